@@ -12,15 +12,17 @@ import { guessed, locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { type ReadSource, TascError, stop } from "../model/error.ts";
+import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import { defined } from "../model/json.ts";
+import type { LiveTarget } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
 import type { Scope } from "../plan/input.ts";
 import { type Refreshed, refresh } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
+import { liveTargets } from "../plan/plan.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { checkBaseUrl } from "../service/request.ts";
@@ -45,8 +47,7 @@ import {
   explainTakeover,
   explainWaiting,
 } from "../state/problem.ts";
-import { Leases, type Session as StateSession, openBackend, openSessions } from "../state/session.ts";
-import { readerOf } from "./service.ts";
+import { type Session as StateSession, confirmLocks, openBackend, openSessions } from "../state/session.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 
@@ -103,9 +104,12 @@ export interface ProjectOptions extends CallOptions {
   readonly allowMissingSecrets?: boolean;
 }
 
+/** What a command needs of the project, where it is not a whole one with all secrets. */
 export interface ProjectNeeds {
   /** Whether the key of the service must be there; it must unless this says otherwise. */
   readonly apiKey?: boolean;
+  /** Whether secrets may be missing whatever the options say. */
+  readonly allowMissingSecrets?: boolean;
   /** Whether a project without target documents will do. */
   readonly mayBeEmpty?: boolean;
   /** Whether the texts of the manifests are kept, for edits; they are unless this says otherwise. */
@@ -135,7 +139,7 @@ export async function withSession<T>(
     root,
     stage: options.stage,
     env,
-    allowMissingSecrets: options.allowMissingSecrets ?? false,
+    allowMissingSecrets: needs.allowMissingSecrets ?? options.allowMissingSecrets ?? false,
     needsApiKey: needs.apiKey ?? true,
     mayBeEmpty: needs.mayBeEmpty ?? false,
     texts: needs.texts ?? true,
@@ -215,7 +219,7 @@ export function readVariables(
       const text = readFileSync(resolve(chdir === undefined ? cwd : root, file), "utf8");
       for (const [name, value] of Object.entries(parseEnv(text))) all[name] ??= value;
     } catch {
-      throw stop("invalid", "dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
+      throw invalid("dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
     }
   }
   return { ...all, ...env, ...(trust === undefined ? {} : { TASC_TRUST: resolve(cwd, trust) }) };
@@ -228,8 +232,7 @@ export function targetsNamed(word: string | undefined, { targets }: Desired): re
   const found = targets.find((target) => target.key === key);
   if (found !== undefined) return [found];
   const keys = targets.map((target) => target.key);
-  throw stop(
-    "invalid",
+  throw invalid(
     "unknown-target",
     `No manifest declares a target ${key}`,
     `Declared targets: ${keys.join(", ")}.${guessed(key, keys)}`,
@@ -258,7 +261,7 @@ export class Session {
   #states: Promise<States> | undefined;
   #remembered: Promise<Remembered> | undefined;
   #client: Client | undefined;
-  #leases: Leases | undefined;
+  #locked: readonly StateSession[] = [];
   #bucket: string | undefined;
   /** Ends all calls at once. */
   readonly #ending = new AbortController();
@@ -328,10 +331,16 @@ export class Session {
     return this.#client;
   }
 
+  /** The ids of the declared targets that are live, by key, found as a plan finds them. */
+  liveIds(states: ReadonlyMap<string, State>, targets: readonly LiveTarget[]): ReadonlyMap<string, string> {
+    const found = liveTargets({ desired: this.desired, states, fingerprints: undefined }, targets);
+    return new Map([...found].map(([key, { id }]) => [key, id]));
+  }
+
   /** Reads the service and plans. */
   async refresh(request: PlanRequest, remembered?: Remembered): Promise<Refreshed> {
     const { baseUrl } = this.settings;
-    return refresh(readerOf(this.client()), {
+    return refresh(this.client(), {
       ...request,
       ...(remembered ?? (await this.remembered())),
       fingerprints: this.fingerprints,
@@ -369,7 +378,7 @@ export class Session {
       };
       session.lost.addEventListener("abort", stop, { once: true });
     }
-    this.#leases = new Leases(sessions.values());
+    this.#locked = [...sessions.values()];
     const close = async () => {
       clearTimeout(ending);
       await closeAll([...sessions.values()]);
@@ -496,10 +505,9 @@ export class Session {
   #connect(): Client {
     const { baseUrl, apiKey, rateLimit, state, concurrency, requestTimeout, retries } = this.settings;
     const base = checkBaseUrl(baseUrl, { insecure: this.#insecure });
-    if (!base.ok) throw stop("invalid", "base-url", base.failure.summary, base.failure.detail);
+    if (!base.ok) throw invalid("base-url", base.failure.summary, base.failure.detail);
     if (apiKey === undefined)
-      throw stop(
-        "invalid",
+      throw invalid(
         "no-api-key",
         "The API key is missing",
         "Every request to the service needs it. Declare `service.apiKey` in tasc.yaml and set its variable. `--allow-missing-secrets` works without it only together with `--snapshot`.",
@@ -525,7 +533,7 @@ export class Session {
       onEvent: heard,
       env: this.env,
       signal: signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal]),
-      beforeSend: ({ method, path }) => (method === "GET" ? undefined : this.#leases?.confirm(path)),
+      beforeSend: ({ method, path }) => (method === "GET" ? undefined : confirmLocks(this.#locked, path)),
     });
   }
 }

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type Address, compareText, isAddress, targetAddress } from "../model/address.ts";
 import type { Desired, DesiredResource } from "../model/desired.ts";
 import { warning } from "../model/diagnostic.ts";
-import { type TascError, stop } from "../model/error.ts";
+import { type TascError, invalid } from "../model/error.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
 import type { LiveElement, LiveTarget, LiveTestCase, Reader } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
@@ -89,15 +89,13 @@ function isStatus(text: string): text is BatchRecord["status"] {
 /** @throws TascError for a snapshot that is not one for these settings */
 function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
   if (stage !== settings.stage)
-    throw stop(
-      "invalid",
+    throw invalid(
       "snapshot",
       `The snapshot is of stage ${stage}, but this plan is for ${settings.stage}`,
       `Its ids are not valid here. Take a snapshot of ${settings.stage}, or plan with --stage ${stage}.`,
     );
   if (!sameService(baseUrl, settings.baseUrl))
-    throw stop(
-      "invalid",
+    throw invalid(
       "snapshot",
       "The snapshot is from another service",
       `It was taken at ${baseUrl}, and this project's service is ${settings.baseUrl}. Correct service.baseUrl or the variable behind it, or take a snapshot there.`,
@@ -206,12 +204,7 @@ export function openSnapshot(
 ): Snapshot {
   const refuse = (why: string): TascError =>
     // Another name: this file may be anything, tasc.yaml itself for one.
-    stop(
-      "invalid",
-      code,
-      `${shown} is not a snapshot: ${why}`,
-      "Take one:\n  tasc snapshot --out snapshot.json",
-    );
+    invalid(code, `${shown} is not a snapshot: ${why}`, "Take one:\n  tasc snapshot --out snapshot.json");
   const head = readHead(path, refuse);
   const eachTestCase: Snapshot["eachTestCase"] = (take) => readTestCases(path, refuse, take);
   return { head, reader: readerOf(head, shown, eachTestCase), eachTestCase };
@@ -373,8 +366,7 @@ function readerOf(head: SnapshotHead, shown: string, eachTestCase: Snapshot["eac
 
 function notRead({ targets }: SnapshotHead, shown: string, targetId: string): TascError {
   const app = targets.find(({ id }) => id === targetId)?.app ?? targetId;
-  return stop(
-    "invalid",
+  return invalid(
     "snapshot",
     `The snapshot does not contain the test cases of "${app}"`,
     `${shown} contains only targets that were declared when it was taken. Take a new snapshot with the current manifests:\n  tasc snapshot --out ${shown}`,

@@ -6,10 +6,9 @@ import { planJson } from "../render/json.ts";
 import { type ExitCode } from "../model/error.ts";
 import { listenForStop, nextSteps, openDisplay, sayOutcome } from "./apply-display.ts";
 import { openEventStream } from "./apply-events.ts";
-import { type Context } from "./context.ts";
-import { fitHeapTo, optimiseLate } from "./engine.ts";
+import { type Context, fitHeapTo, optimiseLate } from "./context.ts";
 import { askToApply } from "./question.ts";
-import { printReview } from "./show.ts";
+import { printReview } from "./plan.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */

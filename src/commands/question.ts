@@ -1,13 +1,12 @@
 import { createInterface } from "node:readline/promises";
 import type { Host, Question } from "../app/session.ts";
-import { TascError, stop } from "../model/error.ts";
+import { TascError, failed } from "../model/error.ts";
 import type { ProcessContext } from "./context.ts";
 
 /** Asks the person at the terminal; only the whole word counts. @throws TascError where the answer is not yes */
 export async function askToApply(stage: string, { ask }: Host): Promise<void> {
   if (ask === undefined)
-    throw stop(
-      "failed",
+    throw failed(
       "no-terminal",
       "Cannot ask for confirmation: no terminal",
       "Nothing was applied. Run it with --auto-approve, or save a plan with `tasc plan --out FILE` and apply that file.",
@@ -15,8 +14,7 @@ export async function askToApply(stage: string, { ask }: Host): Promise<void> {
   const prompt = `\nApply these changes to ${stage}?\nType "yes" to apply: `;
   const answers = await ask([{ id: "apply", prompt }]);
   if (answers.get("apply") !== "yes")
-    throw stop(
-      "failed",
+    throw failed(
       "not-approved",
       "Nothing was applied",
       'Apply cancelled. Type the full word "yes" to confirm.',

@@ -1,9 +1,9 @@
 import { isObject, sameJson } from "../model/json.ts";
 import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
-import { readSlow } from "./yaml/read-slow.ts";
+import { read } from "./yaml/read-slow.ts";
 import { splitDocuments } from "./yaml/text.ts";
-import { type Collection, type Entry, type Node, parseTree } from "./yaml/tree.ts";
+import { type Collection, type Entry, type Node, rootOf } from "./yaml/tree.ts";
 
 /**
  * Puts the keys of a manifest in their usual order and changes nothing else: a pair moves together with the comments
@@ -19,10 +19,10 @@ export function formatManifest(text: string, kind: DocumentKind): string {
 }
 
 function formatDocument(text: string, root: ManifestPart): string {
-  const before = readSlow(text);
+  const before = read(text);
   if (!before.ok || !isObject(before.value)) return text;
-  const formatted = new Formatter(text).range(0, text.length, parseTree(text).root, root);
-  const after = formatted === text ? before : readSlow(formatted);
+  const formatted = new Formatter(text).range(0, text.length, rootOf(text), root);
+  const after = formatted === text ? before : read(formatted);
   return after.ok && sameJson(after.value, before.value) && sameCharacters(text, formatted)
     ? formatted
     : text;

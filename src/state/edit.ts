@@ -1,5 +1,5 @@
 import { type Address, addressOf, compareAddresses, parseAddress, targetAddress } from "../model/address.ts";
-import { stop } from "../model/error.ts";
+import { invalid, failed } from "../model/error.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import { formatDocument } from "./document.ts";
 import { applyEvents } from "./events.ts";
@@ -40,8 +40,7 @@ export function forgetTarget(state: State, address: Address): State {
 }
 
 function unknown(address: Address, verb: "move" | "remove") {
-  return stop(
-    "invalid",
+  return invalid(
     "state-unknown-address",
     `State does not contain ${address}`,
     `There is nothing to ${verb}. List the contents of state:\n  tasc state list`,
@@ -89,8 +88,7 @@ function inTarget(address: Address, target: string): Address {
 }
 
 function occupied(address: Address) {
-  return stop(
-    "failed",
+  return failed(
     "state-address-taken",
     `${address} is taken`,
     `State already contains it, and the move would overwrite it. To remove the existing entry:\n  tasc state rm ${address}`,
@@ -116,8 +114,7 @@ export function bindAddress(state: State, address: Address, id: string, held: re
 
 /** One live resource cannot answer to two addresses. */
 export function idTaken(id: string, address: Address) {
-  return stop(
-    "failed",
+  return failed(
     "state-id-taken",
     `${id} is bound to ${address}`,
     `One live resource cannot have two addresses. Remove the other binding first:\n  tasc state rm ${address}`,

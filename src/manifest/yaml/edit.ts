@@ -1,9 +1,8 @@
 import { diffArrays } from "diff";
 import { type Json, type Path, isArray, isObject, sameJson } from "../../model/json.ts";
-import { readFast } from "./fast.ts";
-import { type Reading, readSlow } from "./read-slow.ts";
+import { read } from "./read-slow.ts";
 import { type Splice, inDocument, setOwn, spliced, splitDocuments } from "./text.ts";
-import { type AliasNode, type Collection, type Entry, type Node, nodesOf, parseTree } from "./tree.ts";
+import { type AliasNode, type Collection, type Entry, type Node, nodesOf, rootOf } from "./tree.ts";
 import {
   BlockWriter,
   type Layout,
@@ -83,11 +82,6 @@ function documentSplices(text: string, edits: readonly YamlEdit[], prune: boolea
   if (after?.ok !== true || !sameJson(after.value, value))
     throw new EditRefusal("this cannot be changed without changing more than that; edit the file by hand");
   return splices ?? [];
-}
-
-function read(text: string): Reading {
-  const value = readFast(text);
-  return value === undefined ? readSlow(text) : { ok: true, value };
 }
 
 /** The replacements in the order of the text, or nothing if two of them overlap; the last line ends as it did. */
@@ -202,10 +196,10 @@ class TextEditor {
   constructor(text: string) {
     this.#text = text;
     this.#lines = new TextLines(text);
-    this.#root = parseTree(text).root;
+    this.#root = rootOf(text);
     this.#layout = layoutOf(this.#root, this.#lines);
     this.#writer = new BlockWriter(this.#layout);
-    for (const node of nodesOf(this.#root)) {
+    for (const node of text.includes("*") ? nodesOf(this.#root) : []) {
       if (node.kind !== "alias" || node.target === undefined) continue;
       const known = this.#aliases.get(node.target);
       if (known === undefined) this.#aliases.set(node.target, [node]);
@@ -227,6 +221,7 @@ class TextEditor {
   }
 
   #value(node: Node, target: Json, place: Place): void {
+    if (this.#aliases.size === 0 && sameJson(node.value, target)) return;
     if (node.kind === "alias") {
       const binding = this.#bindings.get(node.name);
       if (binding !== undefined && sameJson(binding.value, target)) binding.aliases++;

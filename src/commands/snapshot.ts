@@ -1,7 +1,7 @@
 import { closeSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Address, compareAddresses, compareText, parseAddress } from "../model/address.ts";
-import { EXIT, type ExitCode, stop } from "../model/error.ts";
+import { EXIT, type ExitCode, failed } from "../model/error.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
@@ -11,10 +11,11 @@ import { printedJson } from "../render/escape.ts";
 import { refuseSpecialFile } from "../render/output-file.ts";
 import type { Redactor } from "../render/redact.ts";
 import type { View } from "../render/view.ts";
-import { planMeta } from "./plan.ts";
-import { liveIds } from "./service.ts";
-import { type Host, type ProjectOptions, type Session, withSession } from "./session.ts";
-import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type SnapshotHead, known } from "./snapshot.ts";
+import { planMeta } from "../app/plan.ts";
+import type { Session } from "../app/session.ts";
+import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type SnapshotHead, known } from "../app/snapshot.ts";
+import type { Context } from "./context.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** What a snapshot keeps of a state. */
 function stateJson({ target, bindings, folders, batchGenerations, intents }: State): JsonObject {
@@ -36,33 +37,30 @@ function byAddress(entries: readonly (readonly [Address, string])[]): JsonObject
   return Object.fromEntries(entries.toSorted(([a], [b]) => compareAddresses(a, b)));
 }
 
-/** What a plan reads, for plans without network and key. @param print gets the document in pieces where no file is named */
-export function snapshot(
-  options: ProjectOptions & { readonly out?: string | undefined },
-  host: Host,
-  print: (piece: string) => void,
+/** What a plan reads, for plans without network and key. */
+export async function snapshot(
+  session: Session,
+  { out }: OptionsOf<"snapshot">,
+  { console }: Context,
 ): Promise<View | ExitCode> {
-  return withSession(options, host, async (session) => {
-    const { out } = options;
-    const { root, settings } = session;
-    const { stage, baseUrl } = settings;
-    if (out === undefined) {
-      // Nothing of one that broke off.
-      const pieces: string[] = [];
-      await takeSnapshot(session, (piece) => void pieces.push(piece));
-      for (const piece of pieces) print(piece);
-      return EXIT.done;
-    }
-    try {
-      await writingWhole(resolve(host.cwd, out), root, (write) => takeSnapshot(session, write));
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error)) throw error;
-      const detail = "Check that the folder exists, is writable and has space.";
-      throw stop("failed", "unwritable", `Cannot write ${out}`, detail);
-    }
-    // For people, nothing to say is good news.
-    return { json: { stage, baseUrl, out }, text: [] };
-  });
+  const { root, settings, host } = session;
+  const { stage, baseUrl } = settings;
+  if (out === undefined) {
+    // Nothing of one that broke off.
+    const pieces: string[] = [];
+    await takeSnapshot(session, (piece) => void pieces.push(piece));
+    for (const piece of pieces) console.document(piece);
+    return EXIT.done;
+  }
+  try {
+    await writingWhole(resolve(host.cwd, out), root, (write) => takeSnapshot(session, write));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    const detail = "Check that the folder exists, is writable and has space.";
+    throw failed("unwritable", `Cannot write ${out}`, detail);
+  }
+  // For people, nothing to say is good news.
+  return { json: { stage, baseUrl, out }, text: [] };
 }
 
 /** Writes a file that is readable for its owner alone from the first moment, and in its place only when it is whole. */
@@ -88,22 +86,16 @@ export async function writingWhole(
 
 /** Reads the service into a snapshot, one target after the other, so that the test cases of one are held and no more. */
 async function takeSnapshot(session: Session, write: (piece: string) => void): Promise<void> {
-  const { desired, settings, host, redactor } = session;
+  const { settings, host, redactor } = session;
   const { stage, baseUrl } = settings;
   const { states, strays } = await session.remembered();
   const client = session.client();
   const targets = await client.listTargets();
-  const read = [...new Set(liveIds(desired, states, targets).values())];
+  const read = [...new Set(session.liveIds(states, targets).values())];
   const head = { ...planMeta(host), stage, baseUrl, states: [...states.values(), ...strays], targets, read };
   const writer = writeSnapshot(write, head, redactor);
   for (const id of read)
-    writer.add(
-      // A try that broke leaves nothing.
-      await client.listTestCases(id, () => {
-        const lines: string[] = [];
-        return { add: (testCase) => void lines.push(writer.lineOf(testCase, id)), result: () => lines };
-      }),
-    );
+    writer.add(await client.listTestCases(id, (testCase) => writer.lineOf(testCase, id)));
   writer.end();
 }
 
