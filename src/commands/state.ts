@@ -422,7 +422,7 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
         warning(
           "bound-undeclared",
           `No manifest declares ${address}`,
-          "It was bound anyway; plans list it as orphaned until a manifest declares it.",
+          "It was bound anyway; plans count it as unmanaged until a manifest declares it.",
         ),
       ]);
     await replace(next);

@@ -37,7 +37,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "batch-generation-id": ["A batch generation has no id", "The service cannot show batch generations, so there is nothing to bind.", "Say whether it ran: `tasc state mark ADDRESS done`."],
   "batch-held": ["A batch generation is held", "The test target existed before tasc kept state of it, so it is unknown whether the batch generation ran.", "`tasc state mark ADDRESS done` if it ran; `tasc apply --run ADDRESS` if it is to run."],
   "batch-uncertain": ["It is unknown whether a batch generation ran", "An earlier apply sent it and got no readable answer.", "`tasc state mark ADDRESS done` if it ran; `tasc apply --run ADDRESS` if it is to run."],
-  "bound-undeclared": ["No manifest declares a bound address", "The address is bound in state, and a plan lists it as orphaned.", "Declare it, or undo with `tasc state rm ADDRESS`."],
+  "bound-undeclared": ["No manifest declares a bound address", "The address is bound in state, and plans count what it is bound to as unmanaged.", "Declare it, or undo with `tasc state rm ADDRESS`."],
   "cannot-create": ["A resource cannot be created", "No live resource fits, and the manifest lacks a field that the service needs to create one.", "Declare the field that the message names, or bind a live resource with `id:`."],
   "claimed-twice": ["Two addresses mean one live resource", "A live resource can only be bound to one address.", "Set `id:`, or change the name of one of the two."],
   "connection-broken": ["The connection broke", "The connection ended before the answer was complete.", "Run the command again. If it happens often, check the network and proxies."],

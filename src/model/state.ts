@@ -76,7 +76,7 @@ export const isBinding = shape({
    */
   generating: maybe(isText),
   locators: maybe(isLocators),
-  /** Bound by an import whose manifests no apply has taken up yet: what does not declare it has not removed it. */
+  /** Bound by an import or by hand, and no apply has taken it up yet: manifests without it have not removed it. */
   imported: maybe(oneOf(true)),
 });
 export type Binding = Guarded<typeof isBinding>;

@@ -13,8 +13,8 @@ import { mayHoldSecret, memoryOf } from "./memory.ts";
 
 /**
  * What state binds of a target and no manifest declares any more: orphaned as far as the service still lists it and no
- * declared address means it. Of the rest there is nothing left to say. What only an import has bound was never
- * declared here: its manifests may be on a branch yet, or given up.
+ * declared address means it. Of the rest there is nothing left to say. What only an import has bound, or
+ * somebody by hand, was never declared here: its manifests may be on a branch yet, or given up.
  */
 export function undeclaredBindings(matched: MatchedTarget): {
   readonly orphans: readonly Orphan[];
