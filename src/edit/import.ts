@@ -143,7 +143,12 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
 
 /** As if an apply had taken them up: that they are imported is nothing new. */
 function withoutMark(bindings: Iterable<readonly [Address, Binding]>): Map<Address, Binding> {
-  return new Map([...bindings].map(([address, { imported: _, ...binding }]) => [address, binding]));
+  return new Map(
+    [...bindings].map(([address, binding]) => {
+      const { imported: _, ...rest } = binding;
+      return [address, rest];
+    }),
+  );
 }
 
 /** In which stages new resources exist, and which files are there. */
