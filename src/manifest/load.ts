@@ -90,10 +90,7 @@ export interface ProjectReading {
   readonly isCommitted: (file: string) => boolean;
 }
 
-/**
- * Reads `tasc.yaml` and all target documents. Without their texts, those are read again where one is asked for. The only
- * function that reads manifests from the disk.
- */
+/** Reads `tasc.yaml` and all target documents: the only function that reads manifests from the disk. */
 export async function readProject(
   folder: ProjectFolder,
   { texts = true, counted }: Pick<LoadOptions, "texts" | "counted"> = {},
@@ -171,10 +168,7 @@ function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
 
 const VALIDATE = { project: validateProject, target: validateTarget };
 
-/**
- * The texts of files that are not kept: whoever asks for one is about to show a place in it. A file that was refused
- * before it was read is not shown.
- */
+/** The texts of files that are not kept, for places in them. A file that was refused before it was read is not shown. */
 function rereadSources(folder: ProjectFolder, files: ReadonlySet<string>): Sources {
   return {
     get(file) {

@@ -18,10 +18,7 @@ const MAP_END = 0x7d;
 /** The indentation of what is behind the last line. */
 const END = -1;
 
-/**
- * Tabs, control characters, line ends other than LF, and byte order marks: in a text with one of them the careful
- * parser decides.
- */
+/** Tabs, control characters, and line ends other than LF: in a text with one of them the careful parser decides. */
 const UNUSUAL = /[^\n\u0020-\u007e\u00a0-\u2027\u202a-\ufefe\uff00-\ufffd]/;
 
 /**
@@ -255,10 +252,7 @@ class FastReader {
     return trimmed(items);
   }
 
-  /**
-   * What stands behind a key's colon or a dash, in the same line or below.
-   * @param flush whether a list may stand as far left as its key does
-   */
+  /** What stands behind a key or a dash, in the same line or below. @param flush whether a list may stand as far left as its key */
   #valueBehind(indent: number, flush: boolean): Json {
     const from = this.#at;
     const start = this.#pastSpaces(from);
@@ -440,10 +434,7 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - first) % 2 === 1;
 }
 
-/**
- * The lines of a block, without their indentation and empty ones at the end; where the last of them ends, and the start of
- * the first line behind.
- */
+/** The lines of a block without indentation and empty ones at the end, where the last one ends, and where the next line begins. */
 function linesBelow(text: string, start: number, parent: number) {
   const lines: string[] = [];
   let indent = -1;
@@ -517,11 +508,7 @@ const INTEGER = /^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
-/**
- * What an unquoted scalar means in YAML 1.2 core, and in nothing else: `yes`, `ON`, `1_000`, `0b1`,
- * `2024-01-01` and `12:30` are text. The first character rules out nearly every text before a pattern is
- * tried.
- */
+/** What an unquoted scalar means in YAML 1.2 core: `yes`, `ON`, `1_000`, `0b1`, `2024-01-01` and `12:30` are text. */
 export function plainValue(text: string): Json | typeof NOT_PLAIN_DATA {
   if (!"~nNtTfF+-.0123456789".includes(text.charAt(0))) return text;
   const word = WORDS.get(text);
