@@ -262,7 +262,7 @@ export async function sealState(file: PlanFile, options: ProjectOptions, host: H
   const project = { ...options, allowMissingSecrets: true, ...(stage === undefined ? {} : { stage }) };
   try {
     return await withSession(project, host, async ({ settings }) => checkSeal(file, settings), {
-      apiKey: false,
+      needsApiKey: false,
       mayBeEmpty: true,
     });
   } catch (error) {

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
-import { type LoadedProject, type ProjectReading, loadProject } from "../manifest/load.ts";
+import { type LoadOptions, type LoadedProject, type ProjectReading, loadProject } from "../manifest/load.ts";
 import { guessed, locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
@@ -60,11 +60,10 @@ export interface Host {
   /** From 0 to 1, for the jitter of retries. */
   readonly random: () => number;
   readonly version: string;
-  /** Collects every secret that becomes known, so that nothing that is printed contains one. */
+  /** Collects every secret that becomes known. */
   readonly secrets: Set<string>;
   /** Is told what the user should know although the work goes on. */
   readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
-  /** Says a word to the person at the terminal, if there is one who wants to know as much. */
   readonly say?: (level: LogLevel, text: string) => void;
   /** Asks the person at the terminal, if there is one; what is not answered has no entry. */
   readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
@@ -74,12 +73,9 @@ export interface Host {
   readonly signal?: AbortSignal;
 }
 
-/** What only a person can say. */
 export interface Question {
   readonly id: string;
-  /** Quotes live names. */
   readonly text?: string;
-  /** Stands before the answer. */
   readonly prompt: string;
 }
 
@@ -93,7 +89,6 @@ export interface CallOptions {
   readonly insecure?: boolean | undefined;
 }
 
-/** Which project is opened, and how. */
 export interface ProjectOptions extends CallOptions {
   readonly chdir?: string | undefined;
   readonly stage?: string | undefined;
@@ -103,21 +98,9 @@ export interface ProjectOptions extends CallOptions {
   readonly allowMissingSecrets?: boolean;
 }
 
-/** What a command needs of the project, where it is not a whole one with all secrets. */
-export interface ProjectNeeds {
-  /** Whether the key of the service must be there; it must unless this says otherwise. */
-  readonly apiKey?: boolean;
-  /** Whether secrets may be missing whatever the options say. */
-  readonly allowMissingSecrets?: boolean;
-  /** Whether a project without target documents will do. */
-  readonly mayBeEmpty?: boolean;
-  /** Whether the texts of the manifests are kept, for edits; they are unless this says otherwise. */
-  readonly texts?: boolean;
-  /** Is told how many manifests there are before they are read. */
-  readonly counted?: (files: number) => void;
-}
+/** What a command needs of the project, where it is not a whole one with all secrets; it wins over the options. */
+export type ProjectNeeds = Omit<LoadOptions, "root" | "stage" | "env">;
 
-/** What a plan covers, checked against the project. */
 export interface PlanRequest {
   readonly scope: Scope;
   readonly run: ReadonlySet<Address>;
@@ -134,16 +117,8 @@ export async function withSession<T>(
 ): Promise<T> {
   const root = projectRoot(options, host);
   const env = readVariables(options, host, root);
-  const project = await loadProject({
-    root,
-    stage: options.stage,
-    env,
-    allowMissingSecrets: needs.allowMissingSecrets ?? options.allowMissingSecrets ?? false,
-    needsApiKey: needs.apiKey ?? true,
-    mayBeEmpty: needs.mayBeEmpty ?? false,
-    texts: needs.texts ?? true,
-    counted: needs.counted,
-  });
+  const { stage, allowMissingSecrets = false } = options;
+  const project = await loadProject({ root, stage, env, allowMissingSecrets, ...needs });
   for (const secret of project.secrets) host.secrets.add(secret);
   if (!project.ok)
     throw new TascError("invalid", project.diagnostics, (file) => project.sources.get(file)?.text);
@@ -158,7 +133,6 @@ export interface Opened {
   readonly calls: CallOptions;
 }
 
-/** The same for a project that is read already. @throws TascError */
 export async function inSession<T>(
   opened: Opened,
   host: Host,
@@ -238,12 +212,6 @@ export function targetsNamed(word: string | undefined, { targets }: Desired): re
   );
 }
 
-/** The state of a project's stage, through the backend that its settings name. */
-export interface States {
-  readonly backend: Backend;
-  readonly world: StateRuntime;
-}
-
 /**
  * A project at work: its manifests, its state and its service. State and service are opened when they are first asked
  * for, and closed with the session. Everything here throws TascError where it cannot be had.
@@ -257,7 +225,7 @@ export class Session {
   readonly settings: Settings;
   readonly redactor: Redactor;
   readonly #insecure: boolean;
-  #states: Promise<States> | undefined;
+  #states: Promise<{ readonly backend: Backend; readonly world: StateRuntime }> | undefined;
   #remembered: Promise<Remembered> | undefined;
   #client: Client | undefined;
   #locked: readonly StateSession[] = [];
@@ -301,9 +269,8 @@ export class Session {
   }
 
   /** Where state is kept. */
-  states(): Promise<States> {
-    this.#states ??= this.#openStates();
-    return this.#states;
+  states() {
+    return (this.#states ??= this.#openStates());
   }
 
   /** Names the state document of a target. */
@@ -320,14 +287,12 @@ export class Session {
 
   /** What is declared, with what state knows of it and of what is not declared any more; read once, without a lock. */
   remembered(): Promise<Remembered> {
-    this.#remembered ??= this.#readRemembered();
-    return this.#remembered;
+    return (this.#remembered ??= this.#readRemembered());
   }
 
   /** The service; nothing is sent until something is asked of it. */
   client(): Client {
-    this.#client ??= this.#connect();
-    return this.#client;
+    return (this.#client ??= this.#connect());
   }
 
   /** The ids of the declared targets that are live, by key, found as a plan finds them. */
@@ -400,7 +365,7 @@ export class Session {
     await states?.backend.close();
   }
 
-  async #openStates(): Promise<States> {
+  async #openStates() {
     const config = readConfig(this.settings.state, { insecure: this.#insecure });
     const { fingerprints } = this;
     const world: StateRuntime = {

@@ -2,7 +2,7 @@ import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
 import type { Host, LogLevel, Question } from "../app/session.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { ReadSource } from "../model/error.ts";
+import { type ReadSource, TascError } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
 import { eventLine } from "../render/apply.ts";
@@ -61,7 +61,7 @@ export class Console {
     };
     this.level = level;
     this.#version = world.version;
-    this.redactor = growingRedactor(world.secrets);
+    this.redactor = createRedactor(world.secrets);
     this.writer = new Writer({ stdout, stderr, terminals, redactor: this.redactor, failed });
     this.style = {
       stdout: terminals.stdout.colour ? COLOURED : PLAIN,
@@ -158,31 +158,10 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
       // Without a terminal nothing is ever asked.
       ...(isatty(0) &&
         isatty(2) && {
-          ask: async (questions: readonly Question[]) => {
-            const { askAll } = await import("./question.ts");
-            return askAll(questions, world, (text) => console.say("error", text));
-          },
+          ask: (questions: readonly Question[]) =>
+            askAll(questions, world, (text) => console.say("error", text)),
         }),
     },
-  };
-}
-
-/** Knows the secrets of a project as soon as it is read, and those of another that is read later. */
-function growingRedactor(secrets: ReadonlySet<string>): Redactor {
-  let known = 0;
-  let latest = createRedactor([]);
-  const current = (): Redactor => {
-    if (known !== secrets.size) {
-      known = secrets.size;
-      latest = createRedactor([...secrets]);
-    }
-    return latest;
-  };
-  return {
-    text: (text) => current().text(text),
-    document: (text) => current().document(text),
-    json: (value) => current().json(value),
-    freeJson: (value) => current().freeJson(value),
   };
 }
 
@@ -236,4 +215,37 @@ const MANY_FILES = 20_000;
 function set(flag: string): void {
   const major = Number.parseInt(process.versions.node, 10);
   if (major >= OLDEST && major <= NEWEST) setFlagsFromString(flag);
+}
+
+/** Asks one question after the other. What is not answered has no entry. */
+async function askAll(
+  questions: readonly Question[],
+  { stdin, stderr }: ProcessContext,
+  say: (text: string) => void,
+): Promise<ReadonlyMap<string, string>> {
+  const answers = new Map<string, string>();
+  if (questions.length === 0) return answers;
+  const { createInterface } = await import("node:readline/promises");
+  const terminal = createInterface({ input: stdin, output: stderr });
+  const ending = new AbortController();
+  let interrupted = false;
+  terminal.once("close", () => ending.abort());
+  terminal.once("SIGINT", () => {
+    interrupted = true;
+    ending.abort();
+  });
+  try {
+    for (const { id, text, prompt } of questions) {
+      if (text !== undefined) say(text);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const answer = await terminal.question(prompt, { signal: ending.signal }).catch(() => undefined);
+      if (interrupted) throw new TascError("interrupted", []);
+      // The end of the input (Ctrl-D) is not an answer.
+      if (answer === undefined) break;
+      if (answer.trim() !== "") answers.set(id, answer.trim());
+    }
+    return answers;
+  } finally {
+    terminal.close();
+  }
 }

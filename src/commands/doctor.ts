@@ -79,7 +79,7 @@ async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<r
     ];
   };
   try {
-    return await withSession(once, watching, work, { apiKey: false, allowMissingSecrets: true });
+    return await withSession(once, watching, work, { needsApiKey: false, allowMissingSecrets: true });
   } catch (error) {
     if (error instanceof TascError) return unreadable(error.diagnostics);
     throw error;

@@ -67,7 +67,7 @@ export async function explain(options: OptionsOf<"explain">, { host }: Context):
     });
   };
   // Without the key fingerprints cannot be compared, and the rest can still be told.
-  return withSession(options, host, work, { apiKey: !offline });
+  return withSession(options, host, work, { needsApiKey: !offline });
 }
 
 function namedFields({ address, kind }: DesiredResource, word: string | undefined): readonly string[] {

@@ -51,7 +51,7 @@ export async function run(options: OptionsOf<"plan">, context: Context): Promise
       await printReview(reviewed, session, options, context);
       return exitCodeOf(reviewed, detailedExitcode);
     },
-    { apiKey: snapshot === undefined, texts: false, counted: fitHeapTo },
+    { needsApiKey: snapshot === undefined, texts: false, counted: fitHeapTo },
   );
 }
 

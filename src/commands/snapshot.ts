@@ -2,7 +2,7 @@ import { closeSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path";
 import { type Address, compareAddresses, compareText, parseAddress } from "../model/address.ts";
 import { EXIT, type ExitCode, failed } from "../model/error.ts";
-import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
+import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE } from "../model/value.ts";
@@ -13,7 +13,7 @@ import type { Redactor } from "../render/redact.ts";
 import type { View } from "../render/view.ts";
 import { planMeta } from "../app/plan.ts";
 import type { Session } from "../app/session.ts";
-import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type SnapshotHead, known } from "../app/snapshot.ts";
+import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type SnapshotHead } from "../app/snapshot.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -138,7 +138,7 @@ function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json)
 
 /** As the service shows it (service-api.md, "Test target"). */
 function targetJson({ id, app, environments }: LiveTarget, secrets: SecretFields): JsonObject {
-  const inner = environments.map((environment) => withoutFields(known({ ...environment }), secrets));
+  const inner = environments.map((environment) => withoutFields(defined({ ...environment }), secrets));
   return { ...withoutFields({ id, app }, secrets), environments: inner };
 }
 
@@ -152,7 +152,7 @@ function withoutFields(shown: JsonObject, secrets: SecretFields): JsonObject {
   return Object.fromEntries(
     Object.entries(shown).flatMap(([name, value]) => {
       if (name === "discovery" && isObject(value) && hidden.includes("discovery.prompt"))
-        return [[name, known({ status: value["status"], abortCause: value["abortCause"] })]];
+        return [[name, defined({ status: value["status"], abortCause: value["abortCause"] })]];
       if (!hidden.includes(name)) return [[name, value]];
       return name === "app" || name === "elements" ? [[name, withoutTexts(value)]] : [];
     }),
@@ -177,10 +177,10 @@ function testCaseJson(
   testTargetId: string,
 ): JsonObject {
   const { status, freePrompt, abortCause, message } = discovery ?? {};
-  return known({
+  return defined({
     testTargetId,
     ...plain,
     elements: elements?.map(({ raw }) => raw),
-    discovery: discovery && known({ status, freePrompt, abortCause, message }),
+    discovery: discovery && defined({ status, freePrompt, abortCause, message }),
   });
 }

@@ -204,7 +204,7 @@ async function readSection(session: Session, file: string): Promise<StateSetting
   const holding = (text: string): ProjectFolder => ({
     ...folder,
     list: () => [],
-    read: (path) => (path === PROJECT_FILE ? { ok: true, decoded: decodedText(text) } : folder.read(path)),
+    read: (path) => (path === PROJECT_FILE ? decodedText(text) : folder.read(path)),
   });
   const wrong = (problems: readonly Pick<Diagnostic, "summary" | "detail">[]) =>
     invalid(

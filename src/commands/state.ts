@@ -34,7 +34,6 @@ import type { OptionsOf } from "./table.ts";
 /** A target's document under lock. An edit reads it, and writes it whole or not at all. */
 export interface LockedDocument {
   readonly key: DocumentKey;
-  /** Nothing where there is no document yet. */
   readonly stored: State | undefined;
   /** What is stored, or an empty state. */
   readonly state: State;
@@ -83,14 +82,14 @@ export function serialOf(revision: string | undefined): number | undefined {
 }
 
 /** Does the work while one target's document is locked. */
-async function withDocument<T>(
+function withDocument<T>(
   session: Session,
   target: string,
   why: string,
   options: Parameters<typeof withDocuments>[3],
   work: (document: LockedDocument) => Promise<T>,
 ): Promise<T> {
-  return await withDocuments(session, [target], why, options, async ([document]) => {
+  return withDocuments(session, [target], why, options, async ([document]) => {
     if (document === undefined) throw new TypeError(`the document of ${target} was not locked`);
     return await work(document);
   });
@@ -125,30 +124,28 @@ export async function listState(session: Session): Promise<View> {
 /** What state remembers of one address. */
 export async function showState(session: Session, options: OptionsOf<"state show">): Promise<View> {
   const { address, kind, target } = options.address;
+  const { backend } = await session.states();
   const state = (await session.readStates([target])).get(target);
-  const remembered = state && describe(state, address);
+  const holder = kind === "target" ? await backend.holder(session.stateKey(target)) : undefined;
+  const remembered = state && describe(state, address, holder);
   if (remembered === undefined)
     throw invalid(
       "state-unknown-address",
       `State does not contain ${address} in stage ${session.settings.stage}`,
       `${guessed(address, state === undefined ? [] : knownAddresses(state))} What is known:\n  tasc state list`.trimStart(),
     );
-  const { backend } = await session.states();
-  const holder = kind === "target" ? await backend.holder(session.stateKey(target)) : undefined;
-  const shown = holder === undefined ? remembered : { ...remembered, lock: holderJson(holder) };
-  return { json: shown, text: [rememberedBlocks(shown)] };
+  return { json: remembered, text: [rememberedBlocks(remembered)] };
 }
 
-/** Who holds a lock, for programs. */
 function holderJson({ id, who, since, why, folder, job, process }: LockInfo) {
   return defined({ id, who, since, why, folder, job, host: process?.host, pid: process?.pid });
 }
 
 /**
- * What state remembers of an address, for people and programs; `undefined` where it knows nothing of it. Fingerprints
- * stay out: they tell nothing, and a list of them would look as if it did. Of a target, also what is in it.
+ * What state remembers of an address; `undefined` where it knows nothing of it. Fingerprints stay out: they tell nothing,
+ * and a list of them would look as if it did. Of a target, also what is in it.
  */
-export function describe(state: State, address: Address) {
+export function describe(state: State, address: Address, holder?: LockInfo) {
   const isTarget = parseAddress(address)?.kind === "target";
   const known = knownAddresses(state).length;
   if (!knows(state, address) && !(isTarget && known > 0)) return undefined;
@@ -172,15 +169,12 @@ export function describe(state: State, address: Address) {
     intent: intent && { at: intent.at, existing: intent.existing },
     folders: isTarget ? Object.fromEntries(state.folders) : undefined,
     addresses: isTarget ? known : undefined,
+    lock: holder && holderJson(holder),
   });
 }
 
-type Remembered = NonNullable<ReturnType<typeof describe>> & {
-  readonly lock?: ReturnType<typeof holderJson>;
-};
-
 /** The same for people: one thing a line. */
-function rememberedBlocks({ address, stage, ...known }: Remembered): Section {
+function rememberedBlocks({ address, stage, ...known }: NonNullable<ReturnType<typeof describe>>): Section {
   const { id, fields = {}, locators = [], batch, intent, folders, addresses, lock } = known;
   const recorded = Object.entries(fields).map(([name, parts]) =>
     parts === true ? name : `${name} (${parts.join(", ")})`,

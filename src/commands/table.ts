@@ -650,7 +650,7 @@ function inProject<N extends Name>(
 }
 
 /** Of commands that only read manifests. */
-const NO_SECRETS: ProjectNeeds = { apiKey: false, allowMissingSecrets: true };
+const NO_SECRETS: ProjectNeeds = { needsApiKey: false, allowMissingSecrets: true };
 
 /** Of commands that edit state: what the manifests say does not matter to them. */
 const STATE: ProjectNeeds = { ...NO_SECRETS, mayBeEmpty: true };

@@ -25,7 +25,7 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
   if (options.allStages) return validateAll(options, context);
   try {
     return await withSession(options, host, (session) => printValid(session, format, context), {
-      apiKey: false,
+      needsApiKey: false,
       texts: false,
       counted: fitHeapTo,
     });
@@ -52,7 +52,7 @@ async function validateAll(options: OptionsOf<"validate">, context: Context): Pr
     options,
     context.host,
     (session) => printValid(session, "text", context, said),
-    { apiKey: false },
+    { needsApiKey: false },
   );
   for (const of of all)
     if ("failure" in of) {
@@ -150,7 +150,7 @@ export async function stages(options: ProjectOptions, { host }: Context): Promis
       targets: targets.length,
       testCases: targets.reduce((sum, { testCases }) => sum + testCases.length, 0),
     }),
-    { apiKey: false, allowMissingSecrets: true },
+    { needsApiKey: false, allowMissingSecrets: true },
   );
   const [first] = found;
   const whole = found.every((of) => "value" in of);

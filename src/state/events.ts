@@ -116,8 +116,10 @@ function key(draft: MutableState, keyCheck: string): void {
 function bind(before: Binding | undefined, event: EventOf<"bound">): Binding {
   const { id, fields, secrets = [] } = event;
   if (before?.id !== id) return withSecrets({ id, fields }, event);
-  const kept =
-    before.secrets?.filter((name) => sameJson(before.fields[name] ?? null, fields[name] ?? null)) ?? [];
+  // Of elements it says itself whether anything of a secret is left: their record is of what is declared of them.
+  const isKept = (name: string): boolean =>
+    name !== "elements" && sameJson(before.fields[name] ?? null, fields[name] ?? null);
+  const kept = before.secrets?.filter(isKept) ?? [];
   return withSecrets({ ...before, fields }, { fields, secrets: [...kept, ...secrets] });
 }
 
