@@ -242,6 +242,15 @@ export const ELEMENT = object({
   },
 });
 
+export const ELEMENTS = field("elements", {
+  shape: { type: "list", of: ELEMENT },
+  read: (live) => (live.elements ?? []).map(({ parts }) => parts),
+  compare: "elements",
+  update: "elements",
+  promoted: true,
+  description: "The test's steps, in order. Omitted parts keep their current values.",
+});
+
 /** service-api.md, "Test case" and operations 8, 9 and 10. */
 export const TEST_CASE_FIELDS: readonly Field[] = [
   field("description", {
@@ -329,14 +338,7 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
     description:
       "Test case that runs before this one: a key of the same target, or `{ description: … }` of a test case that is not managed here. It cannot be changed after creation.",
   }),
-  field("elements", {
-    shape: { type: "list", of: ELEMENT },
-    read: (live) => (live.elements ?? []).map(({ parts }) => parts),
-    compare: "elements",
-    update: "elements",
-    promoted: true,
-    description: "The test's steps, in order. Omitted parts keep their current values.",
-  }),
+  ELEMENTS,
 ];
 
 /** service-api.md, operation 11. The interface cannot read a batch generation, so all of it is write-only. */
