@@ -88,7 +88,7 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
       const { address, kind, fields } = resource;
       const live = matched.matches.get(address)?.live;
       if (live === undefined || !inScope(address)) continue;
-      const memory = memoryOf(address, live.id, matched.state, matched.fingerprints, matched.secrets);
+      const memory = memoryOf(address, live.id, matched);
       for (const field of fieldsOf(kind)) {
         const { name, path } = field;
         const value = fields[name];

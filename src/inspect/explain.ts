@@ -67,7 +67,10 @@ function factsOf(request: ExplainRequest) {
     ...identity,
     state,
     matched,
-    memory: id === undefined ? undefined : memoryOf(address, id, state, fingerprints, matched?.secrets),
+    memory:
+      id === undefined
+        ? undefined
+        : memoryOf(address, id, { state, fingerprints, secrets: matched?.secrets }),
     /** The live resource; nothing where there is none, or the service was not asked. */
     live: matched?.matches.get(address)?.live,
     change: planned?.plan.changes.find((change) => change.address === address),

@@ -53,7 +53,7 @@ function bindingEvents(
     const { address, kind } = resource;
     const live = matched.matches.get(address)?.live;
     if (live === undefined || !(kind === "target" || inScope(address))) return [];
-    const memory = memoryOf(address, live.id, matched.state, fingerprints, matched.secrets);
+    const memory = memoryOf(address, live.id, { ...matched, fingerprints });
     return [
       ...settled(resource, live, memory, matched.state?.bindings.get(address), isAnew),
       ...generatedEvents(address, live, memory),
