@@ -4,8 +4,8 @@ import type { Json, Path } from "./json.ts";
 import type { IdOf, IdOfElement, Value } from "./value.ts";
 
 /**
- * The one plan that every output, check and apply reads (design contract, section 3). `PlanJson` below is
- * its public form; what is here beyond that form steers an apply and never leaves the process.
+ * The one plan that every output, check and apply reads (design contract, section 3). `PlanJson` is its public form;
+ * what is here beyond that steers an apply and never leaves the process.
  */
 export interface Plan {
   readonly stage: string;
