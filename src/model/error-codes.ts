@@ -1,7 +1,6 @@
 /**
- * The catalogue of the codes of all diagnostics: title, explanation, remedy. `tasc explain CODE` prints an entry and
- * docs/reference/errors.md lists them; a test ties both to the source. A code never changes its meaning, and one that is
- * removed is not used again.
+ * The codes of all diagnostics; a test ties them to the source. A code never changes its meaning, and one that is removed
+ * is not used again.
  */
 // prettier-ignore
 const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: string, remedy: string]>> = {

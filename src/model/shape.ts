@@ -46,10 +46,7 @@ type Members<S> = Defined<{ readonly [K in keyof S]: Guarded<S[K]> }>;
 /** A record with the members that are tested. */
 export type Shape<S> = { readonly [K in keyof Members<S>]: Members<S>[K] };
 
-/**
- * A record with exactly these members. One more than we know is refused as well: to read past it would be to lose it at
- * the next write.
- */
+/** A record with exactly these members. To read past one more would be to lose it at the next write. */
 export function shape<S extends Tests>(tests: S): Guard<Shape<S>> {
   // A map: `__proto__` and `constructor` are names like others.
   const all = new Map(Object.entries(tests));

@@ -13,10 +13,7 @@ import {
   shape,
 } from "./shape.ts";
 
-/**
- * What tasc remembers of one target in one stage (design contract, section 4). No values stand here: a `Fingerprint` is
- * a keyed digest, useless without the stage's API key. Only `applyEvents` alters a state.
- */
+/** What tasc remembers of one target in one stage (design contract, section 4). Only `applyEvents` alters a state. */
 export interface State {
   /** Made at random with the document, so that a backup can tell which document it is one of. */
   readonly lineage?: string;
