@@ -20,10 +20,9 @@ import { type Difference, type Fingerprinter, caution, differences, ordered } fr
 import { type Memory, changedBy, mayHoldSecret, withoutWriteOnly } from "./memory.ts";
 
 /**
- * Elements are the steps of a test case. They compare by position, part by part as declared. When the lists differ
- * the service must be sent all of them, and an element keeps its identity on the service only if its id is sent with
- * it: so the declared list is laid alongside the live one first, and what is found on both sides keeps its id and
- * whatever the manifest does not declare of it.
+ * Elements are the steps of a test case. When the lists differ the service must be sent all of them, and one keeps its
+ * identity only if its id is sent with it: so the declared list is laid alongside the live one, and what is found on both
+ * sides keeps its id and whatever the manifest does not declare of it.
  */
 export interface ElementMatch {
   readonly declared: ValueObject;
@@ -135,10 +134,7 @@ export function locatorDigest(fingerprints: Fingerprinter, elementId: string, li
 /** In place of a digest until the selectors that the service makes of a line have been read. */
 export const NOT_READ_YET = "";
 
-/**
- * Why an element's locator line is to be written: it never was, it has changed, or its selectors have; nothing where
- * it is as it should be, or where the service shows no id by which the element could be called.
- */
+/** Why an element's locator line is to be written; nothing where it is as it should be, or the element has no id. */
 export function locatorDifference(
   { declared, live }: ElementMatch,
   memory: Memory,
@@ -210,8 +206,8 @@ function isWhole(declared: ValueObject | undefined, live: LiveElement | undefine
 }
 
 /**
- * A longest list of equal positions that are in order on both sides. What is equal at both ends is taken first: where
- * the manifest says little of a step, several fit, and then the one in the same place is meant.
+ * A longest list of equal positions that are in order on both sides. What is equal at both ends comes first: where several
+ * fit, the one in the same place is meant.
  */
 function inOrderPairs(
   n: number,
@@ -249,11 +245,9 @@ function sameLocator(declared: ValueObject, live: LiveElement | undefined, memor
 export type Body = { readonly [key: string]: BodyValue };
 
 /**
- * The `elements` of a PATCH (service-api.md, operation 8): declared parts in place of live ones. It carries only what
- * the text describes there, so what the list shows beyond that (scroll states) stays behind, and no null where the text
- * has none.
- *
- * With one sensitive leaf all of them are sensitive: what is kept of a live element may be what was secret before.
+ * The `elements` of a PATCH (service-api.md, operation 8): declared parts in place of live ones, nothing beyond what the
+ * text describes, and no null where the text has none. With one sensitive leaf all of them are sensitive: what is kept of
+ * a live element may be what was secret before.
  */
 export function elementBodies(
   matches: readonly ElementMatch[],
@@ -371,10 +365,7 @@ export function diffElements(
   };
 }
 
-/**
- * What differs, step by step, in the order of the steps: as the PATCH will treat them, so that one inserted at the
- * front is one insertion and not a change of all that follow.
- */
+/** What differs, step by step, as the PATCH will treat them: one inserted at the front is one insertion. */
 function elementChanges(
   value: Value,
   matches: readonly ElementMatch[],
@@ -423,8 +414,8 @@ function harmOf({ path: [part], after }: Difference, { parts }: LiveElement): Ha
 }
 
 /**
- * Who changed the list. An element that the manifest has no more shows no longer which of its parts were declared, and
- * so not whether it is as it was applied: that holds if it is so for any choice of parts.
+ * Who changed the list. An element that the manifest has no more does not show which of its parts were declared: the list
+ * is as it was applied if it is so for any choice of parts.
  */
 function elementsChangedBy(
   declared: readonly ValueObject[],

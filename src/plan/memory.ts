@@ -30,10 +30,7 @@ interface Remembering {
   readonly secrets?: SecretFields | undefined;
 }
 
-/**
- * Records made with another key say nothing, so they read as none: write-only fields are then sent once more,
- * and a prompt is recorded again.
- */
+/** Records made with another key say nothing, so they read as none. */
 export function memoryOf(
   address: Address,
   id: string,
@@ -139,8 +136,8 @@ export function changedBy(
 }
 
 /**
- * The parts of a write-only field that differ from what was last written: `[[]]` for the field as a whole, nothing
- * where it is the same, cannot be told without the key, or holds an unknown value.
+ * The parts of a write-only field that differ from what was last written: `[[]]` for all of it, nothing where it is the
+ * same, cannot be told without the key, or holds an unknown value.
  */
 export function unwrittenParts(field: Field, value: Value, memory: Memory): readonly Path[] {
   const { fingerprints, binding } = memory;
@@ -159,13 +156,10 @@ export function unwrittenParts(field: Field, value: Value, memory: Memory): read
 }
 
 /**
- * What became of creations whose outcome is not known (design contract, section 5): an intent is written before each
- * POST and settled after it; what is still open was cut off in between. The service is asked by looking: what bears
- * the intended name and was not there before is what the POST made; where nothing does, it made nothing.
- *
- * The obvious way, to match by name as for any other resource, fails where the name was there before or the manifest
- * has changed since; so an intent keeps the ids that it must not be taken for, and digests of its names. An apply sees
- * to it that of creations which could be taken for one another only one is under way.
+ * What became of creations whose outcome is not known (design contract, section 5): an intent is written before each POST
+ * and settled after it. What bears the intended name and was not there before is what the POST made. To match by name as
+ * for any other resource fails where the name was there before or the manifest has changed since; so an intent keeps the
+ * ids that it must not be taken for, and digests of its names.
  */
 export interface Recovery {
   readonly events: readonly StateEvent[];
@@ -254,8 +248,8 @@ export function listedOf(kind: NamedKind, live: Live, targetId: string | undefin
 }
 
 /**
- * The records of what the POST carried, as far as the manifest still says the same. A prompt that it does not keeps
- * the record that was made without the id: that equals none made with it, so the prompt counts as changed.
+ * The records of what the POST carried, as far as the manifest still says the same. A prompt that it does not keeps the
+ * record made without the id, which equals none made with it: so it counts as changed.
  */
 function sentFields(
   address: Address,

@@ -113,11 +113,8 @@ function decideTarget(matched: MatchedTarget): Decision {
   }
   const sent = sentFields(target);
   const settings = sent.filter(({ field }) => field.create === undefined);
-  const post: PlannedCall = {
-    method: "POST",
-    path: ["apiKey", "v3", "test-targets"],
-    body: { testTarget: { app, discoveryUrl } },
-  };
+  const path = ["apiKey", "v3", "test-targets"];
+  const post: PlannedCall = { method: "POST", path, body: { testTarget: { app, discoveryUrl } } };
   return decided(target, "create", {
     fields: shownFields(sent),
     calls: [post, ...patchOf(matched, [], settings)],
@@ -177,10 +174,7 @@ function decideTestCase(matched: MatchedTarget, resource: DesiredResource, redis
   return { ...updateTestCase(matched, resource, live, memory, rediscover), diagnostics };
 }
 
-/**
- * Whether a plan has nothing to say of a test case that is bound to a resource: told from the two alone, and so without
- * those that refer to others.
- */
+/** Whether a plan has nothing to say of a bound test case: told from the two alone, and so without those that refer to others. */
 export function isAsDeclared(resource: DesiredResource, live: LiveTestCase, memory: Memory): boolean {
   for (const field of TEST_CASE_FIELDS) {
     const value = resource.fields[field.name];
@@ -309,10 +303,7 @@ function hasLine({ declared }: ElementMatch): boolean {
   return declared["locatorLine"] !== undefined && !isUnknown(declared);
 }
 
-/**
- * What the service may have set otherwise by the time it has generated: readable fields that the POST does not carry,
- * or leaves out because they are null.
- */
+/** What the service may set otherwise as it generates: readable fields that the POST does not carry, or leaves out as null. */
 function followUps(
   matched: MatchedTarget,
   resource: DesiredResource,
@@ -400,10 +391,7 @@ function runBatchGeneration(matched: MatchedTarget, resource: DesiredResource): 
 /** What a field that refers to another resource means. */
 interface Referred {
   readonly id?: string | IdOf;
-  /**
-   * The service finds a prerequisite by its name, so it must be the one it has when the POST arrives: renames come after
-   * the creations, so that is the live name where there is one.
-   */
+  /** The service finds a prerequisite by its name when the POST arrives: renames come later, so the live one counts first. */
   readonly name?: BodyValue;
   /** What must be made before. */
   readonly needs?: readonly Address[];
