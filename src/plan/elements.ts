@@ -308,7 +308,12 @@ function hidden(value: Json): Value {
 }
 
 function pick(source: ValueObject, keys: readonly string[]): ValueObject {
-  return Object.fromEntries(keys.flatMap((key) => (source[key] == null ? [] : [[key, source[key]]])));
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = source[key] ?? null;
+      return value === null ? [] : [[key, value]];
+    }),
+  );
 }
 
 /** Whether a locator line is to be written, or cannot be, to a test case whose elements are as declared. */
