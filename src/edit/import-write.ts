@@ -44,7 +44,7 @@ export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): 
       const commentAt = (path: Path): string | undefined => comments.get(path.join("\n"))?.join("\n");
       return {
         file,
-        text: writeYaml(documentOf(sheet, options), { commentAt }),
+        text: writeYaml(documentOf(sheet, options), commentAt),
         environments: sheet.environments.length,
         testCases: sheet.testCases.length,
       };

@@ -118,9 +118,18 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
   const settled = [...matched].flatMap(([key, one]): readonly [string, readonly StateEvent[]][] => {
     const { fingerprints, live } = one;
     // Under another key than before all records would go, and with them what tells that a password was sent.
-    const isUsable = fingerprints !== undefined && keyHolds(states.get(key), fingerprints);
+    const before = states.get(key);
+    const isUsable = fingerprints !== undefined && keyHolds(before, fingerprints);
     if (!isUsable || live === undefined || !ids.has(live.id)) return [];
-    return [[key, refreshEvents(one, fingerprints, () => true).filter(({ type }) => type !== "unbound")]];
+    // What the import itself binds does not say that tasc applied the target, so its batch generations are held.
+    const isApplied = before !== undefined && before.bindings.size > 0;
+    const state = one.state && !isApplied ? { ...one.state, bindings: new Map() } : one.state;
+    return [
+      [
+        key,
+        refreshEvents({ ...one, state }, fingerprints, () => true).filter(({ type }) => type !== "unbound"),
+      ],
+    ];
   });
   return new Map([...joined(learnt, settled)].filter(([, events]) => events.length > 0));
 }

@@ -49,9 +49,9 @@ export interface PromoteRequest extends ProjectDocuments {
  * is left and said: to make one it takes what promotion never carries; and the interface can delete none.
  */
 export function promote(request: PromoteRequest, excluded: Excluded = new Map()): Rewrite {
-  const { from, stages, inScope } = request;
-  const { to, manifests, extensions, refused } = extendStage(request, excluded);
-  const { differences, onlyFrom, onlyTo } = diffStages(from, to, "promoted", inScope);
+  const { from, stages } = request;
+  const { to, manifests, extensions, refused, diff } = extendStage(request, excluded);
+  const { differences, onlyFrom, onlyTo } = diff;
   const wishes = differences.map((difference) => wishFor(difference, manifests, from, to));
   const { edits, changes, left } = grant(manifests, wishes, excluded, stages);
   return {
@@ -68,13 +68,14 @@ export function promote(request: PromoteRequest, excluded: Excluded = new Map())
 /** Stage `to` with what `onlyStages` kept out of it, but for that with which the stage could not be read. */
 function extendStage(request: PromoteRequest, excluded: Excluded) {
   const { from, to, reading, env, project, inScope } = request;
+  const diff = diffStages(from, to, "promoted", inScope);
   const start = new Manifests(request);
   const onlyOf = (address: Address) => onlyStagesOf(start, address, [from.stage]);
   const refused = new Map<Address, { readonly reason: string; readonly failed: true }>();
   const refuse = (address: Address, reason: string): unknown =>
     refused.set(address, { reason, failed: true });
   const all = new Set<Address>();
-  for (const { address } of diffStages(from, to, "promoted", inScope).onlyFrom) {
+  for (const { address } of diff.onlyFrom) {
     const target = targetAddress(targetOf(address));
     if (onlyOf(target)?.stages.includes(to.stage) === false && !inScope(target))
       refuse(address, `${target} does not exist in ${to.stage}; promote it as well.`);
@@ -92,11 +93,13 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
       if (slot === undefined || isRefused || before.includes(to.stage)) return [];
       return [{ address, path: ONLY_STAGES.path, before, after: [...before, to.stage], slot }];
     });
-    if (extensions.length === 0) return { to, manifests: start, extensions, refused };
+    if (extensions.length === 0) return { to, manifests: start, extensions, refused, diff };
     const { documents } = start.with(extensions.map(({ slot, after }) => setAt(slot, after)));
     const { view, errors } = viewOf(to.stage, { ...reading, documents }, env);
-    if (view !== undefined)
-      return { to: view, manifests: new Manifests({ project, documents }), extensions, refused };
+    if (view !== undefined) {
+      const manifests = new Manifests({ project, documents });
+      return { to: view, manifests, extensions, refused, diff: diffStages(from, view, "promoted", inScope) };
+    }
     const own = extensions.filter(({ address }) => errors.some((error) => error.address === address));
     for (const { address } of own.length === 0 ? extensions : own) {
       const error = errors.find((one) => one.address === address) ?? errors[0];
@@ -192,18 +195,21 @@ export interface Refused {
 /**
  * The test cases that have not passed. One that ran more than once has passed if it did each time.
  * @param report the newest of the target that has finished, if any
+ * @param isApplied whether it is as its manifest says: a report tells nothing of what is not applied
  * @param appliedAt when the last apply that touched a test case began, ISO 8601; nothing where none is known
  */
 export function refusedBy(
   addresses: readonly Address[],
   idOf: (address: Address) => string | undefined,
   report: LiveReport | undefined,
+  isApplied: (address: Address) => boolean,
   appliedAt: (address: Address) => string | undefined,
 ): readonly Refused[] {
   return addresses.flatMap((address): readonly Refused[] => {
     const missing = (why: string): readonly Refused[] => [{ address, outcome: "missing", why }];
     const id = idOf(address);
     if (id === undefined) return missing("it is not live there");
+    if (!isApplied(address)) return missing("it is not as its manifest says; apply it there first");
     if (report === undefined) return missing("no test report of its target has finished");
     const results = report.results.filter(({ testCaseId }) => testCaseId === id);
     if (results.length === 0) return missing(`it is not in report ${report.id}`);

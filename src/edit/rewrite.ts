@@ -3,7 +3,7 @@ import { escapeTemplate } from "../manifest/interpolation.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
-import { existsIn, layersIn as stageLayers } from "../manifest/target.ts";
+import { baseLayers, existsIn, layersIn as stageLayers } from "../manifest/target.ts";
 import type { YamlEdit } from "../manifest/yaml/edit.ts";
 import { setOwn } from "../manifest/yaml/text.ts";
 import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
@@ -98,6 +98,11 @@ export function deleteAt({ file, path }: Slot): FileEdit {
   return { file, edit: { kind: "delete", path } };
 }
 
+/** Without a value where it is left empty. */
+interface EditedLayer extends Pick<Origin, "path"> {
+  readonly value: JsonObject | undefined;
+}
+
 /**
  * The values of target documents, and edits of them. An edit replaces the layer that it falls into, which is small, so
  * that neither a trial nor ten thousand edits copy a document.
@@ -108,8 +113,8 @@ export class Manifests implements ProjectDocuments {
   readonly #index: ReturnType<typeof indexOf>;
   /** The manifests that these are a trial of. */
   readonly #base: Manifests | undefined;
-  /** Edited layers, by place; without a value where they are left empty. */
-  readonly #edited = new Map<string, { readonly value: JsonObject | undefined }>();
+  /** Edited layers, by file and the last step of their paths: nearly all that is asked for is not among them. */
+  readonly #edited = new Map<string, Map<string | number, readonly EditedLayer[]>>();
 
   constructor(sources: ProjectDocuments, base?: Manifests) {
     this.project = sources.project;
@@ -124,7 +129,11 @@ export class Manifests implements ProjectDocuments {
       const place = { file, path: path.slice(0, cut) };
       const inner = { path: path.slice(cut), value: edit.kind === "set" ? edit.value : undefined };
       const { value } = this.#layerAt(place) ?? { value: this.#writtenAt(place) };
-      this.#edited.set(placeKey(place), { value: edited(value, [inner]) });
+      const inFile = this.#edited.get(file) ?? new Map<string | number, readonly EditedLayer[]>();
+      const last = place.path.at(-1) ?? "";
+      const others = inFile.get(last)?.filter((one) => !sameJson(one.path, place.path)) ?? [];
+      inFile.set(last, [...others, { path: place.path, value: edited(value, [inner]) }]);
+      this.#edited.set(file, inFile);
     }
     this.edits.push(...edits);
   }
@@ -143,12 +152,15 @@ export class Manifests implements ProjectDocuments {
     if (parts === undefined || documents === undefined) return [];
     const { kind, target, key } = parts;
     const layersIn = cached(this.#index.layers, `${stage} ${target}`, () =>
-      stageLayers(documents, stage, settingsLayers(this.project, stage)),
+      stageLayers(baseLayers(documents), stage, settingsLayers(this.project, stage)),
     );
-    const layers = layersIn(kind, key).flatMap((layer): readonly Layer[] => {
-      const { value } = this.#layerAt(layer) ?? layer;
-      return value === undefined ? [] : value === layer.value ? [layer] : [{ ...layer, value }];
-    });
+    const layers: Layer[] = [];
+    const { byKey, defaults } = layersIn(kind);
+    for (const layer of byKey.get(key) ?? defaults) {
+      const change = this.#layerAt(layer);
+      if (change === undefined) layers.push(layer);
+      else if (change.value !== undefined) layers.push({ ...layer, value: change.value });
+    }
     // One that an edit has made.
     const place = layers.some((one) => one.kind === "stage") ? undefined : overridePlace(stage, layers);
     const value = place && this.#layerAt(place)?.value;
@@ -220,8 +232,11 @@ export class Manifests implements ProjectDocuments {
     return [...this.#index.targets.keys()];
   }
 
-  #layerAt(place: Origin): { readonly value: JsonObject | undefined } | undefined {
-    return this.#edited.get(placeKey(place)) ?? (this.#base && this.#base.#layerAt(place));
+  #layerAt(place: Origin): EditedLayer | undefined {
+    const { file, path } = place;
+    const own = this.#edited.get(file)?.get(path.at(-1) ?? "");
+    const found = own?.find((one) => sameJson(one.path, path));
+    return found ?? (this.#base && this.#base.#layerAt(place));
   }
 
   /** A map of a document as it was read. */

@@ -7,13 +7,10 @@ import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { foldAlike } from "../render/fields.ts";
 import { type ChangeView, type PlanMeta, diagnosticJson, whoChanged } from "../render/json.ts";
-import { type Block, type Line, type Section, type View, outside } from "../render/view.ts";
-import { groupBy, placeOf } from "../render/words.ts";
+import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
+import { byTarget } from "../render/words.ts";
 
-/**
- * What the service changed since the last apply. A plan tells it already, field by field, wherever state holds a
- * record of what was applied; here is what is left of a plan when everything the manifests changed is taken away.
- */
+/** What the service changed since the last apply: what is left of a plan when everything the manifests changed is taken away. */
 export type Drift = ReturnType<typeof driftOf>;
 
 /** A bound resource that the service no longer lists, with what is found by the same name now. */
@@ -76,7 +73,6 @@ function problemsOf(
   });
 }
 
-/** What the view says beyond the drift itself. */
 export interface DriftOptions {
   readonly stage: string;
   readonly baseUrl: string;
@@ -86,7 +82,6 @@ export interface DriftOptions {
   readonly applied: boolean;
 }
 
-/** A tree per target like a plan's; each field as `declared → live`. */
 export function driftView(drift: Drift, options: DriftOptions): View {
   const { changes, removed, orphaned, problems } = drift;
   const { stage, baseUrl, meta } = options;
@@ -115,17 +110,15 @@ export function driftView(drift: Drift, options: DriftOptions): View {
     },
     text: [
       [
-        [{ style: "strong", text: `Stage ${stage}` }, " ", { style: "faint", text: `at ${baseUrl}` }],
-        ...(changes.length === 0
-          ? []
-          : [[{ style: "faint" as const, text: "as declared → on the service now" }]]),
+        [strong(`Stage ${stage}`), " ", faint(`at ${baseUrl}`)],
+        ...(changes.length === 0 ? [] : [[faint("as declared → on the service now")]]),
       ],
       ...targetSections(drift, options),
       orphaned.length === 0
         ? []
         : [
-            [{ style: "strong", text: "Orphaned: removed from the manifests but still on the service" }],
-            ...orphaned.map(({ address, id }) => [`  ${address}  `, { style: "faint" as const, text: id }]),
+            [strong("Orphaned: removed from the manifests but still on the service")],
+            ...orphaned.map(({ address, id }) => [`  ${address}  `, faint(id)]),
           ],
       [summaryLine(drift, options)],
     ],
@@ -141,8 +134,8 @@ function targetSections({ changes, removed }: Drift, { verbose }: DriftOptions):
     ...foldAlike(drawn, verbose).map((fold) => ({ address: fold.first.address, block: { fold, verbose } })),
     ...removed.map((one) => ({ address: one.address, block: removedLine(one) })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
-  return [...groupBy(entries, ({ address }) => placeOf(address).target)].map(([target, own]) => [
-    [{ style: "strong", text: target }],
+  return [...byTarget(entries)].map(([target, own]) => [
+    [strong(target)],
     { indent: 2, blocks: own.map(({ block }) => block) },
   ]);
 }
@@ -152,9 +145,9 @@ function removedLine({ address, id, replacedBy }: Removed): Block {
   return [
     { style: "disable", text: "-" },
     " ",
-    { style: "strong", text: address },
+    strong(address),
     "  ",
-    { style: "faint", text: `removed outside tasc (it was ${id}${instead})` },
+    faint(`removed outside tasc (it was ${id}${instead})`),
   ];
 }
 
@@ -162,5 +155,5 @@ function summaryLine({ changes, removed, problems }: Drift, { applied }: DriftOp
   if (problems.length > 0) return [{ style: "error", text: "Cannot detect all drift; see the errors." }];
   if (!applied) return "Nothing was applied yet, so there is nothing to compare with.";
   if (changes.length + removed.length === 0) return "No drift. Managed fields match the last apply.";
-  return [{ style: "strong", text: `Drift: ${changes.length} changed, ${removed.length} removed` }];
+  return [strong(`Drift: ${changes.length} changed, ${removed.length} removed`)];
 }

@@ -20,32 +20,25 @@ import {
 } from "../model/desired.ts";
 import type { Origin, Place } from "../model/diagnostic.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, type Path, defined, mapTexts, sameJson } from "../model/json.ts";
+import { type Json, defined, mapTexts, sameJson } from "../model/json.ts";
 import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { display } from "../plan/compare.ts";
 import { normalise, ordered } from "../plan/input.ts";
-import { type Block, type Line, type Section, type View, type ViewJson, outside } from "../render/view.ts";
-import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
+import { placeText } from "../render/diagnostics.ts";
+import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
+import { byTarget, count, groupBy } from "../render/words.ts";
 
-/** What sets two stages of a project apart: plain data, without any secret. */
 type StageDiff = ReturnType<typeof diffStages>;
 
-/** A field that the stages resolve to different values. A side without value does not declare it. */
-export interface Difference {
-  readonly address: Address;
-  readonly field: Field;
-  readonly path: Path;
-  readonly sensitive?: true;
-  readonly from: DiffSide | undefined;
-  readonly to: DiffSide | undefined;
-}
+/** A field that the stages resolve to different values. A side that is absent does not declare it. */
+export type Difference = StageDiff["differences"][number];
 
 /** Without a value where it must not show. */
 type DiffSide = { readonly value?: Json; readonly origin?: Origin };
 
 /**
- * Compares two stages field by field: those fields that promotion carries, or all. Resources of which no chosen field is
- * known are left out. Sorted by address, fields in the order of the table.
+ * Compares two stages field by field: those fields that promotion carries, or all; only resources that have any. Sorted
+ * by address, fields in the order of the table.
  */
 export function diffStages(
   from: StageView,
@@ -64,22 +57,23 @@ export function diffStages(
     );
   const left = resourcesIn(from.desired);
   const right = resourcesIn(to.desired);
-  const differences = [...left.values()].flatMap((one): readonly Difference[] => {
-    const other = right.get(one.address);
+  const differences = [...left.values()].flatMap((one) => {
+    const { address } = one;
+    const other = right.get(address);
     if (other === undefined) return [];
-    return chosen(one.kind).flatMap((field): readonly Difference[] => {
+    return chosen(one.kind).flatMap((field) => {
       const { path } = field;
       const before = from.meaningOf(field, mergedAt(one.layers, path));
       const after = to.meaningOf(field, mergedAt(other.layers, path));
       if (sameStageValue(field, before, after)) return [];
-      const sensitive = [before, after].some((side) => side !== undefined && isSensitive(side.value));
-      const sideOf = ({ layers }: DesiredResource, side: typeof before): DiffSide | undefined =>
-        side && {
-          ...(sensitive ? {} : { value: ordered(display(side.value)) }),
-          ...defined({ origin: originIn(layers, path) }),
-        };
+      const isHidden = [before, after].some((side) => side !== undefined && isSensitive(side.value));
+      const sensitive = isHidden ? (true as const) : undefined;
+      const sideOf = ({ layers }: DesiredResource, side: typeof before): DiffSide | undefined => {
+        const value = isHidden || side === undefined ? undefined : ordered(display(side.value));
+        return side && defined({ value, origin: originIn(layers, path) });
+      };
       const sides = { from: sideOf(one, before), to: sideOf(other, after) };
-      return [{ address: one.address, field, path, ...(sensitive ? { sensitive } : {}), ...sides }];
+      return [{ address, field, path, ...defined({ sensitive }), ...sides }];
     });
   });
   const lone = (own: typeof left, others: typeof left) =>
@@ -102,23 +96,13 @@ export interface StageValue {
   readonly spelt: Json;
 }
 
-/**
- * Whether two stages mean the same by a field. Secrets that are unavailable are the same if they have the same name:
- * both stages read the same environment.
- */
+/** Whether two stages mean the same by a field. Both read the same environment, so secrets are known by their names. */
 export function sameStageValue(field: Field, a: StageValue | undefined, b: StageValue | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   const same = (one: Json, other: Json): boolean =>
     sameJson(normalise(field.compare, one), normalise(field.compare, other));
   if (isUnknown(a.value) || isUnknown(b.value)) return same(a.spelt, b.spelt);
   return same(reveal(a.value), reveal(b.value));
-}
-
-/** `file:line:column`, or nothing. */
-export function placeText(origin: Origin | undefined, placeOf: PlaceOf): string {
-  if (origin === undefined) return "";
-  const { file, line, column } = placeOf(origin);
-  return `${file}:${line}:${column}`;
 }
 
 /** A project in one of its stages, where secrets may be missing: for commands that set stages side by side. */
@@ -169,45 +153,46 @@ export class StageView {
 
 export type PlaceOf = (origin: Origin) => Place;
 
-/** Two stages side by side: for people a tree per target, each field with both places. */
 export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): View {
-  const { from, to, differences, onlyFrom, onlyTo } = diff;
-  const sideJson = ({ value, origin }: DiffSide): ViewJson => ({
-    value: outside(value),
-    ...(origin && placeOf(origin)),
-  });
-  const loneJson = ({ address, origin }: (typeof onlyFrom)[number]): ViewJson => ({
-    address,
-    ...(origin && placeOf(origin)),
-  });
-  const lone = (stage: string, resources: typeof onlyFrom): readonly Section[] => {
-    const lines = resources.map(({ address, origin }): Line => [
-      `  ${address}  `,
-      { style: "faint", text: placeText(origin, placeOf) },
-    ]);
-    return lines.length === 0 ? [] : [[[{ style: "strong", text: `Only in ${stage}` }], ...lines]];
-  };
+  const { from, to, differences } = diff;
+  const place = (origin: Origin | undefined): Partial<Place> => (origin === undefined ? {} : placeOf(origin));
+  const placed = (side: DiffSide | undefined) =>
+    side && { value: outside(side.value), ...place(side.origin) };
+  const [onlyFrom, onlyTo] = [diff.onlyFrom, diff.onlyTo].map((resources) =>
+    resources.map(({ address, origin }) => ({ address, ...place(origin) })),
+  );
+  const lone = (stage: string, resources: typeof onlyFrom = []): Section =>
+    resources.length === 0
+      ? []
+      : [
+          [strong(`Only in ${stage}`)],
+          ...resources.map((one): Line => [`  ${one.address}  `, faint(placeText(one))]),
+        ];
   return {
     json: {
       formatVersion: "1.0",
       from,
       to,
-      summary: { different: differences.length, onlyFrom: onlyFrom.length, onlyTo: onlyTo.length },
+      summary: {
+        different: differences.length,
+        onlyFrom: diff.onlyFrom.length,
+        onlyTo: diff.onlyTo.length,
+      },
       differences: differences.map(({ address, path, sensitive, ...sides }) => ({
         address,
         path,
         sensitive,
-        from: sides.from && sideJson(sides.from),
-        to: sides.to && sideJson(sides.to),
+        from: placed(sides.from),
+        to: placed(sides.to),
       })),
-      onlyFrom: onlyFrom.map(loneJson),
-      onlyTo: onlyTo.map(loneJson),
+      onlyFrom,
+      onlyTo,
     },
     text: [
-      [[{ style: "strong", text: `Stage ${from} → ${to}` }]],
+      [[strong(`Stage ${from} → ${to}`)]],
       ...fieldSections(differences, (one) => differenceBlocks(one, diff, placeOf)),
-      ...lone(from, onlyFrom),
-      ...lone(to, onlyTo),
+      lone(from, onlyFrom),
+      lone(to, onlyTo),
       [summaryLine(diff, all)],
     ],
   };
@@ -218,10 +203,10 @@ export function fieldSections<T extends { readonly address: Address }>(
   fields: readonly T[],
   blocksOf: (one: T) => readonly Block[],
 ): readonly Section[] {
-  return [...groupBy(fields, ({ address }) => partsOf(address).target)].map(([target, own]) => [
-    [{ style: "strong", text: target }],
+  return [...byTarget(fields)].map(([target, own]) => [
+    [strong(target)],
     ...[...groupBy(own, ({ address }) => address)].flatMap(([address, some]): Block[] => [
-      ["  ", { style: "update", text: "~" }, " ", { style: "strong", text: address }],
+      ["  ", { style: "update", text: "~" }, " ", strong(address)],
       { indent: 6, blocks: some.flatMap(blocksOf) },
     ]),
   ]);
@@ -234,8 +219,8 @@ function differenceBlocks(
 ): readonly Block[] {
   const width = Math.max(stages.from.length, stages.to.length);
   const side = (stage: string, one: DiffSide | undefined): Line => {
-    const where = one === undefined ? "not declared" : placeText(one.origin, placeOf);
-    return ["  ", { style: "faint", text: `${stage.padEnd(width)}  ${where}` }];
+    const place = one?.origin === undefined ? "" : placeText(placeOf(one.origin));
+    return ["  ", faint(`${stage.padEnd(width)}  ${one === undefined ? "not declared" : place}`)];
   };
   const field = { path, ...defined({ sensitive, before: from?.value, after: to?.value }) };
   return [{ field }, side(stages.from, from), side(stages.to, to)];
@@ -249,5 +234,5 @@ function summaryLine({ differences, onlyFrom, onlyTo }: StageDiff, all: boolean)
     `${count(differences.length, "field")} ${differences.length === 1 ? "differs" : "differ"}`,
     ...(alone === 0 ? [] : [`${count(alone, "resource")} only in one stage`]),
   ];
-  return [{ style: "strong", text: parts.join(", ") }];
+  return [strong(parts.join(", "))];
 }

@@ -121,6 +121,16 @@ function inWords(shape: Shape, live: Json): Json | undefined {
   return words;
 }
 
+/** Whether a manifest says all of the live elements, so that there is nothing in them from before. */
+export function saysAll(declared: readonly ValueObject[], live: readonly LiveElement[]): boolean {
+  return live.every((element, at) => {
+    const own = declared[at] ?? {};
+    // Selectors may be what the service makes of a locator line.
+    const said = own["locatorLine"] === undefined ? own : { ...own, selectors: [] };
+    return sameJson(inWords(ELEMENT, projectElement(said, element)) ?? {}, elementInWords(element));
+  });
+}
+
 /** What is kept of the selectors that the service made of a locator line, to see later that they were changed. */
 export function selectorsDigest(fingerprints: Fingerprinter, live: LiveElement): Fingerprint {
   return fingerprints.of(`${live.id ?? ""}/selectors`, live.parts["selectors"] ?? []);
@@ -248,12 +258,15 @@ export type Body = { readonly [key: string]: BodyValue };
  * The `elements` of a PATCH (service-api.md, operation 8): declared parts in place of live ones, nothing beyond what the
  * text describes, and no null where the text has none. With one sensitive leaf all of them are sensitive: what is kept of
  * a live element may be what was secret before.
+ *
+ * @param mayHold whether it may be so although no leaf is sensitive any more
  */
 export function elementBodies(
   matches: readonly ElementMatch[],
   live: readonly LiveElement[],
+  mayHold = false,
 ): readonly BodyValue[] {
-  const isHidden = matches.some((match) => isSensitive(match.declared));
+  const isHidden = mayHold || matches.some((match) => isSensitive(match.declared));
   const base = firstIndex(live.map((element) => element.raw));
   return matches.map(({ declared, live: { raw } = { raw: {} } }, position) => {
     const kept = isHidden ? hidden(raw) : raw;
@@ -362,9 +375,10 @@ export function diffElements(
   });
   if (same) return { body: {}, locators, shown: lines };
   const by = elementsChangedBy(declared, matches, current, memory);
-  const changes = elementChanges(value, matches, current, mayHoldSecret(ELEMENTS, memory));
+  const mayHold = mayHoldSecret(ELEMENTS, memory);
+  const changes = elementChanges(value, matches, current, mayHold);
   return {
-    body: { elements: elementBodies(matches, current) },
+    body: { elements: elementBodies(matches, current, mayHold) },
     locators,
     shown: [...changes.map((change) => (by === undefined ? change : { ...change, changedBy: by })), ...lines],
   };

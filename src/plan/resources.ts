@@ -416,8 +416,9 @@ function referred(matched: MatchedTarget, resource: DesiredResource, name: strin
   const address = addressOf(field.shape.to, matched.target.key, plain);
   const live = matched.matches.get(address)?.live;
   const declared = matched.resources.get(address)?.fields["description"];
-  // The live form of what is declared as sensitive is so as well.
-  const isSecret = declared !== undefined && isSensitive(declared);
+  // The live form of what is declared as sensitive, or was when it was written, is so as well.
+  const wasSecret = live !== undefined && memoryOf(address, live.id, matched).secrets.includes("description");
+  const isSecret = wasSecret || (declared !== undefined && isSensitive(declared));
   const shown = live?.description;
   const called = (shown !== undefined && isSecret ? new Secret(shown) : shown) ?? declared;
   return {

@@ -8,10 +8,7 @@ import {
   parseJson,
 } from "../model/json.ts";
 
-/**
- * The service says no. The one exception of the server that is an answer rather than a defect: whoever finds a
- * request wrong throws it, and the exchange turns it into an error answer.
- */
+/** The service says no: an answer rather than a defect. Whoever finds a request wrong throws it. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -19,11 +16,7 @@ export class Refusal extends Error {
   readonly field: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(
-    status: number,
-    message: string,
-    more: { field?: string; headers?: Readonly<Record<string, string>> } = {},
-  ) {
+  constructor(status: number, message: string, more: Partial<Pick<Refusal, "field" | "headers">> = {}) {
     super(message);
     this.status = status;
     this.field = more.field;
@@ -55,41 +48,34 @@ export function refuseRepeated<K extends "id" | "index">(
   }
 }
 
-/** What differs from one server to the next: the time and the ids that it gives. */
 export type ServerRuntime = {
   /** The time, as ISO 8601; later than every time before. */
   readonly now: () => string;
   readonly newId: () => string;
 };
 
-/**
- * Turns plain data into a typed value or throws a Refusal that names the place. Bodies, stored rows and seeds all
- * enter through readers, so behind them nothing asks again whether a field is there or of the right type.
- */
+/** Turns plain data into a typed value, or throws a Refusal that names the place. All that enters goes through one. */
 export type Reader<T> = (value: Json, at: string, runtime: ServerRuntime) => T;
 
 /** A field that may be left out, and what it is then; undefined leaves it out of the object that is read. */
 type Optional<T> = { readonly read: Reader<T>; readonly absent: (runtime: ServerRuntime) => T };
 
-/** What a reader or a field makes. */
 export type Read<F> = F extends Reader<infer T> ? T : F extends Optional<infer T> ? T : never;
 
 type Fields = Readonly<Record<string, Reader<unknown> | Optional<unknown>>>;
 type ReadObject<S extends Fields> = Defined<{ [K in keyof S]: Read<S[K]> }>;
 
-/** An object with these fields and no others. */
 export function object<S extends Fields>(fields: S): Reader<ReadObject<S>> {
   return (value, at, runtime) => {
     if (!isObject(value)) throw badValue(at, "must be an object");
     const inside = (name: string): string => (at === "" ? name : `${at}.${name}`);
-    const read = ([name, field]: [string, Fields[string]]): [string, unknown] => {
+    const entries = Object.entries(fields).map(([name, field]): [string, unknown] => {
       const sent = Object.hasOwn(value, name) ? value[name] : undefined;
-      if (sent !== undefined)
-        return [name, (typeof field === "function" ? field : field.read)(sent, inside(name), runtime)];
-      if (typeof field === "function") throw badValue(inside(name), "is required");
-      return [name, field.absent(runtime)];
-    };
-    const entries = Object.entries(fields).map(read);
+      const { read, absent } = typeof field === "function" ? { read: field } : field;
+      if (sent !== undefined) return [name, read(sent, inside(name), runtime)];
+      if (absent === undefined) throw badValue(inside(name), "is required");
+      return [name, absent(runtime)];
+    });
     const unknown = Object.keys(value).find((name) => !Object.hasOwn(fields, name));
     if (unknown !== undefined) throw badValue(inside(unknown), "is not a known field");
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry was made by the reader of its field
@@ -105,7 +91,6 @@ export function or<T>(read: Reader<T>, absent: T): Optional<T> {
   return { read, absent: () => absent };
 }
 
-/** A list whose items all satisfy `read`. */
 export function list<T>(read: Reader<T>): Reader<readonly T[]> {
   return numbered(() => read);
 }
@@ -132,7 +117,6 @@ export function oneOf<const T extends string | number>(...values: readonly T[]):
   };
 }
 
-/** A value for which `holds` is true. */
 function checked<I, T extends I>(read: Reader<I>, holds: (value: I) => value is T, must: string): Reader<T>;
 function checked<T>(read: Reader<T>, holds: (value: T) => boolean, must: string): Reader<T>;
 function checked<T>(read: Reader<T>, holds: (value: T) => boolean, must: string): Reader<T> {
