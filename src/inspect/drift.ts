@@ -131,7 +131,7 @@ function targetSections({ changes, removed }: Drift, { verbose }: DriftOptions):
     return { address, action: "update", id, fields: shown, calls: [], followUps: [] };
   });
   const entries: readonly { readonly address: Address; readonly block: Block }[] = [
-    ...foldAlike(drawn, verbose).map((fold) => ({ address: fold.first.address, block: { fold, verbose } })),
+    ...foldAlike(drawn, verbose).map((fold) => ({ address: fold[0].address, block: { fold, verbose } })),
     ...removed.map((one) => ({ address: one.address, block: removedLine(one) })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
   return [...byTarget(entries)].map(([target, own]) => [

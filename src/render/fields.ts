@@ -235,10 +235,7 @@ export function excerpts(pieces: readonly Piece[]): readonly Excerpt[] {
 }
 
 /** Changes of one target that say the same, in the order of the plan. */
-export interface FoldedChanges {
-  readonly first: ChangeView;
-  readonly changes: readonly ChangeView[];
-}
+export type Fold = readonly [first: ChangeView, ...others: ChangeView[]];
 
 /** Fewer alike changes are quicker to read one by one. */
 const FEWEST = 4;
@@ -247,16 +244,16 @@ const FEWEST = 4;
  * Puts alike changes together at the place of the first: same kind, action, fields, values and hand. So a tag that is
  * set on a thousand test cases is one thing to read. With `verbose` each stays by itself.
  */
-export function foldAlike(changes: readonly ChangeView[], verbose = false): readonly FoldedChanges[] {
+export function foldAlike(changes: readonly ChangeView[], verbose = false): readonly Fold[] {
   const likeness = ({ address, action, fields }: ChangeView): string => {
     const { kind, target } = placeOf(address);
     return JSON.stringify([target, kind, action, fields]);
   };
   const groups = groupBy(changes, verbose ? ({ address }) => address : likeness);
   const groupOf = new Map([...groups.values()].flatMap((group) => group.map((change) => [change, group])));
-  return changes.flatMap((change) => {
-    const group = groupOf.get(change) ?? [];
-    if (group.length < FEWEST) return [{ first: change, changes: [change] }];
-    return group[0] === change ? [{ first: change, changes: group }] : [];
+  return changes.flatMap((change): readonly Fold[] => {
+    const [first, ...others] = groupOf.get(change) ?? [];
+    if (others.length + 1 < FEWEST) return [[change]];
+    return first === change ? [[first, ...others]] : [];
   });
 }

@@ -120,7 +120,7 @@ function targetItems(changes: readonly ChangeView[]): readonly Item[] {
       const counts = words.actionCounts(rows).join(", ");
       const name = escape.html(escape.safeLine(target));
       const section = foldedSection(++at, `<b>${name}</b>${why}: ${counts}`);
-      return show.foldAlike(rows).map((fold) => ({ ...fold.first, item: changeItem(fold, section) }));
+      return show.foldAlike(rows).map((fold) => ({ ...fold[0], item: changeItem(fold, section) }));
     }),
   );
   return bySeverity(items).map(({ item }) => item);
@@ -166,9 +166,10 @@ function dangerItem(change: ChangeView, section: Section): Item {
 const MOST_NAMES = 50;
 
 /** A row of the target's table or, with all there is to say, something to unfold. */
-function changeItem({ first, changes }: show.FoldedChanges, section: Section): Item {
+function changeItem(fold: show.Fold, section: Section): Item {
+  const [first] = fold;
   const { action, address } = first;
-  const more = changes.length - 1;
+  const more = fold.length - 1;
   const alike = more === 0 ? "" : ` and ${more} more alike`;
   const cells = [
     `${words.SIGNS[action]}\u00a0${action}`,
@@ -176,15 +177,15 @@ function changeItem({ first, changes }: show.FoldedChanges, section: Section): I
     fieldTexts(first, escape.markdownCellCode).join("<br>"),
   ];
   const told = fieldTexts(first, (text) => `<code>${escape.html(escape.safeLine(text))}</code>`).join(" ");
-  const unnamed = changes.length - MOST_NAMES;
-  const named = changes.slice(0, MOST_NAMES).map((change) => change.address);
+  const unnamed = fold.length - MOST_NAMES;
+  const named = fold.slice(0, MOST_NAMES).map((change) => change.address);
   const all = [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join("\n");
   const names = more === 0 ? "" : escape.markdownBlock(all, "text");
   const full =
     `<details><summary>${words.SIGNS[action]} ${action} <code>${escape.html(address)}</code>${alike} ${told}</summary>\n\n` +
     `${diffBlock(first)}${names}\n</details>\n`;
   const saysAll = more === 0 && lineSaysAll(first);
-  return itemOf(section, "change", changes.length, `| ${cells.join(" | ")} |\n`, saysAll ? undefined : full);
+  return itemOf(section, "change", fold.length, `| ${cells.join(" | ")} |\n`, saysAll ? undefined : full);
 }
 
 /** Details that only repeat the line are left out: a reviewer would open them for nothing. */

@@ -134,9 +134,9 @@ function targetSections(
   );
   const entries = [
     ...folds.map((fold) => ({
-      address: fold.first.address,
+      address: fold[0].address,
       lines: changeLines(fold, inside),
-      changes: fold.changes,
+      changes: fold,
       problems: 0,
     })),
     ...[...problems].map(([address, own]) => ({
@@ -215,11 +215,11 @@ interface ChangeOptions extends FieldOptions {
   readonly brief: boolean;
 }
 
-export function changeLines(fold: show.FoldedChanges, options: ChangeOptions): Lines {
-  const { style, brief, verbose } = options;
-  const { first, changes } = fold;
-  const { action, fields, followUps } = first;
-  const alone = changes.length === 1;
+export function changeLines(fold: show.Fold, options: ChangeOptions): Lines {
+  const { style, brief, verbose, width } = options;
+  const [first, ...others] = fold;
+  const { action, fields, calls, followUps, id } = first;
+  const alone = others.length === 0;
   const head = heading(first, style);
   if (brief && alone && action === "create") return [`${head}  ${style("faint", nameOf(first))}`.trimEnd()];
   // Who changed all fields, where it is one and the same for each.
@@ -230,8 +230,18 @@ export function changeLines(fold: show.FoldedChanges, options: ChangeOptions): L
   );
   if (brief && alone && lines.length === 1 && followUps.length === 0)
     return [`${head}  ${lines.join("")}${note}`];
-  const calls = verbose && alone ? callLines(first, style) : [];
-  const below = [...lines, ...laterLines(first, options), ...calls];
+  const later = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
+  const about = [
+    ...(later.length === 0 ? [] : wrap(`then set if needed: ${later.map(safeLine).join(", ")}`, width)),
+    ...(verbose && alone
+      ? [
+          `id ${id}`,
+          ...calls.map(({ method, path }) => `${method} ${path}`),
+          ...followUps.map(({ method, path }) => `${method} ${path} (if needed)`),
+        ]
+      : []),
+  ];
+  const below = [...lines, ...about.map((line) => style("faint", safeLine(line)))];
   return [
     ...(alone ? [head + note] : foldHeading(fold, note, options)),
     ...below.map((line) => `    ${line}`),
@@ -244,13 +254,12 @@ function heading({ action, address }: ChangeView, style: Style): string {
 
 const NAMED = 4;
 
-function foldHeading({ first, changes }: show.FoldedChanges, note: string, options: ChangeOptions): Lines {
-  const { style, width } = options;
-  const { action, address } = first;
+function foldHeading(fold: show.Fold, note: string, { style, width }: ChangeOptions): Lines {
+  const [{ action, address }] = fold;
   const noun = words.kindNoun(words.placeOf(address).kind);
-  const title = `${style(action, words.SIGNS[action])} ${style("strong", words.count(changes.length, noun))} alike${note}`;
-  const names = changes.slice(0, NAMED).map((change) => change.address);
-  const more = changes.length - names.length;
+  const title = `${style(action, words.SIGNS[action])} ${style("strong", words.count(fold.length, noun))} alike${note}`;
+  const names = fold.slice(0, NAMED).map((change) => change.address);
+  const more = fold.length - names.length;
   const text = more === 0 ? names.join(", ") : `${names.join(", ")} and ${more} more`;
   return [title, ...wrap(text, width - 4).map((line) => `    ${style("faint", line)}`)];
 }
@@ -260,22 +269,6 @@ function nameOf({ fields }: ChangeView): string {
   const names = ["description", "app", "name", "discoveryUrl", "prompt"];
   const named = fields.find(({ path }) => path.length === 1 && names.includes(String(path[0])));
   return typeof named?.after === "string" ? safeLine(named.after) : "";
-}
-
-function laterLines({ followUps }: ChangeView, { style, width }: ChangeOptions): Lines {
-  const names = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
-  if (names.length === 0) return [];
-  const text = `then set if needed: ${names.map(safeLine).join(", ")}`;
-  return wrap(text, width).map((line) => style("faint", line));
-}
-
-function callLines({ calls, followUps, id }: ChangeView, style: Style): Lines {
-  const lines = [
-    `id ${id}`,
-    ...calls.map(({ method, path }) => `${method} ${path}`),
-    ...followUps.map(({ method, path }) => `${method} ${path} (if needed)`),
-  ];
-  return lines.map((line) => style("faint", safeLine(line)));
 }
 
 interface FieldOptions {
