@@ -70,7 +70,13 @@ function withoutForgeries(text: string): string {
 function itemsOf(plan: PlanView): readonly Item[] {
   const { orphaned } = plan;
   const { errors, dangers, others, warnings } = words.byWeight(plan);
-  const caution = cautionSection(plan);
+  const { title, reasons } = words.summaryVerdict(plan);
+  const quoted = (text: string): string => text.replace(/^(?=.*\n)/gm, "> ").replace(/^> $/gm, ">");
+  // A quote as GitHub draws it in red.
+  const caution: Section = {
+    at: 0,
+    frame: (texts) => `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
+  };
   const listed = foldedSection(LAST, words.count(warnings.length, "warning"));
   const left = `${orphaned.length} orphaned: removed from the manifests but still on the service`;
   const gone = foldedSection(LAST + 1, left);
@@ -84,16 +90,6 @@ function itemsOf(plan: PlanView): readonly Item[] {
       return itemOf(gone, "orphan", 0, line);
     }),
   ];
-}
-
-/** The caution, a quote as GitHub draws it in red. */
-function cautionSection(plan: PlanView): Section {
-  const { title, reasons } = words.summaryVerdict(plan);
-  const quoted = (text: string): string => text.replace(/^(?=.*\n)/gm, "> ").replace(/^> $/gm, ">");
-  return {
-    at: 0,
-    frame: (texts) => `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
-  };
 }
 
 /** A table of items that are rows, then the others. */

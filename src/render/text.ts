@@ -18,34 +18,37 @@ export interface PlanTextOptions extends DiagnosticOptions {
 
 /** The plan for people. It is drawn from the public form of the plan, so that a saved plan looks the same. */
 export function renderPlanText(plan: PlanView, options: PlanTextOptions): string {
+  const { style, screen } = options;
+  const { stage, baseUrl, changes, summary } = plan;
   const { errors, dangers } = words.byWeight(plan);
-  return withoutWorkflowCommands(
-    sectionsText([
-      header(plan, options),
-      attentionSection(errors, dangers, options),
-      ...words
-        .byCause(plan.changes)
-        .flatMap(({ title, changes }, at) => [
-          title === undefined ? [] : [options.style("strong", title)],
-          ...targetSections(changes, at === 0 ? errors : [], options),
-        ]),
-      orphanSection(plan, options),
-      ...diagnosticSections(plan, options),
-      footer(plan, options),
-    ]),
-  );
+  const signs = words.actionsIn(changes).map(([action]) => `${style(action, words.SIGNS[action])} ${action}`);
+  if (errors.length > 0) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
+  const nothing = changes.length === 0 ? [words.NOTHING_TO_DO] : [];
+  const total = words.planLine(summary, screen).split("\n");
+  const sections = sectionsText([
+    [
+      `${style("strong", `Stage ${safeLine(stage)}`)} ${style("faint", `at ${safeLine(baseUrl)}`)}`,
+      ...(signs.length === 0 ? [] : [signs.join("   ")]),
+    ],
+    attentionSection(errors, dangers, options),
+    ...words
+      .byCause(changes)
+      .flatMap(({ title, changes: own }, at) => [
+        title === undefined ? [] : [style("strong", title)],
+        ...targetSections(own, at === 0 ? errors : [], options),
+      ]),
+    orphanSection(plan, options),
+    ...diagnosticSections(plan, options),
+    [
+      ...(errors.length > 0 ? [style("error", words.diagnosticCounts(plan))] : nothing),
+      ...total.map((line) => style("strong", line)),
+      words.alsoLine(summary) ?? [],
+    ].flat(),
+  ]);
+  return withoutWorkflowCommands(sections);
 }
 
 type Lines = readonly string[];
-
-function header(plan: PlanView, { style }: PlanTextOptions): Lines {
-  const title = `${style("strong", `Stage ${safeLine(plan.stage)}`)} ${style("faint", `at ${safeLine(plan.baseUrl)}`)}`;
-  const signs = words
-    .actionsIn(plan.changes)
-    .map(([action]) => `${style(action, words.SIGNS[action])} ${action}`);
-  if (plan.diagnostics.some(words.isError)) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
-  return signs.length === 0 ? [title] : [title, signs.join("   ")];
-}
 
 /** The first of a long list, with a last line that says how many more there are; all if everything is asked for. */
 function firstOf<T>(
@@ -198,16 +201,6 @@ function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions)
       return `and ${rest.length + 1 - most} more ${noun}: ${safeLine(first?.summary ?? "")}`;
     });
   return [renderDiagnostics(shown, options).trimEnd().split("\n"), left];
-}
-
-function footer(plan: PlanView, { style, screen }: PlanTextOptions): Lines {
-  const first = plan.diagnostics.some(words.isError)
-    ? [style("error", words.diagnosticCounts(plan))]
-    : plan.changes.length === 0
-      ? [words.NOTHING_TO_DO]
-      : [];
-  const total = words.planLine(plan.summary, screen).split("\n");
-  return [...first, ...total.map((line) => style("strong", line)), words.alsoLine(plan.summary) ?? []].flat();
 }
 
 interface ChangeOptions extends FieldOptions {
