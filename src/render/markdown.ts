@@ -238,7 +238,7 @@ function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): type
 
 function headText({ stage }: PlanView, links: readonly words.Link[]): string {
   // The hidden mark of a stage's comment.
-  const name = encodeURIComponent(stage.replace(/\p{Cs}/gu, "\ufffd")).replaceAll("--", "-%2D");
+  const name = escape.uriPart(stage).replaceAll("--", "-%2D");
   const title = `<!-- tasc:plan ${name} -->\n### tasc plan for ${escape.markdownCode(show.clip(stage, 100))}\n`;
   const anchors = links.map(
     ({ text, url }) => `[${escape.markdownText(text)}](<${encodeURI(decoded(url))}>)`,
