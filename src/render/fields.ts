@@ -221,10 +221,7 @@ export type Fold = readonly [first: ChangeView, ...others: ChangeView[]];
 /** Fewer alike changes are quicker to read one by one. */
 const FEWEST = 4;
 
-/**
- * Puts alike changes together at the place of the first: same kind, action, fields, values and hand. So a tag that is
- * set on a thousand test cases is one thing to read. With `verbose` each stays by itself.
- */
+/** Alike changes (kind, action, fields, values, hand) at the place of the first; with `verbose` each by itself. */
 export function foldAlike(changes: readonly ChangeView[], verbose = false): readonly Fold[] {
   const likeness = ({ address, action, fields }: ChangeView): string => {
     const { kind, target } = placeOf(address);

@@ -38,10 +38,7 @@ export function renderPlanMarkdown(
 }
 
 /** A part of the comment with a frame of its own; the caution comes first, then the targets. */
-interface Section {
-  readonly at: number;
-  readonly frame: (texts: readonly string[]) => string;
-}
+type Section = { readonly at: number; readonly frame: (texts: readonly string[]) => string };
 
 /** What the comment tells of one error, change, warning or orphan. */
 type Item = ReturnType<typeof itemOf>;
@@ -52,11 +49,7 @@ const LAST = 1e6;
 /** What a kind of items may take together, so that a long list leaves room for the rest. */
 const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 } as const;
 
-/**
- * @param changes that it stands for
- * @param line what it says at the least
- * @param full all that can be said; absent where the line says it all
- */
+/** Its `line` is the least it says, `full` all there is, where that is more; `changes` are those it stands for. */
 function itemOf(section: Section, kind: keyof typeof SHARES, changes: number, line: string, full?: string) {
   return { section, kind, changes, line: withoutForgeries(line), full: full && withoutForgeries(full) };
 }

@@ -352,10 +352,7 @@ function hashesOf(text: string): Int32Array {
   return hashes;
 }
 
-/**
- * Takes secrets out of what came from outside into a plan: live values, bodies, messages. What tasc itself put there
- * (addresses, actions, field names, counts) stays, the more since hiding it would tell what the secret is.
- */
+/** Takes secrets out of what came from outside into a plan. To hide our own words would tell what the secret is. */
 export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
   return {
     ...plan,

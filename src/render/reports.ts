@@ -69,10 +69,7 @@ function annotation({ level, title, detail, address, file, line, column, change 
   return `::${word} ${properties.join(",")}::${escape.annotationMessage(message)}\n`;
 }
 
-/**
- * GitLab's Terraform report: the counts of the merge request's widget. A rediscovery is an update there, a test that
- * stops running a deletion. A report without counts, as of a plan that was altered, shows as one that failed.
- */
+/** GitLab's Terraform report. A test that stops running is a deletion; a report without counts shows as failed. */
 export function renderPlanGitlab(plan: PlanView): string {
   const { create, update, rediscover, disable } = plan.summary;
   const counted = { create, update: update + rediscover, delete: disable };

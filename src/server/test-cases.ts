@@ -114,10 +114,7 @@ function testCaseOf(service: Service, call: HandlerCall, target: r.TestTarget): 
 
 type Filter = (testCase: r.TestCase) => boolean;
 
-/**
- * The query's `filter` (operation 7). "Operator syntax per field: not shown": a field takes a plain value, and AND, OR
- * and NOT (none of them) take arrays of filters. Without a filter everything but DELETED is listed.
- */
+/** The query's `filter` (operation 7): plain values of fields, and lists of filters for AND, OR and NOT (none). */
 const filter: v.Reader<Filter> = (...sent) => {
   const { AND = [], OR, NOT = [], ...wanted } = filterFields(...sent);
   return (testCase) =>

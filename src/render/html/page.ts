@@ -11,10 +11,7 @@ import { addressLink, graphSection } from "./graph.ts";
 import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
 
-/**
- * The plan as one page that needs nothing else: no network, no other file, and no script to be read. Its policy lets run
- * only the script and the style that stand in it, known by their digests.
- */
+/** The plan as one page that loads nothing. Its policy lets run its own script and style alone, by their digests. */
 export function renderPlanHtml(
   plan: PlanView,
   { links = [] }: { readonly links?: readonly words.Link[] } = {},
