@@ -11,7 +11,7 @@ import type { Address, Kind } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic, Place } from "../model/diagnostic.ts";
 import { ERROR_CODES, errorCode } from "../model/error-codes.ts";
-import { stop } from "../model/error.ts";
+import { invalid } from "../model/error.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import { type Json, isObject, startsWith, valueAt } from "../model/json.ts";
 import type { Action, Change } from "../model/plan.ts";
@@ -454,8 +454,7 @@ export function fieldsNamed(kind: Kind, word: string): readonly string[] {
 export function explainCode(name: string): View {
   const entry = errorCode(name);
   if (entry === undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "unknown-code",
       `No diagnostic has the code ${name}`,
       `Addresses look like testCase.shop.login, and codes like unknown-key.${guessed(name, ERROR_CODES.keys())}`,

@@ -158,7 +158,7 @@ function told(event: ProgressEvent): Told {
         ["Stopping:", "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately."],
         Infinity,
       );
-    default:
+    case "changeStarted":
       return {};
   }
 }

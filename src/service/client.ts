@@ -1,22 +1,12 @@
 import { setMaxListeners } from "node:events";
+import { TascError } from "../model/error.ts";
 import type { ClientEvent, OfCall } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
 import { SENSITIVE, type Secret } from "../model/value.ts";
-import {
-  type NewReports,
-  type ReportPage,
-  newReports,
-  readNotifications,
-  readReport,
-  readReportPage,
-  readTarget,
-  readTargets,
-  readTestCase,
-} from "./answers.ts";
+import * as answers from "./answers.ts";
 import {
   type AnswerReader,
-  type Collector,
   type Exchanged,
   type Transport,
   exchange,
@@ -24,7 +14,6 @@ import {
   shapedAnswer,
   streamedList,
   wholeAnswer,
-  withheld,
 } from "./exchange.ts";
 import { type Fault, type MayHaveActed, ServiceError, isTooMany, mayHaveActed, mayRetry } from "./failure.ts";
 import { Limiter, type ShareRate } from "./limiter.ts";
@@ -39,32 +28,24 @@ import {
   slept,
 } from "./request.ts";
 
-/** What a call is, apart from how often it must be sent. */
 interface Call<T> {
   readonly method: Method;
-  /** Segments from `apiKey`, `v3` on. */
   readonly path: readonly string[];
-  /** With its question mark. */
   readonly query?: string;
-  /** JSON. */
   readonly body?: string;
   /** Makes what reads a 2xx answer; made again for each send. */
   readonly reader: () => AnswerReader<T>;
 }
 
-/** What a call led to, and in how many sends. */
 export interface Done<T> {
   readonly value: T;
   readonly attempts: number;
 }
 
 /**
- * Asked right before every send and resend, reads included: after all waiting for a turn and for a delay, and once
- * more where it then took longer than PERMISSION_LASTS until a connection stood.
- *
- * It refuses by throwing a `TascError`: nothing is sent, and the call ends with the failure `withheld`, whose `acted`
- * still covers earlier sends. What else it throws comes out of the client's call.
- * @returns a promise where it has to look something up; the send waits for it
+ * Asked right before every send and resend, reads included, after all waiting for a turn and for a delay. What it looks
+ * up holds for PERMISSION_LASTS: where it then takes longer until a connection stands, it is asked again. It refuses by
+ * throwing a `TascError`: nothing is sent, and the call ends as `withheld`.
  */
 export type BeforeSend = (send: Pick<OfCall, "method" | "path" | "attempt">) => void | Promise<void>;
 
@@ -72,25 +53,17 @@ export interface ClientOptions {
   /** From `checkBaseUrl`, which also decides whether plain http is allowed. */
   readonly baseUrl: BaseUrl;
   readonly apiKey: Secret;
-  /** Calls in flight, of any kind. */
   readonly concurrency: number;
-  /** Sends in a second, of any call. */
   readonly rateLimit?: number | undefined;
   /** Where the rate is kept together with other processes. */
   readonly shareRate?: ShareRate | undefined;
-  /**
-   * Milliseconds that one send may take, from connecting to the answer's last byte. For the streamed list of test
-   * cases, it is the time for each 256 KiB.
-   */
+  /** Milliseconds from connecting to the answer's last byte; for the streamed list of test cases, for each 256 KiB. */
   readonly requestTimeout: number;
-  /** Sends after the first. */
   readonly retries: number;
   readonly world: ClientRuntime;
-  /** Must not throw. */
   readonly onEvent?: (event: ClientEvent) => void;
   /** Where the variables of proxies are looked for (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); no proxy without it. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** See `BeforeSend`. */
   readonly beforeSend?: BeforeSend;
   /** Ends everything at once: calls in flight are dropped, and all calls end as `interrupted`. */
   readonly signal?: AbortSignal;
@@ -100,7 +73,7 @@ export interface ClientOptions {
 
 /** Milliseconds: timers of Node that are set for longer go off at once. */
 const MAX_TIMER = 2 ** 31 - 1;
-/** Milliseconds that a permission to send lasts. */
+/** Milliseconds. */
 const PERMISSION_LASTS = 1000;
 /** Connections that one send may wait for, where connecting takes longer than a permission lasts. */
 const MAX_CONNECTS = 3;
@@ -108,25 +81,27 @@ const MAX_CONNECTS = 3;
 export type Client = ReturnType<typeof createClient>;
 
 /**
- * Makes a client: the service's 14 operations. They throw a `ServiceError` for what the service or the network does wrong,
- * and else only mistakes of the caller: a path segment that no path can carry (RangeError), an error of a collector.
- * Nothing is connected, and no HTTP library loaded, before the first call.
+ * The service's 14 operations. They throw a `ServiceError` for what the service or the network does wrong, and else only
+ * mistakes of the caller. Nothing is connected, and no HTTP library loaded, before the first call.
  */
 export function createClient(options: ClientOptions) {
   const { baseUrl, apiKey, concurrency, rateLimit, shareRate, retries, world } = options;
   const { onEvent = () => undefined, beforeSend = () => undefined, redact = (text) => text } = options;
-  const ending = endingSignal(options.signal);
-  const { signal } = ending;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+  // Every call in flight listens; that is not a leak, as Node would warn from the eleventh on.
+  setMaxListeners(0, signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
   const limiter = new Limiter({ concurrency, rateLimit, shareRate, world, signal });
-  const redactAll = redactingKey(apiKey, redact);
+  const key = apiKey.reveal();
+  const redactAll: Redact =
+    key.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(key, SENSITIVE);
   let transport: Promise<Transport> | undefined;
   const open = async (): Promise<Transport> => {
     const { openTransport } = await import("./transport.ts");
     return openTransport(baseUrl.origin, requestTimeout, options.env ?? {});
   };
 
-  /** Sends a call once, as far as it is permitted. */
   const send = async <T>(
     { method, path, query = "", body, reader }: Call<T>,
     permission: () => void | Promise<void>,
@@ -136,43 +111,43 @@ export function createClient(options: ClientOptions) {
     const request = {
       method,
       path: `${baseUrl.path}${pathOf(path)}${query}`,
-      headers: { "X-API-Key": apiKey.reveal(), Accept: "application/json", "User-Agent": "tasc", ...json },
-      body,
+      headers: { "X-API-Key": key, Accept: "application/json", "User-Agent": "tasc", ...json },
+      body: body ?? null,
     };
     for (let connects = 1; ; connects++) {
-      const refusal = await refusalOf(permission);
-      if (refusal !== undefined) return unsent(refusal);
+      let looked: void | Promise<void>;
+      try {
+        looked = permission();
+        await looked;
+      } catch (error) {
+        if (error instanceof TascError) return withheld(error);
+        throw error;
+      }
       // Monotonic clocks stand still while a machine is suspended, so this one is the wall's.
       const granted = Date.now();
       const exchanged = await exchange(connections, {
         request,
         reader: reader(),
-        origin: baseUrl.origin,
-        host: baseUrl.host,
+        baseUrl,
         limit: requestTimeout,
         signal,
         redact: redactAll,
         now: () => world.now(),
-        mayWrite: () => (Math.abs(Date.now() - granted) < PERMISSION_LASTS ? undefined : permission()),
+        mayWrite: () => looked === undefined || Math.abs(Date.now() - granted) < PERMISSION_LASTS,
       });
-      // Connecting took so long that the permission is not certain any more: it is asked again, for a new connection.
-      if (exchanged.unsure === undefined || connects === MAX_CONNECTS) return exchanged;
-      const late = await refusalOf(() => exchanged.unsure);
-      if (late !== undefined) return unsent(late);
+      if (!exchanged.tooLate || connects === MAX_CONNECTS) return exchanged;
     }
   };
 
   let count = 0;
-  /** Makes a call as often as the retry policy has it and when the limiter lets it. */
   const make = async <T>(call: Call<T>): Promise<Done<T>> => {
     const { method } = call;
     const path = pathOf(call.path);
     let attempt = 0;
-    /** Of all sends so far. */
     let acted: MayHaveActed = "no";
     const failed = (fault: Fault): ServiceError =>
       new ServiceError({ ...fault, method, path, attempts: attempt, acted });
-    if (!isSendable(apiKey)) throw failed({ kind: "unsendable" });
+    if (!HEADER_VALUE.test(key)) throw failed({ kind: "unsendable" });
     if (!(await limiter.enter())) throw failed({ kind: "interrupted" });
     const number = ++count;
     const tell = (what: OfThisCall<ClientEvent>): void =>
@@ -215,26 +190,17 @@ export function createClient(options: ClientOptions) {
     (await make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader })).value;
   const read = <T>(inner: readonly string[], reader: (answer: Json) => T, query?: string): Promise<T> =>
     get(inner, () => shapedAnswer(reader), query);
-  /** Operation 12, one page. @param key of the page before */
-  const listReports = (targetId: string, key?: Json): Promise<ReportPage> => {
+  const listReports = (targetId: string, key?: Json): Promise<answers.ReportPage> => {
     const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
-    return read([targetId, "test-reports"], readReportPage, query);
+    return read([targetId, "test-reports"], answers.readReportPage, query);
   };
   return {
-    /** Operation 1. */
-    listTargets: () => read([], readTargets),
-    /** Operation 3. */
-    getTarget: (targetId: string) => read([targetId], readTarget),
-    /**
-     * Operation 7: the cases go through one by one, in the service's order, and the answer is never held whole.
-     * @param collector makes one; asked again for each try, so that a try that broke leaves nothing behind
-     */
-    listTestCases: <T>(targetId: string, collector: () => Collector<LiveTestCase, T>): Promise<T> =>
-      get([targetId, "test-cases"], () => streamedList(readTestCase, collector())),
-    /**
-     * Operations 2, 4 to 6 and 8 to 11. The value is undefined for an answer that is empty, and for one to a PATCH that
-     * cannot be read.
-     */
+    listTargets: () => read([], answers.readTargets),
+    getTarget: (targetId: string) => read([targetId], answers.readTarget),
+    /** In the service's order; the answer is never held whole. @param keep what to hold on to of each test case */
+    listTestCases: <T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> =>
+      get([targetId, "test-cases"], () => streamedList((item, at) => keep(answers.readTestCase(item, at)))),
+    /** The value is undefined for an answer that is empty, and for one to a PATCH that cannot be read. */
     send: ({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> =>
       make({
         method,
@@ -243,108 +209,48 @@ export function createClient(options: ClientOptions) {
         reader: method === "PATCH" ? optionalAnswer : wholeAnswer,
       }),
     listReports,
-    /** Operation 12, page after page. */
-    async *allReports(targetId: string): AsyncGenerator<NewReports, void, undefined> {
+    async *allReports(targetId: string): AsyncGenerator<answers.NewReports, void, undefined> {
       const seen = new Set<string>();
       let key: Json | undefined;
       for (let pages = 1, more = true; more; pages++) {
         const page = await listReports(targetId, key);
-        const fresh = newReports(page, seen, pages);
+        const fresh = answers.newReports(page, seen, pages);
         yield fresh;
         key = page.key;
         more = fresh.next === "more";
       }
     },
-    /** Operation 13. */
-    getReport: (targetId: string, reportId: string) => read([targetId, "test-reports", reportId], readReport),
-    /** Operation 14. */
-    listNotifications: (targetId: string) => read([targetId, "notifications"], readNotifications),
+    getReport: (targetId: string, reportId: string) =>
+      read([targetId, "test-reports", reportId], answers.readReport),
+    listNotifications: (targetId: string) => read([targetId, "notifications"], answers.readNotifications),
     /** Drops all connections; calls still under way end as `interrupted`. */
     close: async (): Promise<void> => {
       ending.abort();
       // Where it could not be opened, the calls said why.
-      await (await transport?.catch(() => undefined))?.close();
+      await (await transport?.catch(() => undefined))?.dispatcher.destroy();
     },
   };
 }
 
-/** A signal of the client's own, aborted with the one handed in. */
-function endingSignal(outer: AbortSignal | undefined): AbortController {
-  const ending = new AbortController();
-  // Every call in flight listens; that is not a leak, as Node would warn from the eleventh on.
-  setMaxListeners(0, ending.signal);
-  outer?.addEventListener("abort", () => ending.abort(), { signal: ending.signal });
-  if (outer?.aborted === true) ending.abort();
-  return ending;
-}
-
-/** Events of calls without what they have in common. */
 type OfThisCall<E> = E extends OfCall ? Omit<E, keyof OfCall> : never;
 
-function unsent(failure: Fault): Exchanged<never> {
-  return {
-    result: { ok: false, failure },
-    status: undefined,
-    date: undefined,
-    began: false,
-    unsure: undefined,
-  };
+function withheld(cause: TascError): Exchanged<never> {
+  const result = { ok: false, failure: { kind: "withheld", cause } } as const;
+  return { result, status: undefined, date: undefined, began: false, tooLate: false };
 }
 
-/** Why a send is refused, if it is. */
-async function refusalOf(permission: () => void | Promise<void> | undefined): Promise<Fault | undefined> {
-  try {
-    await permission();
-    return undefined;
-  } catch (error) {
-    return withheld(error);
-  }
-}
-
-/** How delays between sends grow: `base` doubles with each send up to `cap`, in milliseconds. */
-interface Backoff {
-  readonly base: number;
-  readonly cap: number;
-  /** The share that is left to chance, so that many clients do not come back together. */
-  readonly jitter: number;
-}
-
-/** After breaks and 5xx: full jitter. All five retries together take about 4 s on average, 8 s at most. */
-const AFTER_TROUBLE: Backoff = { base: 250, cap: 10_000, jitter: 1 };
-
-/** After a 429 that does not say how long: the service wants peace, so half the delay is certain. */
-const AFTER_TOO_MANY: Backoff = { base: 1000, cap: 30_000, jitter: 0.5 };
-
-/**
- * How long to wait before the next send. What the service asks for counts; 0 asks for nothing.
- * @param send how many sends there were, from 1
- * @param random in [0, 1)
- * @returns milliseconds
- */
+/** Milliseconds before the next send. What the service asks for counts. @param send how many there were, from 1 */
 export function retryDelay(fault: Fault, send: number, random: number): number {
   const asked = fault.kind === "status" ? fault.retryAfter : undefined;
   if (asked !== undefined && asked > 0) return asked;
-  return backoff(isTooMany(fault) ? AFTER_TOO_MANY : AFTER_TROUBLE, send, random);
-}
-
-function backoff({ base, cap, jitter }: Backoff, send: number, random: number): number {
+  // All five retries together take about 4 s on average. A 429 wants peace, so half of its delay is certain.
+  const [base, cap, jitter] = isTooMany(fault) ? [1000, 30_000, 0.5] : [250, 10_000, 1];
   const full = Math.min(cap, base * 2 ** (send - 1));
   return Math.round(full * (1 - jitter + jitter * random));
 }
 
-/** Header values that arrive as they were sent: ASCII, without blanks at the ends or line breaks. */
+/** Header values that arrive as they were sent: ASCII, without blanks at the ends or line breaks, as CI variables have. */
 const HEADER_VALUE = /^[!-~]([\t -~]*[!-~])?$/;
-
-/** Whether the key can be put into the header `X-API-Key`. A line break from a CI variable is the usual reason. */
-function isSendable(key: Secret): boolean {
-  return HEADER_VALUE.test(key.reveal());
-}
 
 /** Shorter texts occur by themselves; removing them would spoil messages and protect nothing. */
 const MIN_REDACTED = 4;
-
-/** Adds the key to what is removed from the service's words. */
-function redactingKey(key: Secret, redact: Redact): Redact {
-  const text = key.reveal();
-  return text.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(text, SENSITIVE);
-}

@@ -1,3 +1,4 @@
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 
 export type Method = "GET" | "POST" | "PATCH";
@@ -5,7 +6,6 @@ export type Method = "GET" | "POST" | "PATCH";
 /** Path segments that all operations begin with (service-api.md, "Endpoints"). */
 export const ROOT: readonly string[] = ["apiKey", "v3"];
 
-/** A call that changes something. */
 export interface WriteCall {
   readonly method: "POST" | "PATCH";
   /** Segments from `apiKey`, `v3` on, not yet encoded. */
@@ -21,10 +21,7 @@ export function isSegment(text: string): boolean {
   return SEGMENT.test(text);
 }
 
-/**
- * The path of a request, each segment percent-encoded.
- * @throws RangeError for a segment that no path can carry; ids are checked where they are read.
- */
+/** The path of a request, each segment percent-encoded. @throws RangeError for a segment that no path can carry */
 export function pathOf(segments: readonly string[]): string {
   const wrong = segments.find((segment) => !isSegment(segment));
   if (wrong !== undefined) throw new RangeError(`${JSON.stringify(wrong)} cannot be a part of a path`);
@@ -35,30 +32,18 @@ export function pathOf(segments: readonly string[]): string {
 export interface BaseUrl {
   /** Scheme, host and port. The API key is sent nowhere else. */
   readonly origin: string;
-  /** Host and port. */
   readonly host: string;
   /** What comes before `/apiKey`, without a slash at its end; mostly empty. */
   readonly path: string;
 }
 
-/** What is wrong with a base address; its credentials are not repeated. */
-export interface BaseUrlProblem {
-  readonly code: string;
-  readonly summary: string;
-  readonly detail: string;
-}
+type BaseUrlProblem = Pick<Diagnostic, "code" | "summary" | "detail">;
 
-export interface BaseUrlOptions {
-  /** Allows plain http to other machines. */
-  readonly insecure?: boolean;
-}
-
-/** What went right, or the one thing that went wrong. */
 export type Result<T, F> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: F };
 
 /** Checks the service's base address: the part before `/apiKey` (service-api.md, first section). */
-export function checkBaseUrl(text: string, options: BaseUrlOptions = {}): Result<BaseUrl, BaseUrlProblem> {
+export function checkBaseUrl(text: string, { insecure = false } = {}): Result<BaseUrl, BaseUrlProblem> {
   if (!URL.canParse(text)) return notOne("base-url", "is not an absolute URL", EXAMPLE);
   const { protocol, username, password, href, origin, host, hostname, pathname } = new URL(text);
   if (protocol !== "https:" && protocol !== "http:")
@@ -81,7 +66,7 @@ export function checkBaseUrl(text: string, options: BaseUrlOptions = {}): Result
     const summary = "`service.baseUrl` must not include /apiKey";
     return { ok: false, failure: { code: "base-url", summary, detail } };
   }
-  if (protocol === "http:" && options.insecure !== true && !isLoopback(hostname))
+  if (protocol === "http:" && !insecure && !isLoopback(hostname))
     return notOne(
       "base-url-insecure",
       "uses plain HTTP to another machine",
@@ -101,17 +86,14 @@ export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** What the client needs of the world beside the network; handed in, so that tests can do without waiting. */
 export interface ClientRuntime {
-  /** Milliseconds since 1970. */
   now(): number;
   /** Resolves after so many milliseconds, or ends early, in either way, when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** In [0, 1). */
   random(): number;
 }
 
-/** Sleeps. @returns false when the signal ended it */
+/** @returns false when the signal ended it */
 export async function slept(
   world: Pick<ClientRuntime, "sleep">,
   ms: number,
@@ -125,7 +107,7 @@ export async function slept(
   return !signal.aborted;
 }
 
-/**
+/*
  * What an answer may measure. service-api.md ("Limits") states no bounds, so these are far above anything
  * that a service would send and only keep a broken or hostile one from filling the memory.
  */
@@ -134,21 +116,16 @@ export async function slept(
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Bytes of a streamed list of test cases: one of 100,000 has a third of it. */
 export const MAX_LIST_BYTES = 1024 * 1024 * 1024;
-/** Bytes of one test case of that list. */
 export const MAX_ITEM_BYTES = 16 * 1024 * 1024;
-/** Test cases of one list. */
 export const MAX_ITEMS = 1_000_000;
-/** Pages of one list of reports, and reports in all of them. */
 export const MAX_PAGES = 1000;
 export const MAX_REPORTS = 100_000;
-/** Lists and objects inside each other. */
 export const MAX_DEPTH = 100;
 /** Bytes of an answer with an error status that are read for the service's words. */
 export const MAX_ERROR_BYTES = 64 * 1024;
-/** Characters of the service's own words that are kept. */
 export const MAX_WORDS = 500;
 /**
- * Bytes of a streamed list that each get a time limit of their own. A limit on silence alone would let a
- * server that trickles single bytes hold tasc for days; a limit on the whole would cut off a long honest list.
+ * Bytes of a streamed list that each get a time limit of their own: a limit on silence alone would let a server trickle
+ * for days; one on the whole would cut off a long honest list.
  */
 export const STREAM_WINDOW_BYTES = 256 * 1024;

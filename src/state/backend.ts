@@ -1,88 +1,79 @@
 import type { JsonObject } from "../model/json.ts";
+import { type Guarded, isCount, isText, maybe, shape } from "../model/shape.ts";
 import type { State, StateEvent } from "../model/state.ts";
+import type { Processes } from "./lock.ts";
 
-/** Names a document: one per stage and target. */
 export interface StateKey {
   readonly stage: string;
-  /** The target's key. */
   readonly target: string;
 }
 
-/** A document as a reader expects it. */
 export interface DocumentKey extends StateKey {
   /** Base address of the service that the ids are to belong to. */
   readonly service: string;
 }
 
-/** Who holds a lock, where, since when and why: enough to find and ask them. */
-export interface LockInfo {
-  /** Tells one holding of the lock from every other. */
-  readonly id: string;
-  /** `user@host`. */
-  readonly who: string;
-  /** ISO 8601. */
-  readonly since: string;
-  /** The command. */
-  readonly why: string;
-  /** The holder's working folder. */
-  readonly folder?: string;
-  /** Link to the CI job. */
-  readonly job?: string;
-  readonly process?: ProcessTraits;
-}
+/** What the system does not tell is absent. */
+const isProcess = shape(
+  {
+    host: isText,
+    pid: (value): value is number => isCount(value) && value > 0,
+    /** Tells apart machines of one name; a digest of the machine's id, which is not for publication. */
+    machine: maybe(isText),
+    /** Differs after each start of the machine. */
+    boot: maybe(isText),
+    /** The numbering that the pid belongs to; containers have their own. */
+    namespace: maybe(isText),
+    /** When the process started, in ticks since the machine did. */
+    started: maybe(isText),
+  },
+  "and others",
+);
+export type ProcessTraits = Guarded<typeof isProcess>;
 
-/** A process, as far as the system tells; what it does not tell is absent. */
-export interface ProcessTraits {
-  readonly host: string;
-  readonly pid: number;
-  /** Tells apart machines of one name; a digest of the machine's id, which is not for publication. */
-  readonly machine?: string;
-  /** Differs after each start of the machine. */
-  readonly boot?: string;
-  /** The numbering that the pid belongs to; containers have their own. */
-  readonly namespace?: string;
-  /** When the process started, in ticks since the machine did. */
-  readonly started?: string;
-}
+/** Who holds a lock, where, since when and why: enough to find and ask them; of whatever version of tasc. */
+export const isLockInfo = shape(
+  {
+    id: isText,
+    /** `user@host`. */
+    who: isText,
+    /** ISO 8601. */
+    since: isText,
+    why: isText,
+    folder: maybe(isText),
+    job: maybe(isText),
+    process: maybe(isProcess),
+  },
+  "and others",
+);
+export type LockInfo = Guarded<typeof isLockInfo>;
 
 /** A keeper of state documents. All of them answer alike, and throw StateFailure for what can go wrong. */
 export interface Backend {
   /** Where documents are, without credentials; absent where they are files of the project. */
   readonly place?: string;
   /**
-   * The document with everything journalled on top; `undefined` if there is none. It needs no lock and writes
-   * nothing. What it sees is at least all that was recorded before a session that has ended ended.
-   */
-  read(key: DocumentKey): Promise<StoredState | undefined>;
-  /**
-   * The documents of several targets of one stage, by target, in as few round trips as there can be. Those without a
-   * document are absent; the first problem ends it.
+   * The documents of one stage that there are, by target, with what is journalled on top: at least all that was recorded
+   * before a session that has ended ended. It needs no lock and writes nothing.
    */
   readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>>;
-  /** Keys of the targets that have state in a stage, sorted. */
   list(stage: string): Promise<readonly string[]>;
   /** Takes the lock if it is free, or held by a process that is gone; it does not wait (see `lockDocuments`). */
   lock(key: DocumentKey, info: LockInfo): Promise<HeldLock>;
   /** Who holds the lock; `undefined` if nobody, or where the backend cannot tell without taking it. */
   holder(key: StateKey): Promise<LockInfo | undefined>;
-  /**
-   * Takes the lock away from whoever holds it; with an id, only that very lock. Returns who held it; `undefined` if
-   * nobody did.
-   */
+  /** Takes the lock away from whoever holds it, or only that very lock. @returns who held it, if anybody did */
   forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined>;
   /** Adds targets to the list, before they are first written, where the backend cannot list by itself. */
   readonly register?: (stage: string, targets: readonly string[]) => Promise<void>;
-  /** Earlier versions of a document, the newest first, where the backend keeps them. */
-  readonly versions?: (key: StateKey) => Promise<readonly Version[]>;
-  /**
-   * Takes sends of a rate that all jobs on this backend keep together, where the backend can count for them.
-   * @param bucket names the rate
-   * @returns milliseconds until the first of them
-   */
+  /** Earlier versions of a document, the newest first, where the backend keeps them; `written` is ISO 8601. */
+  readonly versions?: (
+    key: StateKey,
+  ) => Promise<readonly { readonly serial: string; readonly written: string }[]>;
+  /** Takes sends of a rate that all jobs on this backend keep together. @returns milliseconds until the first */
   readonly takeSends?: (bucket: string, sends: number, perSecond: number) => Promise<number>;
-  /** Adds an entry, a JSON value, to the stage's history of applies. */
   addHistory(stage: string, entry: JsonObject): Promise<void>;
-  /** The entries in the order in which they were added, from the oldest that is kept. */
+  /** From the oldest that is kept. */
   history(stage: string): Promise<readonly unknown[]>;
   /** Lets go of connections, and with them of locks still held. Nothing may be called afterwards. */
   close(): Promise<void>;
@@ -94,24 +85,19 @@ export interface HeldLock {
   /** The process whose lock it was: it is gone, and left it behind. */
   readonly takenOver?: LockInfo;
   /**
-   * Replaces the document, if its revision still is `base` and the lock still is ours; what was journalled on
-   * top of `base` is then part of the document, which `state` is to contain. Durable once it resolves.
+   * Replaces the document and its journal, if its revision still is `base` and the lock still is ours. Durable once it
+   * resolves.
    */
   write(state: State, base: Revision): Promise<Revision>;
   /**
-   * Adds events on top of revision `base`, in little time however large the document. Once it resolves they outlive
-   * this process, and if they are to be `lasting`, a power cut as well, with all that was added before.
-   * Absent where the keeper knows only whole documents. One call at a time.
+   * Adds events on top of revision `base`, in little time. Once it resolves they outlive this process, and if they are to be
+   * `lasting`, a power cut, with all that was added before. Absent where only whole documents are known. One call at a time.
    */
   readonly append?: (events: readonly StateEvent[], base: Revision, lasting: boolean) => Promise<void>;
-  /**
-   * Makes sure that the lock still is ours, right before something is sent to the service: looks when the last look is
-   * not fresh. Absent where only a write tells.
-   */
+  /** Makes sure that the lock still is ours: looks when the last look is not fresh. Absent where only a write tells. */
   readonly confirm?: () => Promise<void>;
   /** Aborted as soon as the lock is known to be lost, where the backend hears of that by itself. */
   readonly lost?: AbortSignal;
-  /** Frees the lock, if it still is ours. */
   unlock(): Promise<void>;
 }
 
@@ -123,17 +109,10 @@ export interface StoredState {
   readonly journalled: boolean;
 }
 
-/** An earlier version of a document. */
-export interface Version {
-  readonly serial: string;
-  /** ISO 8601. */
-  readonly written: string;
-}
-
 /** Requests to a backend at once; a database gets them in one go anyway. */
 const SIDE_BY_SIDE = 32;
 
-/** Does the work for all items, some at a time. After a failure nothing is begun; it is thrown when the rest has ended. */
+/** Some items at a time. After a failure nothing is begun; it is thrown when the rest has ended. */
 export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const failures: unknown[] = [];
@@ -152,63 +131,29 @@ export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => P
   return results;
 }
 
-/** `readAll` of a backend that reads one document at a time. */
-export async function readEach(
-  keys: readonly DocumentKey[],
-  read: (key: DocumentKey) => Promise<StoredState | undefined>,
-): Promise<ReadonlyMap<string, StoredState>> {
-  const all = await sideBySide(keys, async (key) => [key.target, await read(key)] as const);
-  return new Map(all.flatMap(([target, stored]) => (stored === undefined ? [] : [[target, stored]])));
-}
-
 /** Milliseconds that a look at a lock holds for. */
 export const FRESH = 2_000;
 
-/**
- * Tells how long ago something was. Both clocks count: one stands still while the machine sleeps, the other may be
- * set back.
- */
-export class Stopwatch {
-  #wall = -Infinity;
-  #steady = -Infinity;
+/** A moment on two clocks: one stands still while the machine sleeps, the other may be set back. */
+export type Moment = readonly [wall: number, steady: number];
 
-  /** One that runs already. */
-  static started(): Stopwatch {
-    const stopwatch = new Stopwatch();
-    stopwatch.now();
-    return stopwatch;
-  }
+export function moment(): Moment {
+  return [Date.now(), performance.now()];
+}
 
-  now(): void {
-    this.#wall = Date.now();
-    this.#steady = performance.now();
-  }
-
-  isOver(milliseconds: number): boolean {
-    const wall = Math.abs(Date.now() - this.#wall);
-    return wall > milliseconds || performance.now() - this.#steady > milliseconds;
-  }
+export function isPast([wall, steady]: Moment, milliseconds: number): boolean {
+  return Math.abs(Date.now() - wall) > milliseconds || performance.now() - steady > milliseconds;
 }
 
 /** Tells one version of a document from every other; what it looks like is the backend's affair. */
 export type Revision = string;
 
-/** The revision of a document that is not there. */
 export const NO_DOCUMENT: Revision = "";
 
-export interface Processes {
-  /** This process. */
-  readonly self: ProcessTraits;
-  /** The start of a running process, `"unknown"` if the system does not tell; `undefined`: there is none. */
-  readonly startOf: (pid: number) => Promise<string | undefined>;
-}
-
-/** What the backends need of the world; handed in from the top, so that tests can hand in another. */
 export interface StateRuntime {
   /** Absolute; a relative `path` of the local backend starts here. */
   readonly projectFolder: string;
   readonly clock: Clock;
-  /** A new UUID at each call. */
   readonly newId: () => string;
   /** Proves that tasc wrote a text, under the key of fingerprints; absent without the key. */
   readonly seal?: (text: string) => string;
@@ -216,7 +161,6 @@ export interface StateRuntime {
   /** Login name; with the host's it makes the holder's name in a lock. */
   readonly user: string;
   readonly workingFolder: string;
-  /** Names the CI job, where there is one. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -231,7 +175,6 @@ export function sameService(a: string, b: string): boolean {
   return a === b || normalAddress(a) === normalAddress(b);
 }
 
-/** A base address in the form that two of one service have in common. */
 export function normalAddress(address: string): string {
   const text = URL.canParse(address) ? new URL(address).href : address;
   return text.replace(/\/+$/, "");

@@ -1,39 +1,39 @@
 import { defined } from "../model/json.ts";
+import { type Guarded, isText, maybe, oneOf, shape } from "../model/shape.ts";
 import type { RunRecord } from "../model/state.ts";
-import { isRecord, isText } from "../model/shape.ts";
 
 /*
- * The history of applies: an entry for each apply in each stage. An apply writes its entry when it ends. One that is
- * killed leaves its run in the state of each target, with the calls that were answered by then; the next session on
- * the target writes an entry of that, so several entries may tell of one run. Whoever reads them joins them by the
- * run's id.
+ * An entry for each apply in each stage. One that is killed leaves its run in the state of each target; the next session
+ * on the target writes an entry of that, so several may tell of one run. Whoever reads them joins them by its id.
  */
 
-/** `unknown`: the run was cut off, so the change was sent in part, not at all, or its answer was lost. */
-export type ChangeOutcome = "done" | "failed" | "skipped" | "unknown";
+const isChange = shape(
+  {
+    address: isText,
+    action: isText,
+    /** `unknown`: the run was cut off, so the change was sent in part, not at all, or its answer was lost. */
+    outcome: oneOf("done", "failed", "skipped", "unknown"),
+  },
+  "and others",
+);
+export type HistoryChange = Guarded<typeof isChange>;
 
-export type HistoryChange = {
-  readonly address: string;
-  readonly action: string;
-  readonly outcome: ChangeOutcome;
-};
+const isEntry = shape(
+  {
+    run: isText,
+    at: isText,
+    who: isText,
+    where: maybe(isText),
+    commit: maybe(isText),
+    plan: isText,
+    /** Whether the run came to its own end. */
+    ended: (value): value is boolean => typeof value === "boolean",
+    changes: (value): value is readonly HistoryChange[] => Array.isArray(value) && value.every(isChange),
+  },
+  "and others",
+);
+export type HistoryEntry = Guarded<typeof isEntry>;
 
-export type HistoryEntry = {
-  /** The run's id. */
-  readonly run: string;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly who: string;
-  readonly where?: string;
-  readonly commit?: string;
-  /** Digest of the plan. */
-  readonly plan: string;
-  /** Whether the run came to its own end. */
-  readonly ended: boolean;
-  readonly changes: readonly HistoryChange[];
-};
-
-/** The entry of a run that left itself in a target's state. */
 export function entryOfInterrupted({ changes, ...run }: RunRecord): HistoryEntry {
   const told = [...changes].map(([address, { action, calls, answered }]) => ({
     address,
@@ -49,23 +49,6 @@ export function entryOf(
   changes: readonly HistoryChange[],
 ): HistoryEntry {
   return defined({ run, at, who, where, commit, plan, ended, changes });
-}
-
-const OUTCOMES: readonly unknown[] = ["done", "failed", "skipped", "unknown"] satisfies ChangeOutcome[];
-
-function isChange(value: unknown): value is HistoryChange {
-  return (
-    isRecord(value) &&
-    isText(value["address"]) &&
-    isText(value["action"]) &&
-    OUTCOMES.includes(value["outcome"])
-  );
-}
-
-function isEntry(value: unknown): value is HistoryEntry {
-  if (!isRecord(value)) return false;
-  const { run, at, who, plan, changes } = value;
-  return [run, at, who, plan].every(isText) && Array.isArray(changes) && changes.every(isChange);
 }
 
 /** One entry a run, the newest first. What is not an entry is passed over: the history is for people. */

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type JsonObject, defined } from "../model/json.ts";
+import { type JsonObject, defined, jsonIn } from "../model/json.ts";
+import { isCount, isRecord, isText } from "../model/shape.ts";
 import { type StateEvent, areStateEvents } from "../model/state.ts";
 import {
   type Backend,
@@ -14,11 +15,9 @@ import {
   type StateKey,
   type StateRuntime,
   type StoredState,
-  readEach,
 } from "./backend.ts";
 import { type LocalConfig, STATE_FOLDER } from "./config.ts";
-import { isCount, isRecord, isText } from "../model/shape.ts";
-import { checkKey, formatDocument, isDocumentKey, parseJson, readWhole, stateUnder } from "./document.ts";
+import { checkKey, formatDocument, isDocumentKey, readEach, storedState } from "./document.ts";
 import {
   absent,
   fileName,
@@ -29,10 +28,7 @@ import {
   syncFolder,
 } from "./files.ts";
 import { createLockInfo, readLock, removeLock, takeLock } from "./lock.ts";
-import { StateFailure, attempt, problemOf } from "./problem.ts";
-
-/** Milliseconds before a document is read again that could not be read: something may have been writing it. */
-const HALF_WRITTEN = 100;
+import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts";
 
 /** Bytes after which a stage's history goes on in a new file; the one before it is kept. */
 const HISTORY_CAP = 1024 * 1024;
@@ -52,19 +48,16 @@ export class LocalBackend implements Backend {
     this.#world = world;
   }
 
-  async read(key: DocumentKey): Promise<StoredState | undefined> {
-    const paths = pathsOf(this.#root, key);
-    const once = () =>
-      attempt(paths.document, async () => stateOf(await readFiles(paths, key), key, paths.document));
-    return await readWhole(once, this.#world.clock, HALF_WRITTEN);
-  }
-
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
-    return await readEach(keys, async (key) => await this.read(key));
+    return await readEach(keys, this.#world.clock, async (key) => {
+      const paths = pathsOf(this.#root, key);
+      const read = async () => stateOf(await readFiles(paths, key), key, paths.document);
+      return await attempt(paths.document, read);
+    });
   }
 
   async list(stage: string): Promise<readonly string[]> {
-    const folder = stageFolder(this.#root, stage);
+    const folder = join(this.#root, fileName(stage));
     return await attempt(folder, async () => {
       const files = (await readdir(folder).catch(absent)) ?? [];
       return [...new Set(files.flatMap((file) => targetOf(file) ?? []))].toSorted();
@@ -75,9 +68,9 @@ export class LocalBackend implements Backend {
     const paths = pathsOf(this.#root, key);
     return await attempt(paths.lock, async () => {
       await makeFolder(paths.folder, this.#world.projectFolder);
-      const taking = await takeLock(paths.lock, info, this.#world.processes);
-      if (taking.taken) return heldLock(key, paths, info, this.#world, taking.from);
-      throw new StateFailure({ kind: "locked", key, ...defined({ holder: taking.holder }) });
+      const { taken, other } = await takeLock(paths.lock, info, this.#world.processes);
+      if (taken) return heldLock(key, paths, info, this.#world, other);
+      throw locked(key, other);
     });
   }
 
@@ -91,8 +84,7 @@ export class LocalBackend implements Backend {
     const info = createLockInfo(this.#world, "tasc state unlock");
     return await attempt(lock, async () => {
       const holder = readLock(lock);
-      if (holder !== undefined && id !== undefined && holder.id !== id)
-        throw new StateFailure({ kind: "locked", key, holder });
+      if (holder !== undefined && id !== undefined && holder.id !== id) throw locked(key, holder);
       // A file that is not a lock of ours has no id to make sure of.
       if (holder === undefined) await rm(lock, { force: true });
       else await removeLock(lock, holder, info, this.#world.processes);
@@ -108,9 +100,9 @@ export class LocalBackend implements Backend {
       const info = createLockInfo(this.#world, "tasc history");
       const guard = `${current}.lock`;
       const guarded = await takeLock(guard, info, processes);
-      const size = (await readIfThere(current))?.length ?? 0;
-      // Where another run is about to do it, the file grows a little further.
+      // Where another run is about to rename it, the file grows a little further.
       try {
+        const size = (await readIfThere(current))?.length ?? 0;
         if (guarded.taken && size > HISTORY_CAP) await rename(current, before);
         await appendLine(current, "any", `${JSON.stringify(entry)}\n`);
       } finally {
@@ -123,7 +115,7 @@ export class LocalBackend implements Backend {
     const [before, current] = this.#historyFiles(stage);
     return await attempt(current, async () => {
       const bytes = [await readIfThere(before), await readIfThere(current)];
-      return bytes.flatMap((one) => one?.toString("utf8").split("\n") ?? []).map(parseJson);
+      return bytes.flatMap((one) => one?.toString("utf8").split("\n") ?? []).map(jsonIn);
     });
   }
 
@@ -135,10 +127,9 @@ export class LocalBackend implements Backend {
   }
 }
 
-/** Milliseconds between two looks at the lock, where each answer of the service would give a reason for one. */
+/** Milliseconds between two looks at the lock. */
 const LOOK_EVERY = 100;
 
-/** A document's lock in hand, and what may be done under it. */
 function heldLock(
   key: DocumentKey,
   paths: StatePaths,
@@ -147,20 +138,20 @@ function heldLock(
   takenOver: LockInfo | undefined,
 ): HeldLock {
   let journal: FileHandle | undefined;
-  /** Milliseconds since 1970. */
   let lookedAt = -Infinity;
-  const isLookDue = (): boolean => {
-    const elapsed = clock.now().getTime() - lookedAt;
-    // A clock that was set back tells nothing.
-    return elapsed < 0 || elapsed >= LOOK_EVERY;
-  };
-  /** @throws StateFailure if the lock is not ours any more */
   const checkLock = (): void => {
     lookedAt = clock.now().getTime();
     const holder = readLock(paths.lock);
     if (holder?.id === info.id) return;
-    const reason = holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`;
-    throw new StateFailure({ kind: "lock-lost", key, reason });
+    throw lockLost(
+      key,
+      holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`,
+    );
+  };
+  /** A clock that was set back tells nothing. */
+  const checkIfDue = (): void => {
+    const elapsed = clock.now().getTime() - lookedAt;
+    if (elapsed < 0 || elapsed >= LOOK_EVERY) checkLock();
   };
   const changed = () => new StateFailure({ kind: "changed", where: paths.document });
   const readUnderLock = async (base: Revision): Promise<StoredFiles> => {
@@ -174,7 +165,9 @@ function heldLock(
     if (files.isPending) throw changed();
     await rm(paths.journal, { force: true });
     journal = await openForAppend(paths.journal, "new");
-    await flush(journal, journalLine(headerOf(key, base)));
+    const { stage, target, service } = key;
+    const header = { format: FORMAT, version: VERSION, stage, target, service, base };
+    await flush(journal, journalLine(header));
     await syncFolder(paths.folder);
     return journal;
   };
@@ -202,20 +195,18 @@ function heldLock(
         await rm(paths.journal, { force: true });
         return revision;
       }),
-    // The lock is looked at after the flush: if it is still ours then, nobody can have folded the journal without these
-    // events. What need not last may be missing there, so for that it is looked at from time to time only.
+    // Looked at after the flush: if the lock is still ours then, nobody can have folded the journal without these events.
+    // What need not last may be missing there, so for that it is looked at from time to time only.
     append: async (events, base, lasting) =>
       await attempt(paths.journal, async () => {
         const opened = journal ?? (await openJournal(base));
         if (lasting) await flush(opened, journalLine(events));
         // The system has it, and keeps it whatever becomes of this process.
         else appendFileSync(opened.fd, journalLine(events));
-        if (lasting || isLookDue()) checkLock();
+        if (lasting) checkLock();
+        else checkIfDue();
       }),
-    confirm: async () =>
-      await attempt(paths.lock, async () => {
-        if (isLookDue()) checkLock();
-      }),
+    confirm: async () => await attempt(paths.lock, async () => checkIfDue()),
     unlock: async () =>
       await attempt(paths.lock, async () => {
         await closeJournal();
@@ -241,31 +232,25 @@ async function appendLine(path: string, which: "old" | "any", line: string): Pro
 
 /** The two files of a document as they were at one moment, and how they belong together. */
 interface StoredFiles {
-  /** The document. */
   readonly text: string | undefined;
   readonly revision: Revision;
-  /** Absent if there is none, or it got no further than its first line. */
+  /** Absent if not even its first line was finished. */
   readonly journal: Journal | undefined;
   /** Whether its events are yet to be folded in; else they are part of the document already. */
   readonly isPending: boolean;
 }
 
-/**
- * A document's revision is its digest, rather than a counter inside it: a counter would conflict in every merge,
- * and a document that git replaced is another one whatever it counts.
- */
+/** The digest of a document: a counter inside it would conflict in every merge, and not tell what git replaced. */
 export function revisionOf(bytes: Uint8Array | undefined): Revision {
   return bytes === undefined ? NO_DOCUMENT : createHash("sha256").update(bytes).digest("base64url");
 }
 
-/** Times that a reader without a lock looks again when a writer replaced files while it was looking. */
+/** Times that a reader without a lock looks again. */
 const LOOKS = 20;
 
 /**
- * Reads both files, without a lock if need be. The journal is read first: a session that ends in between then
- * shows as a journal that does not fit the document, and whoever sees that looks again.
- *
- * @param read a file; tests let things happen between one reading and the next
+ * Without a lock if need be. The journal is read first: a session that ends in between shows as a journal that does not
+ * fit the document, and whoever sees that looks again. @param read tests let things happen between two readings
  */
 export async function readFiles(
   paths: StatePaths,
@@ -297,22 +282,19 @@ function fit(
   // The bytes are let go before the text is parsed: of a large target both would take as much as all else.
   const text = document && textOf(document, paths.document);
   const journal = journalBytes && parseJournal(journalBytes, key, paths.journal);
-  if (journal === undefined || journal.folded.includes(revision))
-    return { text, revision, journal, isPending: false };
-  if (journal.base === revision) return { text, revision, journal, isPending: true };
-  throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
+  const isPending = journal !== undefined && !journal.folded.includes(revision);
+  if (isPending && journal.base !== revision)
+    throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
+  return { text, revision, journal, isPending };
 }
 
 function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
   return a === undefined || b === undefined ? a === b : a.equals(b);
 }
 
-/** The state that the files amount to. */
 export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
   const { text, revision, journal, isPending } = files;
-  if (text === undefined && !isPending) return undefined;
-  const state = stateUnder(text, isPending ? (journal?.events ?? []) : [], key, where);
-  return { state, revision, journalled: isPending };
+  return storedState(text, revision, isPending ? journal?.events : undefined, key, where);
 }
 
 function textOf(document: Buffer, where: string): string {
@@ -323,23 +305,18 @@ function textOf(document: Buffer, where: string): string {
   }
 }
 
-export type StatePaths = Readonly<ReturnType<typeof pathsOf>>;
+type StatePaths = Readonly<ReturnType<typeof pathsOf>>;
 
 const DOCUMENT = ".json";
 const JOURNAL = ".journal";
 
-/** The files of one document. */
 export function pathsOf(root: string, { stage, target }: StateKey) {
-  const folder = stageFolder(root, stage);
+  const folder = join(root, fileName(stage));
   const base = join(folder, fileName(target));
-  return { folder, document: base + DOCUMENT, journal: base + JOURNAL, lock: `${base}.lock` };
+  return { folder, document: `${base}${DOCUMENT}`, journal: `${base}${JOURNAL}`, lock: `${base}.lock` };
 }
 
-export function stageFolder(root: string, stage: string): string {
-  return join(root, fileName(stage));
-}
-
-/** The target that a file of a stage's folder tells of; `undefined` for locks and what is not ours. */
+/** `undefined` for locks and what is not ours. */
 export function targetOf(file: string): string | undefined {
   const ending = [DOCUMENT, JOURNAL].find((one) => file.endsWith(one));
   if (ending === undefined) return undefined;
@@ -353,12 +330,12 @@ export function targetOf(file: string): string | undefined {
 }
 
 /*
- * The text of a journal: JSON lines. The first says what it is and which revision of which document it continues;
- * then one line for each group of events that was flushed together; last, when the journal has become part of
- * the document, the revision that this gave, so that a crash before the journal is removed does not fold it twice.
+ * A journal is JSON lines. The first says which revision of which document it continues; then one line for each group of
+ * events that was flushed together; last, when the journal has become part of the document, the revision that this gave,
+ * so that a crash before the journal is removed does not fold it twice.
  *
- * Since each line is flushed before the next is written, a crash can spoil only the last one, and nobody has yet
- * been told that this one is safe. It is dropped. A spoilt line further up is damage, and is refused.
+ * Since each line is flushed before the next is written, a crash can spoil only the last one, which nobody has been told
+ * is safe: it is dropped. A spoilt line further up is damage, and is refused.
  */
 
 const FORMAT = "tasc-journal";
@@ -366,8 +343,7 @@ const FORMAT = "tasc-journal";
 const VERSION = 2;
 const NEWLINE = 0x0a;
 
-export interface Journal {
-  /** The revision that the events continue. */
+interface Journal {
   readonly base: Revision;
   readonly events: readonly StateEvent[];
   /** Revisions of the document that have the events in them. */
@@ -376,12 +352,7 @@ export interface Journal {
   readonly soundBytes: number;
 }
 
-/** The first line of a journal. */
-export function headerOf({ stage, target, service }: DocumentKey, base: Revision): object {
-  return { format: FORMAT, version: VERSION, stage, target, service, base };
-}
-
-/** A line of a journal: JSON, a tab, which no JSON has outside of its white space, and a checksum. */
+/** JSON, a tab, which no JSON has outside of its white space, and a checksum. */
 export function journalLine(value: object): string {
   const text = JSON.stringify(value);
   return `${text}\t${checksum(text)}\n`;
@@ -391,49 +362,41 @@ function checksum(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 12);
 }
 
-/** The value of a line; `undefined` if the line is damaged. Lines of version 1 have no checksum. */
+/** `undefined` if the line is damaged. Lines of version 1 have no checksum. */
 function valueOfLine(text: string): unknown {
   const tab = text.lastIndexOf("\t");
-  if (tab < 0) return parseJson(text);
+  if (tab < 0) return jsonIn(text);
   const json = text.slice(0, tab);
-  return text.slice(tab + 1) === checksum(json) ? parseJson(json) : undefined;
+  return text.slice(tab + 1) === checksum(json) ? jsonIn(json) : undefined;
 }
 
 /** A line that was written to its end: what is wrong with it, no crash did. */
 const WHOLE = /\t[\w-]{12}$/;
 
-/** Reads a journal; `undefined` if not even its first line was finished. @param where the file, for problems */
-export function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Journal | undefined {
+/** `undefined` if not even its first line was finished. */
+function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Journal | undefined {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
   const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   const last = texts.at(-1) ?? "";
   const isCut = valueOfLine(last) === undefined && !WHOLE.test(last);
   const [header, ...rest] = isCut ? texts.slice(0, -1) : texts;
   if (header === undefined) return undefined;
-  const base = readHeader(valueOfLine(header), expected, where);
+  const damaged = (line: number) =>
+    new StateFailure({ kind: "corrupt", where, reason: `line ${line} is not in the expected format` });
+  const found = valueOfLine(header);
+  if (!isRecord(found) || found["format"] !== FORMAT) throw damaged(1);
+  const { version, base } = found;
+  if (isCount(version) && version > VERSION)
+    throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
+  if (!isCount(version) || version === 0 || !isDocumentKey(found) || !isText(base)) throw damaged(1);
+  checkKey(found, expected, where);
   const events: StateEvent[] = [];
   const folded: Revision[] = [];
   for (const [at, text] of rest.entries()) {
     const value = valueOfLine(text);
     if (areStateEvents(value)) for (const event of value) events.push(event);
     else if (isRecord(value) && isText(value["folded"])) folded.push(value["folded"]);
-    else throw damaged(where, at + 2);
+    else throw damaged(at + 2);
   }
   return { base, events, folded, soundBytes: isCut ? bytes.lastIndexOf(NEWLINE, end - 2) + 1 : end };
-}
-
-/** The revision that the journal continues. */
-function readHeader(header: unknown, expected: DocumentKey, where: string): Revision {
-  if (!isRecord(header) || header["format"] !== FORMAT) throw damaged(where, 1);
-  const { version, base } = header;
-  if (isCount(version) && version > VERSION)
-    throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
-  if (!isCount(version) || version === 0 || !isDocumentKey(header) || !isText(base)) throw damaged(where, 1);
-  checkKey(header, expected, where);
-  return base;
-}
-
-function damaged(where: string, lineNumber: number): StateFailure {
-  const reason = `line ${lineNumber} is not in the expected format`;
-  return new StateFailure({ kind: "corrupt", where, reason });
 }

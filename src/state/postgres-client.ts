@@ -1,16 +1,16 @@
 import { once, setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type Socket, connect as connectTcp, isIP } from "node:net";
-import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from "node:tls";
+import { checkServerIdentity, connect as connectTls } from "node:tls";
 import type { RowList, Sql } from "postgres";
+import { defined } from "../model/json.ts";
 import type { PostgresConnection } from "./config.ts";
 import { codeOf } from "./problem.ts";
 
 /*
- * The one module that knows postgres.js. One connection serves all, for locks belong to a connection. When it closes,
- * everything that waits on it fails at once, and as long as a lock was held on it, no other is opened: the locks are
- * gone with it. The socket is made here, TLS included, so that its end is heard of at once, a certificate is checked
- * against an IP address too, and a password never goes out in clear.
+ * The one module that knows postgres.js. One connection serves all, for locks belong to it. The socket is made here, TLS
+ * included, so that its end is heard of at once, a certificate is checked against an IP address too, and a password never
+ * goes out in clear.
  */
 
 /** Columns by name; all of them are selected as text, so that nothing depends on how a type is decoded. */
@@ -20,29 +20,28 @@ export type Row = Readonly<Record<string, string | null>>;
 const STATEMENT_TIMEOUT = 8_000;
 const CONNECT_TIMEOUT = 10_000;
 
-export class PostgresClient {
-  /** The server and database, without credentials. */
-  readonly name: string;
-  /** Whether somebody holds a lock on the connection, which then must not be replaced. */
-  isHolding: () => boolean = () => false;
-  readonly #config: PostgresConnection;
-  #connection: Connection | undefined;
-  #isClosed = false;
+export class Connection {
+  /** Settled once it is prepared for locks, by who uses it. */
+  ready: Promise<void> | undefined;
+  readonly #loss = new AbortController();
+  readonly #waiting = new Set<(reason: Error) => void>();
+  readonly #sql: Promise<Sql>;
+  #socket: Socket | undefined;
+  #reason: Error = new ConnectionLost(CLOSED);
 
   constructor(config: PostgresConnection) {
-    this.#config = config;
-    const hosts = config.hosts.map(({ host, port }) => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`);
-    this.name = `postgres://${hosts.join(",")}/${config.database}`;
+    setMaxListeners(0, this.#loss.signal);
+    this.#sql = this.#make(config);
+    this.#sql.catch(() => {});
   }
 
-  /** Aborted when the connection ends; a lock that is taken from now on lasts no longer. */
-  get lost(): AbortSignal | undefined {
-    return this.#connection?.lost;
+  /** Aborted when it ends; a lock that was taken on it lasts no longer. */
+  get lost(): AbortSignal {
+    return this.#loss.signal;
   }
 
   /**
    * Parameters go as text, and the statement says what they are: `$1::bigint`. Statements are sent without waiting.
-   *
    * @param timeout milliseconds; more for a statement that may wait for another session
    */
   async query(
@@ -50,66 +49,9 @@ export class PostgresClient {
     parameters: readonly (string | null)[] = [],
     timeout = STATEMENT_TIMEOUT,
   ): Promise<RowList<readonly Row[]>> {
-    return await this.#open().query(text, parameters, timeout);
-  }
-
-  /**
-   * The process of the database that serves this connection: as it said when it was opened, and as a statement sees it
-   * now. A pooler makes up the first.
-   */
-  async backend(): Promise<{ readonly announced: number; readonly now: number }> {
-    const rows = await this.query("select pg_backend_pid()::text as pid");
-    const [row] = rows;
-    if (row === undefined) throw new ConnectionLost(MALFORMED);
-    return { announced: rows.state.pid, now: Number(row["pid"]) };
-  }
-
-  /** A second connection to the same place. */
-  another(): PostgresClient {
-    return new PostgresClient(this.#config);
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#connection?.close();
-  }
-
-  #open(): Connection {
-    const isKept = this.lost?.aborted !== true || this.#isClosed || this.isHolding();
-    if (this.#connection === undefined || !isKept) this.#connection = new Connection(this.#config);
-    return this.#connection;
-  }
-}
-
-/** One connection, from its first statement to its end. */
-class Connection {
-  readonly #loss = new AbortController();
-  /** Each ends a statement that waits for its answer. */
-  readonly #waiting = new Set<(reason: Error) => void>();
-  readonly #sql: Promise<Sql>;
-  #socket: Socket | undefined;
-  #reason: Error = new ConnectionLost(CLOSED);
-
-  constructor(config: PostgresConnection) {
-    // Every lock listens.
-    setMaxListeners(0, this.#loss.signal);
-    this.#sql = this.#make(config);
-    this.#sql.catch(() => {});
-  }
-
-  get lost(): AbortSignal {
-    return this.#loss.signal;
-  }
-
-  async query(
-    text: string,
-    parameters: readonly (string | null)[],
-    timeout: number,
-  ): Promise<RowList<readonly Row[]>> {
     const timer = setTimeout(() => {
       this.#end(new ConnectionLost(`no answer within ${timeout / 1000} s`));
     }, timeout);
-    // What has no parameters is asked once.
     const options = { prepare: parameters.length > 0 };
     const run = async () => await (await this.#sql).unsafe<Row[]>(text, [...parameters], options);
     try {
@@ -119,8 +61,16 @@ class Connection {
     }
   }
 
+  /** The database's process: as it was announced, which a pooler makes up, and as a statement sees it now. */
+  async process(): Promise<{ readonly announced: number; readonly now: number }> {
+    const rows = await this.query("select pg_backend_pid()::text as pid");
+    const [row] = rows;
+    if (row === undefined) throw new ConnectionLost(MALFORMED);
+    return { announced: rows.state.pid, now: Number(row["pid"]) };
+  }
+
   async close(): Promise<void> {
-    if (this.#loss.signal.aborted) return;
+    if (this.lost.aborted) return;
     const end = async () => await (await this.#sql).end({ timeout: 2 });
     await this.#orLost(end()).catch(() => {});
     this.#end(new ConnectionLost(CLOSED));
@@ -136,12 +86,12 @@ class Connection {
         reject(error);
       };
       void work.then(resolve, failed).finally(() => this.#waiting.delete(reject));
-      if (this.#loss.signal.aborted) reject(this.#reason);
+      if (this.lost.aborted) reject(this.#reason);
     });
   }
 
   #end(reason: Error): void {
-    if (this.#loss.signal.aborted) return;
+    if (this.lost.aborted) return;
     this.#reason = reason;
     this.#loss.abort();
     for (const reject of this.#waiting) reject(reason);
@@ -171,7 +121,7 @@ class Connection {
       // Asked again where a server does not fit; postgres.js would wait for ever on a socket that was not made.
       socket: async () => {
         let failure: unknown;
-        for (const { host, port } of this.#loss.signal.aborted ? [] : untried) {
+        for (const { host, port } of this.lost.aborted ? [] : untried) {
           try {
             this.#socket = await openSocket(config, host, port);
             return this.#socket.once("error", (error) => this.#end(error));
@@ -228,14 +178,10 @@ async function openSocket(config: PostgresConnection, host: string, port: number
 
 async function encrypted(socket: Socket, config: PostgresConnection, host: string): Promise<Socket> {
   const { tls, rootCertificate } = config;
-  const options: ConnectionOptions = { socket, ...(isIP(host) === 0 && { servername: host }) };
-  const ca =
-    rootCertificate === undefined || rootCertificate === "system"
-      ? undefined
-      : await readFile(rootCertificate);
+  const isGiven = rootCertificate !== undefined && rootCertificate !== "system";
+  const ca = isGiven ? await readFile(rootCertificate) : undefined;
   const checked = connectTls({
-    ...options,
-    ...(ca !== undefined && { ca }),
+    ...defined({ socket, ca, servername: isIP(host) === 0 ? host : undefined }),
     rejectUnauthorized: tls === "verify-full" || tls === "verify-ca" || ca !== undefined,
     // With a socket that is there already, Node would check the certificate of an IP address against "localhost".
     checkServerIdentity: (_, certificate) =>
@@ -313,7 +259,7 @@ function wrongColumns(body: Buffer): string | undefined {
   return at <= body.length ? undefined : MALFORMED;
 }
 
-/** SQLSTATE of connections that fail (class 08) and of servers that shut down or end a connection (57P). */
+/** SQLSTATE of connections that fail (08) and of servers that shut down or end a connection (57P). */
 const LOSS = /^(?:08|57P)/;
 
 /** Whether the connection is gone, and with it every lock that it held. */

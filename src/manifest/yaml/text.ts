@@ -1,42 +1,15 @@
 import type { Path } from "../../model/json.ts";
 
 /**
- * What can be wrong with a YAML text. `code` is for programs, `message` and `hint` are for the person who has
- * to repair the file: what was found and why it is refused, then what to write instead.
+ * What is wrong with a YAML text. `code` is for programs, `message` and `hint` are for the person who has to repair the
+ * file: what was found and why it is refused, then what to write instead. Lines and columns count from 1, columns in
+ * UTF-16 units, as editors, SARIF and GitHub annotations count them.
  */
-export type YamlProblem = {
-  /** 1-based. */
-  readonly line: number;
-  /** 1-based, in UTF-16 units: what editors, SARIF and GitHub annotations count in. */
-  readonly column: number;
-  readonly code: YamlProblemCode;
-  readonly message: string;
-  readonly hint?: string;
-};
+export type YamlProblem = LineColumn & Omit<Finding, "offset">;
 
-type YamlProblemCode =
-  | "encoding"
-  | "control-character"
-  | "line-break"
-  | "empty"
-  | "syntax"
-  | "tab"
-  | "directive"
-  | "multiple-documents"
-  | "duplicate-key"
-  | "key"
-  | "merge-key"
-  | "tag"
-  | "number"
-  | "unknown-alias"
-  | "cyclic-alias"
-  | "alias-budget"
-  | "too-deep";
-
-/** A problem that still counts in offsets. */
 export type Finding = {
   readonly offset: number;
-  readonly code: YamlProblemCode;
+  readonly code: string;
   readonly message: string;
   readonly hint?: string;
 };
@@ -48,10 +21,7 @@ const LONE_RETURN = /\r(?!\n)/g;
  * Characters that YAML forbids, and line ends that its parsers disagree on. `cleaned` is the text without
  * them, of the same length, so that the rest of it can be parsed and keeps its places.
  */
-export function findCharacters(text: string): {
-  readonly cleaned: string;
-  readonly findings: readonly Finding[];
-} {
+export function findCharacters(text: string): { readonly cleaned: string; readonly findings: Finding[] } {
   const findings = [...text.matchAll(CONTROL)].map(({ 0: character, index }): Finding => {
     const code = character.charCodeAt(0).toString(16);
     const escape = code.length > 2 ? `\\u${code}` : `\\x${code.padStart(2, "0")}`;
@@ -74,38 +44,31 @@ export function findCharacters(text: string): {
   return { cleaned: text.replace(CONTROL, "\ufffd").replace(LONE_RETURN, "\n"), findings };
 }
 
-export type Decoded =
-  | { readonly ok: true; readonly text: string; readonly bom: boolean }
-  | { readonly ok: false; readonly problem: YamlProblem };
-
-/**
- * Reads the bytes of a file as UTF-8. Line ends stay as they are.
- * A byte order mark is dropped; `bom` says that there was one, for whoever writes the file back.
- * The problem, if the bytes are not UTF-8, stands at the first byte that cannot be read.
- */
-export function decodeUtf8(bytes: Uint8Array): Decoded {
-  const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  const text = decodes(bytes, false);
-  return text === undefined ? { ok: false, problem: undecodable(bytes) } : { ok: true, text, bom };
-}
-
-/** The same for what is text already. */
-export function decodedText(text: string): Decoded {
-  const bom = text.startsWith("\ufeff");
-  return { ok: true, text: bom ? text.slice(1) : text, bom };
-}
-
-/** `partial`: the bytes may end inside a character. */
-function decodes(bytes: Uint8Array, partial: boolean): string | undefined {
+/** Reads the bytes of a file as UTF-8. A problem stands at the first byte that cannot be read. */
+export function decodeUtf8(bytes: Uint8Array) {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: partial });
+    return decodedText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
-    return undefined;
+    const problem = undecodable(bytes);
+    return { ok: false as const, missing: false, reason: "It is not UTF-8 text.", problem };
   }
 }
 
+/** A text without its byte order mark; `bom` says that there was one, for whoever writes the file back. */
+export function decodedText(text: string) {
+  const bom = text.startsWith("\ufeff");
+  return { ok: true as const, text: bom ? text.slice(1) : text, bom };
+}
+
 function undecodable(bytes: Uint8Array): YamlProblem {
-  const text = readablePrefix(bytes);
+  // The decoder does not tell where it stumbles, but it stops there when it is fed one byte at a time.
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  try {
+    for (const byte of bytes) text += decoder.decode(Uint8Array.of(byte), { stream: true });
+  } catch {
+    // What was read before is the text up to that place.
+  }
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   return {
     ...placesOf(text)(text.length),
@@ -117,37 +80,15 @@ function undecodable(bytes: Uint8Array): YamlProblem {
   };
 }
 
-/**
- * The longest start that decodes. Found by halving, since "these bytes can begin a UTF-8 text" only ever
- * turns from true to false as bytes are added; the decoder itself does not tell where it stumbled.
- */
-function readablePrefix(bytes: Uint8Array): string {
-  let good = 0;
-  let bad = bytes.length + 1;
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1;
-    if (decodes(bytes.subarray(0, middle), true) === undefined) bad = middle;
-    else good = middle;
-  }
-  return decodes(bytes.subarray(0, good), true) ?? "";
-}
-
-/**
- * How deep maps and lists may nest. A manifest needs about ten levels; a hundred is a generator gone wrong.
- */
+/** How deep maps and lists may nest. A manifest needs about ten levels; a hundred is a generator gone wrong. */
 export const MAX_DEPTH = 100;
 
 /** YAML's own bound on a key without `? `, in UTF-16 units from its start to its colon. */
 export const MAX_KEY_LENGTH = 1024;
 
-/** A position as people read it: both 1-based, the column in UTF-16 units. */
 export type LineColumn = { readonly line: number; readonly column: number };
 
-/**
- * Turns offsets of one text into lines and columns, in the logarithm of the number of lines.
- * A lone CR ends a line too: it is refused elsewhere, but editors count it, and so must the place of that
- * refusal.
- */
+/** Turns offsets of one text into lines and columns. A lone CR, which is refused elsewhere, ends a line as it does in editors. */
 export function placesOf(text: string): (offset: number) => LineColumn {
   const starts = [0];
   for (const found of text.matchAll(/\r\n?|\n/g)) starts.push(found.index + found[0].length);
@@ -188,7 +129,6 @@ export function splitDocuments(text: string): readonly TextSpan[] {
   return starts.map((start, at) => ({ start, end: starts[at + 1] ?? text.length }));
 }
 
-/** The document of a text that a path leads into, and the path in it. */
 export function inDocument(
   documents: readonly TextSpan[],
   path: Path,
@@ -200,7 +140,6 @@ export function inDocument(
 /** Replaces the characters from `start` up to `end` by `text`; an insertion where the two are the same. */
 export type Splice = { readonly start: number; readonly end: number; readonly text: string };
 
-/** Makes replacements, which are in the order of the text. */
 export function spliced(text: string, splices: readonly Splice[]): string {
   let done = 0;
   const parts: string[] = [];
