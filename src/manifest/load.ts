@@ -55,7 +55,7 @@ export interface LoadedProject extends Resolved {
   readonly secrets: readonly string[];
   /** `tasc.yaml` as it stands in the file. */
   readonly project: Document;
-  /** The target documents as they stand in their files, sorted by file. */
+  /** The target documents as they stand in their files, sorted by file; without what is in them if texts are not kept. */
   readonly documents: readonly Document[];
 }
 
@@ -76,7 +76,9 @@ export async function loadProject(
   const { resolved, secrets } = resolution;
   if (resolved === undefined || project === undefined || hasErrors(problems))
     return { ok: false, diagnostics, sources, secrets };
-  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents };
+  // Without their texts nobody edits documents: what stays of their values is in the layers of what they declare.
+  const kept = options.texts === false ? documents.map((one) => ({ ...one, value: {} })) : documents;
+  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept };
 }
 
 /** A project as it was read from its folder: checked by itself, but nothing is chosen, merged or filled in yet. */
