@@ -19,7 +19,7 @@ import { parseDuration } from "./manifest/shape.ts";
 import type { Address } from "./model/address.ts";
 import { resourcesOf } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
-import { EXIT, TascError as Failure, type FailureReason, stop } from "./model/error.ts";
+import { EXIT, TascError as Failure, type FailureReason, invalid, failed } from "./model/error.ts";
 import type { ApplyEvent, Outcome } from "./model/events.ts";
 import type { DiagnosticJson, PlanJson } from "./model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "./model/settings.ts";
@@ -232,8 +232,7 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
   const { saved, complete } = inside;
   return quietly(inside, { ...inside.options, ...options }, async (session, said) => {
     if (!complete)
-      throw stop(
-        "invalid",
+      throw invalid(
         "missing-secrets",
         "A project that was loaded with allowMissingSecrets cannot be applied",
       );
@@ -321,7 +320,7 @@ async function quietly<T>(
     const failure =
       error instanceof Failure
         ? error
-        : stop("failed", "unexpected", error instanceof Error ? error.message : String(error));
+        : failed("unexpected", error instanceof Error ? error.message : String(error));
     throw new TascError(failure.reason, publicDiagnostics([...said, ...failure.diagnostics], redactor));
   }
 }
@@ -336,14 +335,14 @@ function callsOf({ requestTimeout, retries, concurrency, insecure }: CallOptions
     ["concurrency", concurrency, 1],
   ] as const)
     if (value !== undefined && value < least)
-      throw stop("invalid", "bad-option", `${name} takes a whole number from ${least} up`);
+      throw invalid("bad-option", `${name} takes a whole number from ${least} up`);
   return { requestTimeout: durationOf("requestTimeout", requestTimeout), retries, concurrency, insecure };
 }
 
 function durationOf(name: string, text: string | undefined): number | undefined {
   const milliseconds = text === undefined ? undefined : parseDuration(text);
   if (text !== undefined && milliseconds === undefined)
-    throw stop("invalid", "bad-option", `${name} takes a duration such as 90s or 10m`);
+    throw invalid("bad-option", `${name} takes a duration such as 90s or 10m`);
   return milliseconds;
 }
 

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { apply } from "../apply/apply.ts";
+import type { Answered, FinishedDiscovery, Service } from "../apply/context.ts";
 import { locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import { warning } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
+import { EXIT, type ExitCode, TascError, failed } from "../model/error.ts";
 import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
@@ -11,12 +12,13 @@ import type { Remembered } from "../plan/orphans.ts";
 import { type Refreshed, desiredInScope } from "../plan/refresh.ts";
 import type { Planned } from "../plan/plan.ts";
 import { batchContent } from "../plan/resources.ts";
+import type { Client } from "../service/client.ts";
+import { ServiceError, describeFailure, isOutOfReach } from "../service/failure.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
 import { type ReviewOptions, type Review, type Survey, checkRequest, judge, review } from "./plan.ts";
 import { type SavedPlan, requestOf, stale } from "./saved-plan.ts";
-import { serviceOf } from "./service.ts";
 import type { PlanRequest, Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
 
@@ -111,8 +113,7 @@ export async function applyProject(
 function refuseFaulty(saved: SavedPlan): void {
   // What the policy refused then is judged again.
   if (errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
-    throw stop(
-      "failed",
+    throw failed(
       "plan-errors",
       "Nothing was applied: the plan has errors",
       "`tasc show` prints it with them. Correct what they report, and plan again.",
@@ -180,7 +181,7 @@ async function approved(
   const { plan } = reviewed;
   await observer.reviewed(reviewed);
   if (plan.diagnostics.some(({ severity }) => severity === "error"))
-    throw stop("failed", "plan-errors", "Nothing was applied: the plan has errors");
+    throw failed("plan-errors", "Nothing was applied: the plan has errors");
   if (plan.changes.length > 0) await observer.approve(plan);
   return survey.planned;
 }
@@ -299,4 +300,32 @@ function exitCodeOf({ interrupted, fatal, failed, skipped, notTaken, unfinished 
   if (fatal !== undefined) return fatal.fatal ? EXIT.unreachable : EXIT.failed;
   const open = failed.length + skipped.length + notTaken.length + unfinished.length;
   return open === 0 ? EXIT.done : EXIT.failed;
+}
+
+/** The client as an apply works with it: there, a failure is a value. */
+function serviceOf(client: Client): Service {
+  return {
+    listTargets: () => answered(client.listTargets()),
+    listTestCases: (id) => answered(client.listTestCases(id, (testCase) => testCase)),
+    finishedDiscoveries: (id) => answered(finishedDiscoveries(client, id)),
+    send: (call) => answered(client.send(call).then(({ value }) => value)),
+  };
+}
+
+async function finishedDiscoveries(client: Client, targetId: string): Promise<readonly FinishedDiscovery[]> {
+  const notifications = await client.listNotifications(targetId);
+  return notifications.flatMap(({ type, id, payload: { testCaseId } }) =>
+    type === "DISCOVERY_FINISHED" && typeof testCaseId === "string" ? [{ id, testCaseId }] : [],
+  );
+}
+
+async function answered<T>(answer: Promise<T>): Promise<Answered<T>> {
+  try {
+    return { ok: true, value: await answer };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { failure } = error;
+    const { summary, detail } = describeFailure(failure);
+    return { ok: false, failure: { summary, detail, acted: failure.acted, fatal: isOutOfReach(failure) } };
+  }
 }

@@ -7,7 +7,7 @@ import { git } from "../manifest/files.ts";
 import { validate } from "../manifest/schema/generated/plan.js";
 import { validate as validateApply } from "../manifest/schema/generated/saved-plan.js";
 import { type Address, compareAddresses } from "../model/address.ts";
-import { TascError, stop } from "../model/error.ts";
+import { TascError, invalid, failed, stop } from "../model/error.ts";
 import { type Json, type JsonObject, isObject, parseJson } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
@@ -109,8 +109,7 @@ export function savePlan(file: string, saved: SavedPlan, session: Session, expir
     writeWhole(path, session.root, writeJson(sealed));
   } catch (error) {
     if (error instanceof TascError) throw error;
-    throw stop(
-      "failed",
+    throw failed(
       "plan-unwritable",
       `Cannot write ${file}`,
       "Check that it is not a folder, and that its folder exists, is writable and has free space.",
@@ -199,26 +198,20 @@ type Shown = Pick<SavedPlan, "plan" | "extras">;
 
 /** Plans of one stage as one, with what each has: those of shards have no target in common. */
 export function mergePlans(all: readonly Shown[]): Shown {
-  if (all.length === 0) throw stop("invalid", "bad-arguments", "There is no plan to print");
+  if (all.length === 0) throw invalid("bad-arguments", "There is no plan to print");
   return all.reduce(merged);
 }
 
 function merged({ plan: a, extras: ofA }: Shown, { plan: b, extras: ofB }: Shown): Shown {
   if (a.stage !== b.stage || a.baseUrl !== b.baseUrl)
-    throw stop(
-      "invalid",
+    throw invalid(
       "plans-differ",
       "Plans of several stages or services cannot be merged",
       `One is for ${a.stage} at ${a.baseUrl}, another for ${b.stage} at ${b.baseUrl}.`,
     );
   const addresses = new Set(a.changes.map(({ address }) => address));
   if (b.changes.some(({ address }) => addresses.has(address)))
-    throw stop(
-      "invalid",
-      "plans-overlap",
-      "Two of the plans change the same address",
-      "Pass each plan only once.",
-    );
+    throw invalid("plans-overlap", "Two of the plans change the same address", "Pass each plan only once.");
   const total = (of: (summary: PlanJson["summary"]) => number): number => of(a.summary) + of(b.summary);
   return {
     plan: {
@@ -250,12 +243,7 @@ function merged({ plan: a, extras: ofA }: Shown, { plan: b, extras: ofB }: Shown
 
 /** The advice names another file: this one may be anything, tasc.yaml itself for one. */
 function notSaved(file: string, why: string): TascError {
-  return stop(
-    "invalid",
-    "not-a-plan",
-    `${file} is not a saved plan: ${why}`,
-    "Save one:\ntasc plan --out plan.json",
-  );
+  return invalid("not-a-plan", `${file} is not a saved plan: ${why}`, "Save one:\ntasc plan --out plan.json");
 }
 
 /** Whether a file is as it was saved; `unknown` without the key. */
@@ -274,7 +262,7 @@ export async function sealState(file: PlanFile, options: ProjectOptions, host: H
   const project = { ...options, allowMissingSecrets: true, ...(stage === undefined ? {} : { stage }) };
   try {
     return await withSession(project, host, async ({ settings }) => checkSeal(file, settings), {
-      apiKey: false,
+      needsApiKey: false,
       mayBeEmpty: true,
     });
   } catch (error) {

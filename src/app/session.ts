@@ -7,20 +7,22 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
-import { type LoadedProject, type ProjectReading, loadProject } from "../manifest/load.ts";
+import { type LoadOptions, type LoadedProject, type ProjectReading, loadProject } from "../manifest/load.ts";
 import { guessed, locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { type ReadSource, TascError, stop } from "../model/error.ts";
+import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
-import { defined } from "../model/json.ts";
+import { defined, jsonIn } from "../model/json.ts";
+import type { LiveTarget } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
 import type { Scope } from "../plan/input.ts";
 import { type Refreshed, refresh } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
+import { liveTargets } from "../plan/plan.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { checkBaseUrl } from "../service/request.ts";
@@ -34,7 +36,6 @@ import {
 } from "../state/backend.ts";
 import { STATE_FOLDER, readConfig } from "../state/config.ts";
 import { isRecord, isText } from "../model/shape.ts";
-import { parseJson as jsonIn } from "../state/document.ts";
 import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
 import { fileName, makeFolder, replaceFile } from "../state/files.ts";
 import { readProcesses } from "../state/lock.ts";
@@ -46,7 +47,6 @@ import {
   explainWaiting,
 } from "../state/problem.ts";
 import { type Session as StateSession, confirmLocks, openBackend, openSessions } from "../state/session.ts";
-import { readerOf } from "./service.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 
@@ -60,11 +60,10 @@ export interface Host {
   /** From 0 to 1, for the jitter of retries. */
   readonly random: () => number;
   readonly version: string;
-  /** Collects every secret that becomes known, so that nothing that is printed contains one. */
+  /** Collects every secret that becomes known. */
   readonly secrets: Set<string>;
   /** Is told what the user should know although the work goes on. */
   readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
-  /** Says a word to the person at the terminal, if there is one who wants to know as much. */
   readonly say?: (level: LogLevel, text: string) => void;
   /** Asks the person at the terminal, if there is one; what is not answered has no entry. */
   readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
@@ -74,12 +73,9 @@ export interface Host {
   readonly signal?: AbortSignal;
 }
 
-/** What only a person can say. */
 export interface Question {
   readonly id: string;
-  /** Quotes live names. */
   readonly text?: string;
-  /** Stands before the answer. */
   readonly prompt: string;
 }
 
@@ -93,7 +89,6 @@ export interface CallOptions {
   readonly insecure?: boolean | undefined;
 }
 
-/** Which project is opened, and how. */
 export interface ProjectOptions extends CallOptions {
   readonly chdir?: string | undefined;
   readonly stage?: string | undefined;
@@ -103,18 +98,9 @@ export interface ProjectOptions extends CallOptions {
   readonly allowMissingSecrets?: boolean;
 }
 
-export interface ProjectNeeds {
-  /** Whether the key of the service must be there; it must unless this says otherwise. */
-  readonly apiKey?: boolean;
-  /** Whether a project without target documents will do. */
-  readonly mayBeEmpty?: boolean;
-  /** Whether the texts of the manifests are kept, for edits; they are unless this says otherwise. */
-  readonly texts?: boolean;
-  /** Is told how many manifests there are before they are read. */
-  readonly counted?: (files: number) => void;
-}
+/** What a command needs of the project, where it is not a whole one with all secrets; it wins over the options. */
+export type ProjectNeeds = Omit<LoadOptions, "root" | "stage" | "env">;
 
-/** What a plan covers, checked against the project. */
 export interface PlanRequest {
   readonly scope: Scope;
   readonly run: ReadonlySet<Address>;
@@ -131,16 +117,8 @@ export async function withSession<T>(
 ): Promise<T> {
   const root = projectRoot(options, host);
   const env = readVariables(options, host, root);
-  const project = await loadProject({
-    root,
-    stage: options.stage,
-    env,
-    allowMissingSecrets: options.allowMissingSecrets ?? false,
-    needsApiKey: needs.apiKey ?? true,
-    mayBeEmpty: needs.mayBeEmpty ?? false,
-    texts: needs.texts ?? true,
-    counted: needs.counted,
-  });
+  const { stage, allowMissingSecrets = false } = options;
+  const project = await loadProject({ root, stage, env, allowMissingSecrets, ...needs });
   for (const secret of project.secrets) host.secrets.add(secret);
   if (!project.ok)
     throw new TascError("invalid", project.diagnostics, (file) => project.sources.get(file)?.text);
@@ -155,7 +133,6 @@ export interface Opened {
   readonly calls: CallOptions;
 }
 
-/** The same for a project that is read already. @throws TascError */
 export async function inSession<T>(
   opened: Opened,
   host: Host,
@@ -215,7 +192,7 @@ export function readVariables(
       const text = readFileSync(resolve(chdir === undefined ? cwd : root, file), "utf8");
       for (const [name, value] of Object.entries(parseEnv(text))) all[name] ??= value;
     } catch {
-      throw stop("invalid", "dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
+      throw invalid("dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
     }
   }
   return { ...all, ...env, ...(trust === undefined ? {} : { TASC_TRUST: resolve(cwd, trust) }) };
@@ -228,18 +205,11 @@ export function targetsNamed(word: string | undefined, { targets }: Desired): re
   const found = targets.find((target) => target.key === key);
   if (found !== undefined) return [found];
   const keys = targets.map((target) => target.key);
-  throw stop(
-    "invalid",
+  throw invalid(
     "unknown-target",
     `No manifest declares a target ${key}`,
     `Declared targets: ${keys.join(", ")}.${guessed(key, keys)}`,
   );
-}
-
-/** The state of a project's stage, through the backend that its settings name. */
-export interface States {
-  readonly backend: Backend;
-  readonly world: StateRuntime;
 }
 
 /**
@@ -255,7 +225,7 @@ export class Session {
   readonly settings: Settings;
   readonly redactor: Redactor;
   readonly #insecure: boolean;
-  #states: Promise<States> | undefined;
+  #states: Promise<{ readonly backend: Backend; readonly world: StateRuntime }> | undefined;
   #remembered: Promise<Remembered> | undefined;
   #client: Client | undefined;
   #locked: readonly StateSession[] = [];
@@ -299,9 +269,8 @@ export class Session {
   }
 
   /** Where state is kept. */
-  states(): Promise<States> {
-    this.#states ??= this.#openStates();
-    return this.#states;
+  states() {
+    return (this.#states ??= this.#openStates());
   }
 
   /** Names the state document of a target. */
@@ -318,20 +287,24 @@ export class Session {
 
   /** What is declared, with what state knows of it and of what is not declared any more; read once, without a lock. */
   remembered(): Promise<Remembered> {
-    this.#remembered ??= this.#readRemembered();
-    return this.#remembered;
+    return (this.#remembered ??= this.#readRemembered());
   }
 
   /** The service; nothing is sent until something is asked of it. */
   client(): Client {
-    this.#client ??= this.#connect();
-    return this.#client;
+    return (this.#client ??= this.#connect());
+  }
+
+  /** The ids of the declared targets that are live, by key, found as a plan finds them. */
+  liveIds(states: ReadonlyMap<string, State>, targets: readonly LiveTarget[]): ReadonlyMap<string, string> {
+    const found = liveTargets({ desired: this.desired, states, fingerprints: undefined }, targets);
+    return new Map([...found].map(([key, { id }]) => [key, id]));
   }
 
   /** Reads the service and plans. */
   async refresh(request: PlanRequest, remembered?: Remembered): Promise<Refreshed> {
     const { baseUrl } = this.settings;
-    return refresh(readerOf(this.client()), {
+    return refresh(this.client(), {
       ...request,
       ...(remembered ?? (await this.remembered())),
       fingerprints: this.fingerprints,
@@ -392,7 +365,7 @@ export class Session {
     await states?.backend.close();
   }
 
-  async #openStates(): Promise<States> {
+  async #openStates() {
     const config = readConfig(this.settings.state, { insecure: this.#insecure });
     const { fingerprints } = this;
     const world: StateRuntime = {
@@ -496,10 +469,9 @@ export class Session {
   #connect(): Client {
     const { baseUrl, apiKey, rateLimit, state, concurrency, requestTimeout, retries } = this.settings;
     const base = checkBaseUrl(baseUrl, { insecure: this.#insecure });
-    if (!base.ok) throw stop("invalid", "base-url", base.failure.summary, base.failure.detail);
+    if (!base.ok) throw invalid("base-url", base.failure.summary, base.failure.detail);
     if (apiKey === undefined)
-      throw stop(
-        "invalid",
+      throw invalid(
         "no-api-key",
         "The API key is missing",
         "Every request to the service needs it. Declare `service.apiKey` in tasc.yaml and set its variable. `--allow-missing-secrets` works without it only together with `--snapshot`.",

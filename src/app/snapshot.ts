@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { type Address, compareText, isAddress, targetAddress } from "../model/address.ts";
 import type { Desired, DesiredResource } from "../model/desired.ts";
 import { warning } from "../model/diagnostic.ts";
-import { type TascError, stop } from "../model/error.ts";
-import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
+import { type TascError, invalid } from "../model/error.ts";
+import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { LiveElement, LiveTarget, LiveTestCase, Reader } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import { type BatchRecord, type State, emptyState } from "../model/state.ts";
@@ -57,15 +57,19 @@ export interface SnapshotHead {
 
 /** The state that a snapshot keeps; `undefined` for what is none. */
 function readState(json: Json, stage: string, baseUrl: string): State | undefined {
-  if (!isObject(json) || typeof json["target"] !== "string") return undefined;
-  const [bindings, folders, batches] = [json["bindings"], json["folders"], json["batchGenerations"]];
-  if (!isObject(bindings) || !isObject(folders) || !isObject(batches)) return undefined;
+  if (!isObject(json)) return undefined;
+  const { target, bindings, folders, batchGenerations: batches } = json;
+  if (typeof target !== "string" || !isObject(bindings) || !isObject(folders) || !isObject(batches))
+    return undefined;
   return {
-    ...emptyState(stage, json["target"], baseUrl),
+    ...emptyState(stage, target, baseUrl),
     bindings: new Map(addressed(bindings).map(([address, id]) => [address, { id, fields: {} }])),
     folders: new Map(texts(folders)),
     batchGenerations: new Map(
-      addressed(batches).flatMap(([address, status]) => (isStatus(status) ? [[address, { status }]] : [])),
+      addressed(batches).flatMap(([address, text]) => {
+        const status = STATUSES.find((one) => one === text);
+        return status === undefined ? [] : [[address, { status }]];
+      }),
     ),
   };
 }
@@ -80,24 +84,18 @@ function texts(json: JsonObject): readonly (readonly [string, string])[] {
   );
 }
 
-const STATUSES: readonly string[] = ["done", "held", "uncertain", "undone"] satisfies BatchRecord["status"][];
-
-function isStatus(text: string): text is BatchRecord["status"] {
-  return STATUSES.includes(text);
-}
+const STATUSES: readonly BatchRecord["status"][] = ["done", "held", "uncertain", "undone"];
 
 /** @throws TascError for a snapshot that is not one for these settings */
 function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
   if (stage !== settings.stage)
-    throw stop(
-      "invalid",
+    throw invalid(
       "snapshot",
       `The snapshot is of stage ${stage}, but this plan is for ${settings.stage}`,
       `Its ids are not valid here. Take a snapshot of ${settings.stage}, or plan with --stage ${stage}.`,
     );
   if (!sameService(baseUrl, settings.baseUrl))
-    throw stop(
-      "invalid",
+    throw invalid(
       "snapshot",
       "The snapshot is from another service",
       `It was taken at ${baseUrl}, and this project's service is ${settings.baseUrl}. Correct service.baseUrl or the variable behind it, or take a snapshot there.`,
@@ -105,16 +103,11 @@ function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
 }
 
 /** The states of a snapshot, as a plan takes them. */
-export function snapshotStates(
-  { states }: SnapshotHead,
-  { targets }: Desired,
-): { readonly states: ReadonlyMap<string, State>; readonly strays: readonly State[] } {
-  const declared = new Set(targets.map(({ key }) => key));
+export function snapshotStates({ states }: SnapshotHead, { targets }: Desired) {
+  const isDeclared = ({ target }: State) => targets.some(({ key }) => key === target);
   return {
-    states: new Map(
-      states.filter(({ target }) => declared.has(target)).map((state) => [state.target, state]),
-    ),
-    strays: states.filter(({ target }) => !declared.has(target)),
+    states: new Map(states.filter(isDeclared).map((state) => [state.target, state])),
+    strays: states.filter((state) => !isDeclared(state)),
   };
 }
 
@@ -148,7 +141,7 @@ export async function planFromSnapshot(
 ): Promise<Refreshed> {
   const found = await refresh(reader, { ...options, fingerprints: undefined });
   const hidden = hiddenFields(found);
-  const input = { ...found.input, desired: withUnknown(found.input.desired, hidden) };
+  const input = { ...found.input, desired: withUndefined(found.input.desired, hidden) };
   const planned = hidden.size === 0 ? found.planned : makePlan(input);
   const takenAt = warning(
     "from-snapshot",
@@ -174,7 +167,7 @@ function hiddenFields({ planned, input }: Refreshed): Hidden {
   );
 }
 
-function withUnknown(desired: Desired, hidden: Hidden): Desired {
+function withUndefined(desired: Desired, hidden: Hidden): Desired {
   const hide = <R extends DesiredResource>(resource: R): R => {
     const names = hidden.get(resource.address) ?? [];
     const unknown = Object.fromEntries(names.map((name) => [name, UNKNOWN]));
@@ -206,12 +199,7 @@ export function openSnapshot(
 ): Snapshot {
   const refuse = (why: string): TascError =>
     // Another name: this file may be anything, tasc.yaml itself for one.
-    stop(
-      "invalid",
-      code,
-      `${shown} is not a snapshot: ${why}`,
-      "Take one:\n  tasc snapshot --out snapshot.json",
-    );
+    invalid(code, `${shown} is not a snapshot: ${why}`, "Take one:\n  tasc snapshot --out snapshot.json");
   const head = readHead(path, refuse);
   const eachTestCase: Snapshot["eachTestCase"] = (take) => readTestCases(path, refuse, take);
   return { head, reader: readerOf(head, shown, eachTestCase), eachTestCase };
@@ -225,34 +213,20 @@ function readHead(path: string, refuse: Refuse): SnapshotHead {
   const document = readDocument(path, refuse);
   if (!isObject(document)) throw refuse("it is not JSON");
   // A document of another kind, or of a later version, is told as that, whatever else it lacks.
-  const { format, version } = document;
+  const { format, version, tool, stage, baseUrl, createdAt, states, targets = null, read } = document;
   if (format !== SNAPSHOT_FORMAT) throw refuse("it is something else");
   if (version !== SNAPSHOT_VERSION)
     throw refuse(`it has version ${JSON.stringify(version)}, and this tasc reads ${SNAPSHOT_VERSION}`);
-  const head = headOf(document);
-  if (head === undefined) throw refuse("a part of it is missing or damaged");
-  return head;
-}
-
-function headOf(document: JsonObject): SnapshotHead | undefined {
-  const { tool, stage, baseUrl, createdAt, states, read } = document;
-  const targets = targetsIn(document);
-  if (typeof tool !== "string" || typeof stage !== "string" || typeof baseUrl !== "string") return undefined;
-  if (typeof createdAt !== "string" || !isArray(states) || !isArray(read) || !targets) return undefined;
-  const whole = states
-    .map((state) => readState(state, stage, baseUrl))
-    .filter((state) => state !== undefined);
-  if (whole.length < states.length) return undefined;
-  const ids = read.filter((id) => typeof id === "string");
-  return { tool, stage, baseUrl, createdAt, states: whole, targets, read: ids };
-}
-
-function targetsIn(document: JsonObject): readonly LiveTarget[] | undefined {
+  const damaged = refuse("a part of it is missing or damaged");
+  if (typeof tool !== "string" || typeof stage !== "string" || typeof baseUrl !== "string") throw damaged;
+  if (typeof createdAt !== "string" || !isArray(states) || !isArray(read)) throw damaged;
+  const whole = states.flatMap((state) => readState(state, stage, baseUrl) ?? []);
+  if (whole.length < states.length) throw damaged;
+  const head = { tool, stage, baseUrl, createdAt, states: whole };
   try {
-    return readTargets(document["targets"] ?? null);
+    return { ...head, targets: readTargets(targets), read: read.filter((id) => typeof id === "string") };
   } catch (error) {
-    if (error instanceof FaultError) return undefined;
-    throw error;
+    throw error instanceof FaultError ? damaged : error;
   }
 }
 
@@ -373,8 +347,7 @@ function readerOf(head: SnapshotHead, shown: string, eachTestCase: Snapshot["eac
 
 function notRead({ targets }: SnapshotHead, shown: string, targetId: string): TascError {
   const app = targets.find(({ id }) => id === targetId)?.app ?? targetId;
-  return stop(
-    "invalid",
+  return invalid(
     "snapshot",
     `The snapshot does not contain the test cases of "${app}"`,
     `${shown} contains only targets that were declared when it was taken. Take a new snapshot with the current manifests:\n  tasc snapshot --out ${shown}`,
@@ -393,18 +366,20 @@ export function seedOf(
   eachTestCase((live, testTargetId) => {
     const { asDeclared: _, elements = [], discovery, description = "", tags = [], ...rest } = live;
     testCases.push({
-      ...known({ ...rest, testTargetId }),
+      ...defined({ ...rest, testTargetId }),
       description,
       tags,
       elements: elements.map(elementSeed),
-      ...(discovery && { discovery: { ...known({ ...discovery }), status: discovery.status ?? "FINISHED" } }),
+      ...(discovery && {
+        discovery: { ...defined({ ...discovery }), status: discovery.status ?? "FINISHED" },
+      }),
     });
   });
   return {
     testTargets: targets.map(({ id, app }) => ({ id, app })),
     environments: targets.flatMap(({ id: testTargetId, environments }) =>
       environments.map(({ id, type = "ADDITIONAL", discoveryUrl }) =>
-        known({ id, testTargetId, type, discoveryUrl }),
+        defined({ id, testTargetId, type, discoveryUrl }),
       ),
     ),
     folders: states.flatMap((state) => folderSeeds(state, targets)),
@@ -425,7 +400,7 @@ function folderSeeds(state: State, targets: readonly LiveTarget[]): readonly Jso
 function elementSeed({ id, parts }: LiveElement): JsonObject {
   const { interaction, assertion, selectors, ...rest } = parts;
   return {
-    ...known({ ...rest, id }),
+    ...defined({ ...rest, id }),
     interaction: step("action", interaction),
     assertion: step("expectation", assertion),
     selectors: (isArray(selectors) ? selectors.filter(isObject) : []).map((selector) => ({
@@ -441,11 +416,4 @@ function step(name: string, part: Json | undefined): JsonObject | null {
   if (!isObject(part) || does === undefined) return null;
   const { calledWith } = part;
   return { [name]: does, ...(typeof calledWith === "string" ? { calledWith } : {}) };
-}
-
-/** What the service did not show stays out. */
-export function known(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
-  const shown: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) shown[name] = value;
-  return shown;
 }

@@ -2,7 +2,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import type { ProcessContext } from "../commands/context.ts";
 import { GLOBAL, type OptionSpec, type Raw } from "../commands/options.ts";
 import { COMMANDS, type CommandSpec } from "../commands/table.ts";
-import { TascError, stop } from "../model/error.ts";
+import { TascError, invalid } from "../model/error.ts";
 import { openSink } from "../render/terminal.ts";
 
 /** The command that a command line asks for, and what it is given. */
@@ -64,7 +64,7 @@ function argumentError({ code, message }: CommanderError, argv: readonly string[
   const habit = dashes === "-" && isLong ? `Options have two dashes: --${word}` : HABITS.get(word);
   const help = `Run 'tasc ${command === undefined ? "" : `${command.name} `}--help' for usage.`;
   const detail = habit ?? [...rest, help].join("\n");
-  return stop("invalid", "bad-arguments", summary.charAt(0).toUpperCase() + summary.slice(1), detail);
+  return invalid("bad-arguments", summary.charAt(0).toUpperCase() + summary.slice(1), detail);
 }
 
 /** What other tools call something, and what it is here. */

@@ -64,8 +64,7 @@ async function exitCodeOf(argv: readonly string[], world: ProcessContext): Promi
 }
 
 async function contextFor(raw: Raw, world: ProcessContext): Promise<Context> {
-  const { openContext } = await import("../commands/context.ts");
-  const { inlineLittle } = await import("../commands/engine.ts");
+  const { inlineLittle, openContext } = await import("../commands/context.ts");
   inlineLittle();
   const { logLevel = "info", color } = readOptions(GLOBAL, raw);
   return openContext(world, logLevel, !color);

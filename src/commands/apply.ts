@@ -1,15 +1,23 @@
-import { applyProject } from "../app/apply.ts";
-import { readPlanFile, type SavedPlan, withSavedPlan } from "../app/saved-plan.ts";
-import { type Session, withSession } from "../app/session.ts";
+import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
 import { planMeta } from "../app/plan.ts";
+import { type SavedPlan, readPlanFile, withSavedPlan } from "../app/saved-plan.ts";
+import { type Session, withSession } from "../app/session.ts";
+import { type ExitCode, EXIT, failed } from "../model/error.ts";
+import type { ApplyEvent, ClientEvent } from "../model/events.ts";
+import { type JsonObject, defined, parseJson } from "../model/json.ts";
+import type { PlanJson } from "../model/plan.ts";
+import {
+  type NextStep,
+  type ProgressEvent,
+  ApplyStatus,
+  eventLine,
+  renderApplyReport,
+} from "../render/apply.ts";
 import { planJson } from "../render/json.ts";
-import { type ExitCode } from "../model/error.ts";
-import { listenForStop, nextSteps, openDisplay, sayOutcome } from "./apply-display.ts";
-import { openEventStream } from "./apply-events.ts";
-import { type Context } from "./context.ts";
-import { fitHeapTo, optimiseLate } from "./engine.ts";
-import { askToApply } from "./question.ts";
-import { printReview } from "./show.ts";
+import { redactPlan } from "../render/redact.ts";
+import { clockText } from "../render/words.ts";
+import { type Console, type Context, fitHeapTo, optimiseLate } from "./context.ts";
+import { printReview } from "./plan.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
@@ -64,4 +72,194 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
     stop.end();
     display.end();
   }
+}
+
+/** Asks the person at the terminal; only the whole word counts. @throws TascError where the answer is not yes */
+async function askToApply(stage: string, { ask }: Context["host"]): Promise<void> {
+  if (ask === undefined)
+    throw failed(
+      "no-terminal",
+      "Cannot ask for confirmation: no terminal",
+      "Nothing was applied. Run it with --auto-approve, or save a plan with `tasc plan --out FILE` and apply that file.",
+    );
+  const prompt = `\nApply these changes to ${stage}?\nType "yes" to apply: `;
+  const answers = await ask([{ id: "apply", prompt }]);
+  if (answers.get("apply") !== "yes")
+    throw failed(
+      "not-approved",
+      "Nothing was applied",
+      'Apply cancelled. Type the full word "yes" to confirm.',
+    );
+}
+
+/** `apply --format json`: one JSON object a line (`schemas/events.schema.json`), the last of type `result`. */
+function openEventStream({ console, host }: Context) {
+  console.streams = true;
+  const write = (event: JsonObject): void =>
+    console.event({ at: new Date(host.now()).toISOString(), ...event });
+  return {
+    planned: (plan: PlanJson): void =>
+      write({ type: "planned", plan: parseJson(JSON.stringify(redactPlan(plan, console.redactor))) }),
+    heard(event: ApplyEvent | ClientEvent): void {
+      const told = "kind" in event ? callEvent(event) : changeEvent(event);
+      if (told !== undefined) write(told);
+    },
+    result({ outcome, uncertain, exitCode, milliseconds }: Applied, next: readonly NextStep[]): void {
+      const { calls, interrupted } = outcome;
+      write({
+        type: "result",
+        ...outcomeJson(outcome),
+        uncertain,
+        calls: { ...calls },
+        interrupted,
+        milliseconds,
+        exitCode,
+        next: next.map(({ command }) => command),
+      });
+    },
+  };
+}
+
+function changeEvent(event: ApplyEvent): JsonObject {
+  if (event.type === "changeSkipped") return { ...event, reason: { ...event.reason } };
+  if (event.type !== "changeFailed") return { ...event };
+  const { type, address, failure } = event;
+  return { type, address, summary: failure.summary, detail: failure.detail };
+}
+
+function callEvent(event: ClientEvent): JsonObject | undefined {
+  if (event.kind === "started") return undefined;
+  if (event.kind === "slowed") return { type: "slowed", pause: event.pause, concurrency: event.concurrency };
+  const { method, path, attempt, status, fault } = event;
+  const call = { method, path, attempt, status, fault };
+  return event.kind === "waiting"
+    ? defined({ type: "retry", ...call, delay: event.delay })
+    : defined({ type: "call", ...call, milliseconds: Math.round(event.ms) });
+}
+
+/** How often a live display moves on by itself, in milliseconds. */
+const TICK = 200;
+
+/** The display of an apply under way; calls tell it their part through `heard`. */
+interface ApplyDisplay {
+  readonly heard: (event: ProgressEvent) => void;
+  /** Draws nothing while somebody is asked: it would be drawn over the question. */
+  readonly aside: <T>(ask: () => Promise<T>) => Promise<T>;
+  readonly end: () => void;
+}
+
+/**
+ * One status area on a terminal, plain lines with the time elsewhere.
+ *
+ * @param now milliseconds from any beginning
+ */
+export function openDisplay(
+  { writer, style: { stderr: style }, live, level }: Pick<Console, "writer" | "style" | "live" | "level">,
+  now: () => number,
+): ApplyDisplay {
+  if (level === "error" || level === "warn") return { heard() {}, aside: (question) => question(), end() {} };
+  let startedAt = now();
+  let last: string | undefined;
+  const status = new ApplyStatus(startedAt);
+  const draw = (): void => (live ? writer.status(status.lines(now(), style)) : writer.flush());
+  const clear = (): void => (live ? writer.status([]) : writer.flush());
+  let aside = false;
+  const timer = setInterval(() => {
+    if (!aside) draw();
+  }, TICK);
+  return {
+    heard(event) {
+      const type = "kind" in event ? undefined : event.type;
+      // Until here somebody read the plan and was asked: that is not part of the time that an apply takes.
+      if (type === "started") startedAt = now();
+      // What must not scroll past unseen stays above the area; the rest is a number in it.
+      const lasting = type === "changeFailed" || type === "stopping";
+      const line = eventLine(event);
+      if (live) {
+        status.hear(event, now());
+        if (lasting) writer.note(`${line}\n`);
+        draw();
+      } else if (line !== undefined && line !== last) {
+        last = line;
+        writer.queue(`[${clockText(now() - startedAt)}] ${line}\n`);
+        if (lasting) writer.flush();
+      }
+    },
+    async aside(question) {
+      aside = true;
+      clear();
+      try {
+        return await question();
+      } finally {
+        aside = false;
+      }
+    },
+    end() {
+      clearInterval(timer);
+      clear();
+    },
+  };
+}
+
+/** What came of it. */
+function sayOutcome(
+  { outcome, plan, uncertain, milliseconds }: Applied,
+  next: readonly NextStep[],
+  { style, columns: width, screen, writer }: Console,
+  verbose: boolean,
+): void {
+  const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));
+  const facts = { stage: plan.stage, milliseconds, actions, uncertain, next };
+  writer.text(renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }));
+}
+
+/** How to go on. */
+function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): readonly NextStep[] {
+  const rest =
+    file === undefined
+      ? { command: "tasc apply", purpose: "again to apply the remaining changes" }
+      : {
+          command: `tasc plan --out ${file}`,
+          purpose: "to plan the remaining changes: a saved plan is applied once",
+        };
+  const unclear = uncertain.flatMap((address) => [
+    { command: `tasc state mark ${address} done`, purpose: "if it ran" },
+    { command: `tasc apply --run ${address}`, purpose: "if it is to run" },
+  ]);
+  const open = outcome.failed.length + outcome.skipped.length - uncertain.length;
+  const again = open > 0 || outcome.interrupted ? [rest] : [];
+  const look =
+    outcome.notTaken.length + outcome.unfinished.length > 0
+      ? [{ command: "tasc plan", purpose: "to see what still differs" }]
+      : [];
+  return [...again, ...look, ...unclear];
+}
+
+/**
+ * Listens for Ctrl-C and SIGTERM. At the first, what is in flight finishes and nothing is waited for any longer; at the
+ * second, the process ends.
+ *
+ * @param first is called at the first, so that the person knows what happens now
+ * @param last is called before the process ends
+ */
+function listenForStop(first: () => void, last: () => void) {
+  const once = new AbortController();
+  const twice = new AbortController();
+  const stop = (): void => {
+    if (!once.signal.aborted) {
+      first();
+      once.abort();
+      return;
+    }
+    twice.abort();
+    last();
+    // Nothing may delay it any more; the next run looks what became of the calls that were in flight.
+    process.exit(EXIT.interrupted);
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+  return {
+    asked: once.signal,
+    signal: twice.signal,
+    end: () => void process.off("SIGINT", stop).off("SIGTERM", stop),
+  };
 }

@@ -1,14 +1,46 @@
-import { EXIT, type ExitCode } from "../model/error.ts";
-import type { Context } from "./context.ts";
-import type { OptionsOf, Shell } from "./table.ts";
+import type { View, ViewJson } from "../render/view.ts";
+import { type OptionSpec, GLOBAL } from "./options.ts";
+import { type CommandSpec, type OptionsOf, COMMANDS } from "./table.ts";
+
+/** `tasc commands`: the table of commands, for programs that call them. */
+export async function commands(): Promise<View> {
+  const all = COMMANDS.flatMap((spec) => withChildren(spec, ""));
+  const headings = ["command", "what it does"];
+  const rows = all.map(({ name, summary }) => [name, summary]);
+  const json = { options: Object.values(GLOBAL).map(optionJson), commands: all.map(commandJson) };
+  return { json, text: [[{ headings, rows }]] };
+}
+
+function withChildren(spec: CommandSpec, above: string): readonly CommandSpec[] {
+  const { commands } = spec;
+  const name = `${above}${spec.name}`;
+  return commands === undefined
+    ? [{ ...spec, name }]
+    : commands.flatMap((one) => withChildren(one, `${name} `));
+}
+
+function commandJson({ name, summary, args = [], options = [], examples }: CommandSpec): ViewJson {
+  return {
+    name,
+    summary,
+    arguments: args.map(({ flags, description, choices }) => ({
+      name: flags,
+      description,
+      choices,
+      required: flags.startsWith("<"),
+    })),
+    options: options.map(optionJson),
+    examples: Object.entries(examples).map(([command, does]) => ({ command, does })),
+  };
+}
+
+function optionJson({ flags, description, choices, repeatable }: OptionSpec): ViewJson {
+  return { flags, description, choices, repeatable: repeatable ?? false };
+}
 
 /** `tasc completion bash|zsh|fish`: prints a script for the shell. */
-export async function run(
-  { shell, format }: OptionsOf<"completion">,
-  { console }: Context,
-): Promise<ExitCode> {
-  console.show({ json: { shell, script: SCRIPTS[shell] }, text: [[{ lines: SCRIPTS[shell] }]] }, format);
-  return EXIT.done;
+export async function completion({ shell }: OptionsOf<"completion">): Promise<View> {
+  return { json: { shell, script: SCRIPTS[shell] }, text: [[{ lines: SCRIPTS[shell] }]] };
 }
 
 /*
@@ -88,4 +120,8 @@ end
 complete -c tasc -f -a '(__tasc_complete)'
 `;
 
-const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
+const SCRIPTS: Readonly<Record<OptionsOf<"completion">["shell"], string>> = {
+  bash: BASH,
+  zsh: ZSH,
+  fish: FISH,
+};

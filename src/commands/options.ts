@@ -1,15 +1,13 @@
 import { isAbsolute, posix } from "node:path";
 import { parseDuration } from "../manifest/shape.ts";
-import { stop } from "../model/error.ts";
+import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
+import { invalid } from "../model/error.ts";
 import type { Link } from "../render/words.ts";
 
 /*
  * What a command takes is declared once, as a record of options. The parser, the help, the completion and the reference
  * read it; the type of what `run` gets follows from it.
  */
-
-/** What the parser found of an option or an argument: `true` for a flag. */
-export type RawValue = string | boolean | readonly string[] | undefined;
 
 /** An option or an argument, as help and completion know it. */
 export interface OptionSpec {
@@ -22,9 +20,9 @@ export interface OptionSpec {
   readonly repeatable?: true;
 }
 
-/** One with the value that a command gets of it. @throws TascError for a value that it does not take */
+/** One with the value that a command gets of what the parser found. @throws TascError for one that it does not take */
 export interface Option<T> extends OptionSpec {
-  readonly read: (raw: RawValue) => T;
+  readonly read: (raw: unknown) => T;
 }
 
 export type OptionRecord = Readonly<Record<string, Option<unknown>>>;
@@ -41,7 +39,7 @@ export function text(flags: string, description: string): Option<string | undefi
 }
 
 export function list(flags: string, description: string): Option<readonly string[]> {
-  return { flags, description, repeatable: true, read: (raw) => (isList(raw) ? raw : []) };
+  return { flags, description, repeatable: true, read: textsIn };
 }
 
 /** One of several words, which the parser checks. */
@@ -56,10 +54,10 @@ export function choice<const C extends string>(
 export function someOf<const C extends string>(
   flags: string,
   description: string,
-  all: readonly C[],
+  choices: readonly C[],
 ): Option<readonly C[]> {
-  const read = (raw: RawValue): readonly C[] => (isList(raw) ? all.filter((one) => raw.includes(one)) : []);
-  return { flags, description, choices: all, repeatable: true, read };
+  const read = (raw: unknown) => choices.filter((one) => textsIn(raw).includes(one));
+  return { flags, description, choices, repeatable: true, read };
 }
 
 /** A text that is read; `takes` says what it is to be where it cannot be. */
@@ -69,10 +67,10 @@ export function parsed<T>(
   takes: string,
   parse: (text: string) => T | undefined,
 ): Option<T | undefined> {
-  const read = (raw: RawValue): T | undefined => {
+  const read = (raw: unknown): T | undefined => {
     const given = textIn(raw);
     const value = given === undefined ? undefined : parse(given);
-    if (given !== undefined && value === undefined) throw badValue(flags, takes);
+    if (given !== undefined && value === undefined) throw badValue(flags, `takes ${takes}`);
     return value;
   };
   return { flags, description, read };
@@ -99,12 +97,11 @@ export function duration(
 
 /** Pages by what they are called, `PR 12=https://…`. */
 export function links(flags: string, description: string): Option<readonly Link[]> {
-  const read = (raw: RawValue): readonly Link[] =>
-    (isList(raw) ? raw : []).map((given) => {
+  const read = (raw: unknown) =>
+    textsIn(raw).map((given): Link => {
       const [, name, url] = /^(.+?)=(https?:\/\/\S+)$/.exec(given) ?? [];
-      if (name === undefined || url === undefined)
-        throw badValue(flags, "a name and an http(s) address, `PR 12=https://…`");
-      return { text: name, url };
+      if (name !== undefined && url !== undefined) return { text: name, url };
+      throw badValue(flags, "takes a name and an http(s) address, `PR 12=https://…`");
     });
   return { flags, description, repeatable: true, read };
 }
@@ -113,15 +110,16 @@ export function links(flags: string, description: string): Option<readonly Link[
 export function pairs(
   flags: string,
   description: string,
-  { form, twice }: { readonly form: string; readonly twice: (left: string, values: string) => string },
+  form: string,
+  twice: (left: string, values: string) => string,
 ): Option<ReadonlyMap<string, string>> {
-  const read = (raw: RawValue): ReadonlyMap<string, string> => {
+  const read = (raw: unknown): ReadonlyMap<string, string> => {
     const found = new Map<string, string>();
-    for (const given of isList(raw) ? raw : []) {
+    for (const given of textsIn(raw)) {
       const [, left = "", right = ""] = /^([^=]*)=(.*)$/s.exec(given)?.map((side) => side.trim()) ?? [];
-      if (left === "" || right === "") throw badValue(flags, `${form}, not ${JSON.stringify(given)}`);
+      if (left === "" || right === "") throw badValue(flags, `takes ${form}, not ${JSON.stringify(given)}`);
       const known = found.get(left) ?? right;
-      if (known !== right) throw stop("invalid", "bad-option", twice(left, `${known} and ${right}`));
+      if (known !== right) throw badValue(flags, twice(left, `${known} and ${right}`));
       found.set(left, right);
     }
     return found;
@@ -131,15 +129,11 @@ export function pairs(
 
 /** A folder of the project with forward slashes; empty for that itself. */
 export function insideFolder(flags: string, description: string, otherwise: string): Option<string> {
-  const read = (raw: RawValue): string => {
+  const read = (raw: unknown): string => {
     const given = textIn(raw) ?? otherwise;
     const normal = posix.normalize(given.replaceAll("\\", "/")).replace(/\/$/, "");
     if (isAbsolute(given) || /^(?:[A-Za-z]:|\.\.(?:\/|$)|\/)/.test(normal))
-      throw stop(
-        "invalid",
-        "bad-option",
-        `${flags.split(" ", 1)[0]} ${given} is not a folder inside the project`,
-      );
+      throw badValue(flags, `${given} is not a folder inside the project`);
     return normal === "." ? "" : normal;
   };
   return { flags, description, read };
@@ -153,25 +147,51 @@ export function argument<const C extends string>(
   choices: readonly C[],
 ): Option<C>;
 export function argument(flags: string, description: string, choices?: readonly string[]): Option<string> {
-  const read = (raw: RawValue): string => textIn(raw) ?? "";
-  return { flags, description, read, ...(choices === undefined ? {} : { choices }) };
+  return { flags, description, read: (raw) => textIn(raw) ?? "", ...(choices && { choices }) };
+}
+
+interface Addressed extends AddressParts {
+  readonly address: Address;
+}
+
+/** The address of a resource, taken apart. */
+export function address(flags: `<${string}>`, description: string): Option<Addressed>;
+export function address(flags: `[${string}]`, description: string): Option<Addressed | undefined>;
+export function address(flags: string, description: string): Option<Addressed | undefined> {
+  const read = (raw: unknown): Addressed | undefined => {
+    const given = textIn(raw);
+    if (given === undefined) return undefined;
+    const parts = parseAddress(given);
+    if (isAddress(given) && parts !== undefined) return { address: given, ...parts };
+    throw invalid(
+      "not-an-address",
+      `${given} is not an address`,
+      "Addresses look like target.shop, environment.shop.preview, testCase.shop.login or batchGeneration.shop.spring.",
+    );
+  };
+  return { flags, description, read };
+}
+
+/** The key of a target; its address will do. */
+export function targetKey(flags: `<${string}>`, description: string): Option<string> {
+  return { flags, description, read: (raw) => (textIn(raw) ?? "").replace(/^target\./, "") };
 }
 
 /** All arguments that are left; at least one. */
-export function rest(name: `<${string}...>`, description: string): Option<readonly string[]> {
-  return { flags: name, description, read: (raw) => (isList(raw) ? raw : []) };
+export function rest(flags: `<${string}...>`, description: string): Option<readonly string[]> {
+  return { flags, description, read: textsIn };
 }
 
-function isList(raw: RawValue): raw is readonly string[] {
-  return Array.isArray(raw);
+function textsIn(raw: unknown): readonly string[] {
+  return Array.isArray(raw) ? raw.filter((one) => typeof one === "string") : [];
 }
 
-function textIn(raw: RawValue): string | undefined {
+function textIn(raw: unknown): string | undefined {
   return typeof raw === "string" ? raw : undefined;
 }
 
-function badValue(flags: string, takes: string): Error {
-  return stop("invalid", "bad-option", `${flags.split(" ", 1)[0] ?? flags} takes ${takes}`);
+function badValue(flags: string, why: string): Error {
+  return invalid("bad-option", `${flags.split(" ", 1)[0] ?? flags} ${why}`);
 }
 
 /** Options that every command takes. */
@@ -186,7 +206,7 @@ export const GLOBAL = {
   color: {
     flags: "--no-color",
     description: "disable colours, like NO_COLOR",
-    read: (raw: RawValue): boolean => raw !== false,
+    read: (raw: unknown): boolean => raw !== false,
   },
   logLevel: choice("--log-level <level>", "level of detail on stderr", ["error", "warn", "info", "debug"]),
 } as const;
@@ -217,13 +237,9 @@ export function readOptions(record: OptionRecord, { args, options }: Raw): Recor
         : isArgument(option)
           ? args[position++]
           : options[parserName(option)];
-      return [key, option.read(isRaw(raw) ? raw : undefined)];
+      return [key, option.read(raw)];
     }),
   );
-}
-
-function isRaw(value: unknown): value is RawValue {
-  return typeof value === "string" || typeof value === "boolean" || Array.isArray(value);
 }
 
 /** `--dry-run` is `dryRun` to the parser, and `--no-color` is `color`. */

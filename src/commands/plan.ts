@@ -1,16 +1,41 @@
-import { withCauses } from "../app/base.ts";
-import { planMeta, type Review, review, survey } from "../app/plan.ts";
-import { savePlan, toSavedPlan } from "../app/saved-plan.ts";
-import { surveySnapshot } from "../app/snapshot.ts";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Review, type Survey, placedExtras, planMeta, review, survey } from "../app/plan.ts";
+import {
+  type Seal,
+  contentOf,
+  mergePlans,
+  readPlanFile,
+  savePlan,
+  sealState,
+  toSavedPlan,
+} from "../app/saved-plan.ts";
 import { type Session, withSession } from "../app/session.ts";
-import { forEachStage, type OfStage, worstOf } from "../app/stages.ts";
-import { EXIT, type ExitCode, stop } from "../model/error.ts";
-import { failureJson, planJson, writeJson } from "../render/json.ts";
+import { surveySnapshot } from "../app/snapshot.ts";
+import { git } from "../manifest/files.ts";
+import { loadProject } from "../manifest/load.ts";
+import type { Desired } from "../model/desired.ts";
+import { type Diagnostic, warning } from "../model/diagnostic.ts";
+import { EXIT, type ExitCode, type ReadSource, invalid } from "../model/error.ts";
+import type { Cause, Change, PlanJson } from "../model/plan.ts";
+import { type Planned, makePlan } from "../plan/plan.ts";
+import { desiredInScope } from "../plan/refresh.ts";
+import { guardOf } from "../plan/staleness.ts";
+import { type PlanFormat, renderPlan, showsPlaces } from "../render/formats.ts";
+import {
+  type PlanExtras,
+  diagnosticJson,
+  failureJson,
+  planExtras,
+  planJson,
+  writeJson,
+} from "../render/json.ts";
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";
-import { planLine } from "../render/words.ts";
-import type { Context } from "./context.ts";
-import { fitHeapTo } from "./engine.ts";
-import { printReview } from "./show.ts";
+import { type Link, planLine } from "../render/words.ts";
+import { canonicalJson } from "../state/fingerprint.ts";
+import { type Console, type Context, fitHeapTo } from "./context.ts";
+import { type OfStage, forEachStage, worstOf } from "./validate.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */
@@ -26,7 +51,7 @@ export async function run(options: OptionsOf<"plan">, context: Context): Promise
       await printReview(reviewed, session, options, context);
       return exitCodeOf(reviewed, detailedExitcode);
     },
-    { apiKey: snapshot === undefined, texts: false, counted: fitHeapTo },
+    { needsApiKey: snapshot === undefined, texts: false, counted: fitHeapTo },
   );
 }
 
@@ -53,8 +78,7 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
   const { format = "text", out, snapshot, stage: only, detailedExitcode } = options;
   const isPrintable = format === "text" || format === "json";
   if (!isPrintable || out !== undefined || snapshot !== undefined || only !== undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "bad-arguments",
       "--all-stages goes with --format text or json, and without --stage, --out and --snapshot",
       "Plan each stage separately instead:\ntasc plan --stage STAGE",
@@ -94,4 +118,160 @@ function jsonOf(of: StagePlan, { host, console }: Context) {
     reason,
     diagnostics.map((one) => redactDiagnostic(one, console.redactor)),
   );
+}
+
+/**
+ * `plan --base REF`: a plan with the cause of each change, so that a reviewer sees their own first. The manifests of REF
+ * are planned against the same live values and the same state: what is declared alike there is no change of the
+ * manifests, but either not applied yet or drift.
+ */
+async function withCauses(session: Session, survey: Survey, ref: string): Promise<Survey> {
+  const declared = await desiredAt(session, ref);
+  const { input, planned } = survey;
+  // Of targets that only REF declares, what a target of another name was read for is known.
+  const desired = declared && desiredInScope(declared, input.scope, input.states);
+  const base = desired && makePlan({ ...input, desired });
+  // It cannot mean less than its manifests say: state that is committed is the change's own, and another name may be in
+  // scope where that of REF is not.
+  const whole = { ...input, states: new Map(), strays: [], elsewhere: undefined };
+  const stateless = declared && makePlan({ ...whole, desired: declared });
+  const changes = planned.plan.changes.map((change) => ({
+    ...change,
+    cause: causeOf(change, planned, base),
+  }));
+  const matched = base && stateless ? [base.matched, stateless.matched] : ("unreadable" as const);
+  return { ...survey, planned: { ...planned, plan: { ...planned.plan, changes }, base: matched } };
+}
+
+function causeOf(change: Change, planned: Planned, base: Planned | undefined): Cause {
+  const isPending = base?.plan.changes.some(({ address }) => address === change.address) === true;
+  if (base === undefined || !isPending || declaration(change, planned) !== declaration(change, base))
+    return "manifest";
+  const hands = new Set(change.fields.flatMap(({ changedBy }) => changedBy ?? []));
+  return hands.size === 1 && hands.has("service") ? "drift" : "pending";
+}
+
+/** All that is declared of an address, with its secrets; it does not leave the process. */
+function declaration({ address }: Change, planned: Planned): string {
+  return guardOf(address, [], planned, { keyCheck: "", of: (_, value) => canonicalJson(value) }).declared;
+}
+
+/** What the manifests of a commit declare for the session's stage; nothing where they are not valid for it. */
+async function desiredAt({ root, env, settings, host }: Session, ref: string): Promise<Desired | undefined> {
+  const commit = git(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
+  const prefix = git(root, ["rev-parse", "--show-prefix"]);
+  const repository = git(root, ["rev-parse", "--absolute-git-dir"]);
+  if (commit === undefined || prefix === undefined || repository === undefined)
+    throw invalid(
+      "unknown-ref",
+      `There is no commit ${ref} in this repository`,
+      "--base takes a branch, a tag or a commit. A pipeline may have to fetch it first:\ngit fetch origin BRANCH",
+    );
+  const folder = mkdtempSync(join(tmpdir(), "tasc-base-"));
+  try {
+    // An index and a work tree of its own: those of the repository stay as they are, and what attributes are in its
+    // files does not say how those of REF are read.
+    const tree = join(folder, "tree");
+    const files = join(tree, prefix);
+    mkdirSync(files, { recursive: true });
+    const own = { GIT_DIR: repository, GIT_WORK_TREE: tree, GIT_INDEX_FILE: join(folder, "index") };
+    const isRead = git(files, ["read-tree", commit], own) !== undefined;
+    if (!isRead || git(files, ["checkout-index", "--all"], own) === undefined) return undefined;
+    const loaded = await loadProject({
+      root: files,
+      stage: settings.stage,
+      env,
+      allowMissingSecrets: true,
+      needsApiKey: false,
+    });
+    for (const secret of loaded.secrets) host.secrets.add(secret);
+    return loaded.ok ? loaded.desired : undefined;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** `tasc show FILE` and `tasc merge-plans FILE…`: print saved plans again, and say if one is not as it was saved. */
+export async function runShow(
+  options: OptionsOf<"show"> | OptionsOf<"merge-plans">,
+  context: Context,
+): Promise<ExitCode> {
+  const { host, console } = context;
+  const names = "file" in options ? [options.file] : options.files;
+  const shown = [];
+  for (const name of names) {
+    const file = readPlanFile(name, host);
+    const { plan, extras } = contentOf(file);
+    // oxlint-disable-next-line no-await-in-loop -- deriving keys takes all of a core
+    const marks = MARKS[await sealState(file, options, host)];
+    const diagnostics = [...marks.map(diagnosticJson), ...plan.diagnostics];
+    const codes = [...marks.map(({ code }) => ({ code })), ...(extras.diagnostics ?? [])];
+    shown.push({ plan: { ...plan, diagnostics }, extras: { ...extras, diagnostics: codes } });
+  }
+  const { plan, extras } = mergePlans(shown);
+  await printPlan(plan, extras, options, console);
+  return EXIT.done;
+}
+
+const MARKS: Readonly<Record<Seal, readonly Diagnostic[]>> = {
+  intact: [],
+  broken: [
+    {
+      severity: "error",
+      code: "plan-altered",
+      summary: "This plan was changed after it was saved",
+      detail:
+        "It does not match its seal: somebody edited it, or the key that it was sealed with (state.fingerprintKey, else the stage's API key) has changed since. `tasc apply` refuses it.",
+    },
+  ],
+  unknown: [
+    warning(
+      "plan-not-verified",
+      "This plan is not verified",
+      "Verifying it requires its project, its stage and the key that it was sealed with.",
+    ),
+  ],
+};
+
+interface PrintOptions {
+  readonly format?: PlanFormat | undefined;
+  /** Characters that a markdown comment may have. */
+  readonly budget?: number | undefined;
+  readonly link?: readonly Link[];
+  readonly verbose: boolean;
+}
+
+/** Prints a plan in the format that was asked for. */
+export async function printReview(
+  { plan }: Review,
+  session: Session,
+  options: PrintOptions,
+  { host, console }: Context,
+): Promise<void> {
+  const extras = showsPlaces(options.format ?? "text", plan.changes.length)
+    ? await placedExtras(plan, session)
+    : planExtras(plan);
+  await printPlan(planJson(plan, planMeta(host)), extras, options, console, session.source);
+}
+
+/** Prints a plan in its public form, a saved one for instance. */
+async function printPlan(
+  plan: PlanJson,
+  extras: PlanExtras,
+  { format = "text", budget, link = [], verbose }: PrintOptions,
+  console: Console,
+  source: ReadSource = () => undefined,
+): Promise<void> {
+  const { redactor, style, columns: width, screen } = console;
+  const text = await renderPlan(format, redactPlan(plan, redactor), extras, {
+    style: style.stdout,
+    width,
+    verbose,
+    source,
+    links: link.map(({ text: name, url }) => ({ text: redactor.text(name), url: redactor.text(url) })),
+    screen,
+    budget,
+  });
+  if (format === "text") console.data(text);
+  else console.document(text);
 }

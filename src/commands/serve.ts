@@ -1,12 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { startLocalService } from "../app/local-service.ts";
 import { projectRoot, readVariables } from "../app/session.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
-import { EXIT, type ExitCode } from "../model/error.ts";
+import { EXIT, type ExitCode, failed } from "../model/error.ts";
 import { type JsonObject, defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
+import {
+  DataDirInUseError,
+  DriverMissingError,
+  Refusal,
+  type RunningServer,
+  type ServerOptions,
+  startServer,
+} from "../server/index.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -91,4 +98,48 @@ function readSeed(
   }
   const { head, eachTestCase } = openSnapshot(resolve(host.cwd, file), file, "bad-snapshot");
   return seedOf(head, eachTestCase);
+}
+
+/** Starts the local service. @throws TascError for what the user can do something about */
+export async function startLocalService(options: ServerOptions): Promise<RunningServer> {
+  try {
+    return await startServer(options);
+  } catch (error) {
+    throw reasonFor(error, options);
+  }
+}
+
+function reasonFor(error: unknown, { dataDir, port }: ServerOptions): unknown {
+  if (error instanceof Refusal) {
+    // Empty again, the folder takes the corrected snapshot.
+    if (dataDir !== undefined) discard(dataDir);
+    return failed(
+      "bad-snapshot",
+      "The local service cannot load the snapshot",
+      `${error.message}. It is as strict as the interface is described.`,
+    );
+  }
+  if (error instanceof DataDirInUseError)
+    return failed(
+      "data-in-use",
+      `Another process is serving ${dataDir}`,
+      "Stop it, or use another folder with --data.",
+    );
+  if (error instanceof DriverMissingError)
+    return failed("sqlite-missing", "The local service needs SQLite", `${error.message}.`);
+  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
+    return failed(
+      "port-in-use",
+      `Port ${port} is in use`,
+      "Choose another one with --port; --port 0 selects a free port.",
+    );
+  return error;
+}
+
+/** Removes the databases, and nothing else that may be in the folder. */
+function discard(dataDir: string): void {
+  const files = readdirSync(dataDir);
+  const databases = files.filter((file) => /^(service|lock)\.db(-\w+)?$/.test(file));
+  for (const file of databases) rmSync(join(dataDir, file));
+  if (databases.length === files.length) rmdirSync(dataDir);
 }

@@ -2,6 +2,7 @@ import { KINDS } from "../model/address.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import { POLICY_RULES } from "../model/settings.ts";
 import { DIAGNOSTIC_FORMATS, PLAN_FORMATS } from "../render/formats.ts";
+import type { ProjectNeeds, Session } from "../app/session.ts";
 import type { View } from "../render/view.ts";
 import type { Context } from "./context.ts";
 import {
@@ -11,6 +12,7 @@ import {
   type Options,
   type Raw,
   TEXT_OR_JSON,
+  address,
   argument,
   choice,
   duration,
@@ -24,13 +26,10 @@ import {
   readOptions,
   rest,
   someOf,
+  targetKey,
   text,
   whole,
 } from "./options.ts";
-
-/** The shells that `tasc completion` writes a script for. */
-export const SHELLS = ["bash", "zsh", "fish"] as const;
-export type Shell = (typeof SHELLS)[number];
 
 /** Of commands that read state, which may be on a server. */
 const INSECURE = {
@@ -95,9 +94,13 @@ const LOCK_TIMEOUT = {
   lockTimeout: duration("--lock-timeout <duration>", "how long to wait for a lock, e.g. 2m"),
 };
 
+/** Of commands that read the service. */
+const READING = { ...MISSING_SECRETS, ...SERVICE };
+
 const VERBOSE = { verbose: flag("--verbose", "show every change in full") };
 
 const PLAN_VIEW = {
+  format: choice("--format <format>", "output format", PLAN_FORMATS),
   budget: whole("--budget <characters>", "maximum length of a Markdown comment; default: 65536", 1000),
   link: links("--link <text=url>", "add a link to HTML and Markdown output, e.g. to the pull request"),
 };
@@ -185,7 +188,6 @@ const TABLE = {
       "tasc plan --override-policy maxChanges": "allow an intended large change",
     },
     options: {
-      format: choice("--format <format>", "output format", PLAN_FORMATS),
       ...PLAN_VIEW,
       out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
       expires: duration("--expires <duration>", "how long the saved plan can be applied, e.g. 24h"),
@@ -218,7 +220,6 @@ const TABLE = {
     examples: { "tasc show plan.json": "print the saved plan again" },
     options: {
       file: argument("<file>", "a plan saved by `tasc plan --out`"),
-      format: choice("--format <format>", "output format", PLAN_FORMATS),
       ...PLAN_VIEW,
       ...VERBOSE,
     },
@@ -228,7 +229,6 @@ const TABLE = {
     examples: { "tasc merge-plans plans/*.json --format markdown": "print one comment for all shards" },
     options: {
       files: rest("<file...>", "plans of one stage, saved by `tasc plan --out`"),
-      format: choice("--format <format>", "output format", PLAN_FORMATS),
       ...PLAN_VIEW,
       ...VERBOSE,
     },
@@ -271,15 +271,19 @@ const TABLE = {
         "target",
         "folder",
       ]),
-      into: pairs("--into <key=app-or-id>", "use this declared target for a live target in this stage", {
-        form: "KEY=APP-or-ID",
-        twice: (key) => `--into names the target ${key} twice`,
-      }),
+      into: pairs(
+        "--into <key=app-or-id>",
+        "use this declared target for a live target in this stage",
+        "KEY=APP-or-ID",
+        (key) => `names the target ${key} twice`,
+      ),
       elements: flag("--elements", "also import the elements of test cases"),
-      folder: pairs("--folder <id=name>", "name of a folder; the API returns only its id", {
-        form: "ID=NAME",
-        twice: (id, names) => `--folder gives two names to ${id}: ${names}`,
-      }),
+      folder: pairs(
+        "--folder <id=name>",
+        "name of a folder; the API returns only its id",
+        "ID=NAME",
+        (id, names) => `gives two names to ${id}: ${names}`,
+      ),
       dryRun: flag("--dry-run", "print the manifests and write nothing"),
       ...LOCK_TIMEOUT,
       ...SERVICE,
@@ -296,8 +300,7 @@ const TABLE = {
       ...SCOPE,
       fields: list("--fields <name>", "pull only this field, e.g. status or discovery.prompt"),
       dryRun: flag("--dry-run", "show the changes to the files and write nothing"),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   promote: {
@@ -314,8 +317,7 @@ const TABLE = {
       ...SCOPE,
       dryRun: flag("--dry-run", "show the changes to the files and write nothing"),
       gate: flag("--gate", "require every affected test case to have passed since its last apply"),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   drift: {
@@ -354,8 +356,7 @@ const TABLE = {
       ),
       field: text("[field]", "field, e.g. status or discovery.prompt; default: all declared fields"),
       offline: flag("--offline", "use manifests and state only; do not call the service"),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   snapshot: {
@@ -366,8 +367,7 @@ const TABLE = {
     },
     options: {
       out: text("--out <file>", "write to this file instead of stdout, readable only by you"),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   graph: {
@@ -390,8 +390,7 @@ const TABLE = {
     options: {
       ...TARGET,
       limit: whole("--limit <n>", "maximum number of reports per target; default: all", 1),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   "reports show": {
@@ -404,8 +403,7 @@ const TABLE = {
       id: argument("<id>", "id of the report"),
       ...TARGET,
       junit: flag("--junit", "print the report in JUnit format"),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   notifications: {
@@ -421,8 +419,7 @@ const TABLE = {
         examples: "5s or 1m",
         least: 1,
       }),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   history: {
@@ -432,14 +429,14 @@ const TABLE = {
       "tasc history testCase.shop.login": "list the applies that changed one test case",
     },
     options: {
-      address: text("[address]", "list only applies that changed this address"),
+      address: address("[address]", "list only applies that changed this address"),
       ...INSECURE,
     },
   },
   "state list": {
     summary: "list addresses and the ids they are bound to",
     examples: { "tasc state list --stage staging": "list all bindings of staging" },
-    options: { ...INSECURE },
+    options: INSECURE,
   },
   "state show": {
     summary: "show the state of one address",
@@ -448,7 +445,7 @@ const TABLE = {
       "tasc state show target.shop": "also show the ids of the target's folders",
     },
     options: {
-      address: argument("<address>", "address of a resource, e.g. testCase.shop.login"),
+      address: address("<address>", "address of a resource, e.g. testCase.shop.login"),
       ...INSECURE,
     },
   },
@@ -459,8 +456,8 @@ const TABLE = {
       "tasc state mv target.shop target.web": "rename a target and everything in it",
     },
     options: {
-      from: argument("<from>", "current address"),
-      to: argument("<to>", "new address"),
+      from: address("<from>", "current address"),
+      to: address("<to>", "new address"),
       ...STATE_EDIT,
     },
   },
@@ -471,7 +468,7 @@ const TABLE = {
       "tasc state rm target.shop": "forget a target; the next plan matches everything by name",
     },
     options: {
-      address: argument("<address>", "address to forget; a target includes everything in it"),
+      address: address("<address>", "address to forget; a target includes everything in it"),
       ...STATE_EDIT,
     },
   },
@@ -482,7 +479,7 @@ const TABLE = {
         "bind a test case; its write-only fields are sent again",
     },
     options: {
-      address: argument("<address>", "a target, an environment or a test case"),
+      address: address("<address>", "a target, an environment or a test case"),
       id: argument("<id>", "id of the resource on the service"),
       ...LOCK_TIMEOUT,
       ...SERVICE,
@@ -494,7 +491,7 @@ const TABLE = {
       "tasc state mark batchGeneration.shop.spring done": "record that it ran, so that it does not run again",
     },
     options: {
-      address: argument("<address>", "address of a batch generation"),
+      address: address("<address>", "address of a batch generation"),
       what: argument("<what>", "whether the batch generation ran", ["done", "undone"]),
       ...STATE_EDIT,
     },
@@ -506,7 +503,7 @@ const TABLE = {
       "tasc state unlock shop 5f0c3f8e-3c1d-4a57-9d0e-0a6b8b1d2c3f": "release only the lock with this id",
     },
     options: {
-      target: argument("<target>", "key of the target, e.g. shop"),
+      target: targetKey("<target>", "key of the target, e.g. shop"),
       id: text("[id]", "id of the lock, from the error message; a lock with another id is not released"),
       ...INSECURE,
     },
@@ -549,7 +546,7 @@ const TABLE = {
   "state history": {
     summary: "list earlier versions of a target's state (postgres)",
     examples: { "tasc state history shop": "show the serial and date of each version" },
-    options: { target: argument("<target>", "key of the target, e.g. shop"), ...INSECURE },
+    options: { target: targetKey("<target>", "key of the target, e.g. shop"), ...INSECURE },
   },
   rehearse: {
     summary: "plan and apply on a local copy of the service, and check that nothing remains",
@@ -598,7 +595,7 @@ const TABLE = {
       "tasc doctor --stage production": "print one line per check; exit with 1 if one fails",
       "tasc doctor --format json": "print the checks as JSON",
     },
-    options: { ...MISSING_SECRETS, ...SERVICE },
+    options: READING,
   },
   commands: {
     summary: "list all commands and their options",
@@ -612,7 +609,7 @@ const TABLE = {
       'eval "$(tasc completion zsh)"': "enable completion; add this to ~/.zshrc, after compinit",
       "tasc completion fish > ~/.config/fish/completions/tasc.fish": "enable completion; run once",
     },
-    options: { shell: argument("<shell>", "shell to complete for", SHELLS) },
+    options: { shell: argument("<shell>", "shell to complete for", ["bash", "zsh", "fish"]) },
   },
 } satisfies Readonly<Record<string, Row>>;
 
@@ -632,58 +629,73 @@ type Name = keyof typeof TABLE;
 
 /** What a command gets: the values of its options, the format, and the global ones. */
 export type OptionsOf<N extends Name> = Options<
-  Omit<typeof TEXT_OR_JSON, keyof (typeof TABLE)[N]["options"]> & (typeof TABLE)[N]["options"] & typeof GLOBAL
->;
+  Omit<typeof TEXT_OR_JSON, keyof (typeof TABLE)[N]["options"]> & (typeof TABLE)[N]["options"]
+> &
+  Options<typeof GLOBAL>;
 
 /** A command's work. A view that it returns is shown in the format that was asked for; else it has printed. */
 type Run<N extends Name> = (options: OptionsOf<N>, context: Context) => Promise<View | ExitCode>;
 
+/** A command that works in a project. Its code is loaded before the project is opened for it. */
+function inProject<N extends Name>(
+  load: () => Promise<
+    (session: Session, options: OptionsOf<N>, context: Context) => Promise<View | ExitCode>
+  >,
+  needs?: ProjectNeeds,
+): Run<N> {
+  return async (options, context) => {
+    const [{ withSession }, work] = await Promise.all([import("../app/session.ts"), load()]);
+    return withSession(options, context.host, (session) => work(session, options, context), needs);
+  };
+}
+
+/** Of commands that only read manifests. */
+const NO_SECRETS: ProjectNeeds = { needsApiKey: false, allowMissingSecrets: true };
+
+/** Of commands that edit state: what the manifests say does not matter to them. */
+const STATE: ProjectNeeds = { ...NO_SECRETS, mayBeEmpty: true };
+
 /** The code of each command, loaded only when it is called. */
 const RUN: { readonly [N in Name]: Run<N> } = {
-  init: async (...call) => (await import("./init.ts")).run(...call),
+  init: async (...call) => (await import("./setup.ts")).init(...call),
   validate: async (...call) => (await import("./validate.ts")).run(...call),
-  schema: async (...call) => (await import("./schema.ts")).run(...call),
-  fmt: async (options, { host }) => (await import("../app/edit.ts")).fmt(options, host),
-  new: async (options, { host }) => (await import("../app/edit.ts")).addNew(options, host),
+  schema: async (...call) => (await import("./setup.ts")).schema(...call),
+  fmt: async (...call) => (await import("./edit.ts")).fmt(...call),
+  new: async (...call) => (await import("./edit.ts")).addNew(...call),
   plan: async (...call) => (await import("./plan.ts")).run(...call),
-  stages: async (options, { host }) => (await import("../app/stages.ts")).stages(options, host),
-  show: async (...call) => (await import("./show.ts")).run(...call),
-  "merge-plans": async (...call) => (await import("./show.ts")).run(...call),
+  stages: async (...call) => (await import("./validate.ts")).stages(...call),
+  show: async (...call) => (await import("./plan.ts")).runShow(...call),
+  "merge-plans": async (...call) => (await import("./plan.ts")).runShow(...call),
   apply: async (...call) => (await import("./apply.ts")).run(...call),
-  import: async (options, { host }) => (await import("../app/import.ts")).importTargets(options, host),
-  pull: async (options, { host }) => (await import("../app/edit.ts")).pull(options, host),
-  promote: async (options, { host }) => (await import("../app/two-stages.ts")).promote(options, host),
-  drift: async (options, { host }) => (await import("../app/inspect.ts")).drift(options, host),
-  diff: async (options, { host }) => (await import("../app/two-stages.ts")).diff(options, host),
-  explain: async (options, { host }) => (await import("../app/inspect.ts")).explain(options, host),
-  snapshot: async (options, { host, console }) =>
-    (await import("../app/write-snapshot.ts")).snapshot(options, host, (text) => console.document(text)),
-  graph: async (options, { host }) => (await import("../app/inspect.ts")).graph(options, host),
-  "reports list": async (options, { host }) => (await import("../app/reports.ts")).listReports(options, host),
-  "reports show": async (options, { host }) => (await import("../app/reports.ts")).showReport(options, host),
-  notifications: async (options, { host, console }) =>
-    (await import("../app/reports.ts")).notifications(options, host, (view) => console.show(view)),
-  history: async (options, { host }) => (await import("../app/state.ts")).history(options, host),
-  "state list": async (options, { host }) => (await import("../app/state.ts")).listState(options, host),
-  "state show": async (options, { host }) => (await import("../app/state.ts")).showState(options, host),
-  "state mv": async (options, { host }) => (await import("../app/state.ts")).moveState(options, host),
-  "state rm": async (options, { host }) => (await import("../app/state.ts")).removeState(options, host),
-  "state bind": async (options, { host }) => (await import("../app/state.ts")).bindState(options, host),
-  "state mark": async (options, { host }) => (await import("../app/state.ts")).markState(options, host),
-  "state unlock": async (options, { host }) => (await import("../app/state.ts")).unlockState(options, host),
-  "state pull": async (options, { host }) =>
-    (await import("../app/state-copies.ts")).pullState(options, host),
-  "state push": async (options, { host }) =>
-    (await import("../app/state-copies.ts")).pushState(options, host),
-  "state migrate": async (options, { host }) =>
-    (await import("../app/state-copies.ts")).migrateState(options, host),
-  "state history": async (options, { host }) =>
-    (await import("../app/state.ts")).stateVersions(options, host),
-  rehearse: async (options, { host }) => (await import("../app/rehearse.ts")).rehearse(options, host),
+  import: inProject(async () => (await import("./import.ts")).importTargets, { mayBeEmpty: true }),
+  pull: inProject(async () => (await import("./edit.ts")).pull),
+  promote: async (...call) => (await import("./two-stages.ts")).promote(...call),
+  drift: inProject(async () => (await import("./inspect.ts")).drift),
+  diff: async (...call) => (await import("./two-stages.ts")).diff(...call),
+  explain: async (...call) => (await import("./inspect.ts")).explain(...call),
+  snapshot: inProject(async () => (await import("./snapshot.ts")).snapshot),
+  graph: inProject(async () => (await import("./inspect.ts")).graph, NO_SECRETS),
+  "reports list": inProject(async () => (await import("./inspect.ts")).listReports),
+  "reports show": inProject(async () => (await import("./inspect.ts")).showReport),
+  notifications: async (...call) => (await import("./inspect.ts")).notifications(...call),
+  history: inProject(async () => (await import("./state.ts")).history, STATE),
+  "state list": inProject(async () => (await import("./state.ts")).listState, STATE),
+  "state show": inProject(async () => (await import("./state.ts")).showState, STATE),
+  "state mv": inProject(async () => (await import("./state.ts")).moveState, STATE),
+  "state rm": inProject(async () => (await import("./state.ts")).removeState, STATE),
+  "state bind": inProject(async () => (await import("./state.ts")).bindState, STATE),
+  // What it ran with is recorded under the key, secrets and all, so both must be there.
+  "state mark": inProject(async () => (await import("./state.ts")).markState),
+  "state unlock": inProject(async () => (await import("./state.ts")).unlockState, STATE),
+  "state pull": inProject(async () => (await import("./state-copies.ts")).pullState, STATE),
+  "state push": inProject(async () => (await import("./state-copies.ts")).pushState, STATE),
+  "state migrate": inProject(async () => (await import("./state-copies.ts")).migrateState, STATE),
+  "state history": inProject(async () => (await import("./state.ts")).stateVersions, STATE),
+  rehearse: async (...call) => (await import("./rehearse.ts")).rehearse(...call),
   serve: async (...call) => (await import("./serve.ts")).run(...call),
-  doctor: async (options, { host }) => (await import("../app/doctor.ts")).doctor(options, host),
-  commands: async (...call) => (await import("./commands.ts")).run(...call),
-  completion: async (...call) => (await import("./completion.ts")).run(...call),
+  doctor: async (...call) => (await import("./doctor.ts")).doctor(...call),
+  commands: async () => (await import("./completion.ts")).commands(),
+  completion: async (options) => (await import("./completion.ts")).completion(options),
 };
 
 /** A command, or a group of them, as the parser, help and completion know it. */

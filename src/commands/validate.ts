@@ -1,12 +1,21 @@
-import { type Session, withSession } from "../app/session.ts";
-import { forEachStage, worstOf } from "../app/stages.ts";
+import {
+  type Host,
+  type ProjectNeeds,
+  type ProjectOptions,
+  type Session,
+  projectRoot,
+  withSession,
+} from "../app/session.ts";
+import { projectFolder } from "../manifest/files.ts";
+import { readProject } from "../manifest/load.ts";
+import { chooseStage, stagesOf } from "../manifest/settings.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
+import { type ExitCode, EXIT, TascError, invalid } from "../model/error.ts";
 import { codedDiagnosticJson, failureJson } from "../render/json.ts";
+import type { View } from "../render/view.ts";
 import { count } from "../render/words.ts";
-import type { Context } from "./context.ts";
-import { fitHeapTo } from "./engine.ts";
+import { type Context, fitHeapTo } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
@@ -16,7 +25,7 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
   if (options.allStages) return validateAll(options, context);
   try {
     return await withSession(options, host, (session) => printValid(session, format, context), {
-      apiKey: false,
+      needsApiKey: false,
       texts: false,
       counted: fitHeapTo,
     });
@@ -33,8 +42,7 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
 /** `--all-stages`: what is wrong in several stages is said once. */
 async function validateAll(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
   if (options.format !== undefined || options.stage !== undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "bad-arguments",
       "--all-stages goes without --format and --stage",
       "Validate each stage separately instead:\ntasc validate --stage STAGE",
@@ -44,7 +52,7 @@ async function validateAll(options: OptionsOf<"validate">, context: Context): Pr
     options,
     context.host,
     (session) => printValid(session, "text", context, said),
-    false,
+    { needsApiKey: false },
   );
   for (const of of all)
     if ("failure" in of) {
@@ -76,4 +84,92 @@ async function printValid(
     console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });
   else await console.report(diagnostics, format);
   return EXIT.done;
+}
+
+/** The project's stages in the order of the file, and the one that is worked on unless another is named. */
+async function stageNames(options: ProjectOptions, host: Host) {
+  const { project } = await readProject(projectFolder(projectRoot(options, host)));
+  // Opening it tells what is wrong with it.
+  if (project === undefined)
+    return withSession(options, host, async ({ settings }) => ({
+      stages: settings.stages,
+      chosen: settings.stage,
+    }));
+  const choice = chooseStage(project, options.stage, host.env["TASC_STAGE"]);
+  return { stages: stagesOf(project), chosen: choice.ok ? choice.stage : undefined };
+}
+
+/** What became of one stage. */
+export type OfStage<T> = { readonly stage: string } & (
+  { readonly value: T } | { readonly failure: TascError }
+);
+
+/** Does the same work for each stage in turn; a stage that fails stops no other. */
+export async function forEachStage<T>(
+  options: ProjectOptions,
+  host: Host,
+  work: (session: Session) => Promise<T>,
+  needs?: ProjectNeeds,
+): Promise<readonly OfStage<T>[]> {
+  const all: OfStage<T>[] = [];
+  for (const stage of (await stageNames(options, host)).stages)
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- stages may share a service, which is to be asked by one at a time
+      all.push({ stage, value: await withSession({ ...options, stage }, host, work, needs) });
+    } catch (failure) {
+      if (!(failure instanceof TascError)) throw failure;
+      all.push({ stage, failure });
+    }
+  return all;
+}
+
+/** From the mildest to the worst, for a command that works on several stages. */
+const WORSE: readonly ExitCode[] = [
+  EXIT.done,
+  EXIT.changes,
+  EXIT.failed,
+  EXIT.stale,
+  EXIT.locked,
+  EXIT.unreachable,
+  EXIT.invalid,
+  EXIT.interrupted,
+];
+
+export function worstOf(codes: readonly ExitCode[]): ExitCode {
+  return WORSE.findLast((code) => codes.includes(code)) ?? EXIT.done;
+}
+
+/** What the project has in each stage. It calls nothing. */
+export async function stages(options: ProjectOptions, { host }: Context): Promise<View> {
+  const { chosen } = await stageNames(options, host);
+  const found = await forEachStage(
+    options,
+    host,
+    async ({ settings, desired: { targets } }) => ({
+      baseUrl: settings.baseUrl,
+      targets: targets.length,
+      testCases: targets.reduce((sum, { testCases }) => sum + testCases.length, 0),
+    }),
+    { needsApiKey: false, allowMissingSecrets: true },
+  );
+  const [first] = found;
+  const whole = found.every((of) => "value" in of);
+  if (first !== undefined && "failure" in first && !found.some((of) => "value" in of)) throw first.failure;
+  const json = found.map(({ stage, ...of }) => ({
+    stage,
+    chosen: stage === chosen,
+    ...("value" in of ? of.value : { error: of.failure.message }),
+  }));
+  const rows = found.map(({ stage, ...of }) => [
+    stage === chosen ? `${stage} *` : stage,
+    ...("value" in of
+      ? [of.value.baseUrl, String(of.value.targets), String(of.value.testCases)]
+      : [of.failure.message, "", ""]),
+  ]);
+  const headings = ["stage", "service", "targets", "test cases"];
+  return {
+    json: { stages: json },
+    text: [[{ headings, rows }]],
+    exitCode: whole ? EXIT.done : EXIT.invalid,
+  };
 }

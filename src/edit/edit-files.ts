@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import type { Document } from "../manifest/document.ts";
 import { type ProjectFolder, isSystemError } from "../manifest/files.ts";
-import { stop } from "../model/error.ts";
+import { failed } from "../model/error.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import { groupBy } from "../render/words.ts";
 import { type Splice, decodedText } from "../manifest/yaml/text.ts";
@@ -94,7 +94,7 @@ export async function makeTexts(
   await include(keys);
   const made = await attempt(excluded);
   if (typeof made === "string")
-    throw stop("failed", "not-editable", "Cannot edit the manifests", `${made}. Nothing was written.`);
+    throw failed("not-editable", "Cannot edit the manifests", `${made}. Nothing was written.`);
   return made;
 }
 
@@ -119,7 +119,7 @@ export function withTexts(
     },
     read: (file) => {
       const text = texts.get(file);
-      return text === undefined ? folder.read(file) : { ok: true, decoded: decodedText(text) };
+      return text === undefined ? folder.read(file) : decodedText(text);
     },
     follow: (path) => (texts.get(path) === undefined ? folder.follow(path) : { kind: "file", inside: path }),
   };
@@ -204,7 +204,7 @@ function meanwhile(file: string): Error {
 }
 
 function unwritten(file: string, detail: string): Error {
-  return stop("failed", "file-not-written", `Cannot write ${file}`, detail);
+  return failed("file-not-written", `Cannot write ${file}`, detail);
 }
 
 function bytesOf(text: string, bom: boolean): Buffer {

@@ -1,14 +1,15 @@
 import { type Stats, existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
+import { invalid } from "../model/error.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
-import { type Decoded, decodeUtf8, decodedText } from "./yaml/text.ts";
+import { type YamlProblem, decodeUtf8, decodedText } from "./yaml/text.ts";
 
 /**
  * The project folder as manifests see it: all paths are relative to it and use forward slashes. The only door
  * between this part of tasc and the disk; tests put a folder in memory in its place.
  */
 export interface ProjectFolder {
-  /** What a folder holds, in no order; nothing where it is none or cannot be read. */
+  /** What a folder holds, in no order; nothing where there is none. */
   readonly list: (folder: string) => readonly FolderEntry[];
   readonly read: (file: string) => FileRead;
   /** What a path leads to, through all symbolic links. */
@@ -31,14 +32,20 @@ export interface FolderEntry {
 }
 
 export type FileRead =
-  | { readonly ok: true; readonly decoded: Decoded }
-  | { readonly ok: false; readonly missing: boolean; readonly reason: string };
+  | { readonly ok: true; readonly text: string; readonly bom: boolean }
+  | {
+      readonly ok: false;
+      readonly missing: boolean;
+      readonly reason: string;
+      /** Where the bytes stop being text. */
+      readonly problem?: YamlProblem;
+    };
 
 /** The project folder on disk. Reading one by one is several times faster than side by side. */
 export function projectFolder(root: string, trustFile?: string): ProjectFolder {
   const within = root.endsWith(sep) ? root : root + sep;
   return {
-    list: (folder) => listOnDisk(join(root, folder)),
+    list: (folder) => listOnDisk(root, folder),
     // Where there is nothing to be resolved, joining takes as long as opening the file.
     read: (file) => readOnDisk(file.includes("..") ? join(root, file) : within + file),
     follow: (path) => followOnDisk(root, path),
@@ -48,15 +55,17 @@ export function projectFolder(root: string, trustFile?: string): ProjectFolder {
   };
 }
 
-function listOnDisk(folder: string): FolderEntry[] {
+/** @throws TascError for one that cannot be read: what is in it must not seem to be gone */
+function listOnDisk(root: string, folder: string): FolderEntry[] {
   try {
-    return readdirSync(folder, { withFileTypes: true }).map((entry) => ({
+    return readdirSync(join(root, folder), { withFileTypes: true }).map((entry) => ({
       name: entry.name,
       kind: entry.isSymbolicLink() ? "link" : kindOf(entry),
     }));
   } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
+    if (!isSystemError(error)) throw error;
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+    throw invalid("unreadable", `The folder ${folder || "."} cannot be read`, reasonOf(error));
   }
 }
 
@@ -67,10 +76,7 @@ function readOnDisk(file: string): FileRead {
   try {
     // Decoding on the way in is the fastest; it puts U+FFFD where bytes are no text, and where that stands is asked twice.
     const text = readFileSync(file, AS_TEXT);
-    return {
-      ok: true,
-      decoded: text.includes("\ufffd") ? decodeUtf8(readFileSync(file)) : decodedText(text),
-    };
+    return text.includes("\ufffd") ? decodeUtf8(readFileSync(file)) : decodedText(text);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     return {

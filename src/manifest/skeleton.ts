@@ -1,5 +1,5 @@
 import { type Address, type Kind, addressOf, targetAddress } from "../model/address.ts";
-import { stop } from "../model/error.ts";
+import { invalid, failed } from "../model/error.ts";
 import { type Json, isObject } from "../model/json.ts";
 import { type Document } from "./document.ts";
 import { listWords } from "./problem.ts";
@@ -31,8 +31,7 @@ export function withSkeleton(
   const section = SECTIONS.find((one) => one.kind === kind);
   const [first] = own;
   if (section === undefined || first === undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "unknown-target",
       `No manifest declares the target ${target}`,
       `Create it first:\ntasc new target ${target}`,
@@ -41,13 +40,12 @@ export function withSkeleton(
   const holder = holders.find(
     ({ value: { [section.name]: map } }) => isObject(map) && Object.hasOwn(map, key),
   );
-  if (holder !== undefined)
-    throw stop("invalid", "duplicate", `${address} is already declared in ${holder.file}`);
+  if (holder !== undefined) throw invalid("duplicate", `${address} is already declared in ${holder.file}`);
   // Where most of its kind are, if they are in one file at all; a file for each of them is left to its owner to name.
   const document = holders.length > 1 && first.value.app !== undefined ? first : (holders[0] ?? first);
   const path = [...document.root, section.name, key];
   const edited = editYaml(document.text, [{ kind: "set", path, value: exampleOf(kind, key) }]);
-  if (!edited.ok) throw stop("failed", "not-editable", `Cannot edit ${document.file}`, edited.reason);
+  if (!edited.ok) throw failed("not-editable", `Cannot edit ${document.file}`, edited.reason);
   const fields = section.fields.map(({ name, description }) => ({ name, description }));
   const after = withComments(edited.text, path, fields, exampleOf(kind, key));
   return { address, file: document.file, bom: document.bom, before: document.text, after };
@@ -100,8 +98,7 @@ function commentsOf(fields: readonly Described[], declared: Record<string, Json>
 function newTarget(target: string, project: Document, own: readonly Document[]): Skeleton {
   const address = targetAddress(target);
   const [first] = own;
-  if (first !== undefined)
-    throw stop("invalid", "duplicate", `${address} is already declared in ${first.file}`);
+  if (first !== undefined) throw invalid("duplicate", `${address} is already declared in ${first.file}`);
   const file = `${folderOf(project)}${target}.yaml`;
   const comments = commentsOf(TARGET_ROWS, { app: "" }, "").join("\n");
   const after = `target: ${target}
@@ -121,8 +118,7 @@ function folderOf(project: Document): string {
   const folders = patterns.map((pattern) => pattern.slice(0, pattern.search(/[^/]*[*?[{]/)));
   const found = folders.find((_, at) => /\*[^/]*\.(?:ya?ml|\{[^}]*yaml)/.test(patterns[at] ?? ""));
   if (found !== undefined) return found;
-  throw stop(
-    "invalid",
+  throw invalid(
     "no-place",
     "No pattern of `manifests` matches a new YAML file",
     `The patterns are ${listWords(patterns, "and")}. Create the file by hand, or add a pattern.`,

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type TascError, stop } from "../model/error.ts";
+import { type TascError, invalid } from "../model/error.ts";
 import { compileGlob } from "../model/glob.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
@@ -27,7 +27,6 @@ export interface Trust {
   readonly origins?: readonly string[];
   readonly stateHosts?: readonly string[];
   readonly statePath?: string;
-  /** Names or globs. */
   readonly variables?: readonly string[];
   readonly policy?: Policy;
 }
@@ -57,8 +56,7 @@ export async function readTrust(file: string): Promise<TrustOf> {
   return (stage) => {
     const trust = stages.get(stage) ?? base;
     if (root.stages !== undefined && !stages.has(stage))
-      throw stop(
-        "invalid",
+      throw invalid(
         "untrusted",
         `The trust file does not allow the stage ${stage}`,
         `Its \`stages\` name ${listWords([...stages.keys()], "and") || "none"}. Add the stage to ${file} on its protected branch; \`{}\` gives it the limits of the file as a whole.`,
@@ -149,5 +147,5 @@ function onlyKeys(file: string, map: JsonObject, known: readonly string[]): void
 }
 
 function wrong(file: string, reason: string): TascError {
-  return stop("invalid", "bad-trust-file", `The trust file ${file} cannot be used`, `${reason}.`);
+  return invalid("bad-trust-file", `The trust file ${file} cannot be used`, `${reason}.`);
 }

@@ -50,3 +50,12 @@ export class TascError extends Error {
 export function stop(reason: FailureReason, code: string, summary: string, detail = ""): TascError {
   return new TascError(reason, [{ severity: "error", code, summary, detail }]);
 }
+
+/** The same where the manifests or the arguments are wrong. */
+export function invalid(code: string, summary: string, detail = ""): TascError {
+  return stop("invalid", code, summary, detail);
+}
+
+export function failed(code: string, summary: string, detail = ""): TascError {
+  return stop("failed", code, summary, detail);
+}

@@ -1,5 +1,5 @@
 import picomatch from "picomatch";
-import { stop } from "./error.ts";
+import { invalid } from "./error.ts";
 
 /** A test for one name or one address, or why there is none. */
 export type Glob = { readonly test: (text: string) => boolean } | { readonly fault: string };
@@ -34,8 +34,7 @@ export function compileGlob(source: string, { dot = true }: { readonly dot?: boo
 /** The same for a pattern that must be right. @throws TascError */
 export function globTest(source: string): (text: string) => boolean {
   const glob = compileGlob(source);
-  if ("fault" in glob)
-    throw stop("invalid", "bad-glob", `The glob \`${source}\` cannot be used: ${glob.fault}`);
+  if ("fault" in glob) throw invalid("bad-glob", `The glob \`${source}\` cannot be used: ${glob.fault}`);
   return glob.test;
 }
 

@@ -1,13 +1,11 @@
 import { lstatSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
-import { stop } from "../model/error.ts";
+import { failed } from "../model/error.ts";
 
 /**
  * Refuses a place to write to that is a symbolic link, or below `root` is reached by one: a repository could have links
- * that lead out of it, and another user of the machine one in a folder that is shared.
- *
- * @param follow whether a link may lead to another place below `root`, as a manifest's may
- * @throws TascError
+ * that lead out of it, and another user one in a shared folder. With `follow`, a link may lead to another place below
+ * `root`, as a manifest's may. @throws TascError
  */
 export function refuseLinks(path: string, root: string, follow = false): void {
   const isInside = isBelow(path, root);
@@ -16,8 +14,7 @@ export function refuseLinks(path: string, root: string, follow = false): void {
     place = join(place, part);
     if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
     if (!follow || !isBelow(realpathSync(place), realpathSync(root)))
-      throw stop(
-        "failed",
+      throw failed(
         "linked-place",
         `${place} is a symbolic link; nothing is written through links`,
         "Replace it with a file or folder of its own, or choose another place.",

@@ -1,10 +1,10 @@
 import type { Dispatcher } from "undici";
 import type { Json } from "../model/json.ts";
-import type { LiveTestCase } from "../model/live.ts";
 import { type Fault, FaultError } from "./failure.ts";
 import { JsonSplitter, isDeeper, parseBytes, withoutBom } from "./json-stream.ts";
 import { type Redact, headerText, statusFault, wordsOf } from "./refusal.ts";
 import {
+  type BaseUrl,
   MAX_ANSWER_BYTES,
   MAX_DEPTH,
   MAX_ERROR_BYTES,
@@ -23,8 +23,7 @@ export interface Transport {
 export interface ExchangeOptions<T> {
   readonly request: Pick<Dispatcher.DispatchOptions, "method" | "path" | "headers" | "body">;
   readonly reader: AnswerReader<T>;
-  readonly origin: string;
-  readonly host: string;
+  readonly baseUrl: Pick<BaseUrl, "origin" | "host">;
   /** Milliseconds from handing the request over to the last byte of the answer. */
   readonly limit: number;
   readonly signal: AbortSignal;
@@ -50,7 +49,8 @@ export interface Exchanged<T> {
  * @throws what the reader throws, but for a FaultError
  */
 export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): Promise<Exchanged<T>> {
-  const { reader, origin, host, limit, signal, redact, now } = options;
+  const { reader, limit, signal, redact, now } = options;
+  const { origin, host } = options.baseUrl;
   return new Promise((resolve, reject) => {
     let isOver = false;
     let abort: (() => void) | undefined;
@@ -124,9 +124,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
           date = headerText(headers, "date");
           const encoding = headerText(headers, "content-encoding") ?? "";
           if (code >= 300)
-            body = refusal((bytes) =>
-              statusFault({ status: code, headers, words: wordsOf(bytes, redact) }, origin, now()),
-            );
+            body = refusal((bytes) => statusFault(code, headers, wordsOf(bytes, redact), origin, now()));
           else body = encoding === "" || encoding === "identity" ? reader : compressed(reader);
           untilNextWindow = body.window ?? Infinity;
         },
@@ -235,25 +233,13 @@ export function optionalAnswer(): AnswerReader<Json | undefined> {
   };
 }
 
-/** What becomes of the items of a streamed list. Made again for each try, so a broken one leaves nothing behind. */
-export interface Collector<I, T> {
-  add(item: I): void;
-  result(): T;
-}
-
-export function inAList(
-  keep: (testCase: LiveTestCase) => LiveTestCase = (testCase) => testCase,
-): Collector<LiveTestCase, readonly LiveTestCase[]> {
-  const items: LiveTestCase[] = [];
-  return { add: (testCase) => void items.push(keep(testCase)), result: () => items };
-}
-
-export function streamedList<I, T>(
-  read: (item: Json, index: number) => I,
-  collector: Collector<I, T>,
+/** A list of which one item is held at a time. @param read what is kept of it */
+export function streamedList<T>(
+  read: (item: Json, index: number) => T,
   limit = MAX_LIST_BYTES,
-): AnswerReader<T> {
-  const splitter = new JsonSplitter((json, index) => collector.add(read(json, index)));
+): AnswerReader<readonly T[]> {
+  const items: T[] = [];
+  const splitter = new JsonSplitter((json, index) => items.push(read(json, index)));
   let size = 0;
   return {
     window: STREAM_WINDOW_BYTES,
@@ -266,7 +252,7 @@ export function streamedList<I, T>(
     end(unreadable) {
       if (unreadable !== undefined) throw new FaultError(unreadable);
       splitter.end();
-      return collector.result();
+      return items;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Dispatcher, EnvHttpProxyAgent } from "undici";
 import Pool from "undici/lib/dispatcher/pool.js";
-import { stop } from "../model/error.ts";
+import { invalid } from "../model/error.ts";
 import type { Transport } from "./exchange.ts";
 import { isLoopback } from "./request.ts";
 
@@ -56,8 +56,7 @@ function proxiesFor(
 function proxyUrl(text = ""): string {
   const url = text === "" || text.includes("://") ? text : `http://${text}`;
   if (url === "" || URL.canParse(url)) return url;
-  throw stop(
-    "invalid",
+  throw invalid(
     "bad-proxy",
     "HTTP_PROXY or HTTPS_PROXY is not a URL",
     "Expected a URL like http://proxy.example.com:3128.",

@@ -1,20 +1,19 @@
 import { type Address, addressOf, compareAddresses, parseAddress, targetAddress } from "../model/address.ts";
-import { stop } from "../model/error.ts";
+import { invalid, failed } from "../model/error.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import { formatDocument } from "./document.ts";
 import { applyEvents } from "./events.ts";
 
 /*
- * What becomes of a state that somebody edits by hand. Each function throws TascError where it must not be: `invalid`
- * if what was asked for means nothing here, `failed` if it would do harm to what is remembered.
+ * Edits by hand. Each throws TascError where it must not be: `invalid` if what was asked for means nothing here, `failed`
+ * if it would do harm to what is remembered.
  */
 
-/** Whether a state remembers anything of an address: an id, a run, or a creation under way. */
+/** Whether it remembers an id, a run, or a creation under way. */
 export function knows(state: State, address: Address): boolean {
   return state.bindings.has(address) || state.batchGenerations.has(address) || state.intents.has(address);
 }
 
-/** Every address that a state remembers anything of, sorted. */
 export function knownAddresses(state: State): readonly Address[] {
   const all = [...state.bindings.keys(), ...state.batchGenerations.keys(), ...state.intents.keys()];
   return [...new Set(all)].toSorted(compareAddresses);
@@ -40,15 +39,13 @@ export function forgetTarget(state: State, address: Address): State {
 }
 
 function unknown(address: Address, verb: "move" | "remove") {
-  return stop(
-    "invalid",
+  return invalid(
     "state-unknown-address",
     `State does not contain ${address}`,
     `There is nothing to ${verb}. List the contents of state:\n  tasc state list`,
   );
 }
 
-/** Carries what is known of an address over to another one of the same target. */
 export function moveAddress(state: State, from: Address, to: Address): State {
   if (!knows(state, from)) throw unknown(from, "move");
   if (knows(state, to)) throw occupied(to);
@@ -56,10 +53,8 @@ export function moveAddress(state: State, from: Address, to: Address): State {
 }
 
 /**
- * The whole document under another target's key. Fingerprints are made from ids and not from addresses, so they hold
- * on. A document that is there already is taken for an earlier try that was cut off half-way, if it says the same.
- *
- * @param there the document of the new key, if there is one
+ * The whole document under another target's key; fingerprints are made from ids, so they hold on. A document that is
+ * there already is taken for an earlier try that was cut off half-way, if it says the same.
  */
 export function moveTarget(state: State, to: string, there: State | undefined): State {
   const from = targetAddress(state.target);
@@ -89,8 +84,7 @@ function inTarget(address: Address, target: string): Address {
 }
 
 function occupied(address: Address) {
-  return stop(
-    "failed",
+  return failed(
     "state-address-taken",
     `${address} is taken`,
     `State already contains it, and the move would overwrite it. To remove the existing entry:\n  tasc state rm ${address}`,
@@ -98,11 +92,9 @@ function occupied(address: Address) {
 }
 
 /**
- * Binds an address to a live resource. Nothing is recorded of its fields, so write-only ones are sent once more; a
- * binding that was there before goes with its records, or those would speak of another resource.
- *
- * The first binding of a target makes state of it. Batch generations without a record would then count as never run,
- * so they are held: nobody knows whether they ran before. @param held the events that record that
+ * Nothing is recorded of the resource's fields, so write-only ones are sent once more; a binding that was there before
+ * goes with its records. The first binding of a target makes state of it: batch generations without a record would then
+ * count as never run, so they are held. @param held the events that record that
  */
 export function bindAddress(state: State, address: Address, id: string, held: readonly StateEvent[]): State {
   const holder = [...state.bindings].find(([other, binding]) => other !== address && binding.id === id);
@@ -114,10 +106,8 @@ export function bindAddress(state: State, address: Address, id: string, held: re
   ]);
 }
 
-/** One live resource cannot answer to two addresses. */
 export function idTaken(id: string, address: Address) {
-  return stop(
-    "failed",
+  return failed(
     "state-id-taken",
     `${id} is bound to ${address}`,
     `One live resource cannot have two addresses. Remove the other binding first:\n  tasc state rm ${address}`,

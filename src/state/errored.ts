@@ -1,22 +1,21 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { jsonIn } from "../model/json.ts";
+import { isRecord, isText } from "../model/shape.ts";
 import { type State, type StateEvent, areStateEvents } from "../model/state.ts";
 import type { DocumentKey, StateKey, StateRuntime } from "./backend.ts";
-import { isRecord, isText } from "../model/shape.ts";
-import { checkKey, formatDocument, isDocumentKey, parseJson } from "./document.ts";
+import { checkKey, formatDocument, isDocumentKey } from "./document.ts";
 import { fileName, makeFolder, readIfThere, replaceFile } from "./files.ts";
 import { StateFailure, attempt } from "./problem.ts";
 
 /*
  * What an apply did and could not save, since its backend or its lock was gone: `.tasc/errored/STAGE/TARGET.json`. The
- * next run that locks the target takes it in. If nothing was saved since, all of it counts. If another job was at
- * work, its records are newer than ours: then only what it does not know is taken over (ids, generations that ran), and
- * records of fields that we wrote too are dropped, so that these fields are sent once more. To keep ours would hide
- * what the other job wrote; to keep theirs would hide what we wrote.
+ * next run that locks the target takes it in. If another job was at work since, its records are newer than ours: then
+ * only what it does not know is taken over (ids, generations that ran), and records of fields that we wrote too are
+ * dropped, so that these fields are sent once more.
  *
- * What it says goes into the team's state, whatever the backend, so a file that a pull request brings along must not
- * count: it is sealed with the stage's key.
+ * It goes into the team's state, so a file that a pull request brings along must not count: it is sealed.
  */
 
 export interface Errored {
@@ -36,7 +35,6 @@ export function erroredFile(
 
 const FORMAT = "tasc-errored";
 
-/** @returns the file */
 export async function writeErrored(
   world: Sealer,
   key: DocumentKey,
@@ -60,7 +58,7 @@ export async function readErrored(world: Sealer, key: DocumentKey): Promise<Erro
   return await attempt(file, async () => {
     const bytes = await readIfThere(file);
     if (bytes === undefined) return undefined;
-    const content = parseJson(bytes.toString("utf8"));
+    const content = jsonIn(bytes.toString("utf8"));
     if (!isRecord(content) || content["format"] !== FORMAT || !isText(content["saved"]))
       throw corrupt("it is not in the expected format");
     const { seal, ...sealed } = content;
@@ -83,7 +81,7 @@ function digestOf(state: State): string {
   return createHash("sha256").update(formatDocument(rest)).digest("base64url");
 }
 
-/** The events that are to be recorded on top of a state, for what an earlier run could not save. */
+/** What is to be recorded on top of a state, for what an earlier run could not save. */
 export function erroredEvents(state: State, { saved, events }: Errored): readonly StateEvent[] {
   if (digestOf(state) === saved) return events;
   return events.flatMap((event) => newTo(state, event));

@@ -7,9 +7,9 @@ import type { PostgresConnection } from "./config.ts";
 import { codeOf } from "./problem.ts";
 
 /*
- * The one module that knows postgres.js. One connection serves all, for locks belong to a connection. When it closes,
- * everything that waits on it fails at once. The socket is made here, TLS included, so that its end is heard of at once,
- * a certificate is checked against an IP address too, and a password never goes out in clear.
+ * The one module that knows postgres.js. One connection serves all, for locks belong to it. The socket is made here, TLS
+ * included, so that its end is heard of at once, a certificate is checked against an IP address too, and a password never
+ * goes out in clear.
  */
 
 /** Columns by name; all of them are selected as text, so that nothing depends on how a type is decoded. */
@@ -19,17 +19,16 @@ export type Row = Readonly<Record<string, string | null>>;
 const STATEMENT_TIMEOUT = 8_000;
 const CONNECT_TIMEOUT = 10_000;
 
-/** One connection, from its first statement to its end. */
 export class Connection {
+  /** Settled once it is prepared for locks, by who uses it. */
+  ready: Promise<void> | undefined;
   readonly #loss = new AbortController();
-  /** Each ends a statement that waits for its answer. */
   readonly #waiting = new Set<(reason: Error) => void>();
   readonly #sql: Promise<Sql>;
   #socket: Socket | undefined;
   #reason: Error = new ConnectionLost(CLOSED);
 
   constructor(config: PostgresConnection) {
-    // Every lock listens.
     setMaxListeners(0, this.#loss.signal);
     this.#sql = this.#make(config);
     this.#sql.catch(() => {});
@@ -52,7 +51,6 @@ export class Connection {
     const timer = setTimeout(() => {
       this.#end(new ConnectionLost(`no answer within ${timeout / 1000} s`));
     }, timeout);
-    // What has no parameters is asked once.
     const options = { prepare: parameters.length > 0 };
     const run = async () => await (await this.#sql).unsafe<Row[]>(text, [...parameters], options);
     try {
@@ -264,7 +262,7 @@ function wrongColumns(body: Buffer): string | undefined {
   return at <= body.length ? undefined : MALFORMED;
 }
 
-/** SQLSTATE of connections that fail (class 08) and of servers that shut down or end a connection (57P). */
+/** SQLSTATE of connections that fail (08) and of servers that shut down or end a connection (57P). */
 const LOSS = /^(?:08|57P)/;
 
 /** Whether the connection is gone, and with it every lock that it held. */

@@ -23,8 +23,7 @@ function played(limit: number, signal = new AbortController().signal) {
   const outcome: Promise<Exchanged<Json | undefined>> = exchange(transport, {
     request: { method: "POST", path: "/", headers: {}, body: "{}" },
     reader: wholeAnswer(),
-    origin: "https://service.example.com",
-    host: "service.example.com",
+    baseUrl: { origin: "https://service.example.com", host: "service.example.com" },
     limit,
     signal,
     redact: (text) => text,
@@ -125,7 +124,7 @@ describe("an answer without end", () => {
 });
 
 test("a streamed list that has no end is not read to the end", () => {
-  const reader = streamedList(() => 1, { add: () => {}, result: () => "all" }, 10);
+  const reader = streamedList(() => 1, 10);
   expect(reader.take(Buffer.from("[1,2,3,"))).toBe(true);
   expect(readingOf(() => reader.take(Buffer.from("4,5,")))).toEqual({
     ok: false,

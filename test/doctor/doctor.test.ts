@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { describe, expect as plainly, test } from "vitest";
-import { LEAST_NODE, checkClock, checkVersion } from "../../src/app/doctor.ts";
+import { LEAST_NODE, checkClock, checkVersion } from "../../src/commands/doctor.ts";
 import { parseJson } from "../../src/model/json.ts";
 import {
   PROJECT,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Snapshot, type SnapshotHead, openSnapshot } from "../../src/app/snapshot.ts";
-import { writeSnapshot, writingWhole } from "../../src/app/write-snapshot.ts";
+import { writeSnapshot, writingWhole } from "../../src/commands/snapshot.ts";
 import { TascError } from "../../src/model/error.ts";
 import { isObject, parseJson } from "../../src/model/json.ts";
 import type { LiveTestCase } from "../../src/model/live.ts";

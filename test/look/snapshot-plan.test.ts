@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { openSnapshot, planFromSnapshot, snapshotStates } from "../../src/app/snapshot.ts";
-import { writeSnapshot } from "../../src/app/write-snapshot.ts";
+import { writeSnapshot } from "../../src/commands/snapshot.ts";
 import { parseAddress } from "../../src/model/address.ts";
 import { fieldsOf } from "../../src/model/fields.ts";
 import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";

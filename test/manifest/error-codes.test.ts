@@ -40,7 +40,7 @@ const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })
     nodes: nodesIn(parseAst(readFileSync(`src/${file}`, "utf8"), { lang: "ts" }, file)),
   }));
 
-/** Functions that take a `code: string`, with the place of this parameter; -1 for those that do not. */
+/** Functions that take a `code: string`, with the place of this parameter. */
 function helpersIn(nodes: readonly Node[]): ReadonlyMap<string, number> {
   return new Map(
     nodes.flatMap((node): [string, number][] => {
@@ -55,7 +55,7 @@ function helpersIn(nodes: readonly Node[]): ReadonlyMap<string, number> {
             isNode(one["typeAnnotation"]) &&
             typeOf(one["typeAnnotation"]) === "TSStringKeyword"),
       );
-      return [[name, at]];
+      return at < 0 ? [] : [[name, at]];
     }),
   );
 }

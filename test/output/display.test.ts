@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { openDisplay } from "../../src/commands/apply-display.ts";
+import { openDisplay } from "../../src/commands/apply.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { screen } from "./screen.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDisplay } from "../../src/commands/apply-display.ts";
+import { openDisplay } from "../../src/commands/apply.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { EVENTS } from "../render/apply-sample.ts";
 import { screen } from "./screen.ts";

@@ -5,74 +5,58 @@ import { type Folder, foldersWith } from "../edit/import-draft.ts";
 import type { ImportSources } from "../edit/import-known.ts";
 import { type Pairs, pairTargets } from "../edit/import-merge.ts";
 import type { NewFile } from "../edit/import-write.ts";
-import { type PrepareOptions, type Prepared, prepare } from "../edit/import.ts";
+import { type Prepared, prepare } from "../edit/import.ts";
 import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/problem.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { compareText, isAddress } from "../model/address.ts";
-import { TascError, stop } from "../model/error.ts";
+import { TascError, invalid } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
 import { count, groupBy, kindNoun } from "../render/words.ts";
-import { readerOf } from "./service.ts";
-import { type Host, type ProjectOptions, type Question, type Session, withSession } from "./session.ts";
-
-export interface ImportOptions extends ProjectOptions, Pick<PrepareOptions, "dir" | "elements"> {
-  readonly split?: PrepareOptions["split"] | undefined;
-  /** Apps or ids of live targets; all where it is empty. */
-  readonly target: readonly string[];
-  /** Folder id → name. */
-  readonly folder: ReadonlyMap<string, string>;
-  /** Key of a target → the app or id of the live target that it is. */
-  readonly into: ReadonlyMap<string, string>;
-  readonly dryRun: boolean;
-  /** Milliseconds. */
-  readonly lockTimeout?: number | undefined;
-  readonly format?: string | undefined;
-}
+import type { Host, Question, Session } from "../app/session.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** Writes manifests for live targets, such that a plan right after it is empty. */
-export function importTargets(options: ImportOptions, host: Host): Promise<View> {
+export async function importTargets(session: Session, options: OptionsOf<"import">): Promise<View> {
   const { into: given, dir, elements, split = "target", dryRun } = options;
-  const work = async (session: Session): Promise<View> => {
-    for (const key of given.keys())
-      if (!isAddress(`target.${key}`))
-        throw stop("invalid", "bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
-    const disk = projectFolder(session.root, session.env.TASC_TRUST);
-    // Where nobody has changed or applied it.
-    const hasSample =
-      session.project.sources.get(SAMPLE.file)?.text === SAMPLE.text &&
-      (await session.readStates(["shop"])).size === 0;
-    const folder = hasSample ? withTexts(disk, [{ file: SAMPLE.file, after: undefined }]) : disk;
-    const sources = await readSources(session, folder, options.target);
-    const { pairs, into } = await pair(sources, given, host);
-    const prepared = await prepare(sources, {
-      dir,
-      split,
-      elements,
-      nameFolders: (folders) => nameFolders(folders, options.folder, host),
-      folder,
-      pairs,
-      into,
-      holdsSecret: (value: Json) => !sameJson(session.redactor.json(value), value),
-    });
-    refuse(prepared);
-    for (const { app, kind, id, name, reason } of prepared.leftOut) {
-      const noun = kind === "target" ? "test target" : kindNoun(kind);
-      const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
-      host.say?.("warn", `left out  ${noun}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
-    }
-    const removed = hasSample && prepared.files.length > 0;
-    if (!dryRun) await carryOut(session, prepared, removed, options.lockTimeout ?? 0);
-    const view = importView(session, prepared, removed, dryRun);
-    return dryRun && options.format !== "json" ? { ...view, format: "preview" } : view;
-  };
-  return withSession(options, host, work, { mayBeEmpty: true });
+  const { host } = session;
+  for (const key of given.keys())
+    if (!isAddress(`target.${key}`))
+      throw invalid("bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
+  const disk = projectFolder(session.root, session.env.TASC_TRUST);
+  // Where nobody has changed or applied it.
+  const hasSample =
+    session.project.sources.get(SAMPLE.file)?.text === SAMPLE.text &&
+    (await session.readStates(["shop"])).size === 0;
+  const folder = hasSample ? withTexts(disk, [{ file: SAMPLE.file, after: undefined }]) : disk;
+  const sources = await readSources(session, folder, options.target);
+  const { pairs, into } = await pair(sources, given, host);
+  const prepared = await prepare(sources, {
+    dir,
+    split,
+    elements,
+    nameFolders: (folders) => nameFolders(folders, options.folder, host),
+    folder,
+    pairs,
+    into,
+    holdsSecret: (value: Json) => !sameJson(session.redactor.json(value), value),
+  });
+  refuse(prepared);
+  for (const { app, kind, id, name, reason } of prepared.leftOut) {
+    const noun = kind === "target" ? "test target" : kindNoun(kind);
+    const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
+    host.say?.("warn", `left out  ${noun}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
+  }
+  const removed = hasSample && prepared.files.length > 0;
+  if (!dryRun) await carryOut(session, prepared, removed, options.lockTimeout ?? 0);
+  const view = importView(session, prepared, removed, dryRun);
+  return dryRun && options.format !== "json" ? { ...view, format: "preview" } : view;
 }
 
 /** Reads the project, and the test cases of the chosen targets, side by side. */
@@ -85,11 +69,11 @@ async function readSources(
   const reading = { ...(await readProject(folder)), project: session.project.project };
   const resolve = { env, stage: settings.stage };
   const { states, strays } = await session.remembered();
-  const reader = readerOf(session.client());
-  const targets = await reader.listTargets();
+  const client = session.client();
+  const targets = await client.listTargets();
   const chosen = chosenOf(targets, wanted);
   const lists = chosen.map(
-    async ({ id }) => [id, await reader.listTestCases(id, (testCase) => testCase)] as const,
+    async ({ id }) => [id, await client.listTestCases(id, (testCase) => testCase)] as const,
   );
   const testCases = new Map(await sideBySide(lists));
   return {
@@ -117,7 +101,7 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
   const unknown = wanted.filter((word) => !targets.some(means(word)));
   const apps = targets.map(({ app }) => app);
   if (unknown.length > 0)
-    throw invalid(
+    throw allInvalid(
       "unknown-target",
       unknown.map((word) => {
         const close = nearest(word, apps);
@@ -139,15 +123,14 @@ async function askedOf({ ask }: Host, questions: readonly Question[]): Promise<R
 /** Which declared target each live one is in this stage; what is unclear is asked, or else refused. */
 async function pair(
   sources: ImportSources,
-  into: ImportOptions["into"],
+  into: ReadonlyMap<string, string>,
   host: Host,
 ): Promise<{ readonly pairs: Pairs; readonly into: Pairs }> {
   const given = [...into].map(([key, live]): [string, string] => {
     const meant = sources.chosen.filter(({ id, app }) => id === live || app === live);
     const [only] = meant;
     if (only !== undefined && meant.length === 1) return [only.id, key];
-    throw stop(
-      "invalid",
+    throw invalid(
       "unknown-target",
       `${only === undefined ? "No" : "More than one"} imported target has the app or id ${JSON.stringify(live)}, which --into names`,
       meant.map(({ id, app }) => `${id}  ${app}`).join("\n"),
@@ -163,7 +146,7 @@ async function pair(
   const answers = await askedOf(host, questions);
   const open = questions.filter(({ id }) => !answers.has(id));
   if (open.length > 0)
-    throw invalid(
+    throw allInvalid(
       "unclear-target",
       open.map(({ id, keys, text }) => [
         text,
@@ -182,7 +165,7 @@ async function nameFolders(
 ): Promise<readonly Folder[]> {
   const unknown = [...given.keys()].filter((id) => !folders.some((folder) => folder.id === id));
   if (unknown.length > 0)
-    throw invalid(
+    throw allInvalid(
       "unknown-folder",
       unknown.map((id) => [`No test case of these targets is in a folder ${id}`]),
     );
@@ -208,7 +191,7 @@ async function nameFolders(
   const clashes = [...groupBy(withName, ({ target, name }) => JSON.stringify([target.id, name])).values()];
   const twice = clashes.filter((own) => own.length > 1);
   if (twice.length > 0)
-    throw invalid(
+    throw allInvalid(
       "folder-name-taken",
       twice.map((own) => [
         `Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${own
@@ -240,7 +223,7 @@ function unnamedIn(folders: readonly Folder[]) {
     .toSorted((a, b) => compareText(a.id, b.id));
 }
 
-function invalid(code: string, problems: readonly (readonly [string, string?])[]): TascError {
+function allInvalid(code: string, problems: readonly (readonly [string, string?])[]): TascError {
   return new TascError(
     "invalid",
     problems.map(([summary, detail = ""]) => ({ severity: "error", code, summary, detail })),
@@ -249,15 +232,14 @@ function invalid(code: string, problems: readonly (readonly [string, string?])[]
 
 function refuse({ problems, unmatched }: Prepared): void {
   if (problems.length + unmatched.length === 0) return;
-  const strange = invalid(
+  const strange = allInvalid(
     "file-not-matched",
     unmatched.map((file) => [
       `${file} would not be loaded as a manifest of this project`,
       "No pattern under `manifests` in tasc.yaml matches it. Use --dir with a folder that a pattern matches, or add a pattern.",
     ]),
   );
-  const head = stop(
-    "invalid",
+  const head = invalid(
     "import-invalid",
     "Nothing was written: the project would not load with the new manifests",
   );

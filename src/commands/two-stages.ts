@@ -7,24 +7,21 @@ import { readProject, resolveProject } from "../manifest/load.ts";
 import { didYouMean, hasErrors, nearest, placesIn } from "../manifest/problem.ts";
 import { stagesInWords, stagesOf } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
-import { EXIT, type TascError, stop } from "../model/error.ts";
+import { EXIT, type TascError, invalid, failed } from "../model/error.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
 import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
-import { historyOf } from "./history.ts";
-import { type ReviewOptions, checkRequest, survey } from "./plan.ts";
-import { type Host, type ProjectOptions, invalidProject, openFolder, withSession } from "./session.ts";
-
-interface TwoStagesOptions extends ProjectOptions, Pick<ReviewOptions, "only" | "exclude"> {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
+import { historyOf } from "../app/history.ts";
+import { checkRequest, survey } from "../app/plan.ts";
+import { type Host, invalidProject, openFolder, withSession } from "../app/session.ts";
+import type { Context } from "./context.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** A project read once and seen in two of its stages; no secret need be there, and nothing is called. */
-async function openTwoStages(options: TwoStagesOptions, host: Host) {
+async function openTwoStages(options: OptionsOf<"diff" | "promote">, host: Host) {
   const { root, env, folder } = openFolder(options, host);
   const reading = await readProject(folder);
   const { project } = reading;
@@ -46,7 +43,7 @@ async function openTwoStages(options: TwoStagesOptions, host: Host) {
   host.warn(found.diagnostics, found.source);
   const [left, right] = [from.resolved.desired, to.resolved.desired];
   const both = { stage: left.stage, targets: [...left.targets, ...right.targets] };
-  const { only = [], exclude = [] } = options;
+  const { only, exclude } = options;
   const { scope } = checkRequest({ only, exclude }, { desired: both, states: new Map(), strays: [] });
   return {
     root,
@@ -61,9 +58,9 @@ async function openTwoStages(options: TwoStagesOptions, host: Host) {
   };
 }
 
-function namesOf({ from, to, stage }: TwoStagesOptions, stages: readonly string[]) {
+function namesOf({ from, to, stage }: OptionsOf<"diff" | "promote">, stages: readonly string[]) {
   const there = stagesInWords(stages);
-  const wrong = (summary: string, detail = there): Error => stop("invalid", "bad-stages", summary, detail);
+  const wrong = (summary: string, detail = there): Error => invalid("bad-stages", summary, detail);
   if (stage !== undefined) throw wrong("--stage names one stage; use --from and --to to name two", "");
   if (from === undefined) throw wrong("--from is missing: it names a stage");
   if (to === undefined) throw wrong("--to is missing: it names a stage");
@@ -78,10 +75,7 @@ function namesOf({ from, to, stage }: TwoStagesOptions, stages: readonly string[
 }
 
 /** What two stages resolve differently. It calls nothing and changes nothing. */
-export async function diff(
-  options: TwoStagesOptions & { readonly all: boolean; readonly detailedExitcode: boolean },
-  host: Host,
-): Promise<View> {
+export async function diff(options: OptionsOf<"diff">, { host }: Context): Promise<View> {
   const { from, to, scope, reading } = await openTwoStages(options, host);
   const found = diffStages(from, to, options.all ? "all" : "promoted", scopeTest(scope));
   const differs = found.differences.length + found.onlyFrom.length + found.onlyTo.length > 0;
@@ -89,14 +83,8 @@ export async function diff(
   return { ...view, exitCode: differs && options.detailedExitcode ? EXIT.changes : EXIT.done };
 }
 
-export interface PromoteOptions extends TwoStagesOptions {
-  readonly dryRun: boolean;
-  readonly gate: boolean;
-  readonly format?: string | undefined;
-}
-
 /** Edits the manifests so that one stage resolves what promotion carries as another does. */
-export async function promote(options: PromoteOptions, host: Host): Promise<View> {
+export async function promote(options: OptionsOf<"promote">, { host }: Context): Promise<View> {
   const opened = await openTwoStages(options, host);
   const { from, to, reading, scope } = opened;
   const { documents } = reading;
@@ -136,8 +124,7 @@ export async function promote(options: PromoteOptions, host: Host): Promise<View
 }
 
 function refusal(refused: readonly Refused[], stage: string): TascError {
-  return stop(
-    "failed",
+  return failed(
     "gate",
     `Promotion blocked: ${count(refused.length, "test case")} ${refused.length === 1 ? "has" : "have"} not passed in ${stage}`,
     [
@@ -154,7 +141,7 @@ function refusal(refused: readonly Refused[], stage: string): TascError {
  * Asks the newest finished report of each target, in one stage's service, whether the test cases have passed. A report
  * from before the last apply that touched a test case says nothing about it.
  */
-function askGate(options: ProjectOptions, host: Host, stage: string, addresses: readonly Address[]) {
+function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addresses: readonly Address[]) {
   return withSession({ ...options, stage }, host, async (session) => {
     const { planned } = await survey(session, { only: addresses });
     // Only of what was applied before it is known that a report came before what the manifests say now.
@@ -190,8 +177,7 @@ async function reportOf(
   const { id } = matched.live;
   const { report, unsure } = await newestFinished(client.allReports(id));
   if (unsure)
-    throw stop(
-      "failed",
+    throw failed(
       "newest-report-unknown",
       `Cannot determine the newest report of target ${target}`,
       "The service returned only some of its reports, in no particular order. Nothing was written.",

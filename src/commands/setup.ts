@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import plan from "../../schemas/plan.schema.json" with { type: "json" };
 import project from "../../schemas/project.schema.json" with { type: "json" };
 import target from "../../schemas/target.schema.json" with { type: "json" };
@@ -7,8 +8,9 @@ import { projectRoot } from "../app/session.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/load.ts";
+import { SAMPLE } from "../manifest/skeleton.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
-import { EXIT, type ExitCode, stop } from "../model/error.ts";
+import { type ExitCode, EXIT, invalid, failed } from "../model/error.ts";
 import { type Json, isObject, parseJson } from "../model/json.ts";
 import { writeJson } from "../render/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
@@ -16,17 +18,105 @@ import type { View } from "../render/view.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
+const KEY_FILE = "fingerprint.key";
+
+const PROJECT = `# yaml-language-server: $schema=.tasc/schemas/project.schema.json
+version: 1
+service:
+  # The address before /apiKey. \`tasc serve\` listens on this one.
+  baseUrl: \${env:TASC_BASE_URL:-http://127.0.0.1:4010}
+  apiKey: \${secret:TASC_API_KEY}
+state:
+  backend: local
+  # Keeps state valid when an API key is replaced. Whoever applies needs the same key; in a pipeline,
+  # take it from a secret: \${secret:TASC_FINGERPRINT_KEY}
+  fingerprintKey: \${file:${KEY_FILE}}
+policy:
+  # Refuses a plan that disables more than this share of a target's test cases.
+  maxDisabledPercent: 30
+`;
+
+const TRUST = `# Limits that manifests cannot set. In CI, set TASC_TRUST to a copy from the protected branch.
+version: 1
+# Where the API key may be sent.
+origins: ["http://127.0.0.1:4010"]
+# Where state may be kept: in this folder, on no host.
+stateHosts: []
+statePath: .tasc/state
+# Variables that manifests may read. A pattern such as TASC_* also allows what is added later.
+variables: [TASC_BASE_URL, TASC_API_KEY, TASC_FINGERPRINT_KEY]
+# Applies in addition to the project's own policy; the stricter of both counts.
+policy: { maxDisabledPercent: 30 }
+`;
+
+const IGNORE = `node_modules/
+# Secrets.
+.env
+.env.*
+/${KEY_FILE}
+# Saved plans.
+plan.json
+*.plan.json
+# Locks and journals of runs in progress, and the local service's data. Commit .tasc/state and .tasc/history: they
+# hold no values.
+/.tasc/service/
+/.tasc/rehearsal/
+/.tasc/errored/
+/.tasc/**/*.lock*
+/.tasc/**/*.journal
+/.tasc/**/*.tmp
+`;
+
+/** `tasc init`: writes a project. A file that is there already stays as it is. */
+export async function init(options: OptionsOf<"init">, { host, console }: Context): Promise<View> {
+  const root = resolve(host.cwd, options.chdir ?? ".");
+  const files: readonly (readonly [file: string, text: string, mode?: number])[] = [
+    ["tasc.yaml", PROJECT],
+    [SAMPLE.file, SAMPLE.text],
+    [".gitignore", IGNORE],
+    [KEY_FILE, `${randomBytes(32).toString("base64")}\n`, 0o600],
+    ["tasc-trust.yaml", TRUST],
+    [".tasc/schemas/project.schema.json", writeJson(project)],
+    [".tasc/schemas/target.schema.json", writeJson(target)],
+  ];
+  if (existsSync(join(root, "tasc.yaml")))
+    throw failed(
+      "project-exists",
+      "This folder already contains a project",
+      "tasc.yaml exists and was not changed. Use --chdir to choose another folder.",
+    );
+  const written: string[] = [];
+  const kept: string[] = [];
+  for (const [file, text, mode = 0o666] of files) {
+    const path = join(root, file);
+    refuseLinks(path, root);
+    if (existsSync(path)) {
+      console.say("warn", `kept   ${file}, which already existed`);
+      kept.push(file);
+      continue;
+    }
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { flag: "wx", mode });
+    written.push(file);
+  }
+  const next = [
+    "Next, in another terminal:  tasc serve",
+    "Then:                       TASC_API_KEY=KEY tasc plan, with the key that it prints",
+  ];
+  const text = [written.map((file) => `wrote  ${file}`), next];
+  return { json: { written, kept }, text };
+}
+
 const SCHEMAS = { project, target, plan };
 
 /** `tasc schema project|target|plan`: prints a JSON Schema. `--install vscode` puts them where an editor finds them. */
-export async function run(
+export async function schema(
   options: OptionsOf<"schema">,
   { console, host }: Context,
 ): Promise<View | ExitCode> {
   const { which, install } = options;
   if ((which === undefined) !== (install !== undefined))
-    throw stop(
-      "invalid",
+    throw invalid(
       "bad-arguments",
       which === undefined
         ? "It is not said which schema"
@@ -61,7 +151,7 @@ async function installForVscode(root: string): Promise<View> {
     put(SETTINGS_FILE, mergeSettings(before, manifests));
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error)) throw error;
-    throw stop("failed", "schemas-unwritable", "The schemas cannot be installed", `${error.message}.`);
+    throw failed("schemas-unwritable", "The schemas cannot be installed", `${error.message}.`);
   }
   const namesOf = (written: boolean): readonly string[] =>
     files.filter((one) => one.written === written).map(({ file }) => file);
@@ -101,8 +191,7 @@ function textOf(path: string): string | undefined {
 export function mergeSettings(before: string | undefined, manifests: readonly string[]): string {
   const own = { [`./${SCHEMA_FILES.project}`]: ["tasc.yaml"], [`./${SCHEMA_FILES.target}`]: manifests };
   const keep = (why: string): Error =>
-    stop(
-      "failed",
+    failed(
       "settings-kept",
       `${SETTINGS_FILE} stays as it is: ${why}`,
       `It was left unchanged so that nothing is lost. Add this to it:\n${JSON.stringify({ [KEY]: own }, null, 2)}`,

@@ -7,19 +7,21 @@ import { formatManifest } from "../manifest/format.ts";
 import { readProject } from "../manifest/load.ts";
 import { guessed, hasErrors, locate } from "../manifest/problem.ts";
 import { withSkeleton } from "../manifest/skeleton.ts";
-import { KINDS, type Kind, parseAddress } from "../model/address.ts";
-import { EXIT, stop } from "../model/error.ts";
+import { KINDS, parseAddress } from "../model/address.ts";
+import { EXIT, invalid } from "../model/error.ts";
 import { fieldsOf } from "../model/fields.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { scopeTest } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
-import { type ReviewOptions, survey } from "./plan.ts";
-import { type Host, type ProjectOptions, invalidProject, openFolder, withSession } from "./session.ts";
+import { survey } from "../app/plan.ts";
+import { type Session, invalidProject, openFolder } from "../app/session.ts";
+import type { Context } from "./context.ts";
+import type { OptionsOf } from "./table.ts";
 
 /* Commands that change manifests. */
 
 /** Puts the keys of all manifests in their usual order, and changes nothing else of them. */
-export async function fmt(options: ProjectOptions & { readonly check: boolean }, host: Host): Promise<View> {
+export async function fmt(options: OptionsOf<"fmt">, { host }: Context): Promise<View> {
   const { root, folder } = openFolder(options, host);
   const reading = await readProject(folder);
   const { project, documents, problems } = reading;
@@ -42,17 +44,13 @@ export async function fmt(options: ProjectOptions & { readonly check: boolean },
 }
 
 /** Writes a commented skeleton of a resource into the right file. */
-export async function addNew(
-  options: ProjectOptions & { readonly kind: Kind; readonly address: string },
-  host: Host,
-): Promise<View> {
+export async function addNew(options: OptionsOf<"new">, { host }: Context): Promise<View> {
   const { kind, address } = options;
   const prefix = `${kind}.`;
   const parts = parseAddress(address.startsWith(prefix) ? address : `${prefix}${address}`);
   if (parts === undefined) {
     const example = kind === "target" ? "tasc new target shop" : `tasc new ${kind} shop.checkout`;
-    throw stop(
-      "invalid",
+    throw invalid(
       "bad-address",
       `${address} is not an address of this kind`,
       `Write it like this:\n${example}`,
@@ -72,52 +70,43 @@ export async function addNew(
   };
 }
 
-export interface PullOptions extends ProjectOptions, ReviewOptions {
-  /** By name; all where it is empty. */
-  readonly fields: readonly string[];
-  readonly allowMissingSecrets: boolean;
-  readonly dryRun: boolean;
-}
-
 /** Writes live values into the manifests, where they declare something else. */
-export async function pull(options: PullOptions, host: Host): Promise<View> {
+export async function pull(session: Session, options: OptionsOf<"pull">): Promise<View> {
   const fields = namedFields(options.fields);
-  return withSession(options, host, async (session) => {
-    const { planned, input } = await survey(session, options);
-    const { project, root, env, settings, redactor } = session;
-    const { stage, stages, baseUrl } = settings;
-    const found = await locate(planned.plan.diagnostics, project.sources);
-    const problems = found.filter(({ severity }) => severity === "error");
-    host.warn([...project.diagnostics, ...problems], session.source);
-    const request = {
-      ...project,
-      stage,
-      stages,
-      planned,
-      fields,
-      inScope: scopeTest(input.scope),
-      holdsSecret: (value: Json) => !sameJson(redactor.json(value), value),
-    };
-    const { allowMissingSecrets } = options;
-    const proof = {
-      ...project,
-      stages,
-      input,
-      folder: projectFolder(root, env["TASC_TRUST"]),
-      options: { root, env, stage, allowMissingSecrets, needsApiKey: true },
-    };
-    const view = await carryOut({
-      root,
-      dryRun: options.dryRun,
-      documents: project.documents,
-      make: (excluded) => pullValues(request, excluded),
-      prove: (texts, rewrite) => provePull(texts, rewrite, proof),
-      head: { stage, baseUrl },
-      title: `Stage ${stage} at ${baseUrl}`,
-      nothing: "Nothing to pull: the manifests match the service.",
-    });
-    return problems.length > 0 ? { ...view, exitCode: EXIT.failed } : view;
+  const { planned, input } = await survey(session, options);
+  const { project, root, env, settings, redactor, host } = session;
+  const { stage, stages, baseUrl } = settings;
+  const found = await locate(planned.plan.diagnostics, project.sources);
+  const problems = found.filter(({ severity }) => severity === "error");
+  host.warn([...project.diagnostics, ...problems], session.source);
+  const request = {
+    ...project,
+    stage,
+    stages,
+    planned,
+    fields,
+    inScope: scopeTest(input.scope),
+    holdsSecret: (value: Json) => !sameJson(redactor.json(value), value),
+  };
+  const { allowMissingSecrets } = options;
+  const proof = {
+    ...project,
+    stages,
+    input,
+    folder: projectFolder(root, env["TASC_TRUST"]),
+    options: { root, env, stage, allowMissingSecrets, needsApiKey: true },
+  };
+  const view = await carryOut({
+    root,
+    dryRun: options.dryRun,
+    documents: project.documents,
+    make: (excluded) => pullValues(request, excluded),
+    prove: (texts, rewrite) => provePull(texts, rewrite, proof),
+    head: { stage, baseUrl },
+    title: `Stage ${stage} at ${baseUrl}`,
+    nothing: "Nothing to pull: the manifests match the service.",
   });
+  return problems.length > 0 ? { ...view, exitCode: EXIT.failed } : view;
 }
 
 /** The fields that words name, of whatever kind: by name, by what holds several, or several with commas. */
@@ -128,8 +117,7 @@ function namedFields(texts: readonly string[]): ReadonlySet<string> {
       const found = KINDS.flatMap((kind) => fieldsNamed(kind, word));
       if (found.length > 0) return found;
       const known = new Set(KINDS.flatMap((kind) => fieldsOf(kind).map(({ name }) => name)));
-      throw stop(
-        "invalid",
+      throw invalid(
         "unknown-field",
         `Unknown field ${JSON.stringify(word)} in --fields`,
         `Examples of fields: status, tags and discovery.prompt.${guessed(word, known)}`,

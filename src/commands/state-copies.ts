@@ -6,8 +6,8 @@ import { loadProject } from "../manifest/load.ts";
 import { decodedText } from "../manifest/yaml/text.ts";
 import { isAddress, targetAddress } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { stop } from "../model/error.ts";
-import { isObject, parseJson } from "../model/json.ts";
+import { invalid, failed } from "../model/error.ts";
+import { isObject, jsonIn, parseJson } from "../model/json.ts";
 import type { StateSettings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { View } from "../render/view.ts";
@@ -15,75 +15,53 @@ import { count, list } from "../render/words.ts";
 import { sideBySide } from "../state/backend.ts";
 import { readConfig } from "../state/config.ts";
 import { isRecord } from "../model/shape.ts";
-import {
-  type ParsedDocument,
-  formatDocument,
-  parseDocument,
-  parseJson as jsonIn,
-} from "../state/document.ts";
+import { type ParsedDocument, formatDocument, parseDocument } from "../state/document.ts";
 import { lockDocuments, openBackend, unlockAll } from "../state/session.ts";
-import type { Host, ProjectOptions, Session } from "./session.ts";
-import {
-  type EditOptions,
-  type LockedDocument,
-  mustKnowTarget,
-  serialOf,
-  withDocuments,
-  withState,
-} from "./state.ts";
+import type { Host, Session } from "../app/session.ts";
+import { type LockedDocument, mustKnowTarget, serialOf, withDocuments } from "./state.ts";
+import type { OptionsOf } from "./table.ts";
 
 /* Backups: the documents of a stage as one JSON object. */
 
 const BACKUP = "tasc-state-backup";
 
 /** The documents of a stage, or of one target. */
-export function pullState(
-  options: ProjectOptions & { readonly target?: string | undefined },
-  host: Host,
-): Promise<View> {
-  return withState(options, host, async (session) => {
-    const { target } = options;
-    const { stage, baseUrl } = session.settings;
-    const { backend } = await session.states();
-    const targets = target === undefined ? await backend.list(stage) : [target];
-    const stored = await backend.readAll(targets.map((key) => session.stateKey(key)));
-    if (target !== undefined && stored.size === 0) await mustKnowTarget(session, target);
-    const documents = Object.fromEntries(
-      [...stored].map(([key, { state, revision }]) => [
-        key,
-        parseJson(formatDocument(state, serialOf(revision))),
-      ]),
-    );
-    const json = { format: BACKUP, version: 1, stage, service: baseUrl, documents };
-    return { json, text: [], format: "json" };
-  });
+export async function pullState(session: Session, { target }: OptionsOf<"state pull">): Promise<View> {
+  const { stage, baseUrl } = session.settings;
+  const { backend } = await session.states();
+  const targets = target === undefined ? await backend.list(stage) : [target];
+  const stored = await backend.readAll(targets.map((key) => session.stateKey(key)));
+  if (target !== undefined && stored.size === 0) await mustKnowTarget(session, target);
+  const documents = Object.fromEntries(
+    [...stored].map(([key, { state, revision }]) => [
+      key,
+      parseJson(formatDocument(state, serialOf(revision))),
+    ]),
+  );
+  const json = { format: BACKUP, version: 1, stage, service: baseUrl, documents };
+  return { json, text: [], format: "json" };
 }
 
 /**
  * Writes the documents of a backup. Each must be of the document that is there now, by its lineage, and not older than
  * it, by its serial; `force` leaves that out. Nothing is written unless all may be.
  */
-export function pushState(
-  options: EditOptions & { readonly file: string; readonly force: boolean },
-  host: Host,
-): Promise<View> {
+export async function pushState(session: Session, options: OptionsOf<"state push">): Promise<View> {
   const { file, force } = options;
-  return withState(options, host, async (session) => {
-    const backup = readBackup(session, file);
-    const targets = [...backup.keys()];
-    await withDocuments(session, targets, "tasc state push", options, async (documents) => {
-      const next = documents.flatMap((document) => {
-        const given = backup.get(document.key.target);
-        return given === undefined ? [] : [{ document, ...given }];
-      });
-      if (!force) for (const { document, state, serial } of next) refuseForeign(document, state, serial);
-      await sideBySide(next, async ({ document, state }) => await document.replace(state));
+  const backup = readBackup(session, file);
+  const targets = [...backup.keys()];
+  await withDocuments(session, targets, "tasc state push", options, async (documents) => {
+    const next = documents.flatMap((document) => {
+      const given = backup.get(document.key.target);
+      return given === undefined ? [] : [{ document, ...given }];
     });
-    return {
-      json: { stage: session.settings.stage, restored: targets },
-      text: [[`Restored the state of ${count(targets.length, "target")}: ${list(targets)}.`]],
-    };
+    if (!force) for (const { document, state, serial } of next) refuseForeign(document, state, serial);
+    await sideBySide(next, async ({ document, state }) => await document.replace(state));
   });
+  return {
+    json: { stage: session.settings.stage, restored: targets },
+    text: [[`Restored the state of ${count(targets.length, "target")}: ${list(targets)}.`]],
+  };
 }
 
 function refuseForeign(
@@ -93,15 +71,13 @@ function refuseForeign(
 ) {
   const force = "To overwrite it anyway:\n  tasc state push FILE --force";
   if (stored?.lineage !== undefined && state.lineage !== undefined && stored.lineage !== state.lineage)
-    throw stop(
-      "failed",
+    throw failed(
       "state-push-lineage",
       `The backup of target ${key.target} is from another document`,
       `Its lineage is ${state.lineage}; the current state has ${stored.lineage}. Nothing was written. ${force}`,
     );
   if (now !== undefined && serial !== undefined && serial < now)
-    throw stop(
-      "failed",
+    throw failed(
       "state-push-serial",
       `The backup of target ${key.target} is older than the current state`,
       `Its serial is ${serial}; the current state has ${now}. Nothing was written. ${force}`,
@@ -109,25 +85,19 @@ function refuseForeign(
 }
 
 function readBackup(session: Session, file: string): ReadonlyMap<string, ParsedDocument> {
-  const root = jsonIn(readText(session.host, file));
+  const root: unknown = jsonIn(readText(session.host, file));
   const { stage } = session.settings;
   if (!isRecord(root) || root["format"] !== BACKUP || root["version"] !== 1 || !isRecord(root["documents"]))
-    throw stop(
-      "invalid",
+    throw invalid(
       "state-push-file",
       `${file} is not a backup of state`,
       "Create one with:\n  tasc state pull",
     );
   if (root["stage"] !== stage)
-    throw stop(
-      "invalid",
-      "state-push-stage",
-      `${file} is of stage ${String(root["stage"])}, not of ${stage}`,
-    );
+    throw invalid("state-push-stage", `${file} is of stage ${String(root["stage"])}, not of ${stage}`);
   const entries = Object.entries(root["documents"]).map(([target, document]): [string, ParsedDocument] => {
     if (!isAddress(targetAddress(target)))
-      throw stop(
-        "invalid",
+      throw invalid(
         "state-push-file",
         `${file} is not a backup of state`,
         `No target has the key ${target}.`,
@@ -142,39 +112,33 @@ function readText({ cwd }: Host, file: string): string {
   try {
     return readFileSync(file === "-" ? 0 : resolve(cwd, file), "utf8");
   } catch {
-    throw stop("invalid", "unreadable-file", `Cannot read ${file}`);
+    throw invalid("unreadable-file", `Cannot read ${file}`);
   }
 }
 
 /* Migration: from the backend of an old `state:` section to that of tasc.yaml. */
 
 /** Copies the stage's documents, under the locks of both sides, and reads back each that was written. */
-export async function migrateState(
-  options: EditOptions & { readonly fromConfig?: string | undefined },
-  host: Host,
-): Promise<View> {
+export async function migrateState(session: Session, options: OptionsOf<"state migrate">): Promise<View> {
   const { fromConfig } = options;
   if (fromConfig === undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "missing-option",
       "--from-config is missing",
       "Pass a file with the old `state:` section of tasc.yaml, or - for standard input.",
     );
-  return withState(options, host, async (session) => {
-    const { copied, same } = await migrate(session, fromConfig, options);
-    const { stage, state } = session.settings;
-    const already = same.length === 0 ? "" : ` ${count(same.length, "target")} had been copied before.`;
-    const lines = [
-      `Copied and verified the state of ${count(copied.length, "target")} of stage ${stage} to the ${state.backend} backend.${already}`,
-      "The old backend was not changed. tasc.yaml now names the new one, so all further runs use it: commit it, and remove the old state once all stages are migrated.",
-    ];
-    return { json: { stage, copied, same }, text: [lines] };
-  });
+  const { copied, same } = await migrate(session, fromConfig, options);
+  const { stage, state } = session.settings;
+  const already = same.length === 0 ? "" : ` ${count(same.length, "target")} had been copied before.`;
+  const lines = [
+    `Copied and verified the state of ${count(copied.length, "target")} of stage ${stage} to the ${state.backend} backend.${already}`,
+    "The old backend was not changed. tasc.yaml now names the new one, so all further runs use it: commit it, and remove the old state once all stages are migrated.",
+  ];
+  return { json: { stage, copied, same }, text: [lines] };
 }
 
 /** @returns which were copied, and which were there already with the same content */
-async function migrate(session: Session, file: string, options: EditOptions) {
+async function migrate(session: Session, file: string, options: OptionsOf<"state migrate">) {
   const { stage } = session.settings;
   const settings = await readSection(session, file);
   const { world, backend } = await session.states();
@@ -197,8 +161,7 @@ async function migrate(session: Session, file: string, options: EditOptions) {
         const open = documents.filter(({ stored, key }) => !isCopy(stored, key.target));
         const other = open.find(({ stored }) => stored !== undefined);
         if (other !== undefined)
-          throw stop(
-            "failed",
+          throw failed(
             "state-migrate-taken",
             `The backend in tasc.yaml has different state for target ${other.key.target}`,
             "Nothing was copied. Compare both with `tasc state pull`, decide which one to keep, and remove the other.",
@@ -214,11 +177,7 @@ async function migrate(session: Session, file: string, options: EditOptions) {
       const written = await session.readStates([...states.keys()]);
       for (const target of states.keys())
         if (!isCopy(written.get(target), target))
-          throw stop(
-            "failed",
-            "state-migrate-verify",
-            `The copy of target ${target} differs from the original`,
-          );
+          throw failed("state-migrate-verify", `The copy of target ${target} differs from the original`);
       return { copied, same: [...states.keys()].filter((target) => !copied.includes(target)) };
     } finally {
       await unlockAll(locks);
@@ -245,11 +204,10 @@ async function readSection(session: Session, file: string): Promise<StateSetting
   const holding = (text: string): ProjectFolder => ({
     ...folder,
     list: () => [],
-    read: (path) => (path === PROJECT_FILE ? { ok: true, decoded: decodedText(text) } : folder.read(path)),
+    read: (path) => (path === PROJECT_FILE ? decodedText(text) : folder.read(path)),
   });
   const wrong = (problems: readonly Pick<Diagnostic, "summary" | "detail">[]) =>
-    stop(
-      "invalid",
+    invalid(
       "state-migrate-config",
       `${file} is not a state section`,
       `${problems.map(({ summary, detail }) => `${summary}. ${detail}`.trim()).join("\n")}\nIt must contain the previous \`state:\` section of tasc.yaml, e.g.\nbackend: local`,

@@ -6,35 +6,22 @@ import { EXIT, TascError } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";
 import { sideBySide } from "../model/live.ts";
 import type { Change, Method, Plan } from "../model/plan.ts";
-import type { PolicyRule } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import { Secret } from "../model/value.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import { markdownCellCode } from "../render/escape.ts";
 import { type Markup, type View, markup } from "../render/view.ts";
 import type { RunningServer } from "../server/index.ts";
-import { inAList } from "../service/exchange.ts";
 import { NO_DOCUMENT } from "../state/backend.ts";
 import { createLockInfo } from "../state/lock.ts";
-import { type Applied, applyProject, outcomeJson } from "./apply.ts";
-import { startLocalService } from "./local-service.ts";
-import { type ReviewOptions, survey } from "./plan.ts";
-import { type SavedPlan, readPlanFile, requestOf, withSavedPlan } from "./saved-plan.ts";
-import {
-  type Host,
-  type Opened,
-  type ProjectOptions,
-  type Session,
-  inSession,
-  withSession,
-} from "./session.ts";
-import { seedOf } from "./snapshot.ts";
-
-export interface RehearseOptions extends ProjectOptions, ReviewOptions {
-  /** A saved plan that is rehearsed instead of a new one. */
-  readonly file?: string | undefined;
-  readonly overridePolicy: readonly PolicyRule[];
-}
+import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
+import { survey } from "../app/plan.ts";
+import { type SavedPlan, readPlanFile, requestOf, withSavedPlan } from "../app/saved-plan.ts";
+import { type Host, type Opened, type Session, inSession, withSession } from "../app/session.ts";
+import { seedOf } from "../app/snapshot.ts";
+import type { Context } from "./context.ts";
+import { startLocalService } from "./serve.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** A call as it was sent, in order. */
 interface RehearsedCall {
@@ -56,7 +43,7 @@ const WAIT = 5 * 60_000;
  *
  * @throws TascError where nothing could be rehearsed, for the reasons that an apply has
  */
-export async function rehearse(options: RehearseOptions, host: Host): Promise<View> {
+export async function rehearse(options: OptionsOf<"rehearse">, { host }: Context): Promise<View> {
   return options.file === undefined
     ? withSession(options, host, (session) => rehearseIn(session, options))
     : withSavedPlan(readPlanFile(options.file, host), options, host, (session, saved) =>
@@ -64,14 +51,20 @@ export async function rehearse(options: RehearseOptions, host: Host): Promise<Vi
       );
 }
 
-async function rehearseIn(session: Session, options: RehearseOptions, saved?: SavedPlan): Promise<View> {
+async function rehearseIn(
+  session: Session,
+  options: OptionsOf<"rehearse">,
+  saved?: SavedPlan,
+): Promise<View> {
   const scope = saved === undefined ? options : requestOf(saved).scope;
   const found = await survey(session, scope);
   const { states, strays } = found.remembered;
   const { targets, testCases } = found.input.live;
   // As the service lists them: a plan holds only what it compares.
   const whole = await sideBySide(
-    [...testCases.keys()].map(async (id) => [id, await session.client().listTestCases(id, inAList)] as const),
+    [...testCases.keys()].map(
+      async (id) => [id, await session.client().listTestCases(id, (testCase) => testCase)] as const,
+    ),
   );
   const known = [...states.values(), ...strays];
   const seed = seedOf({ targets, states: known }, (take) => {
@@ -111,7 +104,7 @@ async function rehearseIn(session: Session, options: RehearseOptions, saved?: Sa
       );
       return { ...result, states: await copy.readStates(copy.desired.targets.map(({ key }) => key)) };
     });
-    const { only = [], exclude = [] } = scope;
+    const { only, exclude } = scope;
     const again = await inSession(opened, host, (copy) => survey(copy, { only, exclude }));
     const { changes, diagnostics } = again.planned.plan;
     const { plan, outcome, exitCode } = applied;

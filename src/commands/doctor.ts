@@ -13,8 +13,10 @@ import { count, list } from "../render/words.ts";
 import { ServiceError, describeFailure } from "../service/failure.ts";
 import { parseHttpDate } from "../service/refusal.ts";
 import { createLockInfo } from "../state/lock.ts";
-import { StateFailure, describeHolder, explainProblem } from "../state/problem.ts";
-import { type Host, type ProjectOptions, type Session, withSession } from "./session.ts";
+import { describeHolder, explainProblem, problemOf } from "../state/problem.ts";
+import { type Host, type Session, withSession } from "../app/session.ts";
+import type { Context } from "./context.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** What `tasc doctor` looks at, in the order in which it tells. */
 const CHECKS = ["config", "stage", "key", "service", "clock", "version", "state", "lock"] as const;
@@ -23,22 +25,11 @@ type CheckName = (typeof CHECKS)[number];
 /** `skipped`: an earlier check failed, or there is nothing to look at. */
 type CheckStatus = "ok" | "warn" | "fail" | "skipped";
 
-interface Check {
-  readonly name: CheckName;
-  readonly status: CheckStatus;
-  /** What was found. */
-  readonly summary: string;
-  /** What follows from it and what to do; nothing where all is well. */
-  readonly detail: string;
-}
+type Check = ReturnType<typeof check>;
 
-function check(name: CheckName, status: CheckStatus, summary: string, detail = ""): Check {
+/** @param summary what was found @param detail what follows from it and what to do; nothing where all is well */
+function check(name: CheckName, status: CheckStatus, summary: string, detail = "") {
   return { name, status, summary, detail };
-}
-
-/** A check that cannot be made since another one failed. */
-function skipped(name: CheckName, because: CheckName): Check {
-  return check(name, "skipped", `not checked, since ${because} failed`);
 }
 
 /** @throws whatever is not a failure of ours */
@@ -51,18 +42,23 @@ function failedBy(name: CheckName, error: unknown): Check {
 /**
  * Checks everything that a plan and an apply need, and says what to do. It removes stale locks, and changes nothing else.
  */
-export async function doctor(options: ProjectOptions, host: Host): Promise<View> {
+export async function doctor(options: OptionsOf<"doctor">, { host }: Context): Promise<View> {
   const versions = { tasc: host.version, node: process.versions.node, platform: `${platform()} ${arch()}` };
   const found = [...(await checkProject(options, host)), checkVersion(versions)];
-  // Where nothing else says so, the first check that failed kept it from being made.
-  const cause = found.find(({ status }) => status === "fail")?.name ?? "config";
-  return checksView(CHECKS.map((name) => found.find((one) => one.name === name) ?? skipped(name, cause)));
+  let cause: CheckName = "config";
+  const all = CHECKS.map((name) => {
+    // The last check that failed kept it from being made.
+    const own = found.find((one) => one.name === name);
+    if (own?.status === "fail") cause = name;
+    return own ?? check(name, "skipped", `not checked, since ${cause} failed`);
+  });
+  return checksView(all);
 }
 
 /** What the service answered last, and what this machine's clock said then. */
 type Answer = CallFinished & { readonly local: number };
 
-async function checkProject(options: ProjectOptions, host: Host): Promise<readonly Check[]> {
+async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<readonly Check[]> {
   let last: Answer | undefined;
   const watching: Host = {
     ...host,
@@ -72,18 +68,18 @@ async function checkProject(options: ProjectOptions, host: Host): Promise<readon
     },
   };
   // Missing secrets are a check of their own, which keeps no other from being made. Each call is sent once.
-  const lenient = { ...options, allowMissingSecrets: true, retries: options.retries ?? 0 };
+  const once = { ...options, retries: options.retries ?? 0 };
   const work = async (session: Session): Promise<readonly Check[]> => {
     const { stage, stages } = session.settings;
     return [
-      checkConfig(session, options.allowMissingSecrets ?? false),
+      checkConfig(session, options.allowMissingSecrets),
       check("stage", "ok", stages.length > 1 ? `${stage}, of ${list(stages)}` : stage),
       ...(await checkService(session, () => last)),
       ...(await checkState(session)),
     ];
   };
   try {
-    return await withSession(lenient, watching, work, { apiKey: false });
+    return await withSession(once, watching, work, { needsApiKey: false, allowMissingSecrets: true });
   } catch (error) {
     if (error instanceof TascError) return unreadable(error.diagnostics);
     throw error;
@@ -143,23 +139,27 @@ async function checkService(
   lastAnswer: () => Answer | undefined,
 ): Promise<readonly Check[]> {
   const { baseUrl, apiKey } = session.settings;
-  if (apiKey === undefined) return [missingKey(session), skipped("service", "key"), skipped("clock", "key")];
+  if (apiKey === undefined) return [missingKey(session)];
   const untried = check("key", "skipped", "set, but not tried, since service failed");
   try {
     const listed = await session.client().listTargets();
     const answer = lastAnswer();
     const answers = `${baseUrl} answers in ${answer?.ms ?? 0} ms: ${count(listed.length, "test target")}`;
-    return [check("key", "ok", "the service accepts it"), check("service", "ok", answers), clockOf(answer)];
+    return [
+      check("key", "ok", "the service accepts it"),
+      check("service", "ok", answers),
+      ...clockOf(answer),
+    ];
   } catch (error) {
-    if (!(error instanceof ServiceError))
-      return [failedBy("service", error), untried, skipped("clock", "service")];
+    if (!(error instanceof ServiceError)) return [failedBy("service", error), untried];
     const { failure } = error;
     const { summary, detail } = describeFailure(failure);
     const clock = clockOf(lastAnswer());
     const refused = check("key", "fail", summary, detail);
-    if (failure.kind === "unsendable") return [refused, skipped("service", "key"), clock];
-    if (failure.kind === "key-refused") return [refused, check("service", "ok", `${baseUrl} answers`), clock];
-    return [untried, check("service", "fail", `${baseUrl}: ${summary}`, detail), clock];
+    if (failure.kind === "unsendable") return [refused, ...clock];
+    if (failure.kind === "key-refused")
+      return [refused, check("service", "ok", `${baseUrl} answers`), ...clock];
+    return [untried, check("service", "fail", `${baseUrl}: ${summary}`, detail), ...clock];
   }
 }
 
@@ -180,25 +180,24 @@ function missingKey({ project, settings }: Session): Check {
       );
 }
 
-function clockOf(answer: Answer | undefined): Check {
-  if (answer?.status === undefined) return skipped("clock", "service");
+function clockOf(answer: Answer | undefined): readonly Check[] {
+  if (answer?.status === undefined) return [];
   const { date = "", local } = answer;
   const service = parseHttpDate(date.trim());
-  return service === undefined
-    ? check("clock", "skipped", "not checked, since the service does not send the time")
-    : checkClock({ service, local });
+  return [
+    service === undefined
+      ? check("clock", "skipped", "not checked, since the service does not send the time")
+      : checkClock({ service, local }),
+  ];
 }
 
 /** The checks `state` and `lock`. */
 async function checkState(session: Session): Promise<readonly Check[]> {
-  try {
-    const { lock, unwritable } = await tryLocks(session);
-    const read = await readStates(session).catch((error: unknown) => failedBy("state", error));
-    const state = read.status === "fail" || unwritable === undefined ? read : failedBy("state", unwritable);
-    return [state, state.status === "fail" && lock.status === "ok" ? skipped("lock", "state") : lock];
-  } catch (error) {
-    return [failedBy("state", error), skipped("lock", "state")];
-  }
+  const failed = (error: unknown) => failedBy("state", error);
+  const tried = await tryLocks(session).catch(failed);
+  const read = await readStates(session).catch(failed);
+  if (tried.name === "state") return [read.status === "fail" ? read : tried];
+  return read.status === "fail" && tried.status === "ok" ? [read] : [read, tried];
 }
 
 /** Reads every document of the stage: that it can be read, and that it is of this service. */
@@ -226,15 +225,14 @@ async function readStates(session: Session): Promise<Check> {
 
 /**
  * Takes each target's lock for a moment. No backend tells otherwise who holds one, and whoever can take a lock can
- * write where it is kept. `unwritable` says why that place, which is that of the documents, cannot be written.
+ * write where it is kept. @throws what keeps that place, which is that of the documents, from being written
  */
-async function tryLocks(session: Session): Promise<{ readonly lock: Check; readonly unwritable?: unknown }> {
+async function tryLocks(session: Session): Promise<Check> {
   const targets = keysOf(session);
   const { backend, world } = await session.states();
   if (session.settings.state.options["lock"] === false)
-    return { lock: check("lock", "skipped", "not checked, since the state's server has no locks") };
-  if (targets.length === 0)
-    return { lock: check("lock", "skipped", "not checked, since no target is declared") };
+    return check("lock", "skipped", "not checked, since the state's server has no locks");
+  if (targets.length === 0) return check("lock", "skipped", "not checked, since no target is declared");
   const held: string[] = [];
   const stale: string[] = [];
   for (const target of targets)
@@ -246,22 +244,15 @@ async function tryLocks(session: Session): Promise<{ readonly lock: Check; reado
       if (lock.takenOver !== undefined)
         stale.push(`${target}: stale lock from a finished run, removed. ${describeHolder(lock.takenOver)}`);
     } catch (error) {
-      if (!(error instanceof StateFailure)) throw error;
-      if (error.problem.kind !== "locked") return { lock: skipped("lock", "state"), unwritable: error };
-      const { summary, detail } = explainProblem(error.problem);
+      const { summary, detail } = explainProblem(problemOf(error, "locked"));
       held.push(`${summary}\n${detail}`);
     }
   const detail = [...held, ...stale].join("\n");
-  if (held.length > 0)
-    return {
-      lock: check("lock", "warn", `${held.length} of ${count(targets.length, "target")} locked`, detail),
-    };
-  return {
-    lock:
-      stale.length > 0
-        ? check("lock", "warn", count(stale.length, "stale lock"), detail)
-        : check("lock", "ok", "free"),
-  };
+  const locked = `${held.length} of ${count(targets.length, "target")} locked`;
+  if (held.length > 0) return check("lock", "warn", locked, detail);
+  return stale.length > 0
+    ? check("lock", "warn", count(stale.length, "stale lock"), detail)
+    : check("lock", "ok", "free");
 }
 
 function keysOf({ desired }: Session): readonly string[] {

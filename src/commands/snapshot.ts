@@ -1,8 +1,8 @@
 import { closeSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Address, compareAddresses, compareText, parseAddress } from "../model/address.ts";
-import { EXIT, type ExitCode, stop } from "../model/error.ts";
-import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
+import { EXIT, type ExitCode, failed } from "../model/error.ts";
+import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE } from "../model/value.ts";
@@ -11,10 +11,11 @@ import { printedJson } from "../render/escape.ts";
 import { refuseSpecialFile } from "../render/output-file.ts";
 import type { Redactor } from "../render/redact.ts";
 import type { View } from "../render/view.ts";
-import { planMeta } from "./plan.ts";
-import { liveIds } from "./service.ts";
-import { type Host, type ProjectOptions, type Session, withSession } from "./session.ts";
-import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type SnapshotHead, known } from "./snapshot.ts";
+import { planMeta } from "../app/plan.ts";
+import type { Session } from "../app/session.ts";
+import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type SnapshotHead } from "../app/snapshot.ts";
+import type { Context } from "./context.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** What a snapshot keeps of a state. */
 function stateJson({ target, bindings, folders, batchGenerations, intents }: State): JsonObject {
@@ -36,33 +37,30 @@ function byAddress(entries: readonly (readonly [Address, string])[]): JsonObject
   return Object.fromEntries(entries.toSorted(([a], [b]) => compareAddresses(a, b)));
 }
 
-/** What a plan reads, for plans without network and key. @param print gets the document in pieces where no file is named */
-export function snapshot(
-  options: ProjectOptions & { readonly out?: string | undefined },
-  host: Host,
-  print: (piece: string) => void,
+/** What a plan reads, for plans without network and key. */
+export async function snapshot(
+  session: Session,
+  { out }: OptionsOf<"snapshot">,
+  { console }: Context,
 ): Promise<View | ExitCode> {
-  return withSession(options, host, async (session) => {
-    const { out } = options;
-    const { root, settings } = session;
-    const { stage, baseUrl } = settings;
-    if (out === undefined) {
-      // Nothing of one that broke off.
-      const pieces: string[] = [];
-      await takeSnapshot(session, (piece) => void pieces.push(piece));
-      for (const piece of pieces) print(piece);
-      return EXIT.done;
-    }
-    try {
-      await writingWhole(resolve(host.cwd, out), root, (write) => takeSnapshot(session, write));
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error)) throw error;
-      const detail = "Check that the folder exists, is writable and has space.";
-      throw stop("failed", "unwritable", `Cannot write ${out}`, detail);
-    }
-    // For people, nothing to say is good news.
-    return { json: { stage, baseUrl, out }, text: [] };
-  });
+  const { root, settings, host } = session;
+  const { stage, baseUrl } = settings;
+  if (out === undefined) {
+    // Nothing of one that broke off.
+    const pieces: string[] = [];
+    await takeSnapshot(session, (piece) => void pieces.push(piece));
+    for (const piece of pieces) console.document(piece);
+    return EXIT.done;
+  }
+  try {
+    await writingWhole(resolve(host.cwd, out), root, (write) => takeSnapshot(session, write));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    const detail = "Check that the folder exists, is writable and has space.";
+    throw failed("unwritable", `Cannot write ${out}`, detail);
+  }
+  // For people, nothing to say is good news.
+  return { json: { stage, baseUrl, out }, text: [] };
 }
 
 /** Writes a file that is readable for its owner alone from the first moment, and in its place only when it is whole. */
@@ -88,22 +86,16 @@ export async function writingWhole(
 
 /** Reads the service into a snapshot, one target after the other, so that the test cases of one are held and no more. */
 async function takeSnapshot(session: Session, write: (piece: string) => void): Promise<void> {
-  const { desired, settings, host, redactor } = session;
+  const { settings, host, redactor } = session;
   const { stage, baseUrl } = settings;
   const { states, strays } = await session.remembered();
   const client = session.client();
   const targets = await client.listTargets();
-  const read = [...new Set(liveIds(desired, states, targets).values())];
+  const read = [...new Set(session.liveIds(states, targets).values())];
   const head = { ...planMeta(host), stage, baseUrl, states: [...states.values(), ...strays], targets, read };
   const writer = writeSnapshot(write, head, redactor);
   for (const id of read)
-    writer.add(
-      // A try that broke leaves nothing.
-      await client.listTestCases(id, () => {
-        const lines: string[] = [];
-        return { add: (testCase) => void lines.push(writer.lineOf(testCase, id)), result: () => lines };
-      }),
-    );
+    writer.add(await client.listTestCases(id, (testCase) => writer.lineOf(testCase, id)));
   writer.end();
 }
 
@@ -146,7 +138,7 @@ function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json)
 
 /** As the service shows it (service-api.md, "Test target"). */
 function targetJson({ id, app, environments }: LiveTarget, secrets: SecretFields): JsonObject {
-  const inner = environments.map((environment) => withoutFields(known({ ...environment }), secrets));
+  const inner = environments.map((environment) => withoutFields(defined({ ...environment }), secrets));
   return { ...withoutFields({ id, app }, secrets), environments: inner };
 }
 
@@ -160,7 +152,7 @@ function withoutFields(shown: JsonObject, secrets: SecretFields): JsonObject {
   return Object.fromEntries(
     Object.entries(shown).flatMap(([name, value]) => {
       if (name === "discovery" && isObject(value) && hidden.includes("discovery.prompt"))
-        return [[name, known({ status: value["status"], abortCause: value["abortCause"] })]];
+        return [[name, defined({ status: value["status"], abortCause: value["abortCause"] })]];
       if (!hidden.includes(name)) return [[name, value]];
       return name === "app" || name === "elements" ? [[name, withoutTexts(value)]] : [];
     }),
@@ -185,10 +177,10 @@ function testCaseJson(
   testTargetId: string,
 ): JsonObject {
   const { status, freePrompt, abortCause, message } = discovery ?? {};
-  return known({
+  return defined({
     testTargetId,
     ...plain,
     elements: elements?.map(({ raw }) => raw),
-    discovery: discovery && known({ status, freePrompt, abortCause, message }),
+    discovery: discovery && defined({ status, freePrompt, abortCause, message }),
   });
 }

@@ -1,0 +1,263 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Survey, planMeta, survey } from "../app/plan.ts";
+import { type Session, targetsNamed, withSession } from "../app/session.ts";
+import { type Drift, driftOf, driftView, hasDrifted } from "../inspect/drift.ts";
+import { explain as explainResource, explainCode, fieldsNamed } from "../inspect/explain.ts";
+import { graphOf, graphView } from "../inspect/graph.ts";
+import {
+  type ReadReports,
+  type TargetNotification,
+  type TargetReport,
+  addressesIn,
+  laterView,
+  newNotifications,
+  newestReports,
+  notificationsView,
+  reportView,
+  reportsView,
+} from "../inspect/reports.ts";
+import { guessed, locate, placesIn } from "../manifest/problem.ts";
+import { settingsLayers, variablesOf } from "../manifest/settings.ts";
+import { KINDS, compareText } from "../model/address.ts";
+import { type DesiredResource, resourcesOf } from "../model/desired.ts";
+import { type Diagnostic, warning } from "../model/diagnostic.ts";
+import { type ExitCode, EXIT, TascError, invalid, failed } from "../model/error.ts";
+import { fieldsOf } from "../model/fields.ts";
+import { sideBySide } from "../model/live.ts";
+import { targetOf } from "../plan/input.ts";
+import type { View } from "../render/view.ts";
+import { type Failure, ServiceError } from "../service/failure.ts";
+import type { Context } from "./context.ts";
+import type { OptionsOf } from "./table.ts";
+
+/* Commands that look and change nothing. */
+
+/** Where the values of an address come from, and what follows from them; or what a code of an error means. */
+export async function explain(options: OptionsOf<"explain">, { host }: Context): Promise<View> {
+  const { address, field, offline, format } = options;
+  // Addresses have dots, and codes have none; a kind alone is the beginning of an address.
+  if (field === undefined && !address.includes(".") && !KINDS.some((kind) => kind === address))
+    return explainCode(address);
+  const work = async (session: Session): Promise<View> => {
+    const { env, fingerprints, project, desired } = session;
+    // Reading one target is enough, so the plan is narrowed to what is asked for.
+    const surveyed = offline ? undefined : await survey(session, { only: [address] });
+    const resources = desired.targets.flatMap(resourcesOf);
+    const resource = resources.find((one) => one.address === address);
+    if (resource === undefined) {
+      const addresses = resources.map((one) => one.address);
+      const detail = `Addresses look like testCase.shop.login.${guessed(address, addresses)}`;
+      throw invalid("unknown-address", `No manifest declares ${address}`, detail);
+    }
+    const { states } = surveyed?.remembered ?? (await session.remembered());
+    const own = (surveyed?.planned.plan.diagnostics ?? []).filter((one) => one.address === address);
+    const diagnostics = await locate(own, project.sources);
+    if (format !== "json") host.warn(diagnostics, session.source);
+    return explainResource({
+      resource,
+      fields: namedFields(resource, field),
+      stage: desired.stage,
+      env,
+      vars: variablesOf(settingsLayers(project.project, desired.stage)),
+      state: states.get(targetOf(resource.address)),
+      fingerprints,
+      planned: surveyed?.planned,
+      diagnostics,
+      placeOf: await placesIn(project.sources),
+    });
+  };
+  // Without the key fingerprints cannot be compared, and the rest can still be told.
+  return withSession(options, host, work, { needsApiKey: !offline });
+}
+
+function namedFields({ address, kind }: DesiredResource, word: string | undefined): readonly string[] {
+  if (word === undefined) return [];
+  const fields = fieldsNamed(kind, word);
+  if (fields.length > 0) return fields;
+  const known = fieldsOf(kind).map(({ name }) => name);
+  throw invalid(
+    "unknown-field",
+    `${address} has no field ${word}`,
+    `Its fields are ${known.join(", ")}.${guessed(word, known)}`,
+  );
+}
+
+/** What the service changed since the last apply. */
+export async function drift(session: Session, options: OptionsOf<"drift">): Promise<View> {
+  const { host, project, settings, source } = session;
+  const { planned, request, remembered } = await survey(session, options);
+  const raw = driftOf(planned, request.scope);
+  const drifted: Drift = { ...raw, problems: await locate(raw.problems, project.sources) };
+  const { targets } = remembered.desired;
+  // Without a binding: folders alone are what an import has learnt.
+  const unapplied = targets.filter(({ key }) => (remembered.states.get(key)?.bindings.size ?? 0) === 0);
+  host.warn([...drifted.problems, ...neverApplied(unapplied)], source);
+  const view = driftView(drifted, {
+    stage: settings.stage,
+    baseUrl: settings.baseUrl,
+    meta: planMeta(host),
+    verbose: options.verbose,
+    applied: targets.length === 0 || unapplied.length < targets.length,
+  });
+  const exitCode = hasDrifted(drifted) ? EXIT.changes : EXIT.done;
+  return { ...view, exitCode: drifted.problems.length > 0 ? EXIT.failed : exitCode };
+}
+
+/** A night job that looks at a stage without state would else find no drift for ever. */
+function neverApplied(targets: Survey["remembered"]["desired"]["targets"]): readonly Diagnostic[] {
+  const [first, ...others] = targets;
+  if (first === undefined) return [];
+  const names = targets.map(({ key }) => key).join(", ");
+  const found = warning(
+    "no-state",
+    "Nothing was applied yet, so there is no drift to report",
+    `State has nothing of ${names} in this stage. If it was applied, \`state:\` names another place.`,
+  );
+  return [others.length === 0 ? { ...found, address: first.address } : found];
+}
+
+/** Prerequisites as a drawing. It reads the manifests alone, so it needs no secrets. */
+export async function graph(
+  { desired }: Session,
+  { target, format = "mermaid" }: OptionsOf<"graph">,
+): Promise<View> {
+  return { ...graphView(graphOf(desired.stage, targetsNamed(target, desired))), format };
+}
+
+/** Finds the targets that are meant on the service; those that are not there are warned of. */
+async function managedTargets(session: Session, word: string | undefined) {
+  const wanted = targetsNamed(word, session.desired);
+  const { states, strays } = await session.remembered();
+  const ids = session.liveIds(states, await session.client().listTargets());
+  session.host.warn(
+    wanted
+      .filter(({ key }) => !ids.has(key))
+      .map(({ key }) =>
+        warning(
+          "not-live",
+          `Target ${key} does not exist on the service, so there is nothing to read`,
+          "Create it with `tasc apply`. If several live targets match, `tasc plan` lists them.",
+        ),
+      ),
+  );
+  return {
+    targets: wanted.flatMap(({ key }) => {
+      const id = ids.get(key);
+      return id === undefined ? [] : [{ key, id }];
+    }),
+    addressOf: addressesIn([...states.values(), ...strays]),
+  };
+}
+
+/** The reports of managed targets, newest first. */
+export async function listReports(
+  session: Session,
+  { target, limit = Number.MAX_SAFE_INTEGER }: OptionsOf<"reports list">,
+): Promise<View> {
+  const { targets } = await managedTargets(session, target);
+  const all = await sideBySide(
+    targets.map(async ({ key, id }) => ({
+      key,
+      ...(await newestReports(session.client().allReports(id), limit)),
+    })),
+  );
+  const cut = all.filter(({ end }) => end !== "end" && end !== "limit");
+  // The service says that there is more and does not give it: whoever counts on the list must know.
+  session.host.warn(
+    cut.map(({ key, end }) =>
+      warning(
+        "reports-incomplete",
+        `The list of reports of target ${key} ends here, but there may be more`,
+        `The service says that there is another page, but ${WHY_CUT[end]}`,
+      ),
+    ),
+  );
+  const reports = all.flatMap((one) => one.reports.map((report) => ({ target: one.key, report })));
+  return reportsView(reports.toSorted(newestFirst), cut.length === 0);
+}
+
+const WHY_CUT: Readonly<Record<ReadReports["end"], string>> = {
+  end: "",
+  limit: "",
+  "nothing-new": "the page brought no new report.",
+  "too-many": "there were too many pages already.",
+  "no-key": "gave no key to ask for it.",
+};
+
+function newestFirst({ report: a }: TargetReport, { report: b }: TargetReport): number {
+  return compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id);
+}
+
+/** One report with its results. */
+export async function showReport(session: Session, options: OptionsOf<"reports show">): Promise<View> {
+  const { id, format, junit, target } = options;
+  if (format === "json" && junit)
+    throw invalid("bad-option", "--junit and --format json cannot be combined; choose one");
+  if (!/^[\w-]+$/.test(id))
+    throw invalid("bad-id", "This is not the id of a report", "List them:\n  tasc reports list");
+  const { targets, addressOf } = await managedTargets(session, target);
+  // The path of a report names its target, so each managed one is asked until one has it.
+  for (const one of targets)
+    try {
+      const report = await session.client().getReport(one.id, id);
+      const view = reportView({ target: one.key, report }, addressOf);
+      return junit ? { ...view, format: "junit" } : view;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || !isAbsent(error.failure)) throw error;
+    }
+  const searched = targets.map(({ key }) => key).join(", ") || "no target";
+  throw failed(
+    "unknown-report",
+    `There is no report ${id}`,
+    `Searched in ${searched}. List the reports:\n  tasc reports list`,
+  );
+}
+
+/** An id that it does not know, a service may also call a bad one. */
+function isAbsent(failure: Failure): boolean {
+  return failure.kind === "status" && [400, 404, 410, 422].includes(failure.status);
+}
+
+/** What the service reported of managed targets, oldest first. */
+export async function notifications(
+  options: OptionsOf<"notifications">,
+  { host, console }: Context,
+): Promise<View | ExitCode> {
+  const { follow, interval = 5000, format, target } = options;
+  if (follow && format === "json")
+    throw invalid(
+      "bad-option",
+      "--follow prints notifications as they come, which is not a single JSON value; omit one of the two",
+    );
+  const ending = new AbortController();
+  const { signal } = ending;
+  const end = (): void => ending.abort();
+  if (follow) process.once("SIGINT", end).once("SIGTERM", end);
+  try {
+    return await withSession(options, follow ? { ...host, signal } : host, async (session) => {
+      const { targets, addressOf } = await managedTargets(session, target);
+      const seen = new Set<string>();
+      const readNew = async (): Promise<readonly TargetNotification[]> => {
+        const lists = await sideBySide(
+          targets.map(async ({ key, id }) =>
+            (await session.client().listNotifications(id)).map((one) => ({ target: key, notification: one })),
+          ),
+        );
+        return newNotifications(lists.flat(), seen);
+      };
+      if (!follow) return notificationsView(await readNew(), addressOf);
+      while (!signal.aborted) {
+        const fresh = await readNew();
+        if (fresh.length > 0) console.show(laterView(fresh, addressOf));
+        await delay(interval, undefined, { signal }).catch(() => undefined);
+      }
+      return EXIT.interrupted;
+    });
+  } catch (error) {
+    if (signal.aborted && error instanceof TascError && error.reason === "interrupted")
+      return EXIT.interrupted;
+    throw error;
+  } finally {
+    process.off("SIGINT", end).off("SIGTERM", end);
+  }
+}
