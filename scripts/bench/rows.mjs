@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeFiles, writeLifelikeProject, writeProject } from "./data.mjs";
+import { writeFiles, writeLifelikeProject, writeProject, writePromotion } from "./data.mjs";
 import { inFolder, KEY, limit, ms, ratio } from "./figures.mjs";
 import { footprintRow } from "./footprint.mjs";
 import { redactRow } from "./redact.mjs";
@@ -91,6 +91,7 @@ export const ROWS = [
       }),
   },
   { name: "a plan of 5,000 changes, printed", run: (rounds) => renderRow(rounds) },
+  { name: "promotion of 5,000 fields in one file", run: (rounds) => promotionRow(rounds) },
   { name: "redaction", run: (rounds) => redactRow(rounds) },
   { name: "state of 1,000 targets, with 10 ms to its server", run: () => slowStateRow() },
   { name: "a fleet of 1, 2, 4 and 8 processes", run: () => fleetRow() },
@@ -212,6 +213,27 @@ export async function lifelike(targets, cases, use) {
   } finally {
     server.stop();
   }
+}
+
+async function promotionRow(rounds) {
+  const env = { ...KEY, BENCH_URL: "http://127.0.0.1:1" };
+  const stages = ["--from", "staging", "--to", "production"];
+  const times = [];
+  for (const fields of [1250, 2500, 5000])
+    await inFolder(async (folder) => {
+      const runs = [];
+      for (let round = 0; round < rounds; round++) {
+        writePromotion(folder, fields);
+        runs.push(await ms([tasc, "promote", ...stages, "--chdir", folder], { env }));
+      }
+      times.push(median(runs));
+    });
+  const [quarter, half, whole] = times;
+  return [
+    limit("time", whole / 1000, 1, "s"),
+    ratio("time, against that of 1,250", { own: whole, floor: quarter, ratio: whole / quarter }, 4),
+    ratio("time, against that of 2,500", { own: whole, floor: half, ratio: whole / half }, 2),
+  ];
 }
 
 /** The apply phase as the server sees it: from the first PATCH to the last. */

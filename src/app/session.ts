@@ -47,7 +47,7 @@ import {
   explainTakeover,
   explainWaiting,
 } from "../state/problem.ts";
-import { Leases, type Session as StateSession, openBackend, openSessions } from "../state/session.ts";
+import { type Session as StateSession, confirmLocks, openBackend, openSessions } from "../state/session.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 
@@ -229,7 +229,7 @@ export class Session {
   #states: Promise<{ readonly backend: Backend; readonly world: StateRuntime }> | undefined;
   #remembered: Promise<Remembered> | undefined;
   #client: Client | undefined;
-  #leases: Leases | undefined;
+  #locked: readonly StateSession[] = [];
   #bucket: string | undefined;
   /** Ends all calls at once. */
   readonly #ending = new AbortController();
@@ -343,7 +343,7 @@ export class Session {
       };
       session.lost.addEventListener("abort", stop, { once: true });
     }
-    this.#leases = new Leases(sessions.values());
+    this.#locked = [...sessions.values()];
     const close = async () => {
       clearTimeout(ending);
       await closeAll([...sessions.values()]);
@@ -498,7 +498,7 @@ export class Session {
       onEvent: heard,
       env: this.env,
       signal: signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal]),
-      beforeSend: ({ method, path }) => (method === "GET" ? undefined : this.#leases?.confirm(path)),
+      beforeSend: ({ method, path }) => (method === "GET" ? undefined : confirmLocks(this.#locked, path)),
     });
   }
 }

@@ -3,7 +3,7 @@ import type { DesiredResource } from "../model/desired.ts";
 import type { Failure } from "../model/events.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { Change, PlannedCall } from "../model/plan.ts";
-import type { Intent, StateEvent } from "../model/state.ts";
+import type { Intent, State, StateEvent } from "../model/state.ts";
 import { targetOf } from "../plan/input.ts";
 import { type NamedKind, levelName, liveNames, namesOf } from "../plan/match.ts";
 import { NO_ID_YET, listedOf, nameDigests, recover } from "../plan/memory.ts";
@@ -50,7 +50,7 @@ export async function create(
       else made = found.events;
     }
     if (made !== undefined) {
-      const lost = kind === "target" ? forgotten(run, resource.key) : [];
+      const lost = kind === "target" ? forgotten(sessionOf(run, resource.key).state) : [];
       const begun: readonly StateEvent[] =
         kind === "testCase" ? [{ type: "generating", address, shown: "" }] : [];
       await tell([...lost, ...made, ...begun, { type: "answered", address }]);
@@ -77,11 +77,10 @@ export function notKnown(address: Address, why: Failure): Failure {
   };
 }
 
-/** What an earlier test target of the same address held went with it. */
-function forgotten({ ids }: Run, target: string): readonly StateEvent[] {
-  return [...ids.keys()]
-    .filter((address) => targetOf(address) === target)
-    .map((address) => ({ type: "unbound", address }));
+/** What an earlier test target of the same address held went with it, and what batch generations had made there. */
+function forgotten({ bindings, batchGenerations }: State): readonly StateEvent[] {
+  const addresses = new Set([...bindings.keys(), ...batchGenerations.keys()]);
+  return [...addresses].map((address) => ({ type: "unbound", address }));
 }
 
 /** The events that follow from an answer which says what was made; nothing if it does not. */

@@ -109,7 +109,7 @@ function unreadable(diagnostics: readonly Diagnostic[]): readonly Check[] {
 
 function withPlace(diagnostic: Diagnostic): string {
   const place = placeText(diagnosticView(diagnostic));
-  return place === undefined ? diagnostic.summary : `${diagnostic.summary} (${place})`;
+  return place === "" ? diagnostic.summary : `${diagnostic.summary} (${place})`;
 }
 
 function checkConfig({ project }: Session, allowMissingSecrets: boolean): Check {

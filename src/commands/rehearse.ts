@@ -10,7 +10,7 @@ import type { State } from "../model/state.ts";
 import { Secret } from "../model/value.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import { markdownCellCode } from "../render/escape.ts";
-import type { Markup, View } from "../render/view.ts";
+import { type Markup, type View, markup } from "../render/view.ts";
 import type { RunningServer } from "../server/index.ts";
 import { NO_DOCUMENT } from "../state/backend.ts";
 import { createLockInfo } from "../state/lock.ts";
@@ -247,13 +247,15 @@ function rehearsalView({ stage, plan, calls, outcome, left, isOk }: Rehearsal): 
     documents: {
       markdown: [
         `### Rehearsal\n\n${verdict}\n\n`,
-        ...problems.slice(0, MOST_ROWS).flatMap((problem) => ["- ", code(problem), "\n"]),
+        ...problems.slice(0, MOST_ROWS).flatMap((problem) => write`- ${problem}\n`),
         ...(rows.length === 0 ? [`${nothing}\n`] : tableOf(rows, total)),
       ],
     },
     exitCode: isOk ? EXIT.done : EXIT.failed,
   };
 }
+
+const write = markup(markdownCellCode);
 
 function tableOf(rows: readonly (readonly string[])[], total: string): Markup {
   const unshown = rows.length - MOST_ROWS;
@@ -263,18 +265,11 @@ function tableOf(rows: readonly (readonly string[])[], total: string): Markup {
       .slice(0, MOST_ROWS)
       .flatMap(([at, call, address = "", path = ""]) => [
         `| ${at} | ${call} | `,
-        code(address),
-        " | ",
-        code(path),
-        " |\n",
+        ...write`${address} | ${path} |\n`,
       ]),
     unshown > 0 ? `\n${unshown} more calls are not shown.\n` : "",
     "\n</details>\n",
   ];
-}
-
-function code(text: string) {
-  return { text, escape: markdownCellCode };
 }
 
 /** Keeps the comment within GitHub's limit; `--format json` has them all. */

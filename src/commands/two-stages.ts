@@ -144,6 +144,9 @@ function refusal(refused: readonly Refused[], stage: string): TascError {
 function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addresses: readonly Address[]) {
   return withSession({ ...options, stage }, host, async (session) => {
     const { planned } = await survey(session, { only: addresses });
+    // Only of what was applied before it is known that a report came before what the manifests say now.
+    const since = planned.plan.changes.filter(({ fields }) => fields.some((one) => one.changedBy));
+    const pending = new Set(since.map(({ address }) => address));
     const applied = new Map<string, string>();
     for (const { at, changes } of await historyOf(session))
       for (const { address, outcome } of changes)
@@ -155,10 +158,9 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
       const report = await reportOf(session.client(), target, matched);
       reports.push({ target, report: report?.id ?? null });
       const idOf = (address: Address): string | undefined => matched?.matches.get(address)?.live?.id;
+      const isApplied = (address: Address): boolean => !pending.has(address);
       const own = addresses.filter((address) => targetOf(address) === target);
-      refused.push(
-        ...refusedBy({ addresses: own, idOf, report, appliedAt: (address) => applied.get(address) }),
-      );
+      refused.push(...refusedBy(own, idOf, report, isApplied, (address) => applied.get(address)));
     }
     // Of these, any report counts.
     return { refused, reports, neverApplied: addresses.filter((address) => !applied.has(address)) };

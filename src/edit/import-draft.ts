@@ -1,12 +1,11 @@
 import { shortened } from "../manifest/problem.ts";
 import { ANY_KEY, type ManifestShape, bare, convert, entryOf } from "../manifest/shape.ts";
-import { ENVIRONMENTS, TEST_CASES } from "../manifest/tables.ts";
-import { type Address, addressOf, compareText, targetAddress } from "../model/address.ts";
-import type { DesiredResource } from "../model/desired.ts";
+import { ENVIRONMENTS, type SectionRow, TEST_CASES } from "../manifest/tables.ts";
+import { type Address, addressOf, compareText, parseAddress, targetAddress } from "../model/address.ts";
 import { DELETED, type Field, fieldsOf } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { LiveResource, LiveTarget } from "../model/live.ts";
-import { liveInWords } from "../plan/compare.ts";
+import { type MatchedTarget, liveInWords } from "../plan/compare.ts";
 import { normalUrl } from "../plan/input.ts";
 import { NAMED_BY, type NamedKind, matchedIds } from "../plan/match.ts";
 import { type SecretFields, secretFields } from "../plan/memory.ts";
@@ -16,15 +15,17 @@ import {
   type PlannedProject,
   chooseKeys,
   countValues,
-  knownAsTargets,
-  knownInTarget,
+  defaultsOf,
+  knownResources,
 } from "./import-known.ts";
 import { escaped } from "./rewrite.ts";
 
 /** A live resource as a manifest is to declare it. */
 export interface Draft {
+  readonly kind: NamedKind;
   readonly live: LiveResource;
   readonly key: string;
+  readonly address: Address;
   /** Whether it must be bound by `id:`, since nothing that it declares finds it and no other. */
   readonly bind: boolean;
   /** By field name. */
@@ -45,10 +46,9 @@ export interface TargetDraft {
 }
 
 /** Something live of which nothing is written, and why. */
-export interface Skipped {
+export interface Skipped extends Pick<Draft, "kind"> {
   /** The target's app. */
   readonly app: string;
-  readonly kind: NamedKind;
   readonly id: string;
   readonly name: string | undefined;
   readonly reason: string;
@@ -116,62 +116,59 @@ export interface DraftOptions extends Pick<DeclareOptions, "elements" | "holdsSe
 
 /** What to write for live targets: what no manifest declares yet, under keys of their own. */
 export function draftTargets(
-  sources: ImportSources,
+  { chosen, base, states, reading, desired: { stage } }: ImportSources,
   project: PlannedProject,
   options: DraftOptions,
 ): { readonly targets: readonly TargetDraft[]; readonly leftOut: readonly Skipped[] } {
-  const { chosen, base } = sources;
   const leftOut: Skipped[] = [];
-  const secrets = secretFields(sources.states.values());
-  const drafting = { ...options, secrets, leftOut };
-  const all = draftsOf("target", chosen, base.live.targets, knownAsTargets(project), drafting);
+  const known = knownResources(project, reading.project);
+  const drafting = { ...options, secrets: secretFields(states.values()), known, leftOut };
+  const all = draftsOf("target", chosen, base.live.targets, { ...drafting, defaults: new Set() });
   const fresh = new Map(all.map((draft) => [draft.live.id, draft]));
   const left = new Set(leftOut.map(({ id }) => id));
-  const drafts = chosen
-    .filter(({ id }) => !left.has(id))
-    .map((live) => {
-      const { id, environments } = live;
-      const target = fresh.get(id);
-      const { key = "", matched } = project.known.get(id) ?? {};
-      const names = options.folderNames.get(id);
-      const inside = { ...drafting, app: live.app, folderName: (folder: string) => names?.get(folder) };
-      const cases = (base.live.testCases.get(id) ?? []).filter(({ status }) => status !== DELETED);
-      const known = knownInTarget(project, sources, id, TEST_CASES);
-      const places = knownInTarget(project, sources, id, ENVIRONMENTS);
-      return {
+  const targets = chosen.flatMap((live): readonly TargetDraft[] => {
+    const { id, environments } = live;
+    if (left.has(id)) return [];
+    const target = fresh.get(id);
+    const { key = "" } = target ?? project.known.get(id) ?? {};
+    const own = [reading.project, ...project.documents.filter(({ value }) => value.target === key)];
+    const names = options.folderNames.get(id);
+    const inside = (section: SectionRow) => ({
+      ...drafting,
+      owner: { app: live.app, key },
+      defaults: defaultsOf(own, stage, section),
+      folderName: (folder: string) => names?.get(folder),
+    });
+    const cases = (base.live.testCases.get(id) ?? []).filter(({ status }) => status !== DELETED);
+    return [
+      {
         live,
-        key: target?.key ?? key,
+        key,
         target,
-        environments: draftsOf("environment", environments, environments, places, inside),
-        testCases: draftsOf("testCase", cases, cases, known, inside),
-        managed: known.managed,
-        declared: matched?.target.testCases ?? [],
-      };
-    });
-  const targets = drafts
-    .toSorted((a, b) => compareText(a.key, b.key))
-    .map(({ managed, declared, ...draft }): TargetDraft => {
-      const { live, key, target, environments, testCases } = draft;
-      const isKept = (kind: NamedKind, id: string, name: string): boolean => {
-        const address = kind === "target" ? targetAddress(key) : addressOf(kind, key, name);
-        const reason = options.refused.get(address);
-        if (reason !== undefined) leftOut.push({ app: live.app, kind, id, name, reason });
-        return reason === undefined;
-      };
-      if (target !== undefined && !isKept("target", live.id, live.app))
-        return { live, key, target: undefined, environments: [], testCases: [] };
-      const kept = testCases.filter((one) => isKept("testCase", one.live.id, one.key));
-      return {
-        ...draft,
-        environments: environments.filter((one) => isKept("environment", one.live.id, one.key)),
-        testCases: withPrerequisites(testCases, kept, managed, declared),
-      };
-    });
+        environments: draftsOf("environment", environments, environments, inside(ENVIRONMENTS)),
+        testCases: draftsOf("testCase", cases, cases, inside(TEST_CASES)),
+      },
+    ];
+  });
+  const isKept = ({ kind, address, key, live: { id } }: Draft, app: string): boolean => {
+    const reason = options.refused.get(address);
+    if (reason !== undefined) leftOut.push({ app, kind, id, name: kind === "target" ? app : key, reason });
+    return reason === undefined;
+  };
   return {
-    targets: targets.filter(
-      ({ target, environments, testCases }) =>
-        target !== undefined || environments.length + testCases.length > 0,
-    ),
+    targets: targets
+      .toSorted((a, b) => compareText(a.key, b.key))
+      .flatMap((draft): readonly TargetDraft[] => {
+        const { live, key, target } = draft;
+        const { app } = live;
+        if (target !== undefined && !isKept(target, app)) return [];
+        const { matched } = project.known.get(live.id) ?? {};
+        const kept = draft.testCases.filter((one) => isKept(one, app));
+        const environments = draft.environments.filter((one) => isKept(one, app));
+        const testCases = withPrerequisites(draft.testCases, kept, matched);
+        const isEmpty = target === undefined && environments.length + testCases.length === 0;
+        return isEmpty ? [] : [{ live, key, target, environments, testCases }];
+      }),
     leftOut,
   };
 }
@@ -195,10 +192,10 @@ function readableName(kind: NamedKind, text: string, plainApp: DraftOptions["pla
   return `${hostname.replace(/^www\./, "")} ${port} ${pathname}`;
 }
 
-interface Drafting
-  extends Omit<DeclareOptions, "defaults">, Pick<DraftOptions, "into" | "plainApp" | "holdsSecret"> {
-  /** Of the target that they are in. */
-  readonly app?: string;
+interface Drafting extends DeclareOptions, Pick<DraftOptions, "into" | "plainApp"> {
+  readonly known: KnownResources;
+  /** The target that they are in. */
+  readonly owner?: { readonly app: string; readonly key: string };
   /** Gets those that are left out. */
   readonly leftOut: Skipped[];
 }
@@ -208,48 +205,53 @@ function draftsOf(
   kind: NamedKind,
   listed: readonly LiveResource[],
   all: readonly LiveResource[],
-  known: KnownResources,
-  { app, leftOut, into, plainApp, ...options }: Drafting,
+  { known, owner, leftOut, into, plainApp, ...options }: Drafting,
 ): readonly Draft[] {
+  const target = owner?.key ?? "";
+  const addressWith = (key: string): Address =>
+    kind === "target" ? targetAddress(key) : addressOf(kind, target, key);
   const isFound = finder(kind, all);
   // The planner takes the last of those that are listed under one id.
   const fresh = [...new Map(listed.map((one) => [one.id, one])).values()].filter(
     ({ id }) => !known.managed.has(id),
   );
   const found = fresh.flatMap((live) => {
-    const { id, externalId, type } = live;
-    const name = live[NAMED_BY[kind]];
-    const declared = declareFields(fieldsOf(kind), live, { ...options, defaults: known.defaults });
+    const { id, externalId, type, [NAMED_BY[kind]]: name } = live;
+    const declared = declareFields(fieldsOf(kind), live, options);
     const bind = !isFound(live, declared.fields);
-    const isDoubtful = known.isDoubtful(id, [name, externalId, kind === "environment" ? type : undefined]);
+    const names = [name, externalId, kind === "environment" ? type : undefined];
+    const isDoubtful = known.isDoubtful(kind, target, id, names);
     if (!isDoubtful && (!bind || convert({ type: "uuid" }, id) !== undefined))
-      return [{ live, ...declared, bind }];
-    leftOut.push({ app: app ?? name ?? "", kind, id, name, reason: isDoubtful ? UNCLEAR : NOT_BINDABLE });
+      return [{ kind, live, ...declared, bind }];
+    const reason = isDoubtful ? UNCLEAR : NOT_BINDABLE;
+    leftOut.push({ app: owner?.app ?? name ?? "", kind, id, name, reason });
     return [];
   });
   // Keys that they have whatever they are called.
   const reserved = kind === "environment" ? "default" : "";
   const [first] = found.flatMap(({ live }) => (live.type === "DEFAULT" ? live.id : [])).toSorted(compareText);
+  const isTaken = (key: string): boolean => known.taken.has(addressWith(key).toLowerCase());
   const keys = new Map<string, string>();
   for (const { live } of found) {
     const { id } = live;
-    const remembered = known.remembered.get(id);
+    const { key: remembered = reserved } = parseAddress(known.remembered.get(id) ?? "") ?? {};
     const wanted = (kind === "target" && into.get(id)) || reserved;
-    const isDefault = reserved !== "" && id === first && !known.declared.has(reserved);
+    const isDefault = reserved !== "" && id === first && !known.declared.has(addressWith(reserved));
     if (isDefault) keys.set(id, reserved);
-    else if (remembered !== undefined && remembered !== reserved) keys.set(id, remembered);
-    else if (wanted !== reserved && !known.taken.has(wanted.toLowerCase())) keys.set(id, wanted);
+    else if (remembered !== reserved) keys.set(id, remembered);
+    else if (wanted !== reserved && !isTaken(wanted)) keys.set(id, wanted);
   }
-  const taken = [...keys.values(), reserved].map((key) => key.toLowerCase());
   const requests = found.flatMap(({ live: { id, [NAMED_BY[kind]]: name } }) => {
     const isHidden = options.secrets.get(id)?.includes(NAMED_BY[kind]) === true;
     const shown = name === undefined || isHidden || options.holdsSecret(name) ? undefined : name;
     const readable = shown && readableName(kind, shown, plainApp);
     return keys.has(id) ? [] : [{ id, name: readable, noun: NOUNS[kind] }];
   });
-  for (const [id, key] of chooseKeys(requests, new Set([...known.taken, ...taken]))) keys.set(id, key);
+  const used = new Set([...keys.values(), reserved].map((key) => key.toLowerCase()));
+  for (const [id, key] of chooseKeys(requests, (key) => used.has(key) || isTaken(key))) keys.set(id, key);
   return found
     .map((draft) => ({ ...draft, key: keys.get(draft.live.id) ?? "" }))
+    .map((draft) => ({ ...draft, address: addressWith(draft.key) }))
     .toSorted((a, b) => compareText(a.key, b.key));
 }
 
@@ -262,19 +264,17 @@ function finder(
   kind: NamedKind,
   all: readonly LiveResource[],
 ): (live: LiveResource, declared: Draft["fields"]) => boolean {
-  const nameOf = (live: LiveResource): string | undefined => {
-    const name = live[NAMED_BY[kind]];
-    if (kind !== "environment") return name;
-    return live.type === "DEFAULT" ? live.type : `${live.type ?? ""} ${normalUrl(name ?? "")}`;
-  };
+  const nameOf = ({ type, [NAMED_BY[kind]]: name }: LiveResource): string | undefined =>
+    kind !== "environment" ? name : type === "DEFAULT" ? type : `${type ?? ""} ${normalUrl(name ?? "")}`;
   const names = countValues(all.map(nameOf));
   const externalIds = countValues(all.map(({ externalId }) => externalId));
   return (live, declared) => {
     if (typeof declared["externalId"] === "string") return externalIds.get(live.externalId) === 1;
-    const isDefault = kind === "environment" && live.type === "DEFAULT";
-    const isNamed =
-      declared[NAMED_BY[kind]] !== undefined && (kind !== "environment" || live.type === "ADDITIONAL");
-    return (isDefault || isNamed) && names.get(nameOf(live)) === 1;
+    const isNamed = declared[NAMED_BY[kind]] !== undefined;
+    const { type } = live;
+    const isKnown =
+      kind === "environment" ? type === "DEFAULT" || (type === "ADDITIONAL" && isNamed) : isNamed;
+    return isKnown && names.get(nameOf(live)) === 1;
   };
 }
 
@@ -285,22 +285,22 @@ const PREREQUISITE = "discovery.prerequisite";
  * circle: the service may have such, but a manifest cannot, since they could not be created in any order.
  *
  * @param kept those that are declared after all
- * @param managed id → key of test cases that manifests declare already
- * @param declared these
  */
 function withPrerequisites(
   all: readonly Draft[],
   kept: readonly Draft[],
-  managed: ReadonlyMap<string, string>,
-  declared: readonly DesiredResource[],
+  matched: MatchedTarget | undefined,
 ): readonly Draft[] {
-  const keys = new Map([...managed, ...all.map(({ live, key }) => [live.id, key] as const)]);
-  const staying = new Set([...managed.values(), ...kept.map(({ key }) => key)]);
+  const keys = new Map<string, string>();
   const next = new Map<string, string>();
-  for (const { key, fields } of declared) {
+  for (const { address, key, fields } of matched?.target.testCases ?? []) {
+    const id = matched?.matches.get(address)?.live?.id;
+    if (id !== undefined) keys.set(id, key);
     const to = fields[PREREQUISITE];
     if (typeof to === "string") next.set(key, to);
   }
+  const staying = new Set([...keys.values(), ...kept.map(({ key }) => key)]);
+  for (const { live, key } of all) keys.set(live.id, key);
   const linked = all.map((draft) => {
     const id = draft.live.prerequisiteId ?? undefined;
     if (id === undefined) return draft;
@@ -361,7 +361,7 @@ function declare(
   row: Field,
   live: LiveResource,
   { elements, defaults, folderName = () => undefined, holdsSecret, secrets }: DeclareOptions,
-): { readonly value?: Json; readonly note?: string } {
+): { readonly value?: Json | undefined; readonly note?: string } {
   const isElements = row.compare === "elements";
   const reading = liveInWords(row, live, folderName);
   // Folders without a name are told of once for all test cases in them.
@@ -369,7 +369,7 @@ function declare(
   const shown = reading.value;
   const value = isDeclarable(row.shape, shown) ? escaped(shown) : undefined;
   // A fixed value that creations do not know is not a choice that somebody made.
-  if (row.update === undefined) return value === undefined ? {} : { value };
+  if (row.update === undefined) return { value };
   // What is not there is left out, unless a default would then be taken for it.
   if (isNothing(shown))
     return defaults.has(row.name) && (isArray(shown) || row.nullable) ? { value: shown } : {};
@@ -377,12 +377,10 @@ function declare(
     return {
       note: "a secret was written to it last, which the live value may still hold, so it is not written here.",
     };
-  if (holdsSecret(shown))
-    return {
-      note: isElements
-        ? "they repeat the value of a secret, so they are not written here."
-        : "it repeats the value of a secret, so it is not written here.",
-    };
+  if (holdsSecret(shown)) {
+    const [repeats, is] = isElements ? ["they repeat", "they are"] : ["it repeats", "it is"];
+    return { note: `${repeats} the value of a secret, so ${is} not written here.` };
+  }
   if (value !== undefined) return { value };
   if (isElements) return { note: "a manifest cannot declare all that they hold." };
   return { note: `the service has ${shortened(JSON.stringify(shown))}, which a manifest cannot declare.` };

@@ -2,8 +2,8 @@ import type { Document } from "../manifest/document.ts";
 import { type ProjectReading, type ResolveOptions, resolveProject } from "../manifest/load.ts";
 import { RESERVED_KEYS } from "../manifest/shape.ts";
 import type { SectionRow } from "../manifest/tables.ts";
-import { compareText, parseAddress, targetAddress } from "../model/address.ts";
-import type { Desired, DesiredResource } from "../model/desired.ts";
+import { type Address, KINDS, type Kind, compareText, targetAddress } from "../model/address.ts";
+import { type Desired, type DesiredResource, resourcesOf } from "../model/desired.ts";
 import { valueAt } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
@@ -37,30 +37,33 @@ export type Learnt = ReadonlyMap<string, readonly StateEvent[]>;
 export interface PlannedProject extends Planned {
   readonly documents: readonly Document[];
   readonly input: PlanInput;
-  /** By id of the live target. One that was declared once gets its key again. */
+  /** Without what state knows already: a binding that it has keeps what is recorded with it. */
+  readonly learnt: Learnt;
+  /** By id of the live target. One that was declared once gets its key again; only state knows it, and nothing is matched. */
   readonly known: ReadonlyMap<string, KnownTarget>;
 }
 
-/** What manifests and state say already of a live target. What a manifest means is for the planner's matches to say. */
 interface KnownTarget {
   readonly key: string;
   readonly state: State | undefined;
-  /** Nothing where no manifest declares it and only state knows it. */
-  readonly matched: MatchedTarget | undefined;
+  readonly matched?: MatchedTarget;
 }
 
 /** Plans what documents declare, or `desired`, as if state had learnt something already. */
 export function planProject(
   sources: ImportSources,
   documents: readonly Document[],
-  learnt: Learnt = new Map(),
+  learning: Learnt = new Map(),
   desired = desiredIn(sources.desired.stage, sources, documents) ?? sources.desired,
 ): PlannedProject {
   const { states, base } = sources;
+  const learnt = new Map(
+    [...learning].map(([key, events]) => [key, events.filter((event) => isNews(event, states.get(key)))]),
+  );
   const declared = new Map<string, State>();
   for (const { key } of desired.targets) {
     const before = states.get(key);
-    const events = (learnt.get(key) ?? []).filter((event) => isNews(event, before));
+    const events = learnt.get(key) ?? [];
     if (before === undefined && events.length === 0) continue;
     declared.set(key, applyEvents(before ?? emptyState(desired.stage, key, base.baseUrl), events));
   }
@@ -71,15 +74,14 @@ export function planProject(
   const known = new Map<string, KnownTarget>();
   for (const state of strays) {
     const id = state.bindings.get(targetAddress(state.target))?.id;
-    if (id !== undefined) known.set(id, { key: state.target, state, matched: undefined });
+    if (id !== undefined) known.set(id, { key: state.target, state });
   }
   for (const [key, matched] of planned.matched)
     if (matched.live !== undefined) known.set(matched.live.id, { key, state: matched.state, matched });
-  return { documents, input, known, ...planned };
+  return { documents, input, learnt, known, ...planned };
 }
 
-/** A binding that state has already keeps what is recorded with it. */
-export function isNews(event: StateEvent, state: State | undefined): boolean {
+function isNews(event: StateEvent, state: State | undefined): boolean {
   if (event.type === "folder") return state?.folders.get(event.name) !== event.id;
   return event.type !== "bound" || state?.bindings.get(event.address)?.id !== event.id;
 }
@@ -95,106 +97,66 @@ export function desiredIn(
   return resolveProject({ ...reading, documents }, { ...options, stage }).resolved?.desired;
 }
 
-/** What is known of all targets, or of the environments or test cases of one. */
-export type KnownResources = ReturnType<typeof knownInTarget>;
+export type KnownResources = ReturnType<typeof knownResources>;
 
-export function knownAsTargets(project: PlannedProject): KnownResources {
-  const { documents, input, known, matched } = project;
-  const keysOf = (isDeclared: boolean): Map<string, string> =>
-    new Map(
-      [...known].flatMap(([id, one]) => ((one.matched !== undefined) === isDeclared ? [[id, one.key]] : [])),
-    );
-  const declared = documents.flatMap(({ value: { target } }) => (typeof target === "string" ? [target] : []));
-  return {
-    managed: keysOf(true),
-    remembered: keysOf(false),
-    declared: new Set(declared),
-    taken: lowerCase([...declared, ...input.strays.map(({ target }) => target)]),
-    defaults: new Set(),
-    isDoubtful: doubts(
-      input.desired.targets.filter(({ key }) => !matched.has(key)),
-      project,
-    ),
-  };
-}
-
-export function knownInTarget(
-  project: PlannedProject,
-  { reading }: ImportSources,
-  targetId: string,
-  section: SectionRow,
-) {
-  const { key: targetKey, state, matched } = project.known.get(targetId) ?? {};
-  const own = project.documents.filter(({ value }) => targetKey !== undefined && value.target === targetKey);
-  const resources = matched?.target[section.name] ?? [];
-  const managed = new Map<string, string>();
-  for (const { address, key } of resources) {
-    const id = matched?.matches.get(address)?.live?.id;
-    if (id !== undefined) managed.set(id, key);
+/** What manifests and state say of addresses. What a manifest means is for the planner's matches to say. */
+export function knownResources({ documents, input, known, matched }: PlannedProject, project: Document) {
+  const manifests = new Manifests({ project, documents });
+  const declared = new Set(manifests.targets.flatMap((key) => manifests.addressesOf(key, ...KINDS)));
+  const taken = new Set<string>([...declared, ...input.strays.map(({ target }) => targetAddress(target))]);
+  const managed = new Map<string, Address>();
+  const remembered = new Map<string, Address>();
+  for (const { key, state, matched: own } of known.values()) {
+    for (const [address, { live }] of own?.matches ?? [])
+      if (live !== undefined) managed.set(live.id, address);
+    const moved = (own?.target.moved ?? []).flatMap(({ from, to }) => [from, to]);
+    const reserved = new Set([...moved, ...(state?.intents.keys() ?? [])]);
+    for (const [address, { id }] of state?.bindings ?? []) {
+      taken.add(address);
+      const isFree = address === targetAddress(key) || !(declared.has(address) || reserved.has(address));
+      if (isFree && !managed.has(id)) remembered.set(id, address);
+    }
+    for (const address of reserved) taken.add(address);
   }
-  const keyIn = (address: string): readonly string[] => {
-    const parts = parseAddress(address);
-    return parts?.kind === section.kind ? [parts.key] : [];
-  };
-  const manifests = new Manifests({ project: reading.project, documents: own });
-  const written =
-    matched === undefined ? [] : manifests.addressesOf(matched.target.key, section.kind).flatMap(keyIn);
-  const declared = new Set([...resources.map(({ key }) => key), ...written]);
-  const moved = (matched?.target.moved ?? []).flatMap(({ from, to }) => [from, to]);
-  const others = [...moved, ...(state?.intents.keys() ?? [])].flatMap(keyIn);
-  const bound = [...(state?.bindings ?? [])].flatMap(([address, { id }]) =>
-    keyIn(address).map((key) => ({ id, key })),
-  );
-  const free = bound.filter(({ id, key }) => !declared.has(key) && !others.includes(key) && !managed.has(id));
-  return {
-    /** Live id → key, of what manifests mean. */
-    managed,
-    /** Live id → key, of what state binds and no manifest declares any more. */
-    remembered: new Map(free.map(({ id, key }) => [id, key])),
-    /** Keys that manifests declare, in whatever stage. */
-    declared,
-    /** Keys that mean something already, in lower case. */
-    taken: lowerCase([...declared, ...bound.map(({ key }) => key), ...others]),
-    /** Fields for which there are defaults. */
-    defaults: defaultsOf([reading.project, ...own], project.input.desired.stage, section),
-    /** Whether one of these ids or names may be what a declared resource means, which is not clear. */
-    isDoubtful: doubts(
-      resources.filter(({ address }) => matched?.matches.has(address) !== true),
-      project,
-    ),
-  };
-}
-
-function lowerCase(keys: readonly string[]): ReadonlySet<string> {
-  return new Set(keys.map((key) => key.toLowerCase()));
-}
-
-/**
- * What unclear resources may mean: live ones of their ids, or with one of their names. The DEFAULT environment has its
- * type for a name.
- */
-function doubts(
-  resources: readonly DesiredResource[],
-  { matched, input }: PlannedProject,
-): (id: string, names: readonly (string | null | undefined)[]) => boolean {
+  const unclear = input.desired.targets.flatMap((target): readonly DesiredResource[] => {
+    const own = matched.get(target.key);
+    return own === undefined
+      ? [target]
+      : resourcesOf(target).filter(({ address }) => !own.matches.has(address));
+  });
   const ids = new Set<string | undefined>();
-  // URLs are names of environments, and may be written in several ways.
   const names = new Set<string>();
-  for (const resource of resources) {
+  for (const resource of unclear) {
     const { kind, key, id, address } = resource;
     const target = targetOf(address);
     const state = matched.get(target)?.state ?? input.states.get(target);
     ids.add(id).add(state?.bindings.get(address)?.id);
+    // The DEFAULT environment has its type for a name.
     const type = kind === "environment" && key === "default" ? "DEFAULT" : undefined;
     const { name, externalId } = namesOf(resource);
-    for (const one of [name, externalId, type]) if (one !== undefined) names.add(normalUrl(one));
+    for (const one of [name, externalId, type]) if (one !== undefined) names.add(nameIn(kind, target, one));
   }
-  return (id, own) =>
-    ids.has(id) || own.some((name) => typeof name === "string" && names.has(normalUrl(name)));
+  return {
+    /** By live id: what manifests mean, and what state binds and no manifest declares any more. */
+    managed,
+    remembered,
+    /** In whatever stage. */
+    declared,
+    /** Addresses that mean something already, in lower case. */
+    taken: new Set([...taken].map((address) => address.toLowerCase())),
+    /** Whether one of these ids or names may be what a declared resource means, which is not clear. */
+    isDoubtful: (kind: Kind, target: string, id: string, own: readonly (string | null | undefined)[]) =>
+      ids.has(id) || own.some((name) => typeof name === "string" && names.has(nameIn(kind, target, name))),
+  };
+}
+
+/** URLs are names of environments, and may be written in several ways. */
+function nameIn(kind: Kind, target: string, name: string): string {
+  return `${kind} ${kind === "target" ? "" : target} ${normalUrl(name)}`;
 }
 
 /** The fields that documents set by default, for all stages or for this one. */
-function defaultsOf(
+export function defaultsOf(
   documents: readonly Document[],
   stage: string,
   { name: section, fields }: SectionRow,
@@ -257,21 +219,21 @@ export function slug(name: string): string {
  * it is taken, each gets a piece of its id, and none the plain name: so keys follow from the live value, in whatever
  * order it is listed.
  *
- * @param taken keys in lower case.
  */
 export function chooseKeys(
   requests: readonly KeyRequest[],
-  taken: ReadonlySet<string>,
+  isTaken: (key: string) => boolean = () => false,
 ): ReadonlyMap<string, string> {
-  const used = new Set<string>([...taken, ...RESERVED_KEYS]);
+  const used = new Set<string>(RESERVED_KEYS);
+  const isFree = (key: string): boolean => !used.has(key) && !isTaken(key);
   const bases = requests.map((request) => ({ ...request, base: slug(request.name ?? "") }));
   const counts = countValues(bases.map(({ base }) => base));
-  const plain = bases.filter(({ base }) => base !== "" && counts.get(base) === 1 && !used.has(base));
+  const plain = bases.filter(({ base }) => base !== "" && counts.get(base) === 1 && isFree(base));
   const keys = new Map(plain.map(({ id, base }) => [id, base]));
   for (const base of keys.values()) used.add(base);
   for (const { id, noun, base } of bases.toSorted((a, b) => compareText(a.id, b.id))) {
     if (keys.has(id)) continue;
-    const key = withId(base === "" ? noun : base, id, used);
+    const key = withId(base === "" ? noun : base, id, isFree);
     keys.set(id, key);
     used.add(key);
   }
@@ -279,14 +241,14 @@ export function chooseKeys(
 }
 
 /** The shortest beginning of the id that tells it apart; ids that are alike to the end are counted. */
-function withId(base: string, id: string, used: ReadonlySet<string>): string {
+function withId(base: string, id: string, isFree: (key: string) => boolean): string {
   const start = base === "x" ? "x_" : base;
   const tail = id.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
   for (const length of [4, 8, 12, tail.length]) {
     const key = [start, tail.slice(0, length)].filter((part) => part !== "").join("-");
-    if (!used.has(key)) return key;
+    if (isFree(key)) return key;
   }
-  for (let count = 2; ; count++) if (!used.has(`${start}-${count}`)) return `${start}-${count}`;
+  for (let count = 2; ; count++) if (isFree(`${start}-${count}`)) return `${start}-${count}`;
 }
 
 /** How often each value occurs. */

@@ -1,13 +1,13 @@
 import { addressOfId } from "../inspect/explain.ts";
-import { type Address, KINDS, compareText, parseAddress, targetAddress } from "../model/address.ts";
-import { type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
-import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
-import { type Json, sameJson, startsWith } from "../model/json.ts";
+import { type Address, KINDS, parseAddress, targetAddress } from "../model/address.ts";
+import { resourcesOf } from "../model/desired.ts";
+import { fieldsOf, isFixed } from "../model/fields.ts";
+import { sameJson, startsWith } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { StateEvent } from "../model/state.ts";
 import { isUnknown, reveal } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { knownText } from "../plan/input.ts";
+import { knownText, targetOf } from "../plan/input.ts";
 import { matchedIds } from "../plan/match.ts";
 import { groupBy } from "../render/words.ts";
 import { type DraftOptions, type FolderNames, declareFields, isNothing } from "./import-draft.ts";
@@ -55,32 +55,42 @@ export function pairTargets(
   into: Pairs,
 ): { readonly pairs: Pairs; readonly unclear: readonly Unclear[] } {
   const { reading, stages, desired, states, chosen } = sources;
-  if (stages.length < 2) return { pairs: new Map(), unclear: [] };
+  const pairs = new Map<string, string>();
+  if (stages.length < 2) return { pairs, unclear: [] };
   const manifests = new Manifests(reading);
   const { known } = planProject(sources, reading.documents, new Map(), desired);
-  const free = chosen.filter(({ id }) => known.get(id)?.matched === undefined);
-  const pairs = new Map<string, string>();
-  for (const { id } of free) {
-    const key = into.get(id) ?? known.get(id)?.key;
-    if (key !== undefined && manifests.addressesOf(key, "target").length > 0) pairs.set(id, key);
-  }
+  const declared = new Set(manifests.targets);
+  const free = chosen.filter(({ id }) => {
+    const own = known.get(id);
+    const key = into.get(id) ?? own?.key;
+    if (key !== undefined && own?.matched === undefined && declared.has(key)) pairs.set(id, key);
+    return key === undefined;
+  });
   const taken = new Set([...pairs.values(), ...[...known.values()].map(({ key }) => key)]);
-  const declared = new Set(desired.targets.map(({ key }) => key));
+  const here = new Set(desired.targets.map(({ key }) => key));
   const open = manifests.targets.filter((key) => {
-    const isBound = declared.has(key) && states.get(key)?.bindings.has(targetAddress(key)) === true;
+    const isBound = here.has(key) && states.get(key)?.bindings.has(targetAddress(key)) === true;
     return !taken.has(key) && !isBound;
   });
-  const apps = appsOf(open, manifests, sources);
-  const keysBy = (nameOf: (one: (typeof apps)[number]) => string): ReadonlyMap<string, readonly string[]> =>
-    new Map([...groupBy(apps, nameOf)].map(([name, own]) => [name, [...new Set(own.map(({ key }) => key))]]));
-  const exact = keysBy(({ app }) => app);
-  const plain = keysBy(({ app, stage }) => withoutStage(app, stage));
-  const candidates = free
-    .filter(({ id }) => !pairs.has(id) && !into.has(id) && !known.has(id))
-    .map((live): Unclear => {
-      const name = withoutStage(live.app, desired.stage);
-      return { live, keys: exact.get(live.app) ?? (name === "" ? undefined : plain.get(name)) ?? [] };
-    });
+  // The apps in each stage that has them, and as they would be in the one that is imported.
+  const lifted = manifests.with(open.flatMap((key) => lifting(manifests, key, sources)));
+  const inStages = targetsByStage(sources, lifted);
+  const apps = open.flatMap((key) =>
+    inStages.flatMap(({ stage, targets }) => {
+      const target = targets.get(key);
+      const app = target && knownText(target, "app");
+      return app === undefined ? [] : [{ key, app, plain: withoutStage(app, stage) }];
+    }),
+  );
+  const keysBy = (name: "app" | "plain"): ReadonlyMap<string, readonly string[]> => {
+    const groups = [...groupBy(apps, (one) => one[name])];
+    return new Map(groups.map(([text, own]) => [text, [...new Set(own.map(({ key }) => key))]]));
+  };
+  const [exact, plain] = [keysBy("app"), keysBy("plain")];
+  const candidates = free.map((live): Unclear => {
+    const name = withoutStage(live.app, desired.stage);
+    return { live, keys: exact.get(live.app) ?? (name === "" ? undefined : plain.get(name)) ?? [] };
+  });
   // Thousands of one name share one list of keys, which is looked through once.
   const claims = countValues(
     [...countValues(candidates.map(({ keys }) => keys))].flatMap(([keys, times]) =>
@@ -93,26 +103,12 @@ export function pairTargets(
   return { pairs, unclear: candidates.filter(isUnclear) };
 }
 
-/** The apps of targets, in each stage that has them, and as they would be in the one that is imported. */
-function appsOf(keys: readonly string[], manifests: Manifests, sources: ImportSources) {
-  const order = new Map(keys.map((key, at) => [key, at]));
-  const lifted = manifests.with(keys.flatMap((key) => lifting(manifests, key, sources)));
-  return targetsByStage(sources, lifted)
-    .flatMap(({ stage, target }) => {
-      const app = knownText(target, "app");
-      const at = order.get(target.key);
-      return app === undefined || at === undefined ? [] : [{ key: target.key, stage, app, at }];
-    })
-    .toSorted((a, b) => a.at - b.at);
-}
-
-function targetsByStage(
-  sources: ImportSources,
-  { documents }: Manifests,
-): readonly { readonly stage: string; readonly target: DesiredTarget }[] {
-  return sources.stages.flatMap((stage) =>
-    (desiredIn(stage, sources, documents)?.targets ?? []).map((target) => ({ stage, target })),
-  );
+/** What documents declare in each stage, by key. */
+function targetsByStage(sources: ImportSources, { documents }: Manifests) {
+  return sources.stages.map((stage) => {
+    const targets = desiredIn(stage, sources, documents)?.targets ?? [];
+    return { stage, targets: new Map(targets.map((target) => [target.key, target])) };
+  });
 }
 
 /** A name in the letters and digits that it has beside those of its stage. */
@@ -175,9 +171,9 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
   const edits: FileEdit[] = [];
   for (const key of keys) {
     const target = targetAddress(key);
-    const found = [...(bound.get(key) ?? []), ...foundIn(lifted.matched.get(key), sources, before)].filter(
-      ({ address }) => !excluded.has(address),
-    );
+    const own = lifted.matched.get(key);
+    const parts = own === undefined ? [] : foundIn(own, sources, before);
+    const found = [...(bound.get(key) ?? []), ...parts].filter(({ address }) => !excluded.has(address));
     bound.set(key, found);
     const isFound = new Set([target, ...found.map(({ address }) => address)]);
     const ofTarget = stages.filter((stage) => stage === here || exists(before, stage, target));
@@ -205,22 +201,6 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
   };
 }
 
-/** The parts of a lifted target that are there, and that state does not know yet. */
-function foundIn(
-  matched: MatchedTarget | undefined,
-  sources: ImportSources,
-  before: Manifests,
-): readonly Bound[] {
-  if (matched === undefined) return [];
-  return [
-    ...environmentsByUrl(matched, before, sources),
-    ...[...matched.matches].flatMap(([address, { live }]) => {
-      const isNew = live !== undefined && live !== matched.live && !matched.state?.bindings.has(address);
-      return isNew ? [boundTo(address, live.id)] : [];
-    }),
-  ];
-}
-
 function exists(manifests: Manifests, stage: string, address: Address): boolean {
   return manifests.layersOf({ stage, address }).length > 0;
 }
@@ -241,34 +221,46 @@ function restricting(
   return base === undefined ? [] : [setAt(base, list)];
 }
 
-/** Environments whose addresses differ between stages by the stage's name. */
-function environmentsByUrl(
-  { target, live, matches }: MatchedTarget,
-  before: Manifests,
+/** The parts of a lifted target that are there, and that state does not know yet. */
+function foundIn(
+  { target, live, matches, state }: MatchedTarget,
   sources: ImportSources,
+  before: Manifests,
 ): readonly Bound[] {
+  const found = [...matches].flatMap(([address, { live: own }]) =>
+    own === undefined || own === live || state?.bindings.has(address) === true
+      ? []
+      : [boundTo(address, own.id)],
+  );
+  // Environments whose addresses differ between stages by the stage's name.
   const here = sources.desired.stage;
   const taken = matchedIds(matches);
   const open = (live?.environments ?? []).filter(({ id, type }) => type === "ADDITIONAL" && !taken.has(id));
   const lost = target.environments.filter(
     ({ address, key }) => key !== "default" && matches.get(address)?.live === undefined,
   );
-  if (open.length === 0 || lost.length === 0) return [];
-  const others = targetsByStage(sources, before).filter(
-    (one) => one.stage !== here && one.target.key === target.key,
-  );
+  if (open.length === 0 || lost.length === 0) return found;
+  const others = targetsByStage(sources, before).filter(({ stage }) => stage !== here);
   const pairs = lost.flatMap(({ address }) => {
-    const names = others.flatMap(({ stage, target: { environments } }) => {
-      const same = environments.find((one) => one.address === address);
+    const names = others.flatMap(({ stage, targets }) => {
+      const same = targets.get(target.key)?.environments.find((one) => one.address === address);
       const url = same && knownText(same, "discoveryUrl");
       return url === undefined ? [] : [withoutStage(url, stage)];
     });
     return open
       .filter(({ discoveryUrl = "" }) => names.includes(withoutStage(discoveryUrl, here)))
-      .map(({ id }) => boundTo(address, id));
+      .map(({ id }) => [address, id] as const);
   });
-  const times = countValues(pairs.flatMap(({ address, id }) => [address, id]));
-  return pairs.filter(({ address, id }) => times.get(address) === 1 && times.get(id) === 1);
+  return [...oneToOne(pairs).map(([address, id]) => boundTo(address, id)), ...found];
+}
+
+/** The pairs of which neither side stands in another one. */
+function oneToOne<T extends string>(
+  pairs: readonly (readonly [T, string])[],
+): readonly (readonly [T, string])[] {
+  const left = countValues(pairs.map(([one]) => one));
+  const right = countValues(pairs.map(([, one]) => one));
+  return pairs.filter(([one, other]) => left.get(one) === 1 && right.get(other) === 1);
 }
 
 /** A folder in which all test cases have one folder's name in other stages is that folder. */
@@ -278,27 +270,20 @@ function foldersIn(
   before: Manifests,
   { stages, desired: { stage: here } }: ImportSources,
 ): FolderNames {
-  const field = fieldsOf("testCase").find(({ name }) => name === "folder");
+  const field = { name: "folder", path: ["folder"] };
   const found = new Map<string, ReadonlyMap<string, string>>();
   for (const { live: target, matches } of matched.values()) {
-    const names = new Map<string, Set<string>>();
-    for (const [address, { live }] of matches) {
-      const folder = live?.folderId;
-      if (typeof folder !== "string" || field === undefined || !merged.has(address)) continue;
-      const own = names.get(folder) ?? new Set<string>();
-      names.set(folder, own);
-      for (const stage of stages) {
-        if (stage === here || !exists(before, stage, address)) continue;
-        const written = before.written({ stage, address, field });
-        own.add(typeof written === "string" ? written : "");
-      }
-    }
-    const times = countValues([...names.values()].flatMap((own) => [...own]));
-    const clear = [...names].flatMap(([id, own]) => {
-      const [name = ""] = own;
-      const isClear = own.size === 1 && name !== "" && !name.includes("$") && times.get(name) === 1;
-      return isClear ? [[id, name] as const] : [];
+    const pairs = [...matches].flatMap(([address, { live }]) => {
+      const id = live?.folderId;
+      if (typeof id !== "string" || !merged.has(address)) return [];
+      const others = stages.filter((stage) => stage !== here && exists(before, stage, address));
+      return others.map((stage) => {
+        const name = before.written({ stage, address, field });
+        return [id, typeof name === "string" ? name : ""] as const;
+      });
     });
+    const distinct = new Map(pairs.map((pair) => [JSON.stringify(pair), pair]));
+    const clear = oneToOne([...distinct.values()]).filter(([, name]) => name !== "" && !name.includes("$"));
     if (target !== undefined && clear.length > 0) found.set(target.id, new Map(clear));
   }
   return found;
@@ -309,28 +294,41 @@ export function mergeFields(
   { plan, matched, input, documents }: PlannedProject,
   merged: ReadonlySet<Address>,
   { reading, stages }: ImportSources,
-  options: Pick<DraftOptions, "elements" | "folderNames" | "holdsSecret">,
+  { elements, folderNames, holdsSecret }: Pick<DraftOptions, "elements" | "folderNames" | "holdsSecret">,
 ): readonly FileEdit[] {
   const { stage, targets } = input.desired;
   const changes = new Map(plan.changes.map((change) => [change.address, change.fields]));
   const sources = { project: reading.project, documents };
   const manifests = new Manifests(sources);
-  const goalsFor = (resource: DesiredResource, own: MatchedTarget): readonly Goal[] => {
-    const { address, kind, fields } = resource;
-    const live = liveFields(resource, own, options);
-    const differs = (field: Field, now: Json | undefined, want: Json | undefined): boolean => {
-      const value = fields[field.name];
-      if (now === undefined)
-        return want !== undefined && !isNothing(want) && (options.elements || field.compare !== "elements");
-      if (isFixed(field))
-        return value === undefined || isUnknown(value) || !sameJson(reveal(value), want ?? null);
-      return (changes.get(address) ?? []).some(({ path }) => startsWith(path, field.path));
-    };
-    return fieldsOf(kind).flatMap((field) => {
+  const goals: Goal[] = [];
+  for (const { address, kind, fields } of targets.flatMap(resourcesOf)) {
+    const own = matched.get(targetOf(address));
+    const live = own?.matches.get(address)?.live;
+    if (own === undefined || live === undefined || !merged.has(address)) continue;
+    const rows = fieldsOf(kind);
+    const names = folderNames.get(own.live?.id ?? "");
+    // Null and empty lists included.
+    const { fields: shown } = declareFields(rows, live, {
+      elements: true,
+      holdsSecret,
+      secrets: own.secrets,
+      defaults: new Set(rows.map(({ name }) => name)),
+      folderName: (id) => names?.get(id),
+    });
+    const prerequisite = parseAddress(addressOfId(live.prerequisiteId ?? "", own) ?? "")?.key;
+    for (const field of rows) {
+      const { name, path, compare, shape } = field;
       const ref: FieldRef = { stage, address, field };
-      const want = live?.[field.name];
-      if (live === undefined || !differs(field, manifests.written(ref), want)) return [];
-      const goal: Goal = {
+      const want = shape.type === "reference" ? prerequisite : shown[name];
+      const value = fields[name];
+      const isSame =
+        manifests.written(ref) === undefined
+          ? want === undefined || isNothing(want) || (compare === "elements" && !elements)
+          : isFixed(field)
+            ? value !== undefined && !isUnknown(value) && sameJson(reveal(value), want ?? null)
+            : changes.get(address)?.some((change) => startsWith(change.path, path)) !== true;
+      if (isSame) continue;
+      goals.push({
         ref,
         isMet: (written) => sameWritten(written, want),
         candidates: (now) => {
@@ -338,38 +336,8 @@ export function mergeFields(
           const top = now.topSlot(ref);
           return valueAtOne(want, [top?.layer === "stage" ? top : undefined, now.stageSlot(ref)]);
         },
-      };
-      return [goal];
-    });
-  };
-  const goals = targets
-    .toSorted((a, b) => compareText(a.key, b.key))
-    .flatMap((target) => {
-      const own = matched.get(target.key);
-      const resources = resourcesOf(target).filter(({ address }) => merged.has(address));
-      return own === undefined ? [] : resources.flatMap((resource) => goalsFor(resource, own));
-    });
+      });
+    }
+  }
   return placeAll(sources, goals, stages).manifests.edits;
-}
-
-/** What a resource would declare of its live values, null and empty lists included. */
-function liveFields(
-  { address, kind }: DesiredResource,
-  matched: MatchedTarget,
-  { folderNames, holdsSecret }: Pick<DraftOptions, "folderNames" | "holdsSecret">,
-): Readonly<Record<string, Json>> | undefined {
-  const live = matched.matches.get(address)?.live;
-  if (live === undefined) return undefined;
-  const rows = fieldsOf(kind);
-  const names = folderNames.get(matched.live?.id ?? "");
-  const { fields } = declareFields(rows, live, {
-    elements: true,
-    holdsSecret,
-    secrets: matched.secrets,
-    defaults: new Set(rows.map(({ name }) => name)),
-    folderName: (id) => names?.get(id),
-  });
-  const prerequisite = addressOfId(live.prerequisiteId ?? "", matched);
-  if (prerequisite === undefined) return fields;
-  return { ...fields, "discovery.prerequisite": parseAddress(prerequisite)?.key ?? "" };
 }

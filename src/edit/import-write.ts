@@ -44,7 +44,7 @@ export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): 
       const commentAt = (path: Path): string | undefined => comments.get(path.join("\n"))?.join("\n");
       return {
         file,
-        text: writeYaml(documentOf(sheet, options), { commentAt }),
+        text: writeYaml(documentOf(sheet, options), commentAt),
         environments: sheet.environments.length,
         testCases: sheet.testCases.length,
       };
@@ -55,10 +55,7 @@ function sheetsOf(draft: TargetDraft, { dir, split, folderNames }: LayoutOptions
   const start = [dir, fileName(draft.key)].filter((step) => step !== "").join("/");
   const ids = draft.testCases.flatMap(({ live }) => (split === "folder" ? (live.folderId ?? []) : []));
   const names = folderNames.get(draft.live.id);
-  const keys = chooseKeys(
-    [...new Set(ids)].map((id) => ({ id, name: names?.get(id), noun: "folder" })),
-    new Set(),
-  );
+  const keys = chooseKeys([...new Set(ids)].map((id) => ({ id, name: names?.get(id), noun: "folder" })));
   const together = draft.testCases.filter(({ live: { folderId } }) => !keys.has(folderId ?? ""));
   const isEmpty = draft.target === undefined && draft.environments.length + together.length === 0;
   return [
@@ -99,42 +96,36 @@ function documentOf(
   { key, target, environments, testCases }: Sheet,
   { stage, isForStageAlone }: LayoutOptions,
 ): JsonObject {
-  const inline = stage === undefined;
-  const only = !inline && isForStageAlone(key) ? { onlyStages: [stage] } : {};
-  const valueOf = (draft: Draft, kind: Kind): JsonObject => ({
-    ...(inline ? idOf(draft) : {}),
+  const only = stage !== undefined && isForStageAlone(key) ? { onlyStages: [stage] } : {};
+  const idOf = (draft: Draft | undefined): JsonObject => (draft?.bind === true ? { id: draft.live.id } : {});
+  const section = (name: string, drafts: readonly Draft[], valueOf: (draft: Draft) => Json): JsonObject =>
+    drafts.length === 0
+      ? {}
+      : { [name]: Object.fromEntries(drafts.map((draft) => [draft.key, valueOf(draft)])) };
+  const valueOf = (draft: Draft): JsonObject => ({
+    ...(stage === undefined ? idOf(draft) : {}),
     // Where the target itself is new, what is in it exists where it does.
-    ...(target === undefined ? only : {}),
-    ...inDocument(draft, kind),
+    ...(draft === target || target === undefined ? only : {}),
+    ...inDocument(draft),
   });
   const whole: JsonObject = {
     target: key,
-    ...(inline ? idOf(target) : {}),
-    ...(target && { ...only, ...inDocument(target, "target") }),
-    ...section("environments", environments, (one) => valueOf(one, "environment")),
-    ...section("testCases", testCases, (one) => valueOf(one, "testCase")),
+    ...(target && valueOf(target)),
+    ...section("environments", environments, valueOf),
+    ...section("testCases", testCases, valueOf),
   };
-  if (inline) return whole;
   const mustBind = ({ bind }: Draft): boolean => bind;
   const override: JsonObject = {
     ...idOf(target),
     ...section("environments", environments.filter(mustBind), idOf),
     ...section("testCases", testCases.filter(mustBind), idOf),
   };
-  return Object.keys(override).length === 0 ? whole : { ...whole, stages: { [stage]: override } };
-}
-
-function idOf(draft: Draft | undefined): JsonObject {
-  return draft?.bind === true ? { id: draft.live.id } : {};
-}
-
-function section(name: string, drafts: readonly Draft[], valueOf: (draft: Draft) => Json): JsonObject {
-  if (drafts.length === 0) return {};
-  return { [name]: Object.fromEntries(drafts.map((draft) => [draft.key, valueOf(draft)])) };
+  if (stage === undefined || Object.keys(override).length === 0) return whole;
+  return { ...whole, stages: { [stage]: override } };
 }
 
 /** The fields as a document has them, in the order of the table. */
-function inDocument({ fields }: Draft, kind: Kind): JsonObject {
+function inDocument({ fields, kind }: Draft): JsonObject {
   const map: Record<string, Json> = {};
   for (const { name, path } of fieldsOf(kind)) {
     const value = fields[name];
@@ -211,10 +202,10 @@ function filled(words: readonly string[], joint: string, indent: string, first: 
 
 /** The lines of a comment that shows how to declare what the interface does not show of a resource. */
 function hintsFor(kind: Kind, owner: readonly string[]): readonly string[] {
+  const fields =
+    kind === "testCase" ? "this field for test cases. To manage it" : "these fields. To manage them";
   return [
-    kind === "testCase"
-      ? "The API does not return this field for test cases. To manage it, add for example:"
-      : "The API does not return these fields. To manage them, add for example:",
+    `The API does not return ${fields}, add for example:`,
     ...fieldsOf(kind)
       .filter(({ read }) => read === undefined)
       .flatMap((field) => hintLines(field.name, field, [...owner, field.name], "  ")),
@@ -230,11 +221,10 @@ function hintLines(
 ): readonly string[] {
   const line = `${indent}${name}: ${example(part, owner)}`;
   if (line.length <= WIDEST || part.shape.type !== "object") return [line];
-  const parts = Object.entries(part.shape.parts);
-  return [
-    `${indent}${name}:`,
-    ...parts.flatMap(([key, inner]) => hintLines(key, inner, [...owner, key], `${indent}  `)),
-  ];
+  const parts = Object.entries(part.shape.parts).flatMap(([key, inner]) =>
+    hintLines(key, inner, [...owner, key], `${indent}  `),
+  );
+  return [`${indent}${name}:`, ...parts];
 }
 
 const EXAMPLES = {

@@ -1,13 +1,11 @@
-import type { ManifestProblem } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
-import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
+import { readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, compareText, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 import type { StateEvent } from "../model/state.ts";
 import { keyHolds } from "../plan/memory.ts";
-import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { type EditedText, editTexts, withTexts } from "./edit-files.ts";
 import {
@@ -18,10 +16,10 @@ import {
   folderNamesIn,
   foldersOf,
 } from "./import-draft.ts";
-import { type ImportSources, type Learnt, type PlannedProject, isNews, planProject } from "./import-known.ts";
+import { type ImportSources, type Learnt, type PlannedProject, planProject } from "./import-known.ts";
 import { type Merging, type Pairs, mergeFields, mergeStage, withoutStage } from "./import-merge.ts";
 import { type LayoutOptions, type NewFile, layOut } from "./import-write.ts";
-import { Manifests, changedFields } from "./rewrite.ts";
+import { Manifests, cached, changedFields } from "./rewrite.ts";
 
 export interface PrepareOptions extends Pick<LayoutOptions, "dir" | "split"> {
   readonly elements: boolean;
@@ -49,6 +47,9 @@ export interface Prepared {
   readonly problems: readonly Diagnostic[];
 }
 
+/** Addresses that cannot be imported like that, and why. */
+type Refuted = ReadonlyMap<Address, string>;
+
 /**
  * Merges, drafts, files, proof; and again without what the proof refuted, until nothing is. Each round leaves out one
  * address at least, so that it ends.
@@ -60,7 +61,7 @@ export async function prepare(sources: ImportSources, options: PrepareOptions): 
   for (;;) {
     const merging = mergeStage(sources, options.pairs, excluded);
     folders ??= await options.nameFolders(foldersOf(sources, merging.project, merging.folders));
-    const attempt = await attemptOnce(sources, merging, folders, refused, options);
+    const attempt = await attemptOnce(sources, merging, folderNamesIn(folders), refused, options);
     if ("files" in attempt) return attempt;
     const wrong = [...attempt.keys()].filter((address) => merging.merged.has(address));
     for (const address of wrong) excluded.add(address);
@@ -68,28 +69,31 @@ export async function prepare(sources: ImportSources, options: PrepareOptions): 
   }
 }
 
-/** Addresses that cannot be imported like that, and why. */
-type Refuted = ReadonlyMap<Address, string>;
-
 async function attemptOnce(
   sources: ImportSources,
-  merging: Merging,
-  folders: readonly Folder[],
+  { merged, bound, edits, project }: Merging,
+  folderNames: FolderNames,
   refused: Refuted,
   options: PrepareOptions,
 ): Promise<Prepared | Refuted> {
-  const { reading, stages, desired } = sources;
-  const { merged, bound, edits, project } = merging;
+  const { reading, stages, desired, chosen } = sources;
   const { stage } = desired;
-  const drafting = { ...options, folderNames: folderNamesIn(folders) };
+  const drafting = { ...options, folderNames };
   const { targets, leftOut } = draftTargets(sources, project, {
     ...drafting,
     refused,
     into: options.into ?? new Map(),
     plainApp: (app) => (stages.length > 1 ? withoutStage(app, stage) : app),
   });
+  // The names of folders, for targets that are imported and for those that are declared already.
   const keys = new Map(targets.map(({ live, key }) => [live.id, key]));
-  const learnt = joined(foldersLearnt(sources, project, drafting.folderNames, keys), bound);
+  const folders = chosen.flatMap(({ id: live }): readonly [string, readonly StateEvent[]][] => {
+    const own = project.known.get(live);
+    const key = keys.get(live) ?? (own?.matched === undefined ? undefined : own.key);
+    const names = [...(folderNames.get(live) ?? [])].toSorted(([a], [b]) => compareText(a, b));
+    return key === undefined ? [] : [[key, names.map(([id, name]) => ({ type: "folder", name, id }))]];
+  });
+  const learnt = joined(folders, bound);
   const before = planProject(sources, project.documents, learnt, project.input.desired);
   const fields = mergeFields(before, merged, sources, drafting);
   const texts = await editTexts(reading.documents, [...edits, ...fields]);
@@ -98,49 +102,38 @@ async function attemptOnce(
   const proof = await prove(files, texts, options.folder, sources, merged, learnt);
   const { refuted, unmatched, problems, planned = before } = proof;
   if (refuted.size > 0 && problems.length + unmatched.length === 0) return refuted;
-  return { files, texts, leftOut, learnt: allLearnt(sources, learnt, planned), unmatched, problems };
+  return { files, texts, leftOut, learnt: allLearnt(sources, planned), unmatched, problems };
 }
 
-function joined(first: Learnt, then: Learnt): Learnt {
-  const keys = new Set([...first.keys(), ...then.keys()]);
-  return new Map([...keys].map((key) => [key, [...(first.get(key) ?? []), ...(then.get(key) ?? [])]]));
-}
-
-/** The names of folders, for targets that are imported and for those that are declared already. */
-function foldersLearnt(
-  { chosen }: ImportSources,
-  { known }: PlannedProject,
-  folderNames: FolderNames,
-  keys: ReadonlyMap<string, string>,
-): Learnt {
-  return new Map(
-    chosen.flatMap(({ id: live }): [string, readonly StateEvent[]][] => {
-      const own = known.get(live);
-      const key = keys.get(live) ?? (own?.matched === undefined ? undefined : own.key);
-      const names = [...(folderNames.get(live) ?? [])].toSorted(([a], [b]) => compareText(a, b));
-      return key === undefined ? [] : [[key, names.map(([id, name]) => ({ type: "folder", name, id }))]];
-    }),
-  );
+function joined(...all: readonly Iterable<readonly [string, readonly StateEvent[]]>[]): Learnt {
+  const events = new Map<string, readonly StateEvent[]>();
+  for (const [key, own] of all.flatMap((one) => [...one]))
+    events.set(key, [...(events.get(key) ?? []), ...own]);
+  return events;
 }
 
 /**
  * Folders, and which id each address has: an import binds, so that what is renamed on the service right after it is
  * known again. The records of its fields tell a later plan what has changed since.
  */
-function allLearnt({ chosen, states }: ImportSources, learnt: Learnt, { matched }: Planned): Learnt {
+function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: PlannedProject): Learnt {
   const ids = new Set(chosen.map(({ id }) => id));
-  const settled = [...matched].flatMap(([key, one]): [string, readonly StateEvent[]][] => {
+  const settled = [...matched].flatMap(([key, one]): readonly [string, readonly StateEvent[]][] => {
     const { fingerprints, live } = one;
     // Under another key than before all records would go, and with them what tells that a password was sent.
-    const isUsable = fingerprints !== undefined && keyHolds(states.get(key), fingerprints);
+    const before = states.get(key);
+    const isUsable = fingerprints !== undefined && keyHolds(before, fingerprints);
     if (!isUsable || live === undefined || !ids.has(live.id)) return [];
-    return [[key, refreshEvents(one, fingerprints, () => true).filter(({ type }) => type !== "unbound")]];
+    // What the import itself binds does not say that tasc applied the target, so its batch generations are held.
+    const state = before === undefined || before.bindings.size === 0 ? before : one.state;
+    return [
+      [
+        key,
+        refreshEvents({ ...one, state }, fingerprints, () => true).filter(({ type }) => type !== "unbound"),
+      ],
+    ];
   });
-  const news = [...learnt].map(([key, events]): [string, readonly StateEvent[]] => [
-    key,
-    events.filter((event) => isNews(event, states.get(key))),
-  ]);
-  return new Map([...joined(new Map(news), new Map(settled))].filter(([, events]) => events.length > 0));
+  return new Map([...joined(learnt, settled)].filter(([, events]) => events.length > 0));
 }
 
 /** In which stages new resources exist, and which files are there. */
@@ -151,14 +144,16 @@ function placing({ stages, desired: { stage }, reading }: ImportSources, { folde
   return {
     stage: others.length > 0 ? stage : undefined,
     isForStageAlone: (key: string) =>
-      manifests.addressesOf(key, "target").length === 0 ||
+      !manifests.targets.includes(key) ||
       others.some((other) => manifests.layersOf({ stage: other, address: targetAddress(key) }).length > 0),
     exists: (file: string) => {
-      const at = file.lastIndexOf("/");
-      const parent = file.slice(0, Math.max(at, 0));
-      const names = listed.get(parent) ?? new Set(folder.list(parent).map(({ name }) => name.toLowerCase()));
-      listed.set(parent, names);
-      return names.has(file.slice(at + 1).toLowerCase());
+      const parent = file.slice(0, Math.max(file.lastIndexOf("/"), 0));
+      const names = cached(
+        listed,
+        parent,
+        () => new Set(folder.list(parent).map(({ name }) => name.toLowerCase())),
+      );
+      return names.has(file.slice(file.lastIndexOf("/") + 1).toLowerCase());
     },
   };
 }
@@ -186,13 +181,16 @@ async function prove(
   const { stage } = sources.desired;
   const resolution = resolveProject(reading, { ...sources.resolve, stage });
   const read = new Set(reading.documents.map(({ file }) => file));
-  const unmatched = files
-    .map(({ file }) => file)
-    .filter((file) => !read.has(file) && reading.sources.get(file) === undefined);
+  const unmatched = files.flatMap(({ file }) =>
+    read.has(file) || reading.sources.get(file) !== undefined ? [] : [file],
+  );
   const declared = sources.desired.targets.flatMap(resourcesOf).map(({ address }) => address);
   const old = new Set(declared.filter((address) => !merged.has(address)));
   const own = new Set([...files, ...texts].map(({ file }) => file));
-  const found = [...reading.problems, ...resolution.problems].filter(isError);
+  // That there is no manifest at all is said of the files that no pattern matches.
+  const found = [...reading.problems, ...resolution.problems].filter(
+    ({ severity, code }) => severity === "error" && code !== "no-manifests",
+  );
   // An error about a new address counts against it; any other means that the project would no longer load.
   for (const problem of found) {
     const { address, origin, summary } = problem;
@@ -210,26 +208,16 @@ async function prove(
   for (const { severity, address, summary } of planned.plan.diagnostics)
     if (address !== undefined && !old.has(address) && (severity === "error" || merged.has(address)))
       refuted.set(address, summary);
-  return { refuted, unmatched, problems: spoiltStages(reading, sources), planned };
-}
-
-/** What would be declared differently in another stage: nothing may. */
-function spoiltStages(
-  { project, documents }: ProjectReading,
-  { reading, stages, desired }: ImportSources,
-): Diagnostic[] {
-  if (project === undefined) return [];
-  const others = stages.filter((stage) => stage !== desired.stage);
-  return changedFields(reading, { project, documents }, others).map(({ stage, address, field }) => ({
-    severity: "error",
-    code: "import-other-stage",
-    address,
-    summary: `${address} would change ${field.name} in stage ${stage}`,
-    detail: "An import must change only the stage that it imports. Please report this.",
-  }));
-}
-
-/** That there is no manifest at all is said of the files that no pattern matches. */
-function isError({ severity, code }: ManifestProblem): boolean {
-  return severity === "error" && code !== "no-manifests";
+  const others = sources.stages.filter((one) => one !== stage);
+  const { project = sources.reading.project, documents } = reading;
+  const spoilt = changedFields(sources.reading, { project, documents }, others).map(
+    ({ stage: other, address, field }): Diagnostic => ({
+      severity: "error",
+      code: "import-other-stage",
+      address,
+      summary: `${address} would change ${field.name} in stage ${other}`,
+      detail: "An import must change only the stage that it imports. Please report this.",
+    }),
+  );
+  return { refuted, unmatched, problems: spoilt, planned };
 }

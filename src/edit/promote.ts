@@ -4,7 +4,7 @@ import type { ProjectFolder } from "../manifest/files.ts";
 import { type EnvironmentVariables, placeholdersIn } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, targetAddress } from "../model/address.ts";
-import { type Json, type Path, defined, sameJson } from "../model/json.ts";
+import { defined, sameJson } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
@@ -17,15 +17,14 @@ import {
   ONLY_STAGES,
   type ProjectDocuments,
   type Rewrite,
-  type Rewritten,
   type Wish,
   changeKey,
-  changedFields,
   escaped,
   grant,
   onlyStagesOf,
   removals,
   setAt,
+  unsaidChange,
   valueAtOne,
 } from "./rewrite.ts";
 
@@ -52,9 +51,9 @@ export interface PromoteRequest extends ProjectDocuments {
  * never carries; and the interface can delete none.
  */
 export function promote(request: PromoteRequest, excluded: Excluded = new Map()): Rewrite {
-  const { from, stages, inScope } = request;
-  const { to, manifests, extensions, refused } = extendStage(request, excluded);
-  const { differences, onlyFrom, onlyTo } = diffStages(from, to, "promoted", inScope);
+  const { from, stages } = request;
+  const { to, manifests, extensions, refused, diff } = extendStage(request, excluded);
+  const { differences, onlyFrom, onlyTo } = diff;
   const wishes = differences.map((difference) => wishFor(difference, manifests, from, to));
   const { edits, changes, left } = grant(manifests, wishes, excluded, stages);
   return {
@@ -68,24 +67,22 @@ export function promote(request: PromoteRequest, excluded: Excluded = new Map())
   };
 }
 
-/** A resource that is to exist in one more stage. */
-type Extension = Rewritten & { readonly after: Json };
-
 /**
  * Stage `to` with the test cases and targets that `onlyStages` kept out of it, but for those with which the stage could
  * not be read.
  */
 function extendStage(request: PromoteRequest, excluded: Excluded) {
   const { from, to, reading, env, project, inScope } = request;
+  const diff = diffStages(from, to, "promoted", inScope);
   const start = new Manifests(request);
+  const onlyOf = (address: Address) => onlyStagesOf(start, address, [from.stage]);
   const refused = new Map<Address, { readonly reason: string; readonly failed: true }>();
   const refuse = (address: Address, reason: string): unknown =>
     refused.set(address, { reason, failed: true });
   const all = new Set<Address>();
-  for (const { address } of diffStages(from, to, "promoted", inScope).onlyFrom) {
+  for (const { address } of diff.onlyFrom) {
     const target = targetAddress(targetOf(address));
-    const isKeptOut = onlyStagesOf(start, target, [from.stage])?.stages.includes(to.stage) === false;
-    if (isKeptOut && !inScope(target))
+    if (onlyOf(target)?.stages.includes(to.stage) === false && !inScope(target))
       refuse(address, `${target} does not exist in ${to.stage}; promote it as well.`);
     else
       for (const one of [target, address]) {
@@ -95,18 +92,19 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
       }
   }
   for (;;) {
-    const extensions = [...all].flatMap((address): readonly Extension[] => {
-      const only = onlyStagesOf(start, address, [from.stage]);
+    const extensions = [...all].flatMap((address) => {
+      const { slot, stages: before = [to.stage] } = onlyOf(address) ?? {};
       const isRefused = refused.has(address) || refused.has(targetAddress(targetOf(address)));
-      if (only === undefined || isRefused || only.stages.includes(to.stage)) return [];
-      const { slot, stages: before } = only;
+      if (slot === undefined || isRefused || before.includes(to.stage)) return [];
       return [{ address, path: ONLY_STAGES.path, before, after: [...before, to.stage], slot }];
     });
-    if (extensions.length === 0) return { to, manifests: start, extensions, refused };
+    if (extensions.length === 0) return { to, manifests: start, extensions, refused, diff };
     const { documents } = start.with(extensions.map(({ slot, after }) => setAt(slot, after)));
     const { view, errors } = viewOf(to.stage, { ...reading, documents }, env);
-    if (view !== undefined)
-      return { to: view, manifests: new Manifests({ project, documents }), extensions, refused };
+    if (view !== undefined) {
+      const manifests = new Manifests({ project, documents });
+      return { to: view, manifests, extensions, refused, diff: diffStages(from, view, "promoted", inScope) };
+    }
     const own = extensions.filter(({ address }) => errors.some((error) => error.address === address));
     for (const { address } of own.length === 0 ? extensions : own) {
       const error = errors.find((one) => one.address === address) ?? errors[0];
@@ -121,11 +119,8 @@ function viewOf(stage: string, reading: ProjectReading, env: EnvironmentVariable
   const { resolved, problems } = resolveProject(reading, options);
   const errors = problems.filter(({ severity }) => severity === "error");
   const { project } = reading;
-  const view =
-    resolved === undefined || project === undefined || errors.length > 0
-      ? undefined
-      : new StageView(resolved.desired, project, reading, env);
-  return { view, errors };
+  if (resolved === undefined || project === undefined || errors.length > 0) return { errors };
+  return { view: new StageView(resolved.desired, project, reading, env), errors };
 }
 
 function whyAlone(here: StageView, there: StageView): string {
@@ -191,17 +186,7 @@ export async function provePromotion(
   );
   if (differing !== undefined)
     return `${differing.address} would still differ in ${differing.path.join(".")}`;
-  const promoted = new Set(changes.map(changeKey));
-  const isPromoted = (address: Address, path: Path): boolean => promoted.has(changeKey({ address, path }));
-  const spoilt = changedFields(request, { project, documents }, stages).find(
-    ({ stage, address, field: { path } }) =>
-      stage !== to.stage ||
-      !(
-        isPromoted(address, path) ||
-        isPromoted(address, ONLY_STAGES.path) ||
-        isPromoted(targetAddress(targetOf(address)), ONLY_STAGES.path)
-      ),
-  );
+  const spoilt = unsaidChange(request, { project, documents }, changes, to.stage, stages);
   return spoilt && `${spoilt.address} would change in ${spoilt.field.name}, in stage ${spoilt.stage}`;
 }
 
@@ -213,23 +198,24 @@ export interface Refused {
   readonly why: string;
 }
 
-/** What a target's newest finished report is asked about. */
-export interface GateQuestion {
-  readonly addresses: readonly Address[];
-  /** The live test case of an address; nothing where there is none. */
-  readonly idOf: (address: Address) => string | undefined;
-  /** Nothing where no report has finished. */
-  readonly report: LiveReport | undefined;
-  /** When the last apply that touched a test case began, ISO 8601; nothing where none is known. */
-  readonly appliedAt: (address: Address) => string | undefined;
-}
-
-/** The test cases that have not passed. One that ran more than once has passed if it did each time. */
-export function refusedBy({ addresses, idOf, report, appliedAt }: GateQuestion): readonly Refused[] {
+/**
+ * The test cases that have not passed. One that ran more than once has passed if it did each time.
+ * @param report the newest of the target that has finished, if any
+ * @param isApplied whether it is as its manifest says: a report tells nothing of what is not applied
+ * @param appliedAt when the last apply that touched a test case began, ISO 8601; nothing where none is known
+ */
+export function refusedBy(
+  addresses: readonly Address[],
+  idOf: (address: Address) => string | undefined,
+  report: LiveReport | undefined,
+  isApplied: (address: Address) => boolean,
+  appliedAt: (address: Address) => string | undefined,
+): readonly Refused[] {
   return addresses.flatMap((address): readonly Refused[] => {
     const missing = (why: string): readonly Refused[] => [{ address, outcome: "missing", why }];
     const id = idOf(address);
     if (id === undefined) return missing("it is not live there");
+    if (!isApplied(address)) return missing("it is not as its manifest says; apply it there first");
     if (report === undefined) return missing("no test report of its target has finished");
     const results = report.results.filter(({ testCaseId }) => testCaseId === id);
     if (results.length === 0) return missing(`it is not in report ${report.id}`);

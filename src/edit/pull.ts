@@ -52,11 +52,10 @@ import {
   type ProjectDocuments,
   type Rewrite,
   type Wish,
-  changeKey,
-  changedFields,
   escaped,
   grant,
   sameWritten,
+  unsaidChange,
   valueAtOne,
 } from "./rewrite.ts";
 
@@ -68,6 +67,7 @@ interface PullRequest extends ProjectDocuments {
   readonly inScope: (address: Address) => boolean;
   /** By name; all where it is empty. */
   readonly fields: ReadonlySet<string>;
+  /** Whether a value repeats one that must not show in any file. */
   readonly holdsSecret: (value: Json) => boolean;
 }
 
@@ -79,7 +79,7 @@ interface PullRequest extends ProjectDocuments {
  * this stage or in another one; then the value goes to the resource itself.
  */
 export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewrite {
-  const { stage, stages, planned, inScope } = request;
+  const { stage, stages, planned, inScope, holdsSecret } = request;
   const start = new Manifests(request);
   const planning = new Map(planned.plan.changes.map((change) => [change.address, change.fields]));
   const wishes: (Wish | NotRewritten)[] = [];
@@ -88,6 +88,7 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
       const { address, kind, fields } = resource;
       const live = matched.matches.get(address)?.live;
       if (live === undefined || !inScope(address)) continue;
+      const memory = memoryOf(address, live.id, matched.state, matched.fingerprints, matched.secrets);
       for (const field of fieldsOf(kind)) {
         const { name, path } = field;
         const value = fields[name];
@@ -95,8 +96,7 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
         const ref: FieldRef = { stage, address, field };
         const isPlanned = planning.get(address)?.some((change) => startsWith(change.path, path)) === true;
         const text = start.written(ref) ?? null;
-        const { holdsSecret } = request;
-        const found = pulledValue(field, live, { value, text, matched, address, isPlanned, holdsSecret });
+        const found = pulledValue(field, live, { value, text, matched, memory, isPlanned, holdsSecret });
         const about = { address, path, ...defined({ origin: originOf(resource, path) }) };
         if (found !== undefined && "reason" in found) wishes.push({ ...about, ...found });
         else if (found !== undefined)
@@ -115,87 +115,70 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
           });
       }
     }
-  const rewrite = grant(request, wishes, excluded, stages, true);
-  return { ...rewrite, left: [...rewrite.left, ...absent(request)] };
-}
-
-/** A resource that is declared and not on the service has nothing to be pulled. */
-function absent({ planned: { plan, matched }, inScope }: PullRequest): readonly NotRewritten[] {
-  return plan.changes.flatMap(({ address, action }) => {
-    const resource = matched.get(targetOf(address))?.resources.get(address);
+  // A resource that is declared and not on the service has nothing to be pulled.
+  const absent = planned.plan.changes.flatMap(({ address, action }): readonly NotRewritten[] => {
+    const resource = planned.matched.get(targetOf(address))?.resources.get(address);
     if (action !== "create" || resource?.kind === "batchGeneration" || !inScope(address)) return [];
     const origin = resource && originOf(resource);
     const reason = "It is not on the service, so there is nothing to pull; the next apply creates it.";
     return [{ address, reason, ...defined({ origin }) }];
   });
+  const rewrite = grant(request, wishes, excluded, stages, true);
+  return { ...rewrite, left: [...rewrite.left, ...absent] };
 }
 
 /** A declared field, and what it is compared with. */
-interface DeclaredField {
+interface DeclaredField extends Pick<PullRequest, "holdsSecret"> {
   readonly value: Value;
   /** As the manifests say it, with placeholders. */
   readonly text: Json;
   readonly matched: MatchedTarget;
-  readonly address: Address;
+  readonly memory: Memory;
   /** Whether a plan would change it. */
   readonly isPlanned: boolean;
-  /** Whether a value repeats one that must not show in any file. */
-  readonly holdsSecret: (value: Json) => boolean;
 }
 
 /** The text that says the live value, or why the field is left; nothing where it says that already. */
 type PulledValue =
   { readonly written: Json; readonly live: Json } | Pick<NotRewritten, "reason" | "failed"> | undefined;
 
-const OLD_SECRET =
-  "A secret was written to it last, and the live value may still hold it, so it is not shown or written.";
-
 /** Compares a declared field with the live value, as a plan does. */
 function pulledValue(field: Field, live: LiveResource, declared: DeclaredField): PulledValue {
-  const { value, matched, address, isPlanned } = declared;
-  const memory = memoryOf(address, live.id, matched.state, matched.fingerprints, matched.secrets);
+  const { value, text, matched, memory, isPlanned, holdsSecret } = declared;
   const reading = liveInWords(field, live, folderNames(memory.folders));
   // Only a plan can tell whether it differs.
   if (isUnknown(value) || reading.kind === "hidden")
     return isPlanned ? { reason: "The service does not return it; the next apply sends it." } : undefined;
   const found = compareField(field, value, live, memory, expectedLive(matched, field, value));
   if (found.kind !== "differs" && !hasMovedSelectors(field, value, live, memory)) return undefined;
-  if (isFixed(field)) {
-    // No call can change it: taking over the live value is the only way to end the difference.
-    const id = reading.kind === "shown" ? reading.value : null;
-    const isReference = field.shape.type === "reference" && typeof id === "string";
-    const shown = isReference ? keyOfId(id, matched) : id;
-    if (shown === undefined)
-      return left(`The service has ${shortly(id)}, which is not a test case that the manifests declare.`);
-    if (shown === null) return left("The service has none; take the field out by hand.");
-    return rewritten(field, shown, live, declared, memory);
+  const isElements = field.compare === "elements";
+  if (!isFixed(field)) {
+    if (mayHoldSecret(field, memory) && (isElements || !isSensitive(value)))
+      return left(
+        "A secret was written to it last, and the live value may still hold it, so it is not shown or written.",
+      );
+    if (reading.kind === "unnamed")
+      return left(`It is in the folder with the id ${reading.id}, whose name is unknown; write it by hand.`);
   }
-  const mayHold = mayHoldSecret(field, memory);
-  if (mayHold && (field.compare === "elements" || !isSensitive(value))) return left(OLD_SECRET);
-  if (reading.kind === "unnamed")
-    return left(`It is in the folder with the id ${reading.id}, whose name is unknown; write it by hand.`);
-  return rewritten(field, reading.value, live, declared, memory);
-}
-
-function rewritten(
-  field: Field,
-  shown: Json,
-  live: LiveResource,
-  { value, text, holdsSecret }: DeclaredField,
-  memory: Memory,
-): PulledValue {
+  const own = reading.kind === "shown" ? reading.value : null;
+  const isReference = field.shape.type === "reference" && typeof own === "string";
+  const address = isReference ? addressOfId(own, matched) : undefined;
+  if (isReference && address === undefined)
+    return left(`The service has ${shortly(own)}, which is not a test case that the manifests declare.`);
+  const shown = address === undefined ? own : (parseAddress(address)?.key ?? null);
+  // No call can change it: taking over the live value is the only way to end the difference.
+  if (isFixed(field) && shown === null) return left("The service has none; take the field out by hand.");
   if (isSensitive(value))
     return left("It holds a secret, and the live value in its place is not shown or written.");
   if (holdsSecret(shown)) return left("The live value repeats a secret, so it is not written.");
   const declares = shown === null ? field.nullable : isDeclarable(field.shape, shown);
   if (!declares) return left(`The service has ${shortly(shown)}, which a manifest cannot declare.`);
   const meant = reveal(value);
-  const written =
-    field.compare === "elements"
-      ? graftElements(text, value, live.elements ?? [], memory)
-      : field.compare === "set" && isArray(text) && isArray(meant) && isArray(shown)
-        ? graftSet(text, meant, shown)
-        : graft(text, meant, shown);
+  const written = isElements
+    ? graftElements(text, value, live.elements ?? [], memory)
+    : field.compare === "set" && isArray(text) && isArray(meant) && isArray(shown)
+      ? graftSet(text, meant, shown)
+      : graft(text, meant, shown);
   // Placeholders that the written value comes through and the new one would lose.
   const [before, after] = [text, written].map((one) =>
     countValues(placeholdersIn(one).map(({ source }) => source)),
@@ -207,11 +190,6 @@ function rewritten(
 
 function left(reason: string): PulledValue {
   return { reason, failed: true };
-}
-
-function keyOfId(id: string, matched: MatchedTarget): string | undefined {
-  const address = addressOfId(id, matched);
-  return address === undefined ? undefined : parseAddress(address)?.key;
 }
 
 /** As much of a value as fits into a line. */
@@ -329,13 +307,6 @@ export async function provePull(
   for (const { address, path } of changes)
     if (planned.get(address)?.fields.some((field) => startsWith(field.path, path)))
       return `${address} would still differ in ${path.join(".")}`;
-  const said = new Set(
-    changes.flatMap((change) =>
-      [desired.stage, ...(change.alsoStages ?? [])].map((stage) => `${stage} ${changeKey(change)}`),
-    ),
-  );
-  const other = changedFields(sources, loaded, stages).find(
-    ({ stage, address, field: { path } }) => !said.has(`${stage} ${changeKey({ address, path })}`),
-  );
+  const other = unsaidChange(sources, loaded, changes, desired.stage, stages);
   return other && `${other.address} would change in ${other.field.name} as well, in stage ${other.stage}`;
 }

@@ -1,10 +1,11 @@
-import { type PlaceOf, fieldSections, placeText } from "../inspect/stages.ts";
+import { type PlaceOf, fieldSections } from "../inspect/stages.ts";
 import type { Document } from "../manifest/document.ts";
 import { placesIn } from "../manifest/problem.ts";
 import { EXIT } from "../model/error.ts";
 import { type JsonObject, defined } from "../model/json.ts";
+import { placeText } from "../render/diagnostics.ts";
 import { fieldName } from "../render/fields.ts";
-import { type Block, type Line, type Section, type View, outside } from "../render/view.ts";
+import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
 import { count } from "../render/words.ts";
 import { type NewText, makeTexts, writeTexts } from "./edit-files.ts";
 import { patchOf } from "./patch.ts";
@@ -65,15 +66,11 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
       files,
     },
     text: [
-      [[{ style: "strong", text: title }]],
+      [[strong(title)]],
       ...fieldSections(changes, (change) => changeBlocks(change, placeOf)),
       leftSection(left, placeOf),
       ...(dryRun ? files.map(({ diff }) => patchSection(diff)) : []),
-      [
-        changes.length + left.length === 0
-          ? nothing
-          : [{ style: "strong", text: summaryText(rewrite, files.length, dryRun) }],
-      ],
+      [changes.length + left.length === 0 ? nothing : [strong(summaryText(rewrite, files.length, dryRun))]],
     ],
     exitCode: left.some((one) => one.failed) ? EXIT.failed : EXIT.done,
   };
@@ -84,17 +81,16 @@ function changeBlocks(change: Rewritten, placeOf: PlaceOf): readonly Block[] {
   const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.join(", ")})`;
   return [
     { field: { path, ...defined({ sensitive, before, after }) } },
-    ["  ", { style: "faint", text: `${placeText(slot, placeOf)}  ${slot.layer}${also}` }],
+    ["  ", faint(`${placeText(placeOf(slot))}  ${slot.layer}${also}`)],
   ];
 }
 
 function leftSection(left: readonly NotRewritten[], placeOf: PlaceOf): Section {
   if (left.length === 0) return [];
   return [
-    [{ style: "strong", text: "Left as it is" }],
+    [strong("Left as it is")],
     ...left.flatMap(({ address, path, reason, origin }): Line[] => {
-      const place =
-        origin === undefined ? [] : ["  ", { style: "faint" as const, text: placeText(origin, placeOf) }];
+      const place = origin === undefined ? [] : ["  ", faint(placeText(placeOf(origin)))];
       const name = path === undefined ? "" : ` ${fieldName(path)}`;
       return [[`  ${address}${name}`, ...place], `      ${reason}`];
     }),
@@ -106,10 +102,10 @@ function patchSection(patch: string): Section {
     .replace(/\n$/, "")
     .split("\n")
     .map((line): Line => {
-      if (/^(?:---|\+\+\+) [ab]\//.test(line)) return [{ style: "strong", text: line }];
+      if (/^(?:---|\+\+\+) [ab]\//.test(line)) return [strong(line)];
       if (line.startsWith("+")) return [{ style: "added", text: line }];
       if (line.startsWith("-")) return [{ style: "removed", text: line }];
-      return line.startsWith("@") ? [{ style: "faint", text: line }] : line;
+      return line.startsWith("@") ? [faint(line)] : line;
     });
 }
 

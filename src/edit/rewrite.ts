@@ -3,7 +3,7 @@ import { escapeTemplate } from "../manifest/interpolation.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
-import { existsIn, layersIn } from "../manifest/target.ts";
+import { existsIn, layersIn as stageLayers } from "../manifest/target.ts";
 import type { YamlEdit } from "../manifest/yaml/edit.ts";
 import { setOwn } from "../manifest/yaml/text.ts";
 import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
@@ -98,6 +98,11 @@ export function deleteAt({ file, path }: Slot): FileEdit {
   return { file, edit: { kind: "delete", path } };
 }
 
+/** Without a value where it is left empty. */
+interface EditedLayer extends Pick<Origin, "path"> {
+  readonly value: JsonObject | undefined;
+}
+
 /**
  * The values of target documents, and edits of them. Layers are cut out of the documents once; an edit replaces the
  * layer that it falls into, which is small, so that neither a trial nor ten thousand edits copy a document.
@@ -105,15 +110,15 @@ export function deleteAt({ file, path }: Slot): FileEdit {
 export class Manifests implements ProjectDocuments {
   readonly project: Document;
   readonly edits: FileEdit[] = [];
-  readonly #index: ManifestIndex;
+  readonly #index: ReturnType<typeof indexOf>;
   /** The manifests that these are a trial of. */
   readonly #base: Manifests | undefined;
-  /** Edited layers, by place; without a value where they are left empty. */
-  readonly #edited = new Map<string, { readonly value: JsonObject | undefined }>();
+  /** Edited layers, by file and the last step of their paths: nearly all that is asked for is not among them. */
+  readonly #edited = new Map<string, Map<string | number, readonly EditedLayer[]>>();
 
   constructor(sources: ProjectDocuments, base?: Manifests) {
     this.project = sources.project;
-    this.#index = base === undefined ? new ManifestIndex(sources) : base.#index;
+    this.#index = base === undefined ? indexOf(sources) : base.#index;
     this.#base = base;
   }
 
@@ -123,8 +128,12 @@ export class Manifests implements ProjectDocuments {
       const cut = layerDepth(path);
       const place = { file, path: path.slice(0, cut) };
       const inner = { path: path.slice(cut), value: edit.kind === "set" ? edit.value : undefined };
-      const { value } = this.#layerAt(place) ?? { value: this.#index.valueAt(place) };
-      this.#edited.set(placeKey(place), { value: edited(value, [inner]) });
+      const { value } = this.#layerAt(place) ?? { value: this.#writtenAt(place) };
+      const inFile = this.#edited.get(file) ?? new Map<string | number, readonly EditedLayer[]>();
+      const last = place.path.at(-1) ?? "";
+      const others = inFile.get(last)?.filter((one) => !sameJson(one.path, place.path)) ?? [];
+      inFile.set(last, [...others, { path: place.path, value: edited(value, [inner]) }]);
+      this.#edited.set(file, inFile);
     }
     this.edits.push(...edits);
   }
@@ -139,18 +148,26 @@ export class Manifests implements ProjectDocuments {
   /** A field's layers, lowest first; none where the stage does not declare the resource. */
   layersOf({ stage, address }: Omit<FieldRef, "field">): readonly Layer[] {
     const parts = parseAddress(address);
-    const lookup = parts && this.#index.lookup(parts.target, stage);
-    if (parts === undefined || lookup === undefined) return [];
-    const read = lookup(parts.kind, parts.key);
-    const layers = read.flatMap((layer): readonly Layer[] => {
-      const { value } = this.#layerAt(layer) ?? layer;
-      return value === undefined ? [] : value === layer.value ? [layer] : [{ ...layer, value }];
-    });
-    if (!layers.some(({ kind }) => kind === "stage")) layers.push(...this.#newOverride(stage, layers));
-    const isDeclared = layers.some(({ kind }) => kind === "base" || kind === "stage");
+    const documents = parts && this.#index.targets.get(parts.target);
+    if (parts === undefined || documents === undefined) return [];
+    const { kind, target, key } = parts;
+    const layersIn = cached(this.#index.layers, `${stage} ${target}`, () =>
+      stageLayers(documents, stage, settingsLayers(this.project, stage)),
+    );
+    const layers: Layer[] = [];
+    for (const layer of layersIn(kind, key)) {
+      const change = this.#layerAt(layer);
+      if (change === undefined) layers.push(layer);
+      else if (change.value !== undefined) layers.push({ ...layer, value: change.value });
+    }
+    // One that an edit has made.
+    const place = layers.some((one) => one.kind === "stage") ? undefined : overridePlace(stage, layers);
+    const value = place && this.#layerAt(place)?.value;
+    if (place !== undefined && value !== undefined) layers.push({ kind: "stage", ...place, value });
+    const isDeclared = layers.some((one) => one.kind === "base" || one.kind === "stage");
     if (!isDeclared || !existsIn(stage, layers)) return [];
     const hasTarget =
-      parts.kind === "target" || this.layersOf({ stage, address: targetAddress(parts.target) }).length > 0;
+      kind === "target" || this.layersOf({ stage, address: targetAddress(target) }).length > 0;
     return hasTarget ? layers : [];
   }
 
@@ -175,108 +192,81 @@ export class Manifests implements ProjectDocuments {
   stageSlot(ref: FieldRef): Slot | undefined {
     const layers = this.layersOf(ref);
     const place = layers.find(({ kind }) => kind === "stage") ?? overridePlace(ref.stage, layers);
-    return place && { layer: "stage", file: place.file, path: [...place.path, ...ref.field.path] };
+    return place && slotIn({ kind: "stage", ...place }, ref);
   }
 
   /** The documents with their values as they are now, in the order of the project. */
   get documents(): readonly Document[] {
-    const all = [...(this.#base?.edits ?? []), ...this.edits];
-    const byDocument = groupBy(all, ({ file, edit: { path } }) =>
+    const byDocument = groupBy([...(this.#base?.edits ?? []), ...this.edits], ({ file, edit: { path } }) =>
       placeKey({ file, path: path.slice(0, rootDepth(path)) }),
     );
-    return this.#index.documents.map((document) => {
-      const { file, root, value } = document;
-      const own = byDocument.get(placeKey({ file, path: root }));
-      if (own === undefined) return document;
-      const inside = own.map(({ edit }) => ({
-        path: edit.path.slice(root.length),
+    return [...this.#index.documents].map(([place, document]) => {
+      const inside = byDocument.get(place)?.map(({ edit }) => ({
+        path: edit.path.slice(document.root.length),
         value: edit.kind === "set" ? edit.value : undefined,
       }));
-      return { ...document, value: edited(value, inside) ?? {} };
+      return inside === undefined ? document : { ...document, value: edited(document.value, inside) ?? {} };
     });
   }
 
   /** All resources of some kinds that a target has in any stage. */
   addressesOf(target: string, ...kinds: readonly Kind[]): readonly Address[] {
-    return kinds.flatMap((kind) => this.#index.addressesOf(target, kind));
+    const documents = this.#index.targets.get(target) ?? [];
+    if (documents.length === 0) return [];
+    return kinds.flatMap((kind): readonly Address[] => {
+      const section = SECTIONS.find((one) => one.kind === kind);
+      if (section === undefined) return [targetAddress(target)];
+      return cached(this.#index.addresses, `${kind} ${target}`, () => {
+        const scopes = documents.flatMap(({ value }) => [value, ...mapsIn(value.stages)]);
+        const keys = scopes.flatMap((scope) => {
+          const resources = scope[section.name];
+          return isObject(resources) ? Object.keys(resources) : [];
+        });
+        return [...new Set(keys)].map((key) => addressOf(section.kind, target, key));
+      });
+    });
   }
 
   get targets(): readonly string[] {
     return [...this.#index.targets.keys()];
   }
 
-  /** A stage's override that an edit has made. */
-  #newOverride(stage: string, layers: readonly Layer[]): readonly Layer[] {
-    const place = overridePlace(stage, layers);
-    const value = place && this.#layerAt(place)?.value;
-    return place === undefined || value === undefined ? [] : [{ kind: "stage", ...place, value }];
+  #layerAt(place: Origin): EditedLayer | undefined {
+    const { file, path } = place;
+    const own = this.#edited.get(file)?.get(path.at(-1) ?? "");
+    const found = own?.find((one) => sameJson(one.path, path));
+    return found ?? (this.#base && this.#base.#layerAt(place));
   }
 
-  #layerAt(place: Origin): { readonly value: JsonObject | undefined } | undefined {
-    return (
-      this.#edited.get(placeKey(place)) ?? (this.#base === undefined ? undefined : this.#base.#layerAt(place))
-    );
-  }
-}
-
-/** What is read of the documents, and put together where it is asked for. */
-class ManifestIndex {
-  readonly documents: readonly Document[];
-  readonly targets: ReadonlyMap<string, readonly Document[]>;
-  readonly #project: Document;
-  readonly #byPlace: ReadonlyMap<string, Document>;
-  readonly #lookups = new Map<string, ReturnType<typeof layersIn>>();
-  readonly #addresses = new Map<string, readonly Address[]>();
-
-  constructor({ project, documents }: ProjectDocuments) {
-    this.#project = project;
-    this.documents = documents.filter(({ value }) => typeof value.target === "string");
-    this.targets = groupBy(this.documents, ({ value: { target } }) =>
-      typeof target === "string" ? target : "",
-    );
-    this.#byPlace = new Map(
-      this.documents.map((document) => [placeKey({ file: document.file, path: document.root }), document]),
-    );
-  }
-
-  lookup(target: string, stage: string): ReturnType<typeof layersIn> | undefined {
-    const documents = this.targets.get(target);
-    if (documents === undefined) return undefined;
-    const name = `${stage} ${target}`;
-    const known = this.#lookups.get(name) ?? layersIn(documents, stage, settingsLayers(this.#project, stage));
-    this.#lookups.set(name, known);
-    return known;
-  }
-
-  /** A map of a document. */
-  valueAt({ file, path }: Origin): JsonObject | undefined {
+  /** A map of a document as it was read. */
+  #writtenAt({ file, path }: Origin): JsonObject | undefined {
     const depth = rootDepth(path);
-    const document = this.#byPlace.get(placeKey({ file, path: path.slice(0, depth) }));
+    const document = this.#index.documents.get(placeKey({ file, path: path.slice(0, depth) }));
     const value = document && valueAt(document.value, path.slice(depth));
     return isObject(value) ? value : undefined;
   }
+}
 
-  addressesOf(target: string, kind: Kind): readonly Address[] {
-    const documents = this.targets.get(target);
-    if (documents === undefined) return [];
-    const section = SECTIONS.find((one) => one.kind === kind);
-    if (section === undefined) return [targetAddress(target)];
-    const name = `${kind} ${target}`;
-    const known =
-      this.#addresses.get(name) ??
-      [
-        ...new Set(
-          documents
-            .flatMap(({ value }) => [value, ...(isObject(value.stages) ? Object.values(value.stages) : [])])
-            .flatMap((scope) => {
-              const resources = isObject(scope) ? scope[section.name] : undefined;
-              return isObject(resources) ? Object.keys(resources) : [];
-            }),
-        ),
-      ].map((key) => addressOf(section.kind, target, key));
-    this.#addresses.set(name, known);
-    return known;
-  }
+/** What is read of documents, and of their layers and addresses once they are asked for; trials share it. */
+function indexOf({ documents }: ProjectDocuments) {
+  const own = documents.filter(({ value }) => typeof value.target === "string");
+  return {
+    documents: new Map(own.map((one) => [placeKey({ file: one.file, path: one.root }), one])),
+    targets: groupBy(own, ({ value: { target } }) => (typeof target === "string" ? target : "")),
+    layers: new Map<string, ReturnType<typeof stageLayers>>(),
+    addresses: new Map<string, readonly Address[]>(),
+  };
+}
+
+function mapsIn(value: Json | undefined): readonly JsonObject[] {
+  return isObject(value) ? Object.values(value).filter(isObject) : [];
+}
+
+/** What is known under a name; it is made when it is first asked for. */
+export function cached<T>(known: Map<string, T>, name: string, make: () => T): T {
+  const value = known.get(name) ?? make();
+  known.set(name, value);
+  return value;
 }
 
 function placeKey({ file, path }: Origin): string {
@@ -340,7 +330,7 @@ export function onlyStagesOf(
   return undefined;
 }
 
-function slotIn({ kind, file, path }: Layer, { field }: FieldRef): Slot {
+function slotIn({ kind, file, path }: Omit<Layer, "value">, { field }: FieldRef): Slot {
   return { layer: kind, file, path: [...path, ...field.path] };
 }
 
@@ -357,25 +347,17 @@ export function* removals(now: Manifests, ref: FieldRef, stages: readonly string
   const slot = below ?? top;
   const all = below === undefined ? once : [...once, deleteAt(below)];
   if (below !== undefined) yield { slot, edits: all };
-  yield { slot, edits: [...all, ...pinsOf(now, now.with(all), ref, stages)] };
-}
-
-function pinsOf(
-  before: Manifests,
-  after: Manifests,
-  own: FieldRef,
-  stages: readonly string[],
-): readonly FileEdit[] {
-  return siblingsOf(before, own.address).flatMap((address) =>
+  const after = now.with(all);
+  const pins = siblingsOf(now, ref.address).flatMap((address) =>
     stages.flatMap((stage) => {
-      if (address === own.address && stage === own.stage) return [];
-      const ref = { ...own, stage, address };
-      const was = before.written(ref);
-      if (was === undefined || sameWritten(was, after.written(ref))) return [];
-      const slot = before.stageSlot(ref);
-      return slot === undefined ? [] : [setAt(slot, was)];
+      const other = { ...ref, stage, address };
+      const was = address === ref.address && stage === ref.stage ? undefined : now.written(other);
+      const own =
+        was === undefined || sameWritten(was, after.written(other)) ? undefined : now.stageSlot(other);
+      return was === undefined || own === undefined ? [] : [setAt(own, was)];
     }),
   );
+  yield { slot, edits: [...all, ...pins] };
 }
 
 /** What a command wants of a field. */
@@ -429,21 +411,20 @@ export function grant(
   }
   const start = new Manifests(sources);
   const { manifests, placed } = placeAll(sources, goals, stages, follow);
-  const changes: Rewritten[] = [];
-  for (const goal of goals) {
+  const changes = goals.flatMap((goal): readonly Rewritten[] => {
     const { ref, about, shown, unmet } = goal;
     const { address, path, origin = { file: "", path } } = about;
     if (!placed.has(goal)) {
       left.push({ ...about, ...unmet });
-      continue;
+      return [];
     }
     const slot = placed.get(goal) ?? { layer: "stage", ...origin };
     const alsoStages = stages.filter((stage) => {
       const other = { ...ref, stage };
       return stage !== ref.stage && !sameWritten(start.written(other), manifests.written(other));
     });
-    changes.push({ address, path, ...shown, slot, ...(alsoStages.length === 0 ? {} : { alsoStages }) });
-  }
+    return [{ address, path, ...shown, slot, ...(alsoStages.length === 0 ? {} : { alsoStages }) }];
+  });
   return { edits: manifests.edits, changes, left };
 }
 
@@ -453,17 +434,15 @@ export function grant(
  *
  * A candidate is taken if it gives the field what is wanted and changes nothing else that may not change: a test case
  * that shares a default, or another stage that shares the base, keeps its value or gets one that is wanted.
+ *
+ * @returns as `placed` the goals that are met, with the place of the value; nothing where it went
  */
 export function placeAll<G extends Goal>(
   sources: ProjectDocuments,
   goals: readonly G[],
   stages: readonly string[],
   follow = false,
-): {
-  readonly manifests: Manifests;
-  /** The goals that are met, with the place of the value; nothing where it went. */
-  readonly placed: ReadonlyMap<G, Slot | undefined>;
-} {
+): { readonly manifests: Manifests; readonly placed: ReadonlyMap<G, Slot | undefined> } {
   const manifests = new Manifests(sources);
   const byField = new Map(goals.map((goal) => [fieldKey(goal.ref), goal]));
   /** Where wanted fields had their values at the start. */
@@ -484,11 +463,10 @@ export function placeAll<G extends Goal>(
   const harmsNobody = (after: Manifests, own: FieldRef, candidate: Candidate): boolean => {
     const { layer } = candidate.slot;
     const ofStage = layer === "stage" || layer === "stage defaults";
-    const reached = ofStage ? stages.filter((stage) => stage === own.stage) : stages;
     const sharing = isShared(candidate.slot) ? siblingsOf(manifests, own.address) : [own.address];
     // Thousands may share a default, and the first that minds settles it.
     return sharing.every((address) =>
-      reached.every((stage) => {
+      (ofStage ? [own.stage] : stages).every((stage) => {
         const ref = { ...own, stage, address };
         const wanted = byField.get(fieldKey(ref));
         const now = after.written(ref);
@@ -572,6 +550,30 @@ export function changedFields(
               changed.push({ stage, address, field });
         }
   return changed;
+}
+
+/** The first of these that no change of a stage says: what says where a resource exists says all that is in it. */
+export function unsaidChange(
+  before: ProjectDocuments,
+  after: ProjectDocuments,
+  changes: readonly Rewritten[],
+  own: string,
+  stages: readonly string[],
+): FieldRef | undefined {
+  const said = new Set(
+    changes.flatMap((change) =>
+      [own, ...(change.alsoStages ?? [])].map((stage) => `${stage} ${changeKey(change)}`),
+    ),
+  );
+  return changedFields(before, after, stages).find(({ stage, address, field: { path } }) => {
+    const target = targetAddress(parseAddress(address)?.target ?? "");
+    const { path: only } = ONLY_STAGES;
+    const places = [
+      changeKey({ address, path }),
+      ...[address, target].map((one) => changeKey({ address: one, path: only })),
+    ];
+    return !places.some((place) => said.has(`${stage} ${place}`));
+  });
 }
 
 /** A plain value as a manifest says it, so that nothing in it is taken for a placeholder. */

@@ -7,7 +7,7 @@ import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { foldAlike } from "../render/fields.ts";
 import { type ChangeView, type PlanMeta, diagnosticJson, whoChanged } from "../render/json.ts";
-import { type Block, type Line, type Section, type View, outside } from "../render/view.ts";
+import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
 import { groupBy, placeOf } from "../render/words.ts";
 
 /**
@@ -115,17 +115,15 @@ export function driftView(drift: Drift, options: DriftOptions): View {
     },
     text: [
       [
-        [{ style: "strong", text: `Stage ${stage}` }, " ", { style: "faint", text: `at ${baseUrl}` }],
-        ...(changes.length === 0
-          ? []
-          : [[{ style: "faint" as const, text: "as declared → on the service now" }]]),
+        [strong(`Stage ${stage}`), " ", faint(`at ${baseUrl}`)],
+        ...(changes.length === 0 ? [] : [[faint("as declared → on the service now")]]),
       ],
       ...targetSections(drift, options),
       orphaned.length === 0
         ? []
         : [
-            [{ style: "strong", text: "Orphaned: removed from the manifests but still on the service" }],
-            ...orphaned.map(({ address, id }) => [`  ${address}  `, { style: "faint" as const, text: id }]),
+            [strong("Orphaned: removed from the manifests but still on the service")],
+            ...orphaned.map(({ address, id }) => [`  ${address}  `, faint(id)]),
           ],
       [summaryLine(drift, options)],
     ],
@@ -142,7 +140,7 @@ function targetSections({ changes, removed }: Drift, { verbose }: DriftOptions):
     ...removed.map((one) => ({ address: one.address, block: removedLine(one) })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
   return [...groupBy(entries, ({ address }) => placeOf(address).target)].map(([target, own]) => [
-    [{ style: "strong", text: target }],
+    [strong(target)],
     { indent: 2, blocks: own.map(({ block }) => block) },
   ]);
 }
@@ -152,9 +150,9 @@ function removedLine({ address, id, replacedBy }: Removed): Block {
   return [
     { style: "disable", text: "-" },
     " ",
-    { style: "strong", text: address },
+    strong(address),
     "  ",
-    { style: "faint", text: `removed outside tasc (it was ${id}${instead})` },
+    faint(`removed outside tasc (it was ${id}${instead})`),
   ];
 }
 
@@ -162,5 +160,5 @@ function summaryLine({ changes, removed, problems }: Drift, { applied }: DriftOp
   if (problems.length > 0) return [{ style: "error", text: "Cannot detect all drift; see the errors." }];
   if (!applied) return "Nothing was applied yet, so there is nothing to compare with.";
   if (changes.length + removed.length === 0) return "No drift. Managed fields match the last apply.";
-  return [{ style: "strong", text: `Drift: ${changes.length} changed, ${removed.length} removed` }];
+  return [strong(`Drift: ${changes.length} changed, ${removed.length} removed`)];
 }

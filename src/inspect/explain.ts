@@ -9,7 +9,7 @@ import {
 import { guessed } from "../manifest/problem.ts";
 import type { Address, Kind } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
-import type { Diagnostic, Origin } from "../model/diagnostic.ts";
+import type { Diagnostic, Place } from "../model/diagnostic.ts";
 import { ERROR_CODES, errorCode } from "../model/error-codes.ts";
 import { invalid } from "../model/error.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
@@ -21,6 +21,7 @@ import { type MatchedTarget, display, folderNames, readField } from "../plan/com
 import { type Fingerprinter, targetOf } from "../plan/input.ts";
 import { changedBy, keyHolds, mayHoldSecret, memoryOf, unwrittenParts } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
+import { placeText } from "../render/diagnostics.ts";
 import { callJson, diagnosticJson } from "../render/json.ts";
 import {
   type Block,
@@ -28,11 +29,12 @@ import {
   Outside,
   type Section,
   type View,
-  type ViewJson,
+  faint,
   outside,
+  strong,
 } from "../render/view.ts";
 import { PROBLEM_SIGN, SIGNS, count, groupBy } from "../render/words.ts";
-import { type PlaceOf, placeText } from "./stages.ts";
+import type { PlaceOf } from "./stages.ts";
 
 export interface ExplainRequest {
   readonly resource: DesiredResource;
@@ -59,12 +61,12 @@ function factsOf(request: ExplainRequest) {
   const { address } = resource;
   const matched = planned?.matched.get(targetOf(address));
   const state = matched === undefined ? request.state : matched.state;
-  const identity = identityOf(resource, state, matched);
-  const { id } = identity;
+  const { id, found } = identityOf(resource, state, matched);
   const hasError = diagnostics.some(({ severity }) => severity === "error");
   return {
     ...request,
-    ...identity,
+    id,
+    found,
     state,
     matched,
     memory: id === undefined ? undefined : memoryOf(address, id, state, fingerprints, matched?.secrets),
@@ -105,24 +107,24 @@ export function explain(request: ExplainRequest): View {
       action,
       why,
       calls: calls.map(({ method, path, body }) => ({ method, path, body: new Outside(body) })),
-      fields: fields.map(({ json }) => json),
+      fields,
       diagnostics: diagnostics.map((diagnostic) => ({ ...diagnosticJson(diagnostic) })),
     },
     text: [
       [
-        [...sign, { style: "strong", text: address }, "  ", { style: "faint", text: `stage ${stage}` }],
+        [...sign, strong(address), "  ", faint(`stage ${stage}`)],
         row("live", id === undefined ? found : `${id}, ${found}`),
         row("action", action),
         row("why", why),
-        ...calls.map(({ method, path }) => ["  ", { style: "faint" as const, text: `${method} ${path}` }]),
+        ...calls.map(({ method, path }) => ["  ", faint(`${method} ${path}`)]),
       ],
-      ...fields.map(({ text }) => text),
+      ...fields.map(fieldSection),
     ],
   };
 }
 
 function row(label: string, line: Line): Block {
-  return { label: ["  ", { style: "faint", text: label }], column: 10, beside: line };
+  return { label: ["  ", faint(label)], column: 10, beside: line };
 }
 
 const FOUND_BY: Readonly<Record<Kind, string>> = {
@@ -197,64 +199,44 @@ const NOT_RUN = {
 } as const;
 
 /** A field from its source to its consequence. */
-function explainField(field: Field, facts: Facts): { readonly json: ViewJson; readonly text: Section } {
-  const { resource, change, placeOf } = facts;
+function explainField(field: Field, facts: Facts) {
   const { name, path } = field;
-  const value = resource.fields[name];
-  const sources = sourcesOf(resource, field, value);
-  const placeholders = meaningsOf(sources, value, facts);
-  const shown = value === undefined ? undefined : shownValue(value);
+  const value = facts.resource.fields[name];
+  const changes = (facts.change?.fields ?? []).filter((one) => startsWith(one.path, path));
   const live = liveText(field, value, facts);
-  const changes = (change?.fields ?? []).filter((one) => startsWith(one.path, path));
-  const remembered = rememberedOf(field, value, facts);
-  const why = whyField(field, value, changes, "value" in live, facts);
   return {
-    json: {
-      name,
-      sources: sources.map(({ layer, origin, shown: written, role }) => ({
-        layer,
-        ...placeOf(origin),
-        written: new Outside(written),
-        role,
-      })),
-      placeholders: placeholders.map(({ source, origin, means }) => ({
-        source,
-        ...(origin && placeOf(origin)),
-        means,
-      })),
-      value: outside(shown),
-      live: "value" in live ? new Outside(live.value) : undefined,
-      liveNote: "value" in live ? undefined : live.note,
-      remembered,
-      changes: changes.map(({ path: at, before, after, sensitive, changedBy: by }) => ({
-        path: at,
-        before: outside(before),
-        after: outside(after),
-        sensitive,
-        changedBy: by,
-      })),
-      why,
-    },
-    text: [
-      [{ style: "strong", text: name }],
-      ...sources.map(({ layer, origin, shown: written, role }) =>
-        row("from", [
-          { style: "faint", text: placeText(origin, placeOf) },
-          `  ${layer}: `,
-          { value: written },
-          { style: "faint", text: ROLES[role] },
-        ]),
-      ),
-      ...placeholders.map(({ source, origin, means }) => {
-        const place = origin === undefined ? "" : `  ${placeText(origin, placeOf)}`;
-        return row("with", [`${source} = ${means}`, { style: "faint", text: place }]);
-      }),
-      row("value", shown === undefined ? "not declared" : [{ value: shown }]),
-      row("live", "value" in live ? [live] : live.note),
-      row("state", remembered),
-      row("why", why),
-    ],
+    name,
+    ...sourcesOf(field, value, facts),
+    value: value === undefined ? undefined : new Outside(shownValue(value)),
+    ...live,
+    remembered: rememberedOf(field, value, facts),
+    changes: changes.map(({ path: at, before, after, sensitive, changedBy: by }) => ({
+      path: at,
+      before: outside(before),
+      after: outside(after),
+      sensitive,
+      changedBy: by,
+    })),
+    why: whyField(field, value, changes, live.live !== undefined, facts),
   };
+}
+
+function fieldSection(field: ReturnType<typeof explainField>): Section {
+  const { name, sources, placeholders, value, live, liveNote, remembered, why } = field;
+  return [
+    [strong(name)],
+    ...sources.map(({ layer, written, role, ...place }) =>
+      row("from", [faint(placeText(place)), `  ${layer}: `, written, faint(ROLES[role])]),
+    ),
+    ...placeholders.map(({ source, means, ...place }) => {
+      const where = placeText(place);
+      return row("with", [`${source} = ${means}`, faint(where && `  ${where}`)]);
+    }),
+    row("value", value === undefined ? "not declared" : [value]),
+    row("live", live === undefined ? liveNote : [live]),
+    row("state", remembered),
+    row("why", why),
+  ];
 }
 
 /** Whether a layer's value is the one that counts, a part of it, or replaced by a later one. */
@@ -264,19 +246,41 @@ const ROLES = {
   replaced: "  (replaced by what follows)",
 } as const;
 
-/** The layers of a resource that give a field a value, lowest first. */
-function sourcesOf({ layers }: DesiredResource, { path }: Field, value: Value | undefined) {
-  const found = layers.flatMap((layer) => {
+/**
+ * The layers of a resource that give a field a value, lowest first, and the interpolations of those that count, each
+ * once, and behind a variable those of its value.
+ */
+function sourcesOf({ path }: Field, value: Value | undefined, facts: Facts) {
+  const isHidden =
+    value !== undefined &&
+    (isValueObject(value) ? Object.values(value).every(isSensitive) : isSensitive(value));
+  const placeholders = new Map<
+    string,
+    { readonly source: string; readonly means: string } & Partial<Place>
+  >();
+  const visit = (written: Json): void => {
+    for (const part of placeholdersIn(written)) {
+      const { source } = part;
+      if (placeholders.has(source)) continue;
+      const variable = part.kind === "var" ? facts.vars.get(part.name) : undefined;
+      const place = variable?.origin && facts.placeOf(variable.origin);
+      placeholders.set(source, { source, ...place, means: meaningOf(part, facts, isHidden) });
+      if (variable !== undefined) visit(variable.value);
+    }
+  };
+  const found = facts.resource.layers.flatMap((layer) => {
     const written = valueAt(layer.value, path);
     return written === undefined ? [] : [{ layer, written }];
   });
-  return found.map(({ layer, written }, at) => {
+  const sources = found.map(({ layer, written }, at) => {
     // A map goes on to count below maps; anything else is replaced by what comes later.
     const isMerged = found.slice(at).every((one) => isObject(one.written));
     const role: keyof typeof ROLES = at === found.length - 1 ? "counts" : isMerged ? "merged" : "replaced";
-    const origin = { file: layer.file, path: [...layer.path, ...path] };
-    return { layer: layer.kind, origin, written, shown: shownText(written, value), role };
+    if (role !== "replaced") visit(written);
+    const place = facts.placeOf({ file: layer.file, path: [...layer.path, ...path] });
+    return { layer: layer.kind, ...place, written: new Outside(shownText(written, value)), role };
   });
+  return { sources, placeholders: [...placeholders.values()] };
 }
 
 /**
@@ -304,25 +308,6 @@ function shownValue(value: Value): Json {
     isUnknown(part) ? "(unknown: a secret is missing)" : isSensitive(part) ? SENSITIVE : display(part);
   if (!isValueObject(value)) return shown(value);
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shown(part)]));
-}
-
-/** The interpolations of the values that count, each once, and behind a variable those of its value. */
-function meaningsOf(sources: ReturnType<typeof sourcesOf>, value: Value | undefined, facts: Facts) {
-  const isHidden =
-    value !== undefined &&
-    (isValueObject(value) ? Object.values(value).every(isSensitive) : isSensitive(value));
-  const found = new Map<string, { source: string; means: string; origin: Origin | undefined }>();
-  const visit = (written: Json): void => {
-    for (const part of placeholdersIn(written)) {
-      const { source } = part;
-      if (found.has(source)) continue;
-      const variable = part.kind === "var" ? facts.vars.get(part.name) : undefined;
-      found.set(source, { source, means: meaningOf(part, facts, isHidden), origin: variable?.origin });
-      if (variable !== undefined) visit(variable.value);
-    }
-  };
-  for (const { written, role } of sources) if (role !== "replaced") visit(written);
-  return [...found.values()];
 }
 
 /** What an interpolation stands for, as far as that may show. */
@@ -354,20 +339,23 @@ function liveText(
   field: Field,
   value: Value | undefined,
   { planned, resource, live, memory, matched }: Facts,
-): { readonly value: Json } | { readonly note: string } {
-  if (planned === undefined) return { note: "the service was not asked" };
-  if (resource.kind === "batchGeneration") return { note: "the service cannot show batch generations" };
-  if (live === undefined) return { note: "there is no live resource" };
+):
+  | { readonly live: Outside; readonly liveNote?: never }
+  | { readonly live?: never; readonly liveNote: string } {
+  if (planned === undefined) return { liveNote: "the service was not asked" };
+  if (resource.kind === "batchGeneration") return { liveNote: "the service cannot show batch generations" };
+  if (live === undefined) return { liveNote: "there is no live resource" };
   const reading = readField(field, live, folderNames(matched?.state?.folders ?? new Map()), value);
   if (reading.kind === "unnamed")
-    return { note: `the folder with the id ${reading.id}, whose name is not known yet` };
+    return { liveNote: `the folder with the id ${reading.id}, whose name is not known yet` };
   if (reading.kind === "hidden")
-    return { note: `the service ${field.read === undefined ? "never shows" : "does not show"} it` };
+    return { liveNote: `the service ${field.read === undefined ? "never shows" : "does not show"} it` };
   const isSecret = value !== undefined && isSensitive(value);
-  if (isSecret || (memory !== undefined && mayHoldSecret(field, memory))) return { value: SENSITIVE };
+  if (isSecret || (memory !== undefined && mayHoldSecret(field, memory)))
+    return { live: new Outside(SENSITIVE) };
   const { value: shown } = reading;
   const isReference = typeof shown === "string" && field.shape.type === "reference";
-  return { value: isReference ? (addressOfId(shown, matched) ?? shown) : shown };
+  return { live: new Outside(isReference ? (addressOfId(shown, matched) ?? shown) : shown) };
 }
 
 /** The declared test case that a live one is. */
@@ -496,8 +484,8 @@ export function explainCode(name: string): View {
     text: [
       [[name, ": ", title]],
       [
-        { label: ["  meaning  "], column: 11, beside: [explanation] },
-        { label: ["  remedy   "], column: 11, beside: [remedy] },
+        { label: "  meaning", column: 11, beside: [explanation] },
+        { label: "  remedy", column: 11, beside: [remedy] },
       ],
     ],
   };

@@ -3,12 +3,12 @@ import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
 import { type Json, isObject } from "../model/json.ts";
 import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { safeLine } from "../render/escape.ts";
-import type { Markup, View } from "../render/view.ts";
+import { type Markup, type View, markup } from "../render/view.ts";
 
 /** What runs before what, as the manifests declare it. Nodes and edges are in the order of addresses. */
 type Graph = ReturnType<typeof graphOf>;
 
-interface GraphNode {
+type GraphNode = {
   /** An address; for a test case that nothing here manages, a name that no address has. */
   readonly id: string;
   readonly kind: Exclude<Kind, "target"> | "unmanaged";
@@ -17,14 +17,10 @@ interface GraphNode {
   readonly status: string | undefined;
   /** Declared to be out of use. */
   readonly off: boolean;
-}
+};
 
 /** `from` comes before `to`. */
-interface Edge {
-  readonly from: string;
-  readonly to: string;
-  readonly why: "prerequisite" | "environment";
-}
+type Edge = { readonly from: string; readonly to: string; readonly why: "prerequisite" | "environment" };
 
 export function graphOf(stage: string, targets: readonly DesiredTarget[]) {
   return { stage, targets: targets.map(targetGraph) };
@@ -74,14 +70,8 @@ function plain(value: Value | undefined): Json | undefined {
 }
 
 export function graphView(graph: Graph): View {
-  const { stage, targets } = graph;
-  const json = targets.map(({ target, nodes, edges }) => ({
-    target,
-    nodes: nodes.map((node) => ({ ...node })),
-    edges: edges.map((edge) => ({ ...edge })),
-  }));
   return {
-    json: { formatVersion: "1.0", stage, targets: json },
+    json: { formatVersion: "1.0", ...graph },
     text: [],
     documents: { mermaid: mermaid(graph), dot: dot(graph) },
   };
@@ -102,36 +92,28 @@ function draw({ targets }: Graph, { group, node, groupEnd, edge }: Language): Ma
   ];
 }
 
-const SHAPES: Readonly<Record<GraphNode["kind"], string>> = {
-  testCase: "box",
-  batchGeneration: "ellipse",
-  environment: "cylinder",
-  unmanaged: "box",
-};
+/** How a node is drawn in Graphviz' language and in Mermaid. */
+const SHAPES = {
+  testCase: { dot: "box", mermaid: ["[", "]"] },
+  batchGeneration: { dot: "ellipse", mermaid: ["([", "])"] },
+  environment: { dot: "cylinder", mermaid: ["[(", ")]"] },
+  unmanaged: { dot: "box", mermaid: ["[", "]"] },
+} as const satisfies Record<GraphNode["kind"], unknown>;
 
-/** The graph in Graphviz' language. */
 function dot(graph: Graph): Markup {
-  const quoted = (text: string): Markup => ['"', { text, escape: dotText }, '"'];
+  const write = markup(dotText);
   const body = draw(graph, {
-    group: (key, at) => [`  subgraph cluster_${at} {\n    label=`, ...quoted(key), ";\n"],
+    group: (key, at) => write`  subgraph cluster_${at} {\n    label="${key}";\n`,
     node: ({ id, kind, label, status, off }) => {
-      const filled = off ? ', style=filled, fillcolor="#eeeeee"' : "";
-      return [
-        "    ",
-        ...quoted(id),
-        ' [label="',
-        { text: label, escape: dotText },
-        ...(status === undefined ? [] : ["\\n", { text: status, escape: dotText }]),
-        `", shape=${SHAPES[kind]}${kind === "unmanaged" ? ", style=dashed" : filled}];\n`,
-      ];
+      const look = kind === "unmanaged" ? ", style=dashed" : off ? ', style=filled, fillcolor="#eeeeee"' : "";
+      const below = status === undefined ? [] : write`\\n${status}`;
+      return write`    "${id}" [label="${label}${below}", shape=${[SHAPES[kind].dot + look]}];\n`;
     },
     groupEnd: "  }\n",
-    edge: ({ from, to, why }) => {
-      const style = why === "prerequisite" ? ";\n" : " [style=dashed];\n";
-      return ["  ", ...quoted(from), " -> ", ...quoted(to), style];
-    },
+    edge: ({ from, to, why }) =>
+      write`  "${from}" -> "${to}"${[why === "prerequisite" ? "" : " [style=dashed]"]};\n`,
   });
-  return ["digraph ", ...quoted(graph.stage), " {\n  rankdir=LR;\n  node [shape=box];\n", ...body, "}\n"];
+  return write`digraph "${graph.stage}" {\n  rankdir=LR;\n  node [shape=box];\n${body}}\n`;
 }
 
 /** Inside a quoted string, in which only quotes and backslashes mean something. */
@@ -139,32 +121,23 @@ export function dotText(text: string): string {
   return safeLine(text).replace(/["\\]/g, String.raw`\$&`);
 }
 
-/** Test cases are boxes, batch generations rounded, environments cylinders. */
-const BRACKETS: Readonly<Record<GraphNode["kind"], readonly [string, string]>> = {
-  testCase: ["[", "]"],
-  unmanaged: ["[", "]"],
-  batchGeneration: ["([", "])"],
-  environment: ["[(", ")]"],
-};
-
-/** The graph as Mermaid, which Markdown on GitHub and GitLab draws. */
+/** Mermaid is what Markdown on GitHub and GitLab draws. */
 function mermaid(graph: Graph): Markup {
+  const write = markup(mermaidText);
   const nodes = graph.targets.flatMap((target) => target.nodes);
   const ids = new Map(nodes.map(({ id }, at) => [id, `n${at}`]));
-  const idOf = (id: string): string => ids.get(id) ?? "n";
+  const idOf = (id: string): Markup => [ids.get(id) ?? "n"];
   const body = draw(graph, {
-    group: (key, at) => [`  subgraph t${at}["`, { text: key, escape: mermaidText }, '"]\n'],
+    group: (key, at) => write`  subgraph t${at}["${key}"]\n`,
     node: ({ id, kind, label, status, off }) => {
-      const [open, close] = BRACKETS[kind];
-      return [
-        `    ${idOf(id)}${open}"`,
-        { text: label, escape: mermaidText },
-        ...(status === undefined ? [] : ["<br/>", { text: status, escape: mermaidText }]),
-        `"${close}${kind === "unmanaged" ? ":::unmanaged" : off ? ":::off" : ""}\n`,
-      ];
+      const [open, close] = SHAPES[kind].mermaid;
+      const below = status === undefined ? [] : write`<br/>${status}`;
+      const look = kind === "unmanaged" ? ":::unmanaged" : off ? ":::off" : "";
+      return write`    ${idOf(id)}${[open]}"${label}${below}"${[close + look]}\n`;
     },
     groupEnd: "  end\n",
-    edge: ({ from, to, why }) => [`  ${idOf(from)} ${why === "prerequisite" ? "-->" : "-.->"} ${idOf(to)}\n`],
+    edge: ({ from, to, why }) =>
+      write`  ${idOf(from)} ${[why === "prerequisite" ? "-->" : "-.->"]} ${idOf(to)}\n`,
   });
   const classes =
     "  classDef off fill:#eee,stroke:#999,color:#666\n  classDef unmanaged stroke-dasharray:4\n";

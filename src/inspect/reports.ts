@@ -1,8 +1,18 @@
 import { type Address, compareAddresses, compareText } from "../model/address.ts";
-import { type Json, defined } from "../model/json.ts";
+import type { Json } from "../model/json.ts";
 import type { State } from "../model/state.ts";
 import { html, xmlAttribute } from "../render/escape.ts";
-import { type Block, type Line, type Markup, Outside, type Section, type View } from "../render/view.ts";
+import {
+  type Block,
+  type Line,
+  type Markup,
+  Outside,
+  type Section,
+  type View,
+  faint,
+  markup,
+  strong,
+} from "../render/view.ts";
 import type { LiveNotification, LiveReport, LiveResult, NewReports, PageEnd } from "../service/answers.ts";
 
 /** Which address has an id, by all that state binds. */
@@ -233,9 +243,9 @@ function headSection({ target, report }: TargetReport): Section {
     ["run", report.executionUrl],
   ];
   return [
-    [{ style: "strong", text: "Report" }, ` ${report.id}`],
+    [strong("Report"), ` ${report.id}`],
     ...facts.flatMap(([name, value]): readonly Line[] =>
-      value === undefined ? [] : [["  ", { style: "faint", text: name.padEnd(8) }, ` ${value}`]],
+      value === undefined ? [] : [["  ", faint(name.padEnd(8)), ` ${value}`]],
     ),
   ];
 }
@@ -243,11 +253,7 @@ function headSection({ target, report }: TargetReport): Section {
 function errorBlocks(result: LiveResult, addressOf: AddressOf): readonly Block[] {
   if (result.errorMessage === undefined) return [];
   return [
-    [
-      { style: "error", text: result.status ?? "-" },
-      " ",
-      { style: "strong", text: nameOf(result, addressOf) },
-    ],
+    [{ style: "error", text: result.status ?? "-" }, " ", strong(nameOf(result, addressOf))],
     { indent: 2, blocks: [{ lines: result.errorMessage }] },
   ];
 }
@@ -277,53 +283,37 @@ function nameOf({ testCaseId, name }: LiveResult, addressOf: AddressOf): string 
  * nor failed.
  */
 function junitReport(
-  { target, report }: TargetReport,
+  { target, report: { id, createdAt } }: TargetReport,
   results: readonly LiveResult[],
   addressOf: AddressOf,
 ): Markup {
-  const failures = results.filter(({ status }) => status === "FAILED").length;
-  const passed = results.filter(({ status }) => status === "PASSED").length;
-  const counts = { tests: results.length, failures, skipped: results.length - failures - passed };
-  const { id, createdAt: timestamp } = report;
+  const [failures = 0, passed = 0] = ["FAILED", "PASSED"].map(
+    (wanted) => results.filter(({ status }) => status === wanted).length,
+  );
+  const skipped = results.length - failures - passed;
+  const counts = [` tests="${results.length}" failures="${failures}" skipped="${skipped}"`];
+  const time = createdAt === undefined ? [] : attribute` timestamp="${createdAt}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>\n',
-    ...tag("testsuites", { name: `report ${id}`, ...counts }),
-    ">\n  ",
-    ...tag("testsuite", { name: target, ...counts, ...defined({ timestamp }) }),
-    ">\n",
-    ...results.flatMap((result) => [
-      "    ",
-      ...tag("testcase", { classname: target, name: nameOf(result, addressOf) }),
-      ...junitOutcome(result),
-    ]),
+    ...attribute`<testsuites name="report ${id}"${counts}>\n  <testsuite name="${target}"${counts}${time}>\n`,
+    ...results.flatMap((result) => {
+      const name = nameOf(result, addressOf);
+      const inside = junitOutcome(result);
+      const end = inside.length === 0 ? ["/>\n"] : [">\n", ...inside, "    </testcase>\n"];
+      return attribute`    <testcase classname="${target}" name="${name}"${end}`;
+    }),
     "  </testsuite>\n</testsuites>\n",
   ];
 }
 
-/** A tag that is still open. */
-function tag(name: string, attributes: Readonly<Record<string, string | number>>): Markup {
-  const written = Object.entries(attributes).flatMap(([key, value]): Markup => [
-    ` ${key}="`,
-    typeof value === "number" ? String(value) : { text: value, escape: xmlAttribute },
-    '"',
-  ]);
-  return [`<${name}`, ...written];
-}
+const attribute = markup(xmlAttribute);
+const firstLine = markup((text) => xmlAttribute(text.split("\n", 1)[0] ?? ""));
+const body = markup(html);
 
 function junitOutcome({ status = "no status", errorMessage, traceUrl }: LiveResult): Markup {
   const message = errorMessage ?? "The service gives no reason.";
-  const failure: Markup = [
-    `      <failure message="`,
-    { text: message, escape: (text) => xmlAttribute(text.split("\n", 1)[0] ?? "") },
-    `">`,
-    { text: message, escape: html },
-    "</failure>\n",
-  ];
-  const skipped: Markup = ["      ", ...tag("skipped", { message: status }), "/>\n"];
-  const trace: Markup =
-    traceUrl === undefined
-      ? []
-      : ["      <system-out>", { text: `trace: ${traceUrl}`, escape: html }, "</system-out>\n"];
-  const inner = [...(status === "PASSED" ? [] : status === "FAILED" ? failure : skipped), ...trace];
-  return inner.length === 0 ? ["/>\n"] : [">\n", ...inner, "    </testcase>\n"];
+  const failure = [...firstLine`      <failure message="${message}">`, ...body`${message}</failure>\n`];
+  const skipped = attribute`      <skipped message="${status}"/>\n`;
+  const trace = traceUrl === undefined ? [] : body`      <system-out>trace: ${traceUrl}</system-out>\n`;
+  return [...(status === "PASSED" ? [] : status === "FAILED" ? failure : skipped), ...trace];
 }

@@ -24,7 +24,8 @@ import { type Json, type Path, defined, mapTexts, sameJson } from "../model/json
 import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { display } from "../plan/compare.ts";
 import { normalise, ordered } from "../plan/input.ts";
-import { type Block, type Line, type Section, type View, type ViewJson, outside } from "../render/view.ts";
+import { placeText } from "../render/diagnostics.ts";
+import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
 import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
 
 /** What sets two stages of a project apart: plain data, without any secret. */
@@ -114,13 +115,6 @@ export function sameStageValue(field: Field, a: StageValue | undefined, b: Stage
   return same(reveal(a.value), reveal(b.value));
 }
 
-/** `file:line:column`, or nothing. */
-export function placeText(origin: Origin | undefined, placeOf: PlaceOf): string {
-  if (origin === undefined) return "";
-  const { file, line, column } = placeOf(origin);
-  return `${file}:${line}:${column}`;
-}
-
 /** A project in one of its stages, where secrets may be missing: for commands that set stages side by side. */
 export class StageView {
   readonly stage: string;
@@ -171,43 +165,45 @@ export type PlaceOf = (origin: Origin) => Place;
 
 /** Two stages side by side: for people a tree per target, each field with both places. */
 export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): View {
-  const { from, to, differences, onlyFrom, onlyTo } = diff;
-  const sideJson = ({ value, origin }: DiffSide): ViewJson => ({
-    value: outside(value),
-    ...(origin && placeOf(origin)),
-  });
-  const loneJson = ({ address, origin }: (typeof onlyFrom)[number]): ViewJson => ({
-    address,
-    ...(origin && placeOf(origin)),
-  });
-  const lone = (stage: string, resources: typeof onlyFrom): readonly Section[] => {
-    const lines = resources.map(({ address, origin }): Line => [
-      `  ${address}  `,
-      { style: "faint", text: placeText(origin, placeOf) },
-    ]);
-    return lines.length === 0 ? [] : [[[{ style: "strong", text: `Only in ${stage}` }], ...lines]];
-  };
+  const { from, to, differences } = diff;
+  const place = (origin: Origin | undefined): Partial<Place> => (origin === undefined ? {} : placeOf(origin));
+  const placed = (side: DiffSide | undefined) =>
+    side && { value: outside(side.value), ...place(side.origin) };
+  const [onlyFrom, onlyTo] = [diff.onlyFrom, diff.onlyTo].map((resources) =>
+    resources.map(({ address, origin }) => ({ address, ...place(origin) })),
+  );
+  const lone = (stage: string, resources: typeof onlyFrom = []): Section =>
+    resources.length === 0
+      ? []
+      : [
+          [strong(`Only in ${stage}`)],
+          ...resources.map((one): Line => [`  ${one.address}  `, faint(placeText(one))]),
+        ];
   return {
     json: {
       formatVersion: "1.0",
       from,
       to,
-      summary: { different: differences.length, onlyFrom: onlyFrom.length, onlyTo: onlyTo.length },
+      summary: {
+        different: differences.length,
+        onlyFrom: diff.onlyFrom.length,
+        onlyTo: diff.onlyTo.length,
+      },
       differences: differences.map(({ address, path, sensitive, ...sides }) => ({
         address,
         path,
         sensitive,
-        from: sides.from && sideJson(sides.from),
-        to: sides.to && sideJson(sides.to),
+        from: placed(sides.from),
+        to: placed(sides.to),
       })),
-      onlyFrom: onlyFrom.map(loneJson),
-      onlyTo: onlyTo.map(loneJson),
+      onlyFrom,
+      onlyTo,
     },
     text: [
-      [[{ style: "strong", text: `Stage ${from} → ${to}` }]],
+      [[strong(`Stage ${from} → ${to}`)]],
       ...fieldSections(differences, (one) => differenceBlocks(one, diff, placeOf)),
-      ...lone(from, onlyFrom),
-      ...lone(to, onlyTo),
+      lone(from, onlyFrom),
+      lone(to, onlyTo),
       [summaryLine(diff, all)],
     ],
   };
@@ -219,9 +215,9 @@ export function fieldSections<T extends { readonly address: Address }>(
   blocksOf: (one: T) => readonly Block[],
 ): readonly Section[] {
   return [...groupBy(fields, ({ address }) => partsOf(address).target)].map(([target, own]) => [
-    [{ style: "strong", text: target }],
+    [strong(target)],
     ...[...groupBy(own, ({ address }) => address)].flatMap(([address, some]): Block[] => [
-      ["  ", { style: "update", text: "~" }, " ", { style: "strong", text: address }],
+      ["  ", { style: "update", text: "~" }, " ", strong(address)],
       { indent: 6, blocks: some.flatMap(blocksOf) },
     ]),
   ]);
@@ -234,8 +230,8 @@ function differenceBlocks(
 ): readonly Block[] {
   const width = Math.max(stages.from.length, stages.to.length);
   const side = (stage: string, one: DiffSide | undefined): Line => {
-    const where = one === undefined ? "not declared" : placeText(one.origin, placeOf);
-    return ["  ", { style: "faint", text: `${stage.padEnd(width)}  ${where}` }];
+    const place = one?.origin === undefined ? "" : placeText(placeOf(one.origin));
+    return ["  ", faint(`${stage.padEnd(width)}  ${one === undefined ? "not declared" : place}`)];
   };
   const field = { path, ...defined({ sensitive, before: from?.value, after: to?.value }) };
   return [{ field }, side(stages.from, from), side(stages.to, to)];
@@ -249,5 +245,5 @@ function summaryLine({ differences, onlyFrom, onlyTo }: StageDiff, all: boolean)
     `${count(differences.length, "field")} ${differences.length === 1 ? "differs" : "differ"}`,
     ...(alone === 0 ? [] : [`${count(alone, "resource")} only in one stage`]),
   ];
-  return [{ style: "strong", text: parts.join(", ") }];
+  return [strong(parts.join(", "))];
 }

@@ -1,5 +1,6 @@
 import { type Stats, existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
+import { invalid } from "../model/error.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
 import { type Decoded, decodeUtf8, decodedText } from "./yaml/text.ts";
 
@@ -8,7 +9,7 @@ import { type Decoded, decodeUtf8, decodedText } from "./yaml/text.ts";
  * between this part of tasc and the disk; tests put a folder in memory in its place.
  */
 export interface ProjectFolder {
-  /** What a folder holds, in no order; nothing where it is none or cannot be read. */
+  /** What a folder holds, in no order; nothing where there is none. */
   readonly list: (folder: string) => readonly FolderEntry[];
   readonly read: (file: string) => FileRead;
   /** What a path leads to, through all symbolic links. */
@@ -38,7 +39,7 @@ export type FileRead =
 export function projectFolder(root: string, trustFile?: string): ProjectFolder {
   const within = root.endsWith(sep) ? root : root + sep;
   return {
-    list: (folder) => listOnDisk(join(root, folder)),
+    list: (folder) => listOnDisk(root, folder),
     // Where there is nothing to be resolved, joining takes as long as opening the file.
     read: (file) => readOnDisk(file.includes("..") ? join(root, file) : within + file),
     follow: (path) => followOnDisk(root, path),
@@ -48,15 +49,17 @@ export function projectFolder(root: string, trustFile?: string): ProjectFolder {
   };
 }
 
-function listOnDisk(folder: string): FolderEntry[] {
+/** @throws TascError for one that cannot be read: what is in it must not seem to be gone */
+function listOnDisk(root: string, folder: string): FolderEntry[] {
   try {
-    return readdirSync(folder, { withFileTypes: true }).map((entry) => ({
+    return readdirSync(join(root, folder), { withFileTypes: true }).map((entry) => ({
       name: entry.name,
       kind: entry.isSymbolicLink() ? "link" : kindOf(entry),
     }));
   } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
+    if (!isSystemError(error)) throw error;
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+    throw invalid("unreadable", `The folder ${folder || "."} cannot be read`, reasonOf(error));
   }
 }
 

@@ -47,15 +47,15 @@ type Members<S> = Defined<{ readonly [K in keyof S]: Guarded<S[K]> }>;
 export type Shape<S> = { readonly [K in keyof Members<S>]: Members<S>[K] };
 
 /**
- * A record with exactly these members. One more than we know is refused as well: to read past it would be to lose it at
- * the next write.
+ * A record with exactly these members. One more than we know is refused as well, unless `others` lets it be: to read
+ * past it would be to lose it at the next write.
  */
-export function shape<S extends Tests>(tests: S): Guard<Shape<S>> {
+export function shape<S extends Tests>(tests: S, others?: "and others"): Guard<Shape<S>> {
   // A map: `__proto__` and `constructor` are names like others.
   const all = new Map(Object.entries(tests));
   return (value): value is Shape<S> => {
     if (!isRecord(value)) return false;
-    for (const name of Object.keys(value)) if (!all.has(name)) return false;
+    if (others === undefined) for (const name of Object.keys(value)) if (!all.has(name)) return false;
     for (const [name, test] of all) if (!test(value[name])) return false;
     return true;
   };

@@ -262,12 +262,15 @@ export type Body = { readonly [key: string]: BodyValue };
  * the list shows beyond that (scroll states) stays behind, and no null where the text has none.
  *
  * With one sensitive leaf all of them are sensitive: what is kept of a live element may be what was secret before.
+ *
+ * @param mayHold whether it may be so although no leaf is sensitive any more
  */
 export function elementBodies(
   matches: readonly ElementMatch[],
   live: readonly LiveElement[],
+  mayHold = false,
 ): readonly BodyValue[] {
-  const keep = matches.some((match) => isSensitive(match.declared)) ? hidden : plain;
+  const keep = mayHold || matches.some((match) => isSensitive(match.declared)) ? hidden : plain;
   const base = firstIndex(live.map((element) => element.raw));
   return matches.map((match, position) => elementBody(match, base + position, keep));
 }
@@ -396,12 +399,13 @@ export function diffElements(resource: DesiredResource, live: LiveResource, memo
   if (same) return { body: {}, locators, shown: lines };
   const before = projectElements(declared, current);
   const after = declared.map(withoutLine);
+  const mayHold = mayHoldSecret(ELEMENTS, memory);
   const by = elementsChangedBy(ELEMENTS, { before, after, matches, current }, memory);
   return {
-    body: { elements: elementBodies(matches, current) },
+    body: { elements: elementBodies(matches, current, mayHold) },
     locators,
     shown: [
-      ...elementChanges(value, matches, current, mayHoldSecret(ELEMENTS, memory)).map((change) =>
+      ...elementChanges(value, matches, current, mayHold).map((change) =>
         by === undefined ? change : { ...change, changedBy: by },
       ),
       ...lines,

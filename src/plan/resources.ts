@@ -447,8 +447,9 @@ function referred(matched: MatchedTarget, resource: DesiredResource, name: strin
       ...(declared === undefined ? {} : { name: declared }),
       needs: [address],
     };
-  // The live form of what is declared as sensitive is so as well.
-  const isSecret = declared !== undefined && isSensitive(declared);
+  // The live form of what is declared as sensitive, or was when it was written, is so as well.
+  const { secrets } = memoryOf(address, live.id, matched.state, undefined, matched.secrets);
+  const isSecret = secrets.includes("description") || (declared !== undefined && isSensitive(declared));
   const called =
     live.description === undefined || !isSecret ? live.description : new Secret(live.description);
   const known = called ?? declared;

@@ -34,7 +34,7 @@ type LinesOf = (file: string) => readonly string[] | undefined;
 function rendered(diagnostic: DiagnosticView, options: DiagnosticOptions, linesOf: LinesOf): string {
   const { style, width } = options;
   const { severity, summary, detail, address } = diagnostic;
-  const where = [placeText(diagnostic), address].filter((part) => part !== undefined);
+  const where = [placeText(diagnostic), address ?? ""].filter(Boolean);
   const lines = [
     `${style(severity, severity === "error" ? "Error:" : "Warning:")} ${style("strong", safeLine(summary))}`,
     ...(where.length === 0 ? [] : [`  ${style("faint", where.map(safeLine).join("  "))}`]),
@@ -70,9 +70,9 @@ function detailLines(detail: string, width: number): readonly string[] {
     .map((line) => `  ${line}`.trimEnd());
 }
 
-/** `targets/shop.yaml:12:5`, as editors and terminals open it. */
-export function placeText({ file, line, column }: Partial<Place>): string | undefined {
-  return file === undefined ? undefined : [file, line ?? [], column ?? []].flat().join(":");
+/** `targets/shop.yaml:12:5`, as editors and terminals open it; empty where there is no place. */
+export function placeText({ file, line, column }: Partial<Place>): string {
+  return [file ?? [], line ?? [], column ?? []].flat().join(":");
 }
 
 /** Of no use on a terminal, and too much for a regular expression. */

@@ -153,7 +153,7 @@ const DETAIL = 4000;
 
 function diagnosticItem(diagnostic: DiagnosticView, section: Section, kind: "error" | "warning"): Item {
   const { summary, detail, address } = diagnostic;
-  const where = [address, placeText(diagnostic)].filter((text) => text !== undefined);
+  const where = [address ?? "", placeText(diagnostic)].filter(Boolean);
   const what = `**${escape.markdownText(show.clip(summary, LINE))}**`;
   const line = `- ${[what, ...where.map(escape.markdownCode)].join(" ")}\n`;
   const block = indented(escape.markdownBlock(show.clip(detail, DETAIL), "text"));

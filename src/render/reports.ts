@@ -144,9 +144,7 @@ function caseXml(item: ReportItem): string {
   const message =
     change !== undefined ? `to ${change.action}` : level === "error" ? title : `warning: ${title}`;
   const text =
-    change === undefined
-      ? [placeText(item) ?? "", detail].filter((part) => part !== "").join("\n")
-      : fieldsText(change, MOST);
+    change === undefined ? [placeText(item), detail].filter(Boolean).join("\n") : fieldsText(change, MOST);
   const name = [address ?? [], change === undefined ? title : []].flat().join(": ");
   const attributes = Object.entries({ classname: suiteOf(item), name, file, line })
     .filter(([, value]) => value !== undefined)

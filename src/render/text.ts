@@ -149,7 +149,7 @@ function targetSections(
         // The details stand with the errors below.
         ...own.map((error) => {
           const place = placeText(error);
-          const at = place === undefined ? "" : `  ${style("faint", safeLine(place))}`;
+          const at = place === "" ? "" : `  ${style("faint", safeLine(place))}`;
           return `    ${safeLine(error.summary)}${at}`;
         }),
       ],

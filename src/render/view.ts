@@ -75,10 +75,22 @@ export type Line = string | readonly StyledText[];
 export type StyledText =
   string | { readonly style: Meaning; readonly text: string } | { readonly value: Json };
 
+export const strong = (text: string): StyledText => ({ style: "strong", text });
+export const faint = (text: string): StyledText => ({ style: "faint", text });
+
 /** A document in a format of its own: our own words as they are, and texts from outside with how they are escaped. */
-export type Markup = readonly (
-  string | { readonly text: string; readonly escape: (text: string) => string }
-)[];
+export type Markup = readonly (string | { readonly text: string; readonly escape: Escape })[];
+type Escape = (text: string) => string;
+
+/** Writes markup by templates: texts that are filled in are from outside; markup stays as it is. */
+export function markup(escape: Escape) {
+  return (words: TemplateStringsArray, ...filled: readonly (string | number | Markup)[]): Markup =>
+    words.flatMap((own, at) => {
+      const part = filled[at] ?? [];
+      if (typeof part === "string") return [own, { text: part, escape }];
+      return [own, ...(typeof part === "number" ? [String(part)] : part)];
+    });
+}
 
 export interface ShowOptions {
   readonly redactor: Redactor;

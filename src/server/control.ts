@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, parseJson } from "../model/json.ts";
-import { type FaultPlan, type RequestLog, faultRule } from "./exchange.ts";
+import { type FaultPlan, faultRule } from "./exchange.ts";
 import { type Runner, notify } from "./generation.ts";
 import { type Answer, type HandlerCall, type Received, type Reply, type Route, findRoute } from "./http.ts";
 import * as v from "./input.ts";
@@ -12,7 +12,8 @@ import type { Store, StoredRows, StoredTables } from "./store.ts";
 export type Control = {
   readonly service: Service;
   readonly runner: Runner;
-  readonly log: RequestLog;
+  /** The requests the interface received, in the order they came. */
+  readonly log: JsonObject[];
   readonly faults: FaultPlan;
   /** The settings the server was started with. */
   readonly startSettings: r.Settings;
@@ -33,10 +34,20 @@ const replaceData: ControlOperation = ({ service, runner }, call) => {
   runner.stop();
 };
 
-/** Puts a document of everything in place of what is stored, or refuses it and leaves all as it was. */
-export function putData({ store, runtime }: Pick<Service, "store" | "runtime">, document: Json): void {
+/**
+ * Puts a document of everything in place of what is stored, or refuses it and leaves all as it was. Ids are one of a
+ * kind, and whatever belongs to a test target belongs to one of the document.
+ */
+export function putData({ store, runtime }: Service, document: Json): void {
   const data = r.dataReader(document, "", runtime);
-  refuseLoose(data);
+  const targets = new Set(data.testTargets.map((target) => target.id));
+  v.refuseRepeated("testTargets", "id", data.testTargets);
+  for (const kind of r.OWNED) {
+    v.refuseRepeated(kind, "id", data[kind]);
+    const loose = data[kind].findIndex((row) => !targets.has(row.testTargetId));
+    if (loose !== -1)
+      throw v.badValue(`${kind}[${loose}].testTargetId`, "is not a test target of the document");
+  }
   store.write(() => {
     for (const kind of KINDS) replaceRows(store, kind, data);
   });
@@ -50,18 +61,6 @@ function replaceRows<K extends r.Collection>(
   const table: StoredRows<r.Data[K][number]> = tables[kind];
   table.clear();
   for (const row of data[kind]) table.insert(row);
-}
-
-/** Ids are one of a kind, and whatever belongs to a test target belongs to one of the document. */
-function refuseLoose(data: r.Data): void {
-  const targets = new Set(data.testTargets.map((target) => target.id));
-  v.refuseRepeated("testTargets", "id", data.testTargets);
-  for (const kind of r.OWNED) {
-    v.refuseRepeated(kind, "id", data[kind]);
-    const loose = data[kind].findIndex((row) => !targets.has(row.testTargetId));
-    if (loose !== -1)
-      throw v.badValue(`${kind}[${loose}].testTargetId`, "is not a test target of the document");
-  }
 }
 
 /** What may be edited, and how it is read again: so an edit can no more break a row than a request can. */
@@ -131,12 +130,19 @@ const execution = v.object({
 });
 
 /** POST /control/reports: a report begins to run, of the cases named or of all that are not DELETED. */
-const beginReport: ControlOperation = ({ service }, call) => {
-  const { store, runtime } = service;
+const beginReport: ControlOperation = ({ service: { store, runtime } }, call) => {
   const { testCaseIds, ...given } = call.body(execution);
   const { testTargetId } = given;
   if (store.testTargets.get(testTargetId) === undefined) throw v.notFound("test target");
-  const cases = casesToRun(service, testTargetId, testCaseIds);
+  const live = [...store.testCases.of(testTargetId)].filter(r.isLive);
+  const cases =
+    testCaseIds?.map((id, at) => {
+      const found = live.find((testCase) => testCase.id === id);
+      if (found !== undefined) return found;
+      throw v.badValue(`testCaseIds[${at}]`, "is not a test case of the test target");
+    }) ?? live;
+  // A report without results would be done before it began.
+  if (cases.length === 0) throw v.badValue("testCaseIds", "must name a test case");
   const times = r.created(runtime);
   const environments = [...store.environments.of(testTargetId)];
   const executionUrl = environments.find(({ type }) => type === "DEFAULT")?.discoveryUrl;
@@ -150,24 +156,6 @@ const beginReport: ControlOperation = ({ service }, call) => {
   store.write(() => store.testReports.insert(report));
   return testReportView(report);
 };
-
-/** A report without results would be done before it began. */
-function casesToRun(
-  { store }: Service,
-  testTargetId: string,
-  ids: readonly string[] | undefined,
-): readonly r.TestCase[] {
-  const live = [...store.testCases.of(testTargetId)].filter(r.isLive);
-  const cases =
-    ids?.map((id, at) => {
-      const found = live.find((testCase) => testCase.id === id);
-      if (found === undefined)
-        throw v.badValue(`testCaseIds[${at}]`, "is not a test case of the test target");
-      return found;
-    }) ?? live;
-  if (cases.length === 0) throw v.badValue("testCaseIds", "must name a test case");
-  return cases;
-}
 
 const outcome = v.object({ results: v.freeForm, errorMessage: v.or(v.text, "the test failed") });
 
@@ -201,19 +189,22 @@ const finishResults: ControlOperation = ({ service }, call) => {
 
 const addFault: ControlOperation = ({ faults }, call) => {
   const rule = call.body(faultRule);
-  faults.add(rule);
+  faults.set(rule, 0);
   return rule;
 };
+
+const listFaults: ControlOperation = ({ faults }) =>
+  Array.from(faults, ([rule, matched]) => ({ ...rule, matched }));
 
 /** What is left out is as the server was started with, so `{}` undoes all changes. */
 const replaceSettings: ControlOperation = ({ service, startSettings }, call) =>
   (service.settings = call.body(r.settingsReader(startSettings)));
 
-/** The control interface, under `/control`: no part of the described service, so no faults. */
+/** The control interface, under `/control`: not a part of the described service, so without faults. */
 const routes: readonly Route<ControlOperation>[] = [
-  { method: "GET", path: "/requests", run: ({ log }) => log.entries() },
-  { method: "DELETE", path: "/requests", run: ({ log }) => log.clear() },
-  { method: "GET", path: "/faults", run: ({ faults }) => faults.rules() },
+  { method: "GET", path: "/requests", run: ({ log }) => log },
+  { method: "DELETE", path: "/requests", run: ({ log }) => void log.splice(0) },
+  { method: "GET", path: "/faults", run: listFaults },
   { method: "POST", path: "/faults", run: addFault, status: 201 },
   { method: "DELETE", path: "/faults", run: ({ faults }) => faults.clear() },
   { method: "GET", path: "/data", run: readData },

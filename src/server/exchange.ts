@@ -1,21 +1,20 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Json, type JsonObject, defined, parseJson } from "../model/json.ts";
-import {
-  type AnsweredJson,
-  type HandlerAnswer,
-  type Received,
-  type Reply,
-  errorReply,
-  send,
-  sendHalf,
-} from "./http.ts";
+import { type Received, type Reply, errorReply, send, sendHalf } from "./http.ts";
 import * as v from "./input.ts";
 import type { Service } from "./service.ts";
-import type { Settings } from "./resources.ts";
+
+/** A reply, and the stack of the defect when it is one that says 500. */
+export type HandlerAnswer = { readonly reply: Reply; readonly defect?: string };
+
+/** Older requests are dropped: the log lives in memory. */
+const MOST = 100_000;
 
 /**
- * One request of the interface from its arrival to the last byte, with the fault that applies to it, if any.
+ * One request of the interface from its arrival to the last byte, with the fault that applies to it, if any. In the log
+ * it has its place by when it came; how it came out is added: a status, or the fault that took its place (both for a
+ * status fault), and the stack of an error that the service did not expect.
  * @param act carries the request out
  * @param closing ends waits when the server closes
  */
@@ -24,68 +23,38 @@ export async function exchange(
     log,
     faults,
     service,
-  }: { readonly log: RequestLog; readonly faults: FaultPlan; readonly service: Service },
+  }: { readonly log: JsonObject[]; readonly faults: FaultPlan; readonly service: Service },
   received: Received,
   act: () => HandlerAnswer,
   response: ServerResponse,
   closing: AbortSignal,
 ): Promise<void> {
-  const end = log.begin(received);
-  const fault = faults.next(received);
+  const { method, path, query } = received;
+  const body = bodyOf(received.body.toString());
+  const logged: JsonObject = { method, path, query: Object.fromEntries(query), body };
+  log.push(logged);
+  if (log.length > MOST) log.shift();
+  const fault = nextFault(faults, received);
   if (fault?.type === "latency") await sleep(fault.ms, undefined, { signal: closing });
-  const performed = acts(fault) ? act() : undefined;
   const isSilent = fault?.type === "reset" || fault?.type === "hang";
-  const made = fault?.type === "status" ? faultReply(fault, service.settings.errorBody) : performed?.reply;
+  const isKept = (isSilent && fault.when === "before") || (fault?.type === "status" && fault.before);
+  const performed = isKept ? undefined : act();
+  const made = fault?.type === "status" ? faultReply(fault, service) : performed?.reply;
   const reply = isSilent ? undefined : made;
-  end(defined({ status: reply?.status, fault: fault?.type, defect: performed?.defect }));
+  Object.assign(logged, defined({ status: reply?.status, fault: fault?.type, defect: performed?.defect }));
   if (fault?.type === "reset") response.socket?.resetAndDestroy();
   if (reply !== undefined) await (fault?.type === "truncate" ? sendHalf : send)(response, reply);
-}
-
-function acts(fault: Fault | undefined): boolean {
-  if (fault?.type === "status") return !fault.before;
-  return fault?.type === "reset" || fault?.type === "hang" ? fault.when === "after" : true;
 }
 
 /** Without a body of its own a status fault looks like any error of the service. */
 function faultReply(
   { status, headers, body }: Extract<Fault, { type: "status" }>,
-  errorBody: Settings["errorBody"],
+  { settings }: Service,
 ): Reply {
   if (body === undefined)
-    return errorReply(new v.Refusal(status, "an injected fault", { headers }), errorBody);
+    return errorReply(new v.Refusal(status, "an injected fault", { headers }), settings.errorBody);
   if (typeof body !== "string") return { status, headers, body };
   return { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers }, text: body };
-}
-
-/** Older ones are dropped: the log lives in memory. */
-const MOST = 100_000;
-
-/**
- * How a request of the interface came out: a status, or the fault that took its place; both for a status fault.
- * `defect` is the stack of an error the service did not expect.
- */
-export type Outcome = { readonly status?: number; readonly fault?: string; readonly defect?: string };
-
-/** The requests the interface received, in the order they came. */
-export class RequestLog {
-  #requests: JsonObject[] = [];
-
-  /** Takes the request's place in the order; what it returns is called once it is known how it came out. */
-  begin({ method, path, query, body }: Received): (outcome: Outcome) => void {
-    const request = { method, path, query: Object.fromEntries(query), body: bodyOf(body.toString()) };
-    this.#requests.push(request);
-    if (this.#requests.length > MOST) this.#requests.shift();
-    return (outcome) => void Object.assign(request, outcome);
-  }
-
-  entries(): readonly JsonObject[] {
-    return this.#requests;
-  }
-
-  clear(): void {
-    this.#requests = [];
-  }
 }
 
 /** The body as it was meant where it is JSON, as it was sent where it is not. */
@@ -129,14 +98,14 @@ const FAULTS = {
   truncate: v.object({ type: v.oneOf("truncate") }),
 };
 
-export type Fault = v.Read<(typeof FAULTS)[keyof typeof FAULTS]>;
+type Fault = v.Read<(typeof FAULTS)[keyof typeof FAULTS]>;
 
-const faultType = v.oneOf("latency", "status", "reset", "hang", "truncate");
+const typed = v.oneOf("latency", "status", "reset", "hang", "truncate");
 
 const fault: v.Reader<Fault> = (value, at, runtime) => {
   const { type } = v.freeForm(value, at, runtime);
   if (type === undefined) throw v.badValue(`${at}.type`, "is required");
-  return FAULTS[faultType(type, `${at}.type`, runtime)](value, at, runtime);
+  return FAULTS[typed(type, `${at}.type`, runtime)](value, at, runtime);
 };
 
 const pattern: v.Reader<string> = (value, at, runtime) => {
@@ -160,41 +129,18 @@ export const faultRule = v.object({
   fault,
 });
 
-type FaultRule = v.Read<typeof faultRule>;
-
 /** The rules in force, and how many requests each has matched so far. */
-export class FaultPlan {
-  readonly #counted = new Map<FaultRule, number>();
+export type FaultPlan = Map<v.Read<typeof faultRule>, number>;
 
-  add(rule: FaultRule): void {
-    this.#counted.set(rule, 0);
+/** Counts the request on every rule it matches; the first rule that applies decides. */
+function nextFault(faults: FaultPlan, { method, path }: Received): Fault | undefined {
+  let found: Fault | undefined;
+  for (const [rule, before] of faults) {
+    if ((rule.method ?? method) !== method || !new RegExp(rule.path ?? "").test(path)) continue;
+    faults.set(rule, before + 1);
+    const { nth, times = nth === undefined ? Infinity : 1 } = rule;
+    const first = nth ?? 1;
+    if (before + 1 >= first && before + 1 < first + times) found ??= rule.fault;
   }
-
-  /** Counts the request on every rule it matches; the first rule that applies decides. */
-  next(request: Pick<Received, "method" | "path">): Fault | undefined {
-    const matching = [...this.#counted].filter(([rule]) => matches(rule, request));
-    for (const [rule, before] of matching) this.#counted.set(rule, before + 1);
-    return matching.find(([rule, before]) => applies(rule, before + 1))?.[0].fault;
-  }
-
-  rules(): AnsweredJson[] {
-    return Array.from(this.#counted, ([rule, matched]) => ({ ...rule, matched }));
-  }
-
-  clear(): void {
-    this.#counted.clear();
-  }
-}
-
-function matches({ method, path }: FaultRule, request: Pick<Received, "method" | "path">): boolean {
-  return (
-    (method === undefined || method === request.method) &&
-    (path === undefined || new RegExp(path).test(request.path))
-  );
-}
-
-function applies({ nth, times }: FaultRule, count: number): boolean {
-  const first = nth ?? 1;
-  const most = times ?? (nth === undefined ? Infinity : 1);
-  return count >= first && count < first + most;
+  return found;
 }

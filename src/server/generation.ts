@@ -48,8 +48,7 @@ function freshTestCase({ runtime, settings }: Service, given: JsonObject): r.Tes
 /** "Six documented variants", of which one is shown: any object that says by its `source` which one it is. */
 const context: v.Reader<void> = (value, at, runtime) => {
   const { source } = v.freeForm(value, at, runtime);
-  if (source === undefined) throw v.badValue(`${at}.source`, "is required");
-  v.nonEmptyText(source, `${at}.source`, runtime);
+  v.object({ source: v.nonEmptyText })(source === undefined ? {} : { source }, at, runtime);
 };
 
 /** Of the fields of operation 11 only those a later answer can show are kept; all are checked. */
@@ -81,10 +80,7 @@ export const createBatchGeneration: TargetOperation = (service, call, { id: test
   return { batchGenerationId };
 };
 
-/**
- * Begins the generation of a case that is stored already, and says so in its `discovery` (Test case). A generation
- * of it that still runs is given up: two ends would write the same elements.
- */
+/** Begins the generation of a stored case. One that still runs is given up: two ends would write the same elements. */
 export function startDiscovery(service: Service, testCase: r.TestCase, freePrompt: string): r.Generation {
   const { store, runtime } = service;
   const { id, testTargetId, entryPointUrlPath, prerequisiteId } = testCase;
@@ -121,11 +117,14 @@ export class Runner {
 
   /** Sets a timer for every stored generation that has none: after a write, and when the process starts. */
   schedule(): void {
-    for (const { id, dueAt } of this.#service.store.generations.all()) {
+    const { store, runtime } = this.#service;
+    for (const { id, dueAt } of store.generations.all()) {
       if (this.#timers.has(id)) continue;
-      const wait = Math.max(0, dueAt - Date.parse(this.#service.runtime.now()));
-      const timer = setTimeout(() => this.#end(id), wait);
-      this.#timers.set(id, timer);
+      const wait = Math.max(0, dueAt - Date.parse(runtime.now()));
+      this.#timers.set(
+        id,
+        setTimeout(() => this.#end(id), wait),
+      );
     }
   }
 
@@ -141,29 +140,26 @@ export class Runner {
     this.#timers.clear();
   }
 
+  /** Well or badly, in one write. One that was given up meanwhile does nothing. */
   #end(id: string): void {
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
-    endGeneration(this.#service, id);
+    const { store } = this.#service;
+    store.write(() => {
+      const generation = store.generations.get(id);
+      if (generation === undefined) return;
+      store.generations.remove(id);
+      const { kind, testCaseId, prompt } = generation;
+      const testCase = testCaseId === null ? undefined : store.testCases.get(testCaseId);
+      if (kind === "batch") endBatch(this.#service, generation);
+      else if (testCase !== undefined) endDiscovery(this.#service, testCase, prompt);
+    });
   }
 }
 
 /** A prompt with this word in it comes to nothing, so that failures can be tried. */
 const FAIL = "[fail]";
 const FAILURE = { abortCause: "PROMPT_FAILED", message: `the prompt asks for a failure: ${FAIL}` };
-
-/** Ends a generation, well or badly, in one write. One that was given up meanwhile does nothing. */
-function endGeneration(service: Service, id: string): void {
-  const { store } = service;
-  store.write(() => {
-    const generation = store.generations.get(id);
-    if (generation === undefined) return;
-    store.generations.remove(id);
-    const testCase = generation.testCaseId === null ? undefined : store.testCases.get(generation.testCaseId);
-    if (generation.kind === "batch") endBatch(service, generation);
-    else if (testCase !== undefined) endDiscovery(service, testCase, generation.prompt);
-  });
-}
 
 function endDiscovery(service: Service, testCase: r.TestCase, freePrompt: string): void {
   const { store, runtime, settings } = service;
@@ -204,8 +200,8 @@ function endBatch(service: Service, { id, testTargetId, prompt, ...generation }:
 const MOST_STEPS = 8;
 
 /**
- * The elements a prompt leads to: a click for each of its sentences, and a look whether the last one's text is
- * there. "How a discovery ... executes internally" is not shown (Gaps); this only has to be the same every time.
+ * A click for each sentence of the prompt, and a look whether the last one's text is there. "How a discovery ...
+ * executes internally" is not shown (Gaps); this only has to be the same every time.
  */
 function generatedElements(prompt: string, runtime: v.ServerRuntime): readonly r.Element[] {
   const steps = prompt

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { type IncomingMessage, type RequestListener, type ServerResponse, createServer } from "node:http";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { type JsonObject, defined } from "../model/json.ts";
 import { type Control, performControl, putData } from "./control.ts";
-import { FaultPlan, RequestLog, exchange } from "./exchange.ts";
-import { createBatchGeneration, createDiscovery, Runner } from "./generation.ts";
+import { type HandlerAnswer, exchange } from "./exchange.ts";
+import { Runner, createBatchGeneration, createDiscovery } from "./generation.ts";
 import * as http from "./http.ts";
 import { Refusal, notFound } from "./input.ts";
 import { listNotifications, listTestReports, readTestReport } from "./reports.ts";
-import { type Operation, type Service, inTarget } from "./service.ts";
 import { type Settings, serverRuntime, settingsReader } from "./resources.ts";
+import { type Operation, type Service, inTarget } from "./service.ts";
 import { openStore } from "./store.ts";
 import { listTestCases, updateElement, updateTestCase } from "./test-cases.ts";
 import * as targets from "./test-targets.ts";
@@ -46,39 +46,51 @@ export type RunningServer = {
   readonly close: () => Promise<void>;
 };
 
+/** The service has no business beyond this machine. */
+const HOST = "127.0.0.1";
+
 /**
- * Starts the service of service-api.md on this machine: all 14 operations, and `/control` beside them.
- * Rejects with DataDirInUseError while another process serves the same data, with DriverMissingError where no SQLite
- * driver is installed, and with a Refusal for a seed that it cannot hold.
+ * Starts the service of service-api.md on this machine: all 14 operations, and `/control` beside them. Rejects with
+ * DataDirInUseError, with DriverMissingError, with a Refusal for a seed that it cannot hold, and with the system's error
+ * when the port is taken.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { apiKey, seed } = options;
+  const { apiKey, seed, discoveryTime, settings } = options;
   const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
-  const { discoveryTime, settings } = options;
   const defaults = settingsReader({})({}, "", runtime);
   const startSettings: Settings = { ...defaults, ...defined({ discoveryTime }), ...settings };
   const store = await openStore(options.dataDir);
   const service: Service = { store, runtime, settings: startSettings };
   const runner = new Runner(service);
-  const control: Control = { service, runner, log: new RequestLog(), faults: new FaultPlan(), startSettings };
   const closing = new AbortController();
+  const handle = handlerOf(
+    { service, runner, log: [], faults: new Map(), startSettings },
+    apiKey,
+    closing.signal,
+  );
   try {
     // A seed is for an empty data directory: on a restart, what was written since counts.
     if (seed !== undefined && [...store.testTargets.all()].length === 0) putData(service, seed);
-    const handle = handlerOf(control, apiKey, closing.signal);
-    const listener: RequestListener = (request, response) => {
+    const server = createServer((request, response) => {
       // Whatever goes wrong here is past any answer: the other side has gone, or half of the answer is out.
       handle(request, response).catch(() => response.destroy());
-    };
-    const { origin, stop } = await listen(listener, options.port ?? 0);
+    });
+    server.listen(options.port ?? 0, HOST);
+    await once(server, "listening");
+    const address = server.address();
+    if (typeof address !== "object" || address === null) throw new Error("a listening server has an address");
     runner.schedule();
+    const url = `http://${HOST}:${address.port}`;
     const close = async () => {
       closing.abort();
-      await stop();
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
       runner.stop();
       store.close();
     };
-    return { url: origin, controlUrl: `${origin}/control`, close };
+    return { url, controlUrl: `${url}/control`, close };
   } catch (error) {
     store.close();
     throw error;
@@ -114,54 +126,47 @@ function performed(service: Service, apiKey: string, received: http.Received): h
   const { route, call } = http.findRoute(operations, received, service.runtime);
   const run = () => route.run(service, call);
   const body = route.method === "GET" ? run() : store.write(run);
-  const usual = {
-    GET: 200,
-    POST: settings.createStatus,
-    PATCH: settings.updateStatus,
-    PUT: 200,
-    DELETE: 200,
-  };
-  const status = route.status ?? usual[route.method];
+  const usual = { POST: settings.createStatus, PATCH: settings.updateStatus };
+  const status = route.status ?? { GET: 200, PUT: 200, DELETE: 200, ...usual }[route.method];
   if (status === 204) return { status };
   return { status, body: settings.extraFields ? http.withExtraFields(body) : body };
 }
 
-/** Version 3 of the interface (Versioning). */
-const INTERFACE = "/apiKey/v3";
-
-/** Answers the described interface, and the one that controls this server. */
+/** Answers version 3 of the described interface, and the one that controls this server. */
 function handlerOf(control: Control, apiKey: string, closing: AbortSignal) {
   const { service, runner } = control;
-  /** Carries out what was asked, and starts the timers of what that began. */
-  const act = (work: () => http.Reply, form = service.settings.errorBody): http.HandlerAnswer => {
-    const answer = http.answerOf(work, form);
-    runner.schedule();
-    return answer;
+  /** Carries out what was asked, and starts the timers of what that began; any error but a refusal is a defect. */
+  const act = (work: () => http.Reply, form = service.settings.errorBody): HandlerAnswer => {
+    try {
+      return { reply: work() };
+    } catch (error) {
+      if (error instanceof Refusal) return { reply: http.errorReply(error, form) };
+      const defect = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return { reply: http.errorReply(new Refusal(500, "the service failed"), form), defect };
+    } finally {
+      runner.schedule();
+    }
   };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const refuse = async (refusal: unknown): Promise<void> => {
-      if (!(refusal instanceof Refusal)) throw refusal;
-      await http.send(response, http.errorReply(refusal, service.settings.errorBody));
-    };
-    let received: http.Received;
     try {
       http.refuseForeignPages(request.headers);
-      received = await http.receive(request);
+      const received = await http.receive(request);
+      const inInterface = below(received, "/apiKey/v3");
+      const inControl = below(received, "/control");
+      if (inInterface !== undefined) {
+        const perform = () => act(() => performed(service, apiKey, inInterface));
+        return await exchange(control, inInterface, perform, response, closing);
+      }
+      if (inControl === undefined) throw notFound("path");
+      const work = () => {
+        http.checkKey(inControl.headers, apiKey, 403);
+        return performControl(control, inControl);
+      };
+      await http.send(response, act(work, "json").reply);
     } catch (error) {
-      return refuse(error);
+      if (!(error instanceof Refusal)) throw error;
+      await http.send(response, http.errorReply(error, service.settings.errorBody));
     }
-    const inInterface = below(received, INTERFACE);
-    if (inInterface !== undefined) {
-      const perform = () => act(() => performed(service, apiKey, inInterface));
-      return exchange(control, inInterface, perform, response, closing);
-    }
-    const inControl = below(received, "/control");
-    if (inControl === undefined) return refuse(notFound("path"));
-    const work = () => {
-      http.checkKey(inControl.headers, apiKey, 403);
-      return performControl(control, inControl);
-    };
-    return http.send(response, act(work, "json").reply);
   };
 }
 
@@ -169,26 +174,4 @@ function handlerOf(control: Control, apiKey: string, closing: AbortSignal) {
 function below(received: http.Received, prefix: string): http.Received | undefined {
   if (!received.path.startsWith(`${prefix}/`)) return undefined;
   return { ...received, path: received.path.slice(prefix.length) };
-}
-
-/** The service has no business beyond this machine. */
-const HOST = "127.0.0.1";
-
-/** Listens, or rejects with the system's error when the port is taken. @returns the origin, as "http://127.0.0.1:4010" */
-async function listen(
-  listener: RequestListener,
-  port: number,
-): Promise<{ readonly origin: string; readonly stop: () => Promise<void> }> {
-  const server = createServer(listener);
-  server.listen(port, HOST);
-  await once(server, "listening");
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("a listening server has an address");
-  const stop = async () => {
-    const closed = once(server, "close");
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  return { origin: `http://${HOST}:${address.port}`, stop };
 }

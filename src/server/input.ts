@@ -8,10 +8,7 @@ import {
   parseJson,
 } from "../model/json.ts";
 
-/**
- * The service says no. The one exception of the server that is an answer rather than a defect: whoever finds a
- * request wrong throws it, and the exchange turns it into an error answer.
- */
+/** The service says no: an answer rather than a defect. Whoever finds a request wrong throws it. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -19,11 +16,7 @@ export class Refusal extends Error {
   readonly field: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(
-    status: number,
-    message: string,
-    more: { field?: string; headers?: Readonly<Record<string, string>> } = {},
-  ) {
+  constructor(status: number, message: string, more: Partial<Pick<Refusal, "field" | "headers">> = {}) {
     super(message);
     this.status = status;
     this.field = more.field;
@@ -62,10 +55,7 @@ export type ServerRuntime = {
   readonly newId: () => string;
 };
 
-/**
- * Turns plain data into a typed value or throws a Refusal that names the place. Bodies, stored rows and seeds all
- * enter through readers, so behind them nothing asks again whether a field is there or of the right type.
- */
+/** Turns plain data into a typed value, or throws a Refusal that names the place. All that enters goes through one. */
 export type Reader<T> = (value: Json, at: string, runtime: ServerRuntime) => T;
 
 /** A field that may be left out, and what it is then; undefined leaves it out of the object that is read. */
@@ -82,14 +72,13 @@ export function object<S extends Fields>(fields: S): Reader<ReadObject<S>> {
   return (value, at, runtime) => {
     if (!isObject(value)) throw badValue(at, "must be an object");
     const inside = (name: string): string => (at === "" ? name : `${at}.${name}`);
-    const read = ([name, field]: [string, Fields[string]]): [string, unknown] => {
+    const entries = Object.entries(fields).map(([name, field]): [string, unknown] => {
       const sent = Object.hasOwn(value, name) ? value[name] : undefined;
-      if (sent !== undefined)
-        return [name, (typeof field === "function" ? field : field.read)(sent, inside(name), runtime)];
-      if (typeof field === "function") throw badValue(inside(name), "is required");
-      return [name, field.absent(runtime)];
-    };
-    const entries = Object.entries(fields).map(read);
+      const { read, absent } = typeof field === "function" ? { read: field } : field;
+      if (sent !== undefined) return [name, read(sent, inside(name), runtime)];
+      if (absent === undefined) throw badValue(inside(name), "is required");
+      return [name, absent(runtime)];
+    });
     const unknown = Object.keys(value).find((name) => !Object.hasOwn(fields, name));
     if (unknown !== undefined) throw badValue(inside(unknown), "is not a known field");
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry was made by the reader of its field

@@ -8,12 +8,11 @@ import { type Service, type TargetOperation, openEnum, ownedBy } from "./service
  * shown": the next page is asked for with this answer's `key`, JSON-encoded, unless the settings say otherwise.
  */
 export const listTestReports: TargetOperation = (service, call, target) => {
-  const { pageSize, pageParameter } = service.settings;
-  const before = cursor(service, call.query, pageParameter);
+  const before = cursor(service, call.query);
   const rest = [...service.store.testReports.of(target.id)]
     .toSorted(newestFirst)
     .filter((report) => before === undefined || Date.parse(report.createdAt) < before);
-  const page = firstPage(rest, pageSize);
+  const page = firstPage(rest, service.settings.pageSize);
   const createdAt = page.at(-1)?.createdAt;
   return {
     data: page.map(listedTestReportView),
@@ -28,18 +27,12 @@ export const readTestReport: TargetOperation = ({ store }, call, target) =>
 
 const key = v.object({ createdAt: v.dateTime });
 
-function cursor(
-  { runtime }: Service,
-  query: URLSearchParams,
-  parameter: r.Settings["pageParameter"],
-): number | undefined {
+function cursor({ runtime, settings }: Service, query: URLSearchParams): number | undefined {
+  const { pageParameter: parameter } = settings;
   const sent = parameter === "none" ? null : query.get(parameter);
   if (sent === null) return undefined;
-  return Date.parse(
-    parameter === "key"
-      ? key(v.parseForeign(sent, "key"), "key", runtime).createdAt
-      : v.dateTime(sent, parameter, runtime),
-  );
+  if (parameter !== "key") return Date.parse(v.dateTime(sent, parameter, runtime));
+  return Date.parse(key(v.parseForeign(sent, "key"), "key", runtime).createdAt);
 }
 
 function newestFirst(a: r.TestReport, b: r.TestReport): number {

@@ -1,10 +1,7 @@
 import type { JsonObject } from "../model/json.ts";
 import * as v from "./input.ts";
 
-/**
- * A clock that never says the same twice: two writes in one millisecond still get an order, `updatedAt` always
- * moves, and a report's `createdAt` is good as a cursor.
- */
+/** Its clock never says the same twice: two writes in one millisecond get an order, and `createdAt` is good as a cursor. */
 export function serverRuntime(clock: () => number, newId: () => string): v.ServerRuntime {
   let last = 0;
   return {
@@ -16,16 +13,13 @@ export function serverRuntime(clock: () => number, newId: () => string): v.Serve
   };
 }
 
-/** A new resource: its id and times, what it is given, and the rest as a resource without any of it has it. */
+/** A new resource: an id, what it is given, and the defaults of its reader. */
 export function fresh<T>(read: v.Reader<T>, runtime: v.ServerRuntime, given: JsonObject): T {
   return read({ id: runtime.newId(), ...given }, "", runtime);
 }
 
-/** What a resource with both times is given: they are the same at first. */
-export function created(runtime: v.ServerRuntime): {
-  readonly createdAt: string;
-  readonly updatedAt: string;
-} {
+/** Both times of a resource, which are the same at first. */
+export function created(runtime: v.ServerRuntime) {
   const now = runtime.now();
   return { createdAt: now, updatedAt: now };
 }
@@ -73,10 +67,7 @@ export const privateLocationReader = v.object({
   type: v.or(v.text, "PRIVATE"),
 });
 
-/**
- * An environment as stored (Environment). `name` is what a request gave: the text calls it a string in requests and
- * an enumeration in answers, so what is answered is decided where answers are made.
- */
+/** An environment as stored (Environment); `name` is what a request gave, any string. */
 export const environmentReader = v.object({
   id: v.uuid,
   testTargetId: v.uuid,
@@ -99,10 +90,8 @@ export type PrivateLocation = v.Read<typeof privateLocationReader>;
 /** A folder has no operation of its own: requests name it, answers give its id (Test case, `folderId`). */
 const folderReader = v.object({ id: v.uuid, testTargetId: v.uuid, name: v.text });
 
-/*
- * The stored shapes leave out `testCaseId` and `testCaseElementId`: they repeat where an object stands, and answers
- * add them. Readers accept and drop them, so that an answer's elements can be given back as data.
- */
+// The stored shapes leave out `testCaseId` and `testCaseElementId`, which repeat where an object stands: answers add
+// them, and readers accept and drop them, so that an answer's elements can be given back as data.
 
 export const interaction = { action: v.nonEmptyText, calledWith: v.optional(v.text) };
 export const assertion = { expectation: v.nonEmptyText, calledWith: v.optional(v.text) };
@@ -146,7 +135,7 @@ const settable = ["ENABLED", "DISABLED", "DRAFT", "OUTDATED", "PROVISIONAL"] as 
 
 /** Accepted on update (States and transitions). */
 export const settableStatus = v.oneOf(...settable);
-/** What a case can be in: "DELETED appears only in the list filter". */
+/** "DELETED appears only in the list filter". */
 export const caseStatus = v.oneOf(...settable, "DELETED");
 export const runStatus = v.oneOf("ON", "OFF");
 export const interactionStatus = v.oneOf("NEW", "EDITED", "APPROVED", "REJECTED");
@@ -160,10 +149,7 @@ const discoveryReader = v.object({
   message: v.optional(v.text),
 });
 
-/**
- * A test case as stored (Test case). It has no name of its own: the name a discovery gives is its description, and
- * a prerequisite's name is looked for there.
- */
+/** A test case as stored (Test case). The name that a discovery gives, or that a prerequisite is known by, is its description. */
 export const testCaseReader = v.object({
   id: v.uuid,
   testTargetId: v.uuid,
@@ -224,14 +210,11 @@ export const testReportReader = v.object({
 export type TestReport = v.Read<typeof testReportReader>;
 export type TestResult = v.Read<typeof testResultReader>;
 
-export type ReportStatus = "WAITING" | "PASSED" | "FAILED";
-
 /**
  * The derivation table of "States and transitions". A status beyond the three seen counts as done, but neither as
- * failed nor as succeeded: such a report fails beside a failed result and otherwise keeps WAITING, as no row of the
- * table lets it pass.
+ * failed nor as succeeded: beside no failed result the report keeps WAITING, as no row of the table lets it pass.
  */
-export function derivedStatus(results: readonly Pick<TestResult, "status">[]): ReportStatus {
+export function derivedStatus(results: readonly Pick<TestResult, "status">[]) {
   const statuses = results.map((result) => result.status);
   if (statuses.includes("WAITING")) return "WAITING";
   if (statuses.includes("FAILED")) return "FAILED";
@@ -261,10 +244,7 @@ export const notificationReader = v.object({
 
 export type NotificationType = v.Read<typeof notificationType>;
 
-/**
- * A discovery or batch generation that still runs. It is a stored row like any other, made in the transaction that
- * answers its request: so it survives the process, and resumes.
- */
+/** A discovery or batch generation that still runs: stored with the answer to its request, it survives the process. */
 export const generationReader = v.object({
   id: v.uuid,
   testTargetId: v.uuid,
@@ -280,10 +260,7 @@ export const generationReader = v.object({
 
 export type Generation = v.Read<typeof generationReader>;
 
-/**
- * Everything the service keeps, as one document: what `GET /control/data` shows and seeds are written in. Most
- * fields may be left out; the readers fill in what a fresh resource would have.
- */
+/** Everything the service keeps, as one document: what `GET /control/data` shows and seeds are written in. */
 export const dataReader = v.object({
   testTargets: v.or(v.list(testTargetReader), []),
   environments: v.or(v.list(environmentReader), []),
@@ -310,10 +287,7 @@ export const OWNED = [
 /** The longest wait a timer of the runtime can hold. */
 const LONGEST_WAIT = 2 ** 31 - 1;
 
-/**
- * How the service behaves where the text says "not shown", or says two things. Every value is one a real service
- * could have, so a client has to work under any combination.
- */
+/** How the service behaves where the text says "not shown", or two things. A client has to work under any combination. */
 const settings = v.object({
   /** Of the POST operations. */
   createStatus: v.or(v.oneOf(200, 201), 201),

@@ -42,10 +42,6 @@ export function liveCase({ store }: Service, testTargetId: string, id: string): 
   return found?.testTargetId === testTargetId && isLive(found) ? found : undefined;
 }
 
-/*
- * What requests say by name and the service keeps by id or once: folders, tags, prerequisites.
- */
-
 /** The folder of that name, made when the target has none; null is not a folder (Test case, `folderName`). */
 export function folderIdNamed(
   { store, runtime }: Service,

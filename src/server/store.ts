@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Data, Collection } from "./resources.ts";
+import type { DatabaseSync as Database } from "node:sqlite";
+import type { Collection, Data } from "./resources.ts";
 
 export type StoredTables = { readonly [K in Collection]: StoredRows<Data[K][number]> };
 
@@ -10,10 +11,7 @@ export type Store = StoredTables & {
   readonly close: () => void;
 };
 
-/**
- * Opens the store in `dataDir`, or an empty one in memory. Rejects with DataDirInUseError while another process has
- * it, and with DriverMissingError.
- */
+/** Opens the store in `dataDir`, or an empty one in memory. Rejects with DataDirInUseError and DriverMissingError. */
 export async function openStore(dataDir: string | undefined): Promise<Store> {
   const open = await sqlite();
   if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true });
@@ -27,34 +25,29 @@ export async function openStore(dataDir: string | undefined): Promise<Store> {
   try {
     const opened = (db = open(dataDir === undefined ? ":memory:" : join(dataDir, "service.db")));
     prepare(opened, dataDir ?? "memory");
-    const write = <T>(work: () => T): T => transaction(opened, work);
-    return { ...write(() => openTables(opened)), write, close };
+    const write = <T>(work: () => T): T => {
+      opened.exec("BEGIN IMMEDIATE");
+      try {
+        const done = work();
+        opened.exec("COMMIT");
+        return done;
+      } catch (error) {
+        opened.exec("ROLLBACK");
+        throw error;
+      }
+    };
+    const tables = write((): StoredTables => ({
+      testTargets: openTable(opened, "test_targets"),
+      environments: openTable(opened, "environments"),
+      folders: openTable(opened, "folders"),
+      testCases: openTable(opened, "test_cases"),
+      testReports: openTable(opened, "test_reports"),
+      notifications: openTable(opened, "notifications"),
+      generations: openTable(opened, "generations"),
+    }));
+    return { ...tables, write, close };
   } catch (error) {
     close();
-    throw error;
-  }
-}
-
-function openTables(db: Database): StoredTables {
-  return {
-    testTargets: openTable(db, "test_targets"),
-    environments: openTable(db, "environments"),
-    folders: openTable(db, "folders"),
-    testCases: openTable(db, "test_cases"),
-    testReports: openTable(db, "test_reports"),
-    notifications: openTable(db, "notifications"),
-    generations: openTable(db, "generations"),
-  };
-}
-
-function transaction<T>(db: Database, work: () => T): T {
-  db.exec("BEGIN IMMEDIATE");
-  try {
-    const done = work();
-    db.exec("COMMIT");
-    return done;
-  } catch (error) {
-    db.exec("ROLLBACK");
     throw error;
   }
 }
@@ -64,9 +57,7 @@ const FORMAT = 1;
 
 function prepare(db: Database, place: string): void {
   // A file says what it is before it is read: 0 is a new one, and rows of another format are not ours to trust.
-  const row = db.prepare("PRAGMA user_version").get();
-  const version =
-    typeof row === "object" && row !== null && "user_version" in row ? row.user_version : undefined;
+  const version = db.prepare("PRAGMA user_version").get()?.["user_version"];
   if (version !== 0 && version !== FORMAT)
     throw new Error(`the data in ${place} has format ${String(version)}; this version reads ${FORMAT}`);
   db.exec(`PRAGMA user_version = ${FORMAT}`);
@@ -101,17 +92,6 @@ function takeLock(open: OpenDatabase, dataDir: string): Database {
     lock.close();
     throw isBusy(cause) ? new DataDirInUseError(dataDir, cause) : cause;
   }
-}
-
-/** What both drivers have in common. */
-interface Database {
-  exec(sql: string): unknown;
-  prepare(sql: string): {
-    run(...values: (string | number)[]): unknown;
-    get(...values: (string | number)[]): unknown;
-    all(...values: (string | number)[]): readonly unknown[];
-  };
-  close(): void;
 }
 
 type OpenDatabase = (file: string) => Database;
@@ -181,43 +161,33 @@ function openTable<T extends { readonly id: string; readonly testTargetId?: stri
   );
   const insert = db.prepare(`INSERT INTO ${name} (id, target, json) VALUES (?, ?, ?)`);
   const update = db.prepare(`UPDATE ${name} SET json = ? WHERE id = ?`);
-  const get = db.prepare(`SELECT seq, json FROM ${name} WHERE id = ?`);
-  const pageOf = db.prepare(
-    `SELECT seq, json FROM ${name} WHERE target = ? AND seq > ? ORDER BY seq LIMIT ${PAGE}`,
-  );
-  const page = db.prepare(`SELECT seq, json FROM ${name} WHERE seq > ? ORDER BY seq LIMIT ${PAGE}`);
+  const get = db.prepare(`SELECT json FROM ${name} WHERE id = ?`);
+  const page = (where: string) =>
+    db.prepare(`SELECT seq, json FROM ${name} WHERE ${where} seq > ? ORDER BY seq LIMIT ${PAGE}`);
+  const [pageOf, pageOfAll] = [page("target = ? AND"), page("")];
   const remove = db.prepare(`DELETE FROM ${name} WHERE id = ?`);
   const clear = db.prepare(`DELETE FROM ${name}`);
   // Nothing but the two statements above writes rows, and the file's version says so of earlier processes too: what
   // is parsed here is a T. Reading it like a request would cost more than all the rest of a long list.
-  const parse: (written: string) => T = JSON.parse;
+  const parse: (json: string) => T = JSON.parse;
+  /** Page by page, so that no statement stays open while someone slow reads the answer. */
+  function* walk(pageAfter: (seq: number) => ReturnType<typeof pageOf.all>): Generator<T> {
+    let rows = pageAfter(0);
+    while (rows.length > 0) {
+      for (const { json } of rows) yield parse(String(json));
+      rows = pageAfter(Number(rows.at(-1)?.["seq"]));
+    }
+  }
   return {
     insert: (row) => void insert.run(row.id, row.testTargetId ?? row.id, JSON.stringify(row)),
     update: (row) => void update.run(JSON.stringify(row), row.id),
     get(id) {
       const row = get.get(id);
-      return row === undefined ? undefined : parse(rowOf(row).json);
+      return row && parse(String(row["json"]));
     },
-    of: (target) => walk((after) => pageOf.all(target, after), parse),
-    all: () => walk((after) => page.all(after), parse),
+    of: (target) => walk((after) => pageOf.all(target, after)),
+    all: () => walk((after) => pageOfAll.all(after)),
     remove: (id) => void remove.run(id),
     clear: () => void clear.run(),
   };
-}
-
-/** Walks page by page, so that no statement stays open while someone slow reads the answer. */
-function* walk<T>(pageAfter: (seq: number) => readonly unknown[], parse: (json: string) => T): Generator<T> {
-  let rows = pageAfter(0).map(rowOf);
-  while (rows.length > 0) {
-    for (const { json } of rows) yield parse(json);
-    rows = pageAfter(rows.at(-1)?.seq ?? 0).map(rowOf);
-  }
-}
-
-function rowOf(row: unknown): { readonly seq: number; readonly json: string } {
-  if (typeof row === "object" && row !== null && "seq" in row && "json" in row) {
-    const { seq, json } = row;
-    if (typeof seq === "number" && typeof json === "string") return { seq, json };
-  }
-  throw new Error("a stored row is not of the expected shape");
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../model/json.ts";
 import { startDiscovery } from "./generation.ts";
 import type { AnsweredJson, AnsweredObject, HandlerCall } from "./http.ts";
 import * as v from "./input.ts";
@@ -13,25 +14,21 @@ import {
 } from "./service.ts";
 
 /** Operation 7: GET /test-targets/{testTargetId}/test-cases, in the order of creation. */
-export const listTestCases: TargetOperation = (service, call, target) => {
-  const wanted = readFilter(service, call.query.get("filter"));
-  return listed(service, target.id, wanted);
-};
+export const listTestCases: TargetOperation = (service, call, target) =>
+  listed(service, target, readFilter(service, call.query.get("filter")));
 
 function* listed(
   { store, settings }: Service,
-  testTargetId: string,
+  target: r.TestTarget,
   wanted: Filter,
 ): Generator<AnsweredJson> {
-  for (const testCase of store.testCases.of(testTargetId))
+  for (const testCase of store.testCases.of(target.id))
     if (wanted(testCase)) yield listedTestCaseView(testCase, settings);
 }
 
-/*
- * The `elements` of an update (operation 8). The array replaces the stored one whole, and so does every element in
- * it; what an element keeps is who it is. Ids may be left out, and an object without one takes the id of what the
- * stored element has in its place: else a client that writes back an assertion without its id would make a new one.
- */
+// The `elements` of an update (operation 8). The array replaces the stored one whole, and so does every element in it.
+// An object without an id takes that of what the stored element has in its place: else a client that writes back an
+// assertion without its id would make a new one.
 
 const part = { id: v.optional(v.uuid), testCaseElementId: v.optional(v.uuid) };
 const index = (position: number) => v.or(v.integerFrom(0), position);
@@ -119,9 +116,8 @@ function testCaseOf(service: Service, call: HandlerCall, target: r.TestTarget): 
 type Filter = (testCase: r.TestCase) => boolean;
 
 /**
- * The query's `filter` (operation 7). "Operator syntax per field: not shown", so a field takes a plain value, which
- * must be equal, and AND, OR and NOT take arrays of filters; NOT holds when none of its filters does. Without a
- * filter everything but DELETED is listed; a filter says all of what it wants.
+ * The query's `filter` (operation 7). "Operator syntax per field: not shown": a field takes a plain value, and AND, OR
+ * and NOT (none of them) take arrays of filters. Without a filter everything but DELETED is listed.
  */
 function readFilter({ runtime }: Service, sent: string | null): Filter {
   return sent === null ? r.isLive : filter(v.parseForeign(sent, "filter"), "filter", runtime);
@@ -180,76 +176,62 @@ function discoveryView(discovery: r.Discovery | null, settings: r.Settings): Ans
   };
 }
 
-type Written = v.Read<ReturnType<typeof writtenElement>>;
-
 /** The elements the case has afterwards; refuses ids that are not of this case, or come twice. */
 function elementsAfter(
-  written: readonly Written[],
+  elements: readonly v.Read<ReturnType<typeof writtenElement>>[],
   testCase: r.TestCase,
   runtime: v.ServerRuntime,
 ): r.Element[] {
-  v.refuseRepeated("elements", "id", written);
-  v.refuseRepeated("elements", "index", written);
-  return written
-    .map((each, at) => {
-      const place = `elements[${at}]`;
-      mustBe(`${place}.testCaseId`, each.testCaseId, testCase.id);
-      return elementAfter(each, place, known(`${place}.id`, each.id, testCase.elements), runtime);
-    })
-    .toSorted((a, b) => a.index - b.index);
-}
-
-function elementAfter(
-  written: Written,
-  at: string,
-  stored: r.Element | undefined,
-  runtime: v.ServerRuntime,
-): r.Element {
-  v.refuseRepeated(`${at}.selectors`, "index", written.selectors);
-  v.refuseRepeated(`${at}.selectors`, "id", written.selectors);
-  const id = stored?.id ?? runtime.newId();
-  const { interaction: does, assertion: checks } = written;
-  const partAfter = (name: "interaction" | "assertion"): string => {
-    const before = stored?.[name]?.id;
-    mustBe(`${at}.${name}.testCaseElementId`, written[name]?.testCaseElementId, stored?.id);
-    mustBe(`${at}.${name}.id`, written[name]?.id, before);
-    return before ?? runtime.newId();
-  };
-  return {
-    id,
-    index: written.index,
-    interaction: does && { ...r.pick(does, "action", "calledWith"), id: partAfter("interaction") },
-    assertion: checks && { ...r.pick(checks, "expectation", "calledWith"), id: partAfter("assertion") },
-    selectors: selectorsAfter(written, at, stored, runtime),
-    ...(stored?.scrollState === undefined ? {} : { scrollState: stored.scrollState }),
-    ignoreFailure: written.ignoreFailure,
-  };
+  v.refuseRepeated("elements", "id", elements);
+  v.refuseRepeated("elements", "index", elements);
+  const after = elements.map((written, position): r.Element => {
+    const at = `elements[${position}]`;
+    const { interaction: does, assertion: checks, index, ignoreFailure } = written;
+    mustBe(`${at}.testCaseId`, written.testCaseId, testCase.id);
+    const stored = known(`${at}.id`, written.id, testCase.elements);
+    v.refuseRepeated(`${at}.selectors`, "index", written.selectors);
+    v.refuseRepeated(`${at}.selectors`, "id", written.selectors);
+    const id = stored?.id ?? runtime.newId();
+    const partId = (name: "interaction" | "assertion"): string => {
+      const before = stored?.[name]?.id;
+      mustBe(`${at}.${name}.testCaseElementId`, written[name]?.testCaseElementId, stored?.id);
+      mustBe(`${at}.${name}.id`, written[name]?.id, before);
+      return before ?? runtime.newId();
+    };
+    return {
+      id,
+      index,
+      interaction: does && { ...r.pick(does, "action", "calledWith"), id: partId("interaction") },
+      assertion: checks && { ...r.pick(checks, "expectation", "calledWith"), id: partId("assertion") },
+      selectors: selectorsAfter(written.selectors, at, stored, runtime),
+      ...(stored && r.pick(stored, "scrollState")),
+      ignoreFailure,
+    };
+  });
+  return after.toSorted((a, b) => a.index - b.index);
 }
 
 function selectorsAfter(
-  { selectors }: Written,
+  selectors: v.Read<ReturnType<typeof writtenElement>>["selectors"],
   at: string,
   stored: r.Element | undefined,
   runtime: v.ServerRuntime,
 ): r.Selector[] {
   const before = stored?.selectors ?? [];
   const named = new Set(selectors.map((each) => each.id));
-  return selectors
-    .map((written, position) => {
-      const place = `${at}.selectors[${position}]`;
-      mustBe(`${place}.testCaseElementId`, written.testCaseElementId, stored?.id);
-      const inPlace = before[position];
-      // The one in this place may have moved: then its id is spoken for elsewhere in the request.
-      const free = named.has(inPlace?.id) ? undefined : inPlace;
-      const kept = written.id === undefined ? free : known(`${place}.id`, written.id, before);
-      const { id = runtime.newId(), scrollStateId } = kept ?? {};
-      return {
-        ...r.pick(written, "index", "selector", "selectorType", "options"),
-        id,
-        ...(scrollStateId === undefined ? {} : { scrollStateId }),
-      };
-    })
-    .toSorted((a, b) => a.index - b.index);
+  const after = selectors.map((written, position) => {
+    const place = `${at}.selectors[${position}]`;
+    mustBe(`${place}.testCaseElementId`, written.testCaseElementId, stored?.id);
+    // The one in this place may have moved: then its id is spoken for elsewhere in the request.
+    const free = named.has(before[position]?.id) ? undefined : before[position];
+    const kept = written.id === undefined ? free : known(`${place}.id`, written.id, before);
+    return {
+      ...r.pick(written, "index", "selector", "selectorType", "options"),
+      id: kept?.id ?? runtime.newId(),
+      ...(kept && r.pick(kept, "scrollStateId")),
+    };
+  });
+  return after.toSorted((a, b) => a.index - b.index);
 }
 
 /** The stored one of that id, where an id is given. */
@@ -268,20 +250,20 @@ function mustBe(at: string, given: string | undefined, own: string | undefined):
 }
 
 /** The calls a locator line is made of, and the selector type each stands for. */
-const TYPES: ReadonlyMap<string, string> = new Map([
-  ["getByRole", "ROLE"],
-  ["getByText", "TEXT"],
-  ["getByLabel", "LABEL"],
-  ["getByPlaceholder", "PLACEHOLDER"],
-  ["getByAltText", "ALT_TEXT"],
-  ["getByTitle", "TITLE"],
-  ["getByTestId", "TEST_ID"],
-  ["locator", "CSS"],
-]);
+const TYPES: Readonly<Record<string, string>> = {
+  getByRole: "ROLE",
+  getByText: "TEXT",
+  getByLabel: "LABEL",
+  getByPlaceholder: "PLACEHOLDER",
+  getByAltText: "ALT_TEXT",
+  getByTitle: "TITLE",
+  getByTestId: "TEST_ID",
+  locator: "CSS",
+};
 
 /** A known call with a quoted first argument, and the text up to its closing bracket. */
 const CALL = new RegExp(
-  String.raw`\b(${[...TYPES.keys()].join("|")})\(\s*(?:'([^']*)'|"([^"]*)")\s*([^)]*)\)`,
+  String.raw`\b(${Object.keys(TYPES).join("|")})\(\s*(?:'([^']*)'|"([^"]*)")\s*([^)]*)\)`,
   "g",
 );
 const NAME = /\bname\s*:\s*(?:'([^']*)'|"([^"]*)")/;
@@ -291,20 +273,13 @@ const NAME = /\bname\s*:\s*(?:'([^']*)'|"([^"]*)")/;
  * something is one selector, in order, and a line without any is a selector as it stands.
  */
 function selectorsOf(locatorLine: string, runtime: v.ServerRuntime): r.Selector[] {
-  const calls = [...locatorLine.matchAll(CALL)];
-  const found =
-    calls.length === 0
-      ? [{ selectorType: "LOCATOR", selector: locatorLine.trim(), options: {} }]
-      : calls.map(([, call = "", single, double, rest = ""]) => {
-          const [, inSingle, inDouble] = NAME.exec(rest) ?? [];
-          const name = inSingle ?? inDouble;
-          const selectorType = TYPES.get(call) ?? "LOCATOR";
-          return {
-            selectorType,
-            selector: single ?? double ?? "",
-            options: name === undefined ? {} : { name },
-          };
-        });
+  const found = [...locatorLine.matchAll(CALL)].map(([, call = "", single, double, rest = ""]) => {
+    const [, inSingle, inDouble] = NAME.exec(rest) ?? [];
+    const name = inSingle ?? inDouble;
+    const options: JsonObject = name === undefined ? {} : { name };
+    return { selectorType: TYPES[call] ?? "LOCATOR", selector: single ?? double ?? "", options };
+  });
+  if (found.length === 0) found.push({ selectorType: "LOCATOR", selector: locatorLine.trim(), options: {} });
   return found.map((each, index) => ({ id: runtime.newId(), index, ...each }));
 }
 

@@ -84,17 +84,20 @@ function withChanges(
   given: v.Read<typeof updateEnvironments>,
 ): r.Environment {
   const updatedAt = service.runtime.now();
-  const { discoveryUrl: url = discoveryUrl, privateLocationName, testAccount, basicAuth, ...rest } = given;
-  const location =
-    typeof privateLocationName === "string"
-      ? locationNamed(service, privateLocationName)
-      : privateLocationName;
-  const privateLocationAfter = location === undefined ? privateLocation : location;
+  const {
+    discoveryUrl: url = discoveryUrl,
+    privateLocationName: name,
+    testAccount,
+    basicAuth,
+    ...rest
+  } = given;
+  const location = typeof name === "string" ? locationNamed(service, name) : name;
+  const locationAfter = location === undefined ? privateLocation : location;
   return {
     ...current,
     ...rest,
     ...(typeof url === "string" && { discoveryUrl: url }),
-    ...(privateLocationAfter && { privateLocation: privateLocationAfter }),
+    ...(locationAfter && { privateLocation: locationAfter }),
     ...(testAccount !== undefined && { testAccount: testAccount && { ...testAccount, updatedAt } }),
     ...(basicAuth !== undefined && { basicAuth: basicAuth && { ...basicAuth, updatedAt } }),
     updatedAt,
@@ -109,26 +112,18 @@ function locationNamed({ store, runtime }: Service, name: string): r.PrivateLoca
 }
 
 /** An environment before anything is written to it; the service gives every one an address of its own. */
-function freshEnvironment(
-  runtime: v.ServerRuntime,
-  testTargetId: string,
-  type: r.Environment["type"],
-): r.Environment {
+function freshEnvironment(runtime: v.ServerRuntime, testTargetId: string, type: "DEFAULT" | "ADDITIONAL") {
   const environment = r.fresh(r.environmentReader, runtime, { testTargetId, type });
   const emailPrefix = `env-${environment.id.slice(0, 8)}`;
   return { ...environment, emailDomain: "mail.example.com", emailPrefix };
 }
 
 function summary({ id, type, discoveryUrl, emailPrefix, emailDomain }: r.Environment): AnsweredJson {
-  const email =
-    emailPrefix === undefined || emailDomain === undefined ? undefined : `${emailPrefix}@${emailDomain}`;
-  return { id, type, discoveryUrl, email };
+  const hasEmail = emailPrefix !== undefined && emailDomain !== undefined;
+  return { id, type, discoveryUrl, email: hasEmail ? `${emailPrefix}@${emailDomain}` : undefined };
 }
 
-/**
- * An environment as answered (Environment, response fields). The table has `password` and `otpInitializerKey` among
- * them; secrets are still left out.
- */
+/** An environment as answered (Environment, response fields), without the secrets that the table has among them. */
 function environmentView(environment: r.Environment, settings: r.Settings): AnsweredJson {
   const { name, type, testAccount: account, basicAuth: auth, privateLocation, ...rest } = environment;
   const isListed = name === "DEFAULT" || name === "ADDITIONAL";

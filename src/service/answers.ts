@@ -5,11 +5,8 @@ import { FaultError } from "./failure.ts";
 import { MAX_PAGES, MAX_REPORTS, isSegment } from "./request.ts";
 
 /*
- * Reading answers. What is not as service-api.md describes it is thrown as a FaultError, and its place put together on
- * the way out: tens of thousands of fields are read per second, and a misfit is rare.
- *
- * One rule for all optional fields: null is taken as absent where service-api.md does not allow it, and a wrong
- * type is a misfit.
+ * Reading answers. What is not as service-api.md describes it is thrown as a FaultError; its place is put together on the
+ * way out, as a misfit is rare. Of all optional fields, null is taken as absent where service-api.md does not allow it.
  */
 
 function misfit(expected: string, found: Json | undefined): FaultError {
@@ -24,16 +21,13 @@ function typeName(value: Json | undefined): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** An error of a part, placed below `key`. */
 function placed(error: unknown, key: string | number): unknown {
   if (!(error instanceof FaultError) || error.fault.kind !== "misshapen") return error;
   return new FaultError({ ...error.fault, at: [key, ...error.fault.at] });
 }
 
-/** Reads what stands in a field. */
 type Read<T> = (value: Json | undefined) => T;
 
-/** Of a value that must be there. */
 function required<T extends Json>(expected: string, test: (value: Json | undefined) => value is T): Read<T> {
   return (value) => {
     if (test(value)) return value;
@@ -41,7 +35,6 @@ function required<T extends Json>(expected: string, test: (value: Json | undefin
   };
 }
 
-/** Of a value that may be absent. */
 function optional<T>(read: Read<T>): Read<T | undefined> {
   return (value) => (value === null || value === undefined ? undefined : read(value));
 }
@@ -101,14 +94,13 @@ export const readTarget: Read<LiveTarget> = shape({
   environments: orNone(listOf(shape({ id: anId, type: text, discoveryUrl: text }))),
 });
 
-/** The answer of operation 1. */
 export const readTargets = listOf(readTarget);
 
 function orNone<T>(read: Read<readonly T[]>): Read<readonly T[]> {
   return (value) => optional(read)(value) ?? [];
 }
 
-/** One item of the answer of operation 7 (service-api.md, "Test case", list shape). @param at its place in the list */
+/** One item of operation 7 (service-api.md, "Test case", list shape). @param at its place in the list */
 export function readTestCase(item: Json, at?: number): LiveTestCase {
   try {
     // Required in the list, and a sign that the list is what it should be; nothing else needs it.
@@ -139,13 +131,11 @@ const testCase: Read<LiveTestCase> = shape({
   ),
 });
 
-/** One test case element. */
 export function element(value: Json | undefined): LiveElement {
   const raw = anObject(value);
   return { id: at(raw, "id", text), parts: parts(ELEMENT, raw), raw };
 }
 
-/** Reads one field of an object. */
 function at<T>(holder: JsonObject, name: string, read: Read<T>): T {
   try {
     return read(holder[name]);
@@ -204,7 +194,6 @@ const notification = shape({
 });
 export type LiveNotification = ReturnType<typeof notification>;
 
-/** The answer of operation 14. */
 export const readNotifications = listOf(notification);
 
 /** service-api.md, "Test result". Undefined: the answer did not show it. */
@@ -227,19 +216,16 @@ const reportFields = shape({
   updatedAt: text,
   executionUrl: text,
   status: text,
-  /** The trigger context, as it came. */
   context: object,
   breakpoint: text,
   browser: text,
 });
 
-/** service-api.md, "Test report". */
 export type LiveReport = ReturnType<typeof reportFields> & {
   /** The plain results, also where a list wraps them in report-shaped entries. */
   readonly results: readonly LiveResult[];
 };
 
-/** The answer of operation 13. */
 export function readReport(answer: Json | undefined): LiveReport {
   return { ...reportFields(answer), results: results(anObject(answer)) };
 }
@@ -257,7 +243,6 @@ function results(holder: JsonObject): readonly LiveResult[] {
   return at(holder, "testResults", orNone(read)).flat();
 }
 
-/** One answer of operation 12; `key` is what the next page is asked for with. */
 export type ReportPage = ReturnType<typeof readReportPage>;
 
 /** A missing `hasNextPage` is read from whether there is a key. */
@@ -271,24 +256,22 @@ const reportPage = shape({ data: listOf(readReport), hasNextPage: flag });
 
 /** What follows a page when all are read one after the other. */
 export type PageEnd =
-  /** Another page. */
   | "more"
-  /** Nothing: this was the last one. */
+  /** This was the last one. */
   | "end"
-  /** Nothing, though the service says that there is more: this page brought no report that was not known. */
+  /** The service says that there is more, but this page brought no report that was not known, */
   | "nothing-new"
-  /** Nothing, though the service says that there is more: it gave no key to ask for it. */
+  /** or gave no key to ask for it, */
   | "no-key"
-  /** Nothing, though the service says that there is more: no service has so many. */
+  /** or there are more than any service has. */
   | "too-many";
 
 export interface NewReports {
-  /** Those that no earlier page had. */
   readonly reports: readonly LiveReport[];
   readonly next: PageEnd;
 }
 
-/** Which reports of a page are new, and whether to ask for another; adds their ids to those seen. @param pages so far */
+/** Which reports of a page are new, and whether to ask for another; adds their ids to those seen. */
 export function newReports(page: ReportPage, seen: Set<string>, pages: number): NewReports {
   const reports = page.reports.filter(({ id }) => !seen.has(id) && seen.add(id));
   const isTooMuch = pages >= MAX_PAGES || seen.size >= MAX_REPORTS;

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { TascError } from "../model/error.ts";
 import type { ClientEvent, OfCall } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
@@ -23,7 +24,6 @@ import {
   shapedAnswer,
   streamedList,
   wholeAnswer,
-  withheld,
 } from "./exchange.ts";
 import { type Fault, type MayHaveActed, ServiceError, isTooMany, mayHaveActed, mayRetry } from "./failure.ts";
 import { Limiter, type ShareRate } from "./limiter.ts";
@@ -38,32 +38,26 @@ import {
   slept,
 } from "./request.ts";
 
-/** What a call is, apart from how often it must be sent. */
 interface Call<T> {
   readonly method: Method;
   /** Segments from `apiKey`, `v3` on. */
   readonly path: readonly string[];
   /** With its question mark. */
   readonly query?: string;
-  /** JSON. */
   readonly body?: string;
   /** Makes what reads a 2xx answer; made again for each send. */
   readonly reader: () => AnswerReader<T>;
 }
 
-/** What a call led to, and in how many sends. */
 export interface Done<T> {
   readonly value: T;
   readonly attempts: number;
 }
 
 /**
- * Asked right before every send and resend, reads included: after all waiting for a turn and for a delay, and once
- * more where it then took longer than PERMISSION_LASTS until a connection stood.
- *
- * It refuses by throwing a `TascError`: nothing is sent, and the call ends with the failure `withheld`, whose `acted`
- * still covers earlier sends. What else it throws comes out of the client's call.
- * @returns a promise where it has to look something up; the send waits for it
+ * Asked right before every send and resend, reads included, after all waiting for a turn and for a delay. What it looks
+ * up holds for PERMISSION_LASTS: where it then takes longer until a connection stands, it is asked again. It refuses by
+ * throwing a `TascError`: nothing is sent, and the call ends as `withheld`.
  */
 export type BeforeSend = (send: Pick<OfCall, "method" | "path" | "attempt">) => void | Promise<void>;
 
@@ -71,16 +65,11 @@ export interface ClientOptions {
   /** From `checkBaseUrl`, which also decides whether plain http is allowed. */
   readonly baseUrl: BaseUrl;
   readonly apiKey: Secret;
-  /** Calls in flight, of any kind. */
   readonly concurrency: number;
-  /** Sends in a second, of any call. */
   readonly rateLimit?: number | undefined;
   /** Where the rate is kept together with other processes. */
   readonly shareRate?: ShareRate | undefined;
-  /**
-   * Milliseconds that one send may take, from connecting to the answer's last byte. For the streamed list of test
-   * cases, it is the time for each 256 KiB.
-   */
+  /** Milliseconds from connecting to the answer's last byte; for the streamed list of test cases, for each 256 KiB. */
   readonly requestTimeout: number;
   /** Sends after the first. */
   readonly retries: number;
@@ -89,7 +78,6 @@ export interface ClientOptions {
   readonly onEvent?: (event: ClientEvent) => void;
   /** Where the variables of proxies are looked for (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); no proxy without it. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** See `BeforeSend`. */
   readonly beforeSend?: BeforeSend;
   /** Ends everything at once: calls in flight are dropped, and all calls end as `interrupted`. */
   readonly signal?: AbortSignal;
@@ -107,9 +95,8 @@ const MAX_CONNECTS = 3;
 export type Client = ReturnType<typeof createClient>;
 
 /**
- * Makes a client: the service's 14 operations. They throw a `ServiceError` for what the service or the network does wrong,
- * and else only mistakes of the caller: a path segment that no path can carry (RangeError), an error of a collector.
- * Nothing is connected, and no HTTP library loaded, before the first call.
+ * The service's 14 operations. They throw a `ServiceError` for what the service or the network does wrong, and else only
+ * mistakes of the caller. Nothing is connected, and no HTTP library loaded, before the first call.
  */
 export function createClient(options: ClientOptions) {
   const { baseUrl, apiKey, concurrency, rateLimit, shareRate, retries, world } = options;
@@ -125,7 +112,6 @@ export function createClient(options: ClientOptions) {
     return openTransport(baseUrl.origin, requestTimeout, options.env ?? {});
   };
 
-  /** Sends a call once, as far as it is permitted. */
   const send = async <T>(
     { method, path, query = "", body, reader }: Call<T>,
     permission: () => void | Promise<void>,
@@ -136,11 +122,17 @@ export function createClient(options: ClientOptions) {
       method,
       path: `${baseUrl.path}${pathOf(path)}${query}`,
       headers: { "X-API-Key": apiKey.reveal(), Accept: "application/json", "User-Agent": "tasc", ...json },
-      body,
+      body: body ?? null,
     };
     for (let connects = 1; ; connects++) {
-      const refusal = await refusalOf(permission);
-      if (refusal !== undefined) return unsent(refusal);
+      let looked: void | Promise<void>;
+      try {
+        looked = permission();
+        await looked;
+      } catch (error) {
+        if (error instanceof TascError) return withheld(error);
+        throw error;
+      }
       // Monotonic clocks stand still while a machine is suspended, so this one is the wall's.
       const granted = Date.now();
       const exchanged = await exchange(connections, {
@@ -152,12 +144,9 @@ export function createClient(options: ClientOptions) {
         signal,
         redact: redactAll,
         now: () => world.now(),
-        mayWrite: () => (Math.abs(Date.now() - granted) < PERMISSION_LASTS ? undefined : permission()),
+        mayWrite: () => looked === undefined || Math.abs(Date.now() - granted) < PERMISSION_LASTS,
       });
-      // Connecting took so long that the permission is not certain any more: it is asked again, for a new connection.
-      if (exchanged.unsure === undefined || connects === MAX_CONNECTS) return exchanged;
-      const late = await refusalOf(() => exchanged.unsure);
-      if (late !== undefined) return unsent(late);
+      if (!exchanged.tooLate || connects === MAX_CONNECTS) return exchanged;
     }
   };
 
@@ -214,23 +203,17 @@ export function createClient(options: ClientOptions) {
     (await make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader })).value;
   const read = <T>(inner: readonly string[], reader: (answer: Json) => T, query?: string): Promise<T> =>
     get(inner, () => shapedAnswer(reader), query);
-  /** Operation 12, one page. @param key of the page before */
   const listReports = (targetId: string, key?: Json): Promise<ReportPage> => {
     const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
     return read([targetId, "test-reports"], readReportPage, query);
   };
   return {
-    /** Operation 1. */
     listTargets: () => read([], readTargets),
-    /** Operation 3. */
     getTarget: (targetId: string) => read([targetId], readTarget),
-    /** Operation 7: the cases go through `keep` one by one, in the service's order; the answer is never held whole. */
+    /** The cases go through `keep` one by one, in the service's order, and the answer is never held whole. */
     listTestCases: <T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> =>
       get([targetId, "test-cases"], () => streamedList((json, index) => keep(readTestCase(json, index)))),
-    /**
-     * Operations 2, 4 to 6 and 8 to 11. The value is undefined for an answer that is empty, and for one to a PATCH that
-     * cannot be read.
-     */
+    /** The value is undefined for an answer that is empty, and for one to a PATCH that cannot be read. */
     send: ({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> =>
       make({
         method,
@@ -239,7 +222,6 @@ export function createClient(options: ClientOptions) {
         reader: method === "PATCH" ? optionalAnswer : wholeAnswer,
       }),
     listReports,
-    /** Operation 12, page after page. */
     async *allReports(targetId: string): AsyncGenerator<NewReports, void, undefined> {
       const seen = new Set<string>();
       let key: Json | undefined;
@@ -251,20 +233,17 @@ export function createClient(options: ClientOptions) {
         more = fresh.next === "more";
       }
     },
-    /** Operation 13. */
     getReport: (targetId: string, reportId: string) => read([targetId, "test-reports", reportId], readReport),
-    /** Operation 14. */
     listNotifications: (targetId: string) => read([targetId, "notifications"], readNotifications),
     /** Drops all connections; calls still under way end as `interrupted`. */
     close: async (): Promise<void> => {
       ending.abort();
       // Where it could not be opened, the calls said why.
-      await (await transport?.catch(() => undefined))?.close();
+      await (await transport?.catch(() => undefined))?.dispatcher.destroy();
     },
   };
 }
 
-/** A signal of the client's own, aborted with the one handed in. */
 function endingSignal(outer: AbortSignal | undefined): AbortController {
   const ending = new AbortController();
   // Every call in flight listens; that is not a leak, as Node would warn from the eleventh on.
@@ -274,27 +253,11 @@ function endingSignal(outer: AbortSignal | undefined): AbortController {
   return ending;
 }
 
-/** Events of calls without what they have in common. */
 type OfThisCall<E> = E extends OfCall ? Omit<E, keyof OfCall> : never;
 
-function unsent(failure: Fault): Exchanged<never> {
-  return {
-    result: { ok: false, failure },
-    status: undefined,
-    date: undefined,
-    began: false,
-    unsure: undefined,
-  };
-}
-
-/** Why a send is refused, if it is. */
-async function refusalOf(permission: () => void | Promise<void> | undefined): Promise<Fault | undefined> {
-  try {
-    await permission();
-    return undefined;
-  } catch (error) {
-    return withheld(error);
-  }
+function withheld(cause: TascError): Exchanged<never> {
+  const result = { ok: false, failure: { kind: "withheld", cause } } as const;
+  return { result, status: undefined, date: undefined, began: false, tooLate: false };
 }
 
 /** How delays between sends grow: `base` doubles with each send up to `cap`, in milliseconds. */
@@ -311,12 +274,7 @@ const AFTER_TROUBLE: Backoff = { base: 250, cap: 10_000, jitter: 1 };
 /** After a 429 that does not say how long: the service wants peace, so half the delay is certain. */
 const AFTER_TOO_MANY: Backoff = { base: 1000, cap: 30_000, jitter: 0.5 };
 
-/**
- * How long to wait before the next send. What the service asks for counts; 0 asks for nothing.
- * @param send how many sends there were, from 1
- * @param random in [0, 1)
- * @returns milliseconds
- */
+/** Milliseconds before the next send. What the service asks for counts. @param send how many there were, from 1 */
 export function retryDelay(fault: Fault, send: number, random: number): number {
   const asked = fault.kind === "status" ? fault.retryAfter : undefined;
   if (asked !== undefined && asked > 0) return asked;
@@ -331,7 +289,7 @@ function backoff({ base, cap, jitter }: Backoff, send: number, random: number): 
 /** Header values that arrive as they were sent: ASCII, without blanks at the ends or line breaks. */
 const HEADER_VALUE = /^[!-~]([\t -~]*[!-~])?$/;
 
-/** Whether the key can be put into the header `X-API-Key`. A line break from a CI variable is the usual reason. */
+/** A line break from a CI variable is the usual reason why not. */
 function isSendable(key: Secret): boolean {
   return HEADER_VALUE.test(key.reveal());
 }
@@ -339,7 +297,6 @@ function isSendable(key: Secret): boolean {
 /** Shorter texts occur by themselves; removing them would spoil messages and protect nothing. */
 const MIN_REDACTED = 4;
 
-/** Adds the key to what is removed from the service's words. */
 function redactingKey(key: Secret, redact: Redact): Redact {
   const text = key.reveal();
   return text.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(text, SENSITIVE);

@@ -1,86 +1,51 @@
-import { TascError } from "../model/error.ts";
+import type { Dispatcher } from "undici";
 import type { Json } from "../model/json.ts";
 import { type Fault, FaultError } from "./failure.ts";
 import { JsonSplitter, isDeeper, parseBytes, withoutBom } from "./json-stream.ts";
-import { type Headers, type Redact, headerText, statusFault, wordsOf } from "./refusal.ts";
+import { type Redact, headerText, statusFault, wordsOf } from "./refusal.ts";
 import {
   MAX_ANSWER_BYTES,
   MAX_DEPTH,
   MAX_ERROR_BYTES,
   MAX_LIST_BYTES,
-  type Method,
   type Result,
   STREAM_WINDOW_BYTES,
 } from "./request.ts";
 
-/** One HTTP request as it goes out. */
-export interface WireRequest {
-  readonly method: Method;
-  /** With the base address's path and the query. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-}
-
-/** The events of one request, in this order; after `ended` or `broke` nothing more. */
-export interface Receiver {
-  /** A connection stands and the request is about to be written to it. `abort` drops the connection. */
-  began(abort: () => void): void;
-  head(status: number, headers: Headers): void;
-  /** A piece of the body, which does not change afterwards. */
-  piece(bytes: Uint8Array): void;
-  ended(): void;
-  broke(error: Error): void;
-}
-
-/** Connections to one origin. Nothing is retried, redirected or queued in here. */
+/** Connections to one origin. Nothing is retried, redirected or queued in there. */
 export interface Transport {
   /** Whether a proxy may stand between here and the service. */
   readonly isProxied: boolean;
-  send(request: WireRequest, receiver: Receiver): void;
-  /** Drops all connections. */
-  close(): Promise<void>;
+  readonly dispatcher: Pick<Dispatcher, "dispatch" | "destroy">;
 }
 
 export interface ExchangeOptions<T> {
-  readonly request: WireRequest;
-  /** Of a 2xx answer. */
+  readonly request: Pick<Dispatcher.DispatchOptions, "method" | "path" | "headers" | "body">;
   readonly reader: AnswerReader<T>;
   readonly origin: string;
   readonly host: string;
   /** Milliseconds from handing the request over to the last byte of the answer. */
   readonly limit: number;
-  /** Ends the exchange at once. */
   readonly signal: AbortSignal;
   readonly redact: Redact;
-  /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Asked once a connection stands, before a byte is written; see `BeforeSend`. */
-  readonly mayWrite: () => void | Promise<void>;
+  /** Asked once a connection stands, before a byte is written; if not, the connection is dropped. */
+  readonly mayWrite: () => boolean;
 }
 
 export interface Exchanged<T> {
   readonly result: Result<T, Fault>;
   readonly status: number | undefined;
-  /** The answer's `Date`, as it stands there. */
   readonly date: string | undefined;
   /** Whether any byte of the request can have left. */
   readonly began: boolean;
-  /** Nothing was sent, since the permission to send has to be looked up first: what looks it up. */
-  readonly unsure: Promise<void> | undefined;
-}
-
-/** The fault of a send that its permission refused. @throws what is not a refusal */
-export function withheld(error: unknown): Fault {
-  if (error instanceof TascError) return { kind: "withheld", cause: error };
-  throw error;
+  /** Nothing was sent, since it might not be written any more when a connection stood. */
+  readonly tooLate: boolean;
 }
 
 /**
- * Sends one request once and reads its answer.
- *
- * The time limit runs on the real clock, not on a clock that is handed in: it guards against a peer in the real
- * world. It covers connecting, headers and body, so a server that hangs or trickles at any point is given up on.
+ * Sends one request once and reads its answer. The time limit covers connecting, headers and body, and runs on the real
+ * clock: it guards against a peer in the real world that hangs or trickles.
  * @throws what the reader throws, but for a FaultError
  */
 export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): Promise<Exchanged<T>> {
@@ -91,7 +56,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     let status: number | undefined;
     let date: string | undefined;
     let body: AnswerReader<T> | undefined;
-    let unsure: Promise<void> | undefined;
+    let tooLate = false;
     let untilNextWindow = Infinity;
     /** The answer has come to its own end. */
     let isWhole = false;
@@ -105,7 +70,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     const settle = (result: Result<T, Fault>): void => {
       if (isOver) return;
       cleanUp();
-      resolve({ result, status, date, began: abort !== undefined, unsure });
+      resolve({ result, status, date, began: abort !== undefined, tooLate });
     };
     const fail = (failure: Fault): void => settle({ ok: false, failure });
     /** An error in what the reader hands items to is a mistake of ours and not the connection's. */
@@ -135,66 +100,62 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     signal.addEventListener("abort", interrupt);
     if (signal.aborted) return interrupt();
 
-    transport.send(options.request, {
-      began(drop) {
-        // Given up while the connection was being made: dropped before a byte is written.
-        if (isOver) return drop();
-        guard(() => {
-          try {
-            unsure = options.mayWrite() ?? undefined;
-          } catch (error) {
-            return fail(withheld(error));
+    transport.dispatcher.dispatch(
+      { ...options.request, origin },
+      {
+        onRequestStart(controller) {
+          // undici may move a request to another connection. For a creation that could be a second one.
+          if (abort !== undefined)
+            return controller.abort(new Error("the request was about to be sent twice"));
+          const drop = (): void => controller.abort(new Error("the answer is not wanted any more"));
+          // Given up while the connection was being made: dropped before a byte is written.
+          if (isOver) return drop();
+          tooLate = !options.mayWrite();
+          if (!tooLate) abort = drop;
+          else {
+            fail(timedOut());
+            drop();
           }
-          // Handled by whoever gets it; until then a rejection must not count as unhandled.
-          unsure?.catch(() => undefined);
-          if (unsure !== undefined) fail(timedOut());
-        });
-        if (isOver) drop();
-        else abort = drop;
+        },
+        onResponseStart(_controller, code, headers) {
+          if (isOver || code < 200) return;
+          status = code;
+          date = headerText(headers, "date");
+          const encoding = headerText(headers, "content-encoding") ?? "";
+          if (code >= 300)
+            body = refusal((bytes) =>
+              statusFault({ status: code, headers, words: wordsOf(bytes, redact) }, origin, now()),
+            );
+          else body = encoding === "" || encoding === "identity" ? reader : compressed(reader);
+          untilNextWindow = body.window ?? Infinity;
+        },
+        onResponseData(_controller, bytes) {
+          if (isOver) return;
+          guard(() => {
+            if (body?.take(bytes) === false) return finish();
+            untilNextWindow -= bytes.length;
+            if (untilNextWindow > 0) return;
+            untilNextWindow = body?.window ?? Infinity;
+            timer.refresh();
+          });
+        },
+        onResponseEnd() {
+          if (isOver) return;
+          isWhole = true;
+          guard(finish);
+        },
+        onResponseError(_controller, error) {
+          if (!isOver) giveUp(connectionFault(error, abort !== undefined, host, limit, transport.isProxied));
+        },
       },
-      head(code, headers) {
-        if (isOver) return;
-        status = code;
-        date = headerText(headers, "date");
-        const encoding = headerText(headers, "content-encoding") ?? "";
-        if (code >= 300)
-          body = refusal((bytes) =>
-            statusFault({ status: code, headers, words: wordsOf(bytes, redact) }, origin, now()),
-          );
-        else body = encoding === "" || encoding === "identity" ? reader : compressed(reader);
-        untilNextWindow = body.window ?? Infinity;
-      },
-      piece(bytes) {
-        if (isOver) return;
-        guard(() => {
-          if (body?.take(bytes) === false) return finish();
-          untilNextWindow -= bytes.length;
-          if (untilNextWindow > 0) return;
-          untilNextWindow = body?.window ?? Infinity;
-          timer.refresh();
-        });
-      },
-      ended() {
-        if (isOver) return;
-        isWhole = true;
-        guard(finish);
-      },
-      broke(error) {
-        if (!isOver) giveUp(connectionFault(error, abort !== undefined, host, limit, transport.isProxied));
-      },
-    });
+    );
   });
 }
 
-/** Takes in the body of one answer, piece by piece. */
 export interface AnswerReader<T> {
   /** @returns whether it wants the next piece; if not, the rest of the answer cannot change the result */
   take(piece: Uint8Array): boolean;
-  /**
-   * Called once, after the last piece that there was or that it wanted.
-   * @param unreadable why the answer cannot be read at all
-   * @throws FaultError
-   */
+  /** Called once, after the last piece. @param unreadable why the answer cannot be read at all @throws FaultError */
   end(unreadable?: Fault): T;
   /** The call's time limit starts again after so many bytes; without it, it holds for the whole answer. */
   readonly window?: number;
@@ -206,7 +167,6 @@ function compressed<T>(reader: AnswerReader<T>): AnswerReader<T> {
   return { take: () => false, end };
 }
 
-/** Keeps the beginning of a body for the service's words. */
 function refusal(faultOf: (body: Uint8Array) => Fault): AnswerReader<never> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -246,7 +206,6 @@ export function wholeAnswer(): AnswerReader<Json | undefined> {
   };
 }
 
-/** An answer that must be there and have a certain shape. */
 export function shapedAnswer<T>(read: (answer: Json) => T): AnswerReader<T> {
   const whole = wholeAnswer();
   return {
@@ -275,7 +234,6 @@ export function optionalAnswer(): AnswerReader<Json | undefined> {
   };
 }
 
-/** A list of which only one item is held at a time, and what is made of each. */
 export function streamedList<T>(
   read: (item: Json, index: number) => T,
   limit = MAX_LIST_BYTES,
@@ -299,11 +257,7 @@ export function streamedList<T>(
   };
 }
 
-/**
- * What a connection's error means.
- * @param began whether a connection stood and the request was being written
- * @param limit of the call's time, in milliseconds, in case connecting took longer
- */
+/** @param began whether a connection stood and the request was being written @param limit of the call's time */
 export function connectionFault(
   error: Error,
   began: boolean,

@@ -11,7 +11,6 @@ export type Fault =
   | {
       readonly kind: "unreachable";
       readonly cause: keyof typeof UNREACHABLE;
-      /** Host and port. */
       readonly host: string;
       /** The system's code, e.g. ECONNREFUSED. */
       readonly code: string;
@@ -19,7 +18,6 @@ export type Fault =
   | { readonly kind: "interrupted" }
   /** `beforeSend` refused the send; later sends of the run would be refused as well. */
   | { readonly kind: "withheld"; readonly cause: TascError }
-  /** @param limit milliseconds */
   | { readonly kind: "timeout"; readonly limit: number; readonly during: keyof typeof DURING }
   | { readonly kind: "broken"; readonly code: string }
   | { readonly kind: "key-refused"; readonly status: 401 | 403; readonly words: string | undefined }
@@ -31,7 +29,7 @@ export type Fault =
       readonly status: number;
       /** What the service says about it: one line, bounded, without control characters. */
       readonly words: string | undefined;
-      /** Milliseconds, from `Retry-After`. */
+      /** Milliseconds. */
       readonly retryAfter: number | undefined;
     }
   | Unreadable
@@ -39,7 +37,6 @@ export type Fault =
   | { readonly kind: "misshapen"; readonly at: Path; readonly expected: string; readonly found: string }
   | TooBig;
 
-/** A 2xx answer that is not JSON. */
 export interface Unreadable {
   readonly kind: "unreadable";
   readonly why: keyof typeof UNREADABLE;
@@ -66,10 +63,7 @@ export class FaultError extends Error {
 /** Whether the service can have done what it was asked to do. */
 export type MayHaveActed = "no" | "maybe";
 
-/**
- * Why a call did not end well. `acted` and `attempts` cover all its sends: a PATCH that timed out once and was
- * refused a connection afterwards may have been carried out.
- */
+/** Why a call did not end well. `acted` and `attempts` cover all its sends. */
 export type Failure = Fault & {
   readonly method: Method;
   /** From `/apiKey/v3` on, without the query. */
@@ -78,7 +72,6 @@ export type Failure = Fault & {
   readonly acted: MayHaveActed;
 };
 
-/** A call that the service did not answer as it should. */
 export class ServiceError extends TascError {
   readonly failure: Failure;
 
@@ -98,10 +91,8 @@ export function isOutOfReach(fault: Fault): boolean {
 const OUT_OF_REACH: readonly FaultKind[] = ["unsendable", "unreachable", "key-refused"];
 
 /**
- * Whether the service can have acted on a send that ended with the fault. A 4xx says that it did not, except
- * 408, which says that it gave up waiting; all other answers and breaks leave it open (service-api.md, "Errors":
- * not shown).
- * @param began whether any byte of the request can have left
+ * Whether the service can have acted on a send that ended with the fault. A 4xx says that it did not, except 408, which
+ * says that it gave up waiting; all others leave it open. @param began whether any byte of the request can have left
  */
 export function mayHaveActed(method: Method, fault: Fault, began: boolean): MayHaveActed {
   if (method === "GET" || !began || fault.kind === "key-refused") return "no";
@@ -116,15 +107,9 @@ export function isTooMany(fault: Fault): boolean {
   return fault.kind === "status" && fault.status === TOO_MANY_REQUESTS;
 }
 
-/**
- * Whether a call may be sent again by itself (design contract, section 5). What may pass by itself is worth
- * another send; a creation only if the service cannot have acted on this one.
- */
+/** Whether a call may be sent again: a creation only if the service cannot have acted on this send. */
 export function mayRetry(method: Method, fault: Fault, acted: MayHaveActed): boolean {
-  return isPassing(fault) && (method !== "POST" || acted === "no");
-}
-
-function isPassing(fault: Fault): boolean {
+  if (method === "POST" && acted === "maybe") return false;
   // A certificate that is wrong now is wrong in a second, too.
   if (fault.kind === "unreachable") return fault.cause !== "certificate" && fault.cause !== "encryption";
   if (fault.kind === "status")
@@ -134,21 +119,11 @@ function isPassing(fault: Fault): boolean {
   return fault.kind === "timeout" || fault.kind === "broken";
 }
 
-/** A failure in words, in the parts that a diagnostic has. */
-export interface FailureText {
-  /** For programs; stays the same across wordings. */
-  readonly code: string;
-  readonly summary: string;
-  /** What exactly happened, and what to do next. */
-  readonly detail: string;
-}
-
-/** Puts a failure into words. They hold nothing secret: no header, no body, no query; the service's words are redacted. */
-export function describeFailure(failure: Failure): FailureText {
+/** They hold nothing secret: no header, no body, no query; the service's words are redacted. */
+export function describeFailure(failure: Failure) {
   const { method, path, attempts, acted } = failure;
-  const { code, summary, detail, next } = describe(failure);
+  const [code, summary, detail, next] = describe(failure);
   const call = `${method} ${path}${attempts > 1 ? `, sent ${attempts} times` : ""}`;
-  // What a caller must know of a creation that ended so.
   const open = method === "POST" && acted === "maybe" ? "The service may still have carried it out. " : "";
   return {
     code,
@@ -157,90 +132,84 @@ export function describeFailure(failure: Failure): FailureText {
   };
 }
 
-/** `detail` without the full stop; `next` is what to do. */
-function describe(fault: Fault): FailureText & { readonly next: string } {
+/** The detail has no full stop; `next` is what to do. */
+type Description = readonly [code: string, summary: string, detail: string, next: string];
+
+function describe(fault: Fault): Description {
   switch (fault.kind) {
     case "unsendable":
-      return {
-        code: "key-unsendable",
-        summary: "The API key cannot be sent",
-        detail:
-          "the key is empty, or holds a line break, a blank at an end or a character that no HTTP header can carry",
-        next: "Check how the key gets into its environment variable.",
-      };
+      return [
+        "key-unsendable",
+        "The API key cannot be sent",
+        "the key is empty, or holds a line break, a blank at an end or a character that no HTTP header can carry",
+        "Check how the key gets into its environment variable.",
+      ];
     case "unreachable": {
       const [why, next] = UNREACHABLE[fault.cause];
       const detail = `no connection to ${fault.host}: ${why} (${fault.code})`;
-      return { code: "unreachable", summary: "The service cannot be reached", detail, next };
+      return ["unreachable", "The service cannot be reached", detail, next];
     }
     case "interrupted":
-      return {
-        code: "interrupted",
-        summary: "Interrupted",
-        detail: "cancelled before the service answered",
-        next: "Run the command again.",
-      };
+      return [
+        "interrupted",
+        "Interrupted",
+        "cancelled before the service answered",
+        "Run the command again.",
+      ];
     case "withheld": {
       const why = fault.cause.diagnostics.find(({ severity }) => severity === "error");
-      const { code, detail: next } = why ?? { code: "withheld", detail: "" };
-      return { code, summary: fault.cause.message, detail: "not sent", next };
+      return [why?.code ?? "withheld", fault.cause.message, "not sent", why?.detail ?? ""];
     }
     case "timeout":
-      return {
-        code: "timeout",
-        summary: `No ${fault.during === "connecting" ? "connection to" : "answer from"} the service in time`,
-        detail: `${DURING[fault.during]} within ${fault.limit / 1000} s`,
-        next: "If the service is known to be slow, raise `service.requestTimeout` (`--request-timeout`).",
-      };
+      return [
+        "timeout",
+        `No ${fault.during === "connecting" ? "connection to" : "answer from"} the service in time`,
+        `${DURING[fault.during]} within ${fault.limit / 1000} s`,
+        "If the service is known to be slow, raise `service.requestTimeout` (`--request-timeout`).",
+      ];
     case "broken":
-      return {
-        code: "connection-broken",
-        summary: "The connection to the service broke",
-        detail: `the connection ended before the answer did (${fault.code})`,
-        next: "Run the command again; if it stays so, see what stands between here and the service.",
-      };
+      return [
+        "connection-broken",
+        "The connection to the service broke",
+        `the connection ended before the answer did (${fault.code})`,
+        "Run the command again; if it stays so, see what stands between here and the service.",
+      ];
     case "key-refused":
-      return {
-        code: "key-refused",
-        summary: `The service refused the API key (${fault.status})`,
-        detail: says(fault.words),
-        next: "Check that `service.apiKey` is the key of this service and may do this.",
-      };
+      return [
+        "key-refused",
+        `The service refused the API key (${fault.status})`,
+        says(fault.words),
+        "Check that `service.apiKey` is the key of this service and may do this.",
+      ];
     case "redirect":
-      return {
-        code: "redirect",
-        summary: `The service redirects (${fault.status})`,
-        detail: `the answer ${fault.host === undefined ? "names no other place" : `points to ${fault.host}`}; redirects are never followed, because the API key would be sent along`,
-        next: "If that is where the service is, make it the base address (`service.baseUrl`).",
-      };
-    case "status":
-      return {
-        code: `http-${fault.status}`,
-        summary: `The service answered ${fault.status}`,
-        detail: says(fault.words),
-        next: afterStatus(fault.status),
-      };
-    case "unreadable":
-      return {
-        code: "answer-unreadable",
-        summary: "The service's answer cannot be read",
-        detail: `${UNREADABLE[fault.why]}${fault.offset === undefined ? "" : ` (at byte ${fault.offset})`}`,
-        next: CHECK_BASE_URL,
-      };
+      return [
+        "redirect",
+        `The service redirects (${fault.status})`,
+        `the answer ${fault.host === undefined ? "names no other place" : `points to ${fault.host}`}; redirects are never followed, because the API key would be sent along`,
+        "If that is where the service is, make it the base address (`service.baseUrl`).",
+      ];
+    case "status": {
+      const { status, words } = fault;
+      return [`http-${status}`, `The service answered ${status}`, says(words), afterStatus(status)];
+    }
+    case "unreadable": {
+      const detail = `${UNREADABLE[fault.why]}${fault.offset === undefined ? "" : ` (at byte ${fault.offset})`}`;
+      return ["answer-unreadable", "The service's answer cannot be read", detail, CHECK_BASE_URL];
+    }
     case "misshapen":
-      return {
-        code: "answer-misshapen",
-        summary: "The service's answer does not match its API description",
-        detail: `${placeOf(fault.at)}expected ${fault.expected}, found ${fault.found}`,
-        next: CHECK_BASE_URL,
-      };
+      return [
+        "answer-misshapen",
+        "The service's answer does not match its API description",
+        `${placeOf(fault.at)}expected ${fault.expected}, found ${fault.found}`,
+        CHECK_BASE_URL,
+      ];
     case "too-big":
-      return {
-        code: "answer-too-big",
-        summary: "The service's answer is too big",
-        detail: TOO_BIG[fault.what](fault.limit),
-        next: CHECK_BASE_URL,
-      };
+      return [
+        "answer-too-big",
+        "The service's answer is too big",
+        TOO_BIG[fault.what](fault.limit),
+        CHECK_BASE_URL,
+      ];
   }
 }
 
@@ -253,7 +222,6 @@ const DURING = {
   reading: "the answer was not complete",
 } as const;
 
-/** Why there is no connection, and what to do. */
 const UNREACHABLE = {
   name: ["its name cannot be resolved", "Check the host in `service.baseUrl`."],
   refused: [

@@ -9,12 +9,10 @@ const NOT_IN_STRING = -1;
 /**
  * Splits a JSON list that arrives in pieces into its items, each parsed from just its bytes.
  *
- * A scan finds where items end, and `JSON.parse` judges what is in them. The scan counts brackets outside of
- * strings without telling `[` from `{`: where that matters (`[{]}`) the item is not JSON. So the whole is
- * accepted exactly when `JSON.parse` would accept it, without a grammar of our own.
- *
- * Pieces may end anywhere, also inside an escape or a character. Those of an unfinished item are kept and joined
- * once, so that a large item in small pieces is not copied again and again. After a fault the splitter is spent.
+ * A scan finds where items end, and `JSON.parse` judges what is in them. The scan counts brackets outside of strings
+ * without telling `[` from `{`: where that matters (`[{]}`) the item is not JSON. So the whole is accepted exactly when
+ * `JSON.parse` would accept it. Pieces may end anywhere, also inside a character; those of an unfinished item are kept
+ * and joined once. After a fault the splitter is spent.
  */
 export class JsonSplitter {
   readonly #take: (item: Json, index: number) => void;
@@ -22,7 +20,6 @@ export class JsonSplitter {
   #stage: "before" | "inside" | "after" = "before";
   /** Bytes of the text before the current piece. */
   #offset = 0;
-  /** Items taken. */
   #count = 0;
   /** Open brackets, the list's own included. */
   #depth = 0;
@@ -39,7 +36,7 @@ export class JsonSplitter {
     this.#maxItems = maxItems;
   }
 
-  /** Reads the next piece, which must not change afterwards. @throws FaultError, and what the taker throws */
+  /** The piece must not change afterwards. @throws FaultError, and what the taker throws */
   push(piece: Uint8Array): void {
     const from = this.#stage === "before" ? this.#open(piece) : 0;
     const after = this.#stage === "inside" ? this.#inside(piece, from) : from;
@@ -50,10 +47,7 @@ export class JsonSplitter {
     this.#offset += piece.length;
   }
 
-  /**
-   * Says that the text is over. Inside the list that is a break which the connection did not report, as happens where an
-   * answer's length is not announced. @throws FaultError if the text may not end here
-   */
+  /** The text is over; inside the list that is a break which the connection did not report. @throws FaultError */
   end(): void {
     if (this.#stage === "before") throw unreadable("empty");
     if (this.#stage === "inside") throw new FaultError({ kind: "broken", code: "CUT_OFF" });
@@ -101,7 +95,6 @@ export class JsonSplitter {
     return piece.length;
   }
 
-  /** The current item's bytes, which end in this piece. */
   #join(piece: Uint8Array, start: number, end: number): Uint8Array {
     const last = piece.subarray(start, end);
     if (this.#kept.length === 0) return last;
@@ -158,7 +151,6 @@ export function isQuote(byte: number): boolean {
   return byte === QUOTE;
 }
 
-/** Space, tab, line feed, carriage return. */
 export function isBlank(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
@@ -179,17 +171,14 @@ export function stringEnd(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** The byte order mark, which some servers send. */
+/** Some servers send it. */
 const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 
 export function withoutBom(bytes: Uint8Array): Uint8Array {
   return BOM.every((byte, at) => bytes[at] === byte) ? bytes.subarray(BOM.length) : bytes;
 }
 
-/**
- * Whether lists and objects are nested deeper than the limit. Asked before parsing, as the parser would build
- * any depth, and everything that walks the result afterwards is recursive.
- */
+/** Asked before parsing: the parser would build any depth, and everything that walks the result is recursive. */
 export function isDeeper(bytes: Uint8Array, limit: number): boolean {
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -202,8 +191,8 @@ export function isDeeper(bytes: Uint8Array, limit: number): boolean {
 }
 
 /**
- * Reads JSON from bytes. Wrong UTF-8 is refused rather than replaced: a replaced character would look like a
- * difference in a plan, and could be written back. The parser's own message is dropped, since it quotes the text.
+ * Wrong UTF-8 is refused rather than replaced: a replaced character would look like a difference, and could be written
+ * back. The parser's own message is dropped, since it quotes the text.
  * @param offset of the bytes in the whole text @throws FaultError
  */
 export function parseBytes(bytes: Uint8Array, offset?: number): Json {

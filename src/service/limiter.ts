@@ -3,18 +3,15 @@ import { type ClientRuntime, slept } from "./request.ts";
 export interface LimiterOptions {
   /** Calls in flight, at least 1. */
   readonly concurrency: number;
-  /** Sends in a second, of any call; no bound without it. */
   readonly rateLimit?: number | undefined;
   readonly shareRate?: ShareRate | undefined;
   readonly world: Pick<ClientRuntime, "now" | "sleep">;
-  /** Ends all waiting. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Takes the next sends of a rate that several processes keep together; they are for nobody else, and spaced by the rate.
- * Where it fails, the rate is kept by each process alone.
- * @returns milliseconds until the first of them
+ * Takes the next sends of a rate that several processes keep together, for this one alone. Where it fails, each process
+ * keeps the rate by itself. @returns milliseconds until the first of them
  */
 export type ShareRate = (sends: number) => Promise<number>;
 
@@ -30,23 +27,18 @@ const FIRST_BATCH = 4;
 const LARGEST_BATCH = 20;
 
 /**
- * Decides which call may send next.
+ * Decides which call may send next. A call holds its place from its first send to its end, also while it waits between
+ * tries: when the service is down for a while, only the calls in flight use up their retries. Two things are limited,
+ * places held and sends on the wire; they differ after a 429, when more calls hold places than may now send.
  *
- * A call holds its place from its first send to its end, also while it waits between tries. So when the service
- * is down for a while, only the calls in flight use up their retries; those behind them wait and then succeed. What
- * is limited is twofold: places held, and sends on the wire. They differ after a 429, when more calls hold places
- * than may now send.
- *
- * A 429 stops all sends until its pause is over, and halves the limit. Calls that were on the wire together are
- * often refused together; that is one event, so only the first of them halves. Each success then adds its share
- * of one, so that the limit grows by one for every round of calls.
+ * A 429 stops all sends until its pause is over, and halves the limit; of calls that were on the wire together, only the
+ * first does. Each success adds its share of one, so that the limit grows by one for every round of calls.
  *
  * A rate spaces sends evenly, resends included: a burst that is right on average could still be refused.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
   readonly #max: number;
-  /** Milliseconds between two sends. */
   readonly #spacing: number;
   /** No more wait than calls are made side by side. */
   readonly #newcomers: Waiter[] = [];
@@ -56,7 +48,6 @@ export class Limiter {
   #sending = 0;
   #pauses = 0;
   #era = 0;
-  /** When the rate allows the next send. */
   #nextSend = 0;
   #isSpacing = false;
   /** The end of the sends that were taken from a shared rate. */
@@ -74,7 +65,6 @@ export class Limiter {
     });
   }
 
-  /** How many may be in flight now. */
   get concurrency(): number {
     return Math.floor(this.#limit);
   }
@@ -94,25 +84,18 @@ export class Limiter {
     return this.#wait(this.#returners);
   }
 
-  /** A send is over. */
   sent(succeeded: boolean): void {
     this.#sending--;
     if (succeeded) this.#limit = Math.min(this.#max, this.#limit + 1 / this.#limit);
     this.#letGo();
   }
 
-  /** A call is over and gives up its place. */
   leave(): void {
     this.#held--;
     this.#letGo();
   }
 
-  /**
-   * A send is over, and was told to slow down: nobody may send for a while, and fewer afterwards. One step, as
-   * between the two the next call would slip out.
-   * @param ms how long
-   * @param era in which the send began
-   */
+  /** A send was told to slow down: nobody may send for so long, and fewer afterwards. @param era in which it began */
   slowDown(ms: number, era: number): void {
     this.#pauses++;
     this.#sending--;
@@ -135,7 +118,6 @@ export class Limiter {
     for (let next = this.#next(); next !== undefined; next = this.#next()) next(true);
   }
 
-  /** Takes out who may send now. */
   #next(): Waiter | undefined {
     if (this.#pauses > 0) return undefined;
     const isReturn = this.#returners.length > 0;

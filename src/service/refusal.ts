@@ -11,18 +11,13 @@ export function headerText(headers: Headers, name: string): string | undefined {
   return typeof value === "object" ? value[0] : value;
 }
 
-/** What is known of an answer whose status is not 2xx. */
 export interface RefusingAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly words: string | undefined;
 }
 
-/**
- * What a status outside 2xx means (service-api.md, "Errors": not shown, so by RFC 9110).
- * @param origin of the request, which a relative `Location` is relative to
- * @param now milliseconds since 1970
- */
+/** What a status outside 2xx means (service-api.md, "Errors": not shown, so by RFC 9110). @param origin of the request */
 export function statusFault({ status, headers, words }: RefusingAnswer, origin: string, now: number): Fault {
   if (status === 401 || status === 403) return { kind: "key-refused", status, words };
   if (status >= 300 && status < 400) return { kind: "redirect", status, host: hostOf(headers, origin) };
@@ -54,10 +49,8 @@ export function parseHttpDate(text: string): number | undefined {
 export const MAX_RETRY_AFTER = 5 * 60_000;
 
 /**
- * How long an answer asks to wait, from `Retry-After`: seconds or an HTTP date (RFC 9110, section 10.2.3).
- * A date is taken against the answer's own `Date`, so that a clock that is off on either side does no harm.
- * @param now milliseconds since 1970
- * @returns milliseconds, 0 to MAX_RETRY_AFTER; undefined when the answer does not say, or not readably
+ * Milliseconds that an answer asks to wait, from `Retry-After`: seconds or an HTTP date, which is taken against the
+ * answer's own `Date`, so that a clock that is off on either side does no harm. Undefined: it does not say, or not readably.
  */
 export function retryAfter(headers: Headers, now: number): number | undefined {
   const value = headerText(headers, "retry-after")?.trim();
@@ -77,9 +70,8 @@ function untilDate(value: string, headers: Headers, now: number): number | undef
 export type Redact = (text: string) => string;
 
 /**
- * What the service says in the body of an error. service-api.md, "Errors": shape not shown, so this takes the
- * shapes that services have: JSON with its message under one of many names, HTML, plain text, nothing.
- * @returns one line without control characters, of at most MAX_WORDS characters; undefined if nothing is said
+ * What the service says in the body of an error, in one clean line. service-api.md does not show its shape, so this takes
+ * those that services have: JSON with its message under one of many names, HTML, plain text, nothing.
  */
 export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   const bytes = withoutBom(body);

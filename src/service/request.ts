@@ -5,7 +5,6 @@ export type Method = "GET" | "POST" | "PATCH";
 /** Path segments that all operations begin with (service-api.md, "Endpoints"). */
 export const ROOT: readonly string[] = ["apiKey", "v3"];
 
-/** A call that changes something. */
 export interface WriteCall {
   readonly method: "POST" | "PATCH";
   /** Segments from `apiKey`, `v3` on, not yet encoded. */
@@ -21,10 +20,7 @@ export function isSegment(text: string): boolean {
   return SEGMENT.test(text);
 }
 
-/**
- * The path of a request, each segment percent-encoded.
- * @throws RangeError for a segment that no path can carry; ids are checked where they are read.
- */
+/** The path of a request, each segment percent-encoded. @throws RangeError for a segment that no path can carry */
 export function pathOf(segments: readonly string[]): string {
   const wrong = segments.find((segment) => !isSegment(segment));
   if (wrong !== undefined) throw new RangeError(`${JSON.stringify(wrong)} cannot be a part of a path`);
@@ -41,7 +37,6 @@ export interface BaseUrl {
   readonly path: string;
 }
 
-/** What is wrong with a base address; its credentials are not repeated. */
 export interface BaseUrlProblem {
   readonly code: string;
   readonly summary: string;
@@ -49,11 +44,9 @@ export interface BaseUrlProblem {
 }
 
 export interface BaseUrlOptions {
-  /** Allows plain http to other machines. */
   readonly insecure?: boolean;
 }
 
-/** What went right, or the one thing that went wrong. */
 export type Result<T, F> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: F };
 
@@ -103,15 +96,13 @@ export function isLoopback(hostname: string): boolean {
 
 /** What the client needs of the world beside the network; handed in, so that tests can do without waiting. */
 export interface ClientRuntime {
-  /** Milliseconds since 1970. */
   now(): number;
   /** Resolves after so many milliseconds, or ends early, in either way, when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** In [0, 1). */
   random(): number;
 }
 
-/** Sleeps. @returns false when the signal ended it */
+/** @returns false when the signal ended it */
 export async function slept(
   world: Pick<ClientRuntime, "sleep">,
   ms: number,
@@ -125,7 +116,7 @@ export async function slept(
   return !signal.aborted;
 }
 
-/**
+/*
  * What an answer may measure. service-api.md ("Limits") states no bounds, so these are far above anything
  * that a service would send and only keep a broken or hostile one from filling the memory.
  */
@@ -148,7 +139,7 @@ export const MAX_ERROR_BYTES = 64 * 1024;
 /** Characters of the service's own words that are kept. */
 export const MAX_WORDS = 500;
 /**
- * Bytes of a streamed list that each get a time limit of their own. A limit on silence alone would let a
- * server that trickles single bytes hold tasc for days; a limit on the whole would cut off a long honest list.
+ * Bytes of a streamed list that each get a time limit of their own: a limit on silence alone would let a server trickle
+ * for days; one on the whole would cut off a long honest list.
  */
 export const STREAM_WINDOW_BYTES = 256 * 1024;

@@ -1,18 +1,13 @@
 import type { Dispatcher, EnvHttpProxyAgent } from "undici";
 import Pool from "undici/lib/dispatcher/pool.js";
 import { invalid } from "../model/error.ts";
-import type { Receiver, Transport, WireRequest } from "./exchange.ts";
+import type { Transport } from "./exchange.ts";
 import { isLoopback } from "./request.ts";
 
 /**
- * The one module that knows undici; load it only when a call is about to be made, as that takes time at start.
- * `undici/lib/dispatcher/pool.js` is what `Pool` is in the package's index, without the 60 ms that fetch,
- * WebSocket and caches take to load beside it.
- *
- * `dispatch` rather than `request`: it tells when a connection stands and writing begins, and what fails before
- * that cannot have reached the service. No error code says so as surely.
- * @param origin scheme, host and port: nothing else is connected to, but a proxy
- * @param connectTimeout milliseconds
+ * The one module that opens undici; load it only when a call is about to be made. Its inner modules spare the 60 ms that
+ * the index takes for fetch, WebSocket and caches.
+ * @param origin nothing else is connected to, but a proxy
  * @param env where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked for
  */
 export async function openTransport(
@@ -24,11 +19,7 @@ export async function openTransport(
   const options = { connectTimeout, headersTimeout: 0, bodyTimeout: 0 };
   const proxied = await throughProxies(origin, env, options);
   const dispatcher = proxied ?? new Pool(origin, options);
-  return {
-    isProxied: proxied !== undefined,
-    send: (request, receiver) => void dispatcher.dispatch(optionsOf(origin, request), handlerFor(receiver)),
-    close: () => dispatcher.destroy(),
-  };
+  return { isProxied: proxied !== undefined, dispatcher };
 }
 
 /** Connects through the proxies that the environment names; nothing where it names none for this origin. */
@@ -49,7 +40,6 @@ export async function throughProxies(
   return new Agent({ ...options, ...proxies, clientFactory });
 }
 
-/** The proxies of the environment, as undici takes them; none for this machine itself. */
 function proxiesFor(
   origin: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -71,33 +61,4 @@ function proxyUrl(text = ""): string {
     "HTTP_PROXY or HTTPS_PROXY is not a URL",
     "Expected a URL like http://proxy.example.com:3128.",
   );
-}
-
-function optionsOf(origin: string, { method, path, headers, body }: WireRequest): Dispatcher.DispatchOptions {
-  return { origin, method, path, headers: { ...headers }, body: body ?? null };
-}
-
-/** Tells a receiver what undici tells; exported for its test. */
-export function handlerFor(receiver: Receiver): Dispatcher.DispatchHandler {
-  let began = false;
-  return {
-    onRequestStart(controller) {
-      // undici may move a request to another connection. For a creation that could be a second one.
-      if (began) return controller.abort(new Error("the request was about to be sent twice"));
-      began = true;
-      receiver.began(() => controller.abort(new Error("the answer is not wanted any more")));
-    },
-    onResponseStart(_controller, status, headers) {
-      if (status >= 200) receiver.head(status, headers);
-    },
-    onResponseData(_controller, bytes) {
-      receiver.piece(bytes);
-    },
-    onResponseEnd() {
-      receiver.ended();
-    },
-    onResponseError(_controller, error) {
-      receiver.broke(error);
-    },
-  };
 }

@@ -17,17 +17,10 @@ declare module "undici/lib/api/api-connect.js" {
   export default connect;
 }
 
-/** The same for the parts that a server of the http state protocol is asked with. */
 declare module "undici/lib/dispatcher/agent.js" {
   import type { Agent } from "undici";
   const AgentClass: typeof Agent;
   export default AgentClass;
-}
-
-declare module "undici/lib/dispatcher/retry-agent.js" {
-  import type { RetryAgent } from "undici";
-  const RetryAgentClass: typeof RetryAgent;
-  export default RetryAgentClass;
 }
 
 declare module "undici/lib/api/api-request.js" {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../model/json.ts";
+import { type Guarded, isCount, isText, maybe, shape } from "../model/shape.ts";
 import type { State, StateEvent } from "../model/state.ts";
 
 /** Names a document: one per stage and target. */
@@ -14,36 +15,44 @@ export interface DocumentKey extends StateKey {
   readonly service: string;
 }
 
-/** Who holds a lock, where, since when and why: enough to find and ask them. */
-export interface LockInfo {
-  /** Tells one holding of the lock from every other. */
-  readonly id: string;
-  /** `user@host`. */
-  readonly who: string;
-  /** ISO 8601. */
-  readonly since: string;
-  /** The command. */
-  readonly why: string;
-  /** The holder's working folder. */
-  readonly folder?: string;
-  /** Link to the CI job. */
-  readonly job?: string;
-  readonly process?: ProcessTraits;
-}
-
 /** A process, as far as the system tells; what it does not tell is absent. */
-export interface ProcessTraits {
-  readonly host: string;
-  readonly pid: number;
-  /** Tells apart machines of one name; a digest of the machine's id, which is not for publication. */
-  readonly machine?: string;
-  /** Differs after each start of the machine. */
-  readonly boot?: string;
-  /** The numbering that the pid belongs to; containers have their own. */
-  readonly namespace?: string;
-  /** When the process started, in ticks since the machine did. */
-  readonly started?: string;
-}
+const isProcess = shape(
+  {
+    host: isText,
+    pid: (value): value is number => isCount(value) && value > 0,
+    /** Tells apart machines of one name; a digest of the machine's id, which is not for publication. */
+    machine: maybe(isText),
+    /** Differs after each start of the machine. */
+    boot: maybe(isText),
+    /** The numbering that the pid belongs to; containers have their own. */
+    namespace: maybe(isText),
+    /** When the process started, in ticks since the machine did. */
+    started: maybe(isText),
+  },
+  "and others",
+);
+export type ProcessTraits = Guarded<typeof isProcess>;
+
+/** Who holds a lock, where, since when and why: enough to find and ask them; of whatever version of tasc. */
+export const isLockInfo = shape(
+  {
+    /** Tells one holding of the lock from every other. */
+    id: isText,
+    /** `user@host`. */
+    who: isText,
+    /** ISO 8601. */
+    since: isText,
+    /** The command. */
+    why: isText,
+    /** The holder's working folder. */
+    folder: maybe(isText),
+    /** Link to the CI job. */
+    job: maybe(isText),
+    process: maybe(isProcess),
+  },
+  "and others",
+);
+export type LockInfo = Guarded<typeof isLockInfo>;
 
 /** A keeper of state documents. All of them answer alike, and throw StateFailure for what can go wrong. */
 export interface Backend {
@@ -54,10 +63,7 @@ export interface Backend {
    * nothing. What it sees is at least all that was recorded before a session that has ended ended.
    */
   read(key: DocumentKey): Promise<StoredState | undefined>;
-  /**
-   * The documents of several targets of one stage, by target, in as few round trips as there can be. Those without a
-   * document are absent; the first problem ends it.
-   */
+  /** The documents of one stage that there are, by target, in as few round trips as there can be. */
   readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>>;
   /** Keys of the targets that have state in a stage, sorted. */
   list(stage: string): Promise<readonly string[]>;
@@ -65,22 +71,19 @@ export interface Backend {
   lock(key: DocumentKey, info: LockInfo): Promise<HeldLock>;
   /** Who holds the lock; `undefined` if nobody, or where the backend cannot tell without taking it. */
   holder(key: StateKey): Promise<LockInfo | undefined>;
-  /**
-   * Takes the lock away from whoever holds it; with an id, only that very lock. Returns who held it; `undefined` if
-   * nobody did.
-   */
+  /** Takes the lock away from whoever holds it, or only that very lock. @returns who held it, if anybody did */
   forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined>;
   /** Adds targets to the list, before they are first written, where the backend cannot list by itself. */
   readonly register?: (stage: string, targets: readonly string[]) => Promise<void>;
-  /** Earlier versions of a document, the newest first, where the backend keeps them. */
-  readonly versions?: (key: StateKey) => Promise<readonly Version[]>;
+  /** Earlier versions of a document, the newest first, where the backend keeps them; `written` is ISO 8601. */
+  readonly versions?: (
+    key: StateKey,
+  ) => Promise<readonly { readonly serial: string; readonly written: string }[]>;
   /**
-   * Takes sends of a rate that all jobs on this backend keep together, where the backend can count for them.
-   * @param bucket names the rate
+   * Takes sends of a rate, which the bucket names, that all jobs on this backend keep together, where it can count.
    * @returns milliseconds until the first of them
    */
   readonly takeSends?: (bucket: string, sends: number, perSecond: number) => Promise<number>;
-  /** Adds an entry, a JSON value, to the stage's history of applies. */
   addHistory(stage: string, entry: JsonObject): Promise<void>;
   /** The entries in the order in which they were added, from the oldest that is kept. */
   history(stage: string): Promise<readonly unknown[]>;
@@ -104,10 +107,7 @@ export interface HeldLock {
    * Absent where the keeper knows only whole documents. One call at a time.
    */
   readonly append?: (events: readonly StateEvent[], base: Revision, lasting: boolean) => Promise<void>;
-  /**
-   * Makes sure that the lock still is ours, right before something is sent to the service: looks when the last look is
-   * not fresh. Absent where only a write tells.
-   */
+  /** Makes sure that the lock still is ours: looks when the last look is not fresh. Absent where only a write tells. */
   readonly confirm?: () => Promise<void>;
   /** Aborted as soon as the lock is known to be lost, where the backend hears of that by itself. */
   readonly lost?: AbortSignal;
@@ -121,13 +121,6 @@ export interface StoredState {
   readonly revision: Revision;
   /** Whether a journal of an interrupted session lies on top, yet to become part of the document. */
   readonly journalled: boolean;
-}
-
-/** An earlier version of a document. */
-export interface Version {
-  readonly serial: string;
-  /** ISO 8601. */
-  readonly written: string;
 }
 
 /** Requests to a backend at once; a database gets them in one go anyway. */
@@ -164,36 +157,20 @@ export async function readEach(
 /** Milliseconds that a look at a lock holds for. */
 export const FRESH = 2_000;
 
-/**
- * Tells how long ago something was. Both clocks count: one stands still while the machine sleeps, the other may be
- * set back.
- */
-export class Stopwatch {
-  #wall = -Infinity;
-  #steady = -Infinity;
+/** A moment on two clocks: one stands still while the machine sleeps, the other may be set back. */
+export type Moment = readonly [wall: number, steady: number];
 
-  /** One that runs already. */
-  static started(): Stopwatch {
-    const stopwatch = new Stopwatch();
-    stopwatch.now();
-    return stopwatch;
-  }
+export function moment(): Moment {
+  return [Date.now(), performance.now()];
+}
 
-  now(): void {
-    this.#wall = Date.now();
-    this.#steady = performance.now();
-  }
-
-  isOver(milliseconds: number): boolean {
-    const wall = Math.abs(Date.now() - this.#wall);
-    return wall > milliseconds || performance.now() - this.#steady > milliseconds;
-  }
+export function isPast([wall, steady]: Moment, milliseconds: number): boolean {
+  return Math.abs(Date.now() - wall) > milliseconds || performance.now() - steady > milliseconds;
 }
 
 /** Tells one version of a document from every other; what it looks like is the backend's affair. */
 export type Revision = string;
 
-/** The revision of a document that is not there. */
 export const NO_DOCUMENT: Revision = "";
 
 export interface Processes {

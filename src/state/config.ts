@@ -7,13 +7,13 @@ export type BackendConfig = ReturnType<typeof readConfig>;
 export type LocalConfig = Extract<BackendConfig, { backend: "local" }>;
 export type PostgresConfig = Extract<BackendConfig, { backend: "postgres" }>;
 export type PostgresConnection = ReturnType<typeof readPostgresUrl>;
-export type HttpConfig = ReturnType<typeof readHttp>;
+export type HttpConfig = Extract<BackendConfig, { backend: "http" }>;
 
 /** Where local state is, unless the project says otherwise. */
 export const STATE_FOLDER = ".tasc/state";
 
 /** What an option must be, and that in words. */
-type OptionForm = readonly [{ test(text: string): boolean }, string];
+type OptionForm = readonly [RegExp | ((text: string) => boolean), string];
 
 const POSTGRES_URL: OptionForm = [/^postgres(?:ql)?:\/\//, "postgres://user:password@host:port/database"];
 /** PostgreSQL cuts names at 63 bytes; the longest suffix of ours needs eight. */
@@ -21,88 +21,66 @@ const SQL_NAME: OptionForm = [/^[A-Za-z_][A-Za-z0-9_]{0,54}$/, "letters, digits 
 const HTTP_METHOD: OptionForm = [/^[A-Z]+$/, "a method in capitals, such as POST"];
 /** With `{stage}` alone, the targets of a stage would share one document. */
 const HTTP_ADDRESS: OptionForm = [
-  {
-    test: (text) =>
-      (text.includes("{target}") || !text.includes("{stage}")) &&
-      /^https?:\/\//.test(text) &&
-      URL.canParse(text),
-  },
+  (text) =>
+    (text.includes("{target}") || !text.includes("{stage}")) &&
+    /^https?:\/\//.test(text) &&
+    URL.canParse(text),
   "an http or https address, with {target} or without {stage}",
 ];
 const SWITCH: OptionForm = [/^(?:true|false)$/, "true or false"];
 const ANY: OptionForm = [/^/, "a path"];
 
-class Options {
-  readonly #options: StateSettings["options"];
-
-  constructor({ options }: StateSettings) {
-    this.#options = options;
-  }
-
-  find(name: string): string | undefined {
-    const value = this.#options[name];
-    return value instanceof Secret ? value.reveal() : value?.toString();
-  }
-
-  /** The value stays out of the message: an address may hold credentials. */
-  get(name: string, [pattern, form]: OptionForm, fallback?: string): string {
-    const text = this.find(name) ?? fallback;
-    if (text === undefined || text === "")
-      throw misconfigured(`state.${name} is missing; it must be ${form}`);
-    if (!pattern.test(text)) throw misconfigured(`state.${name} does not fit; it must be ${form}`);
-    return text;
-  }
-}
-
 /**
  * What the project says of its backend, with the defaults. Its shape was checked with tasc.yaml; here is checked what
  * variables and secrets made of it. Everything is loaded later.
  */
-export function readConfig(
-  settings: StateSettings,
-  { insecure = false }: { readonly insecure?: boolean } = {},
-) {
+export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   const { backend } = settings;
-  const options = new Options(settings);
-  if (backend === "local")
-    // Folder of the documents; relative to the project's.
-    return { backend, path: options.get("path", ANY, STATE_FOLDER) };
-  if (backend === "http") {
-    const config = readHttp(options);
-    if (!insecure) refuseOpenCredentials(config);
-    return config;
-  }
-  return {
-    backend,
-    /** Where the server is and how to log in. */
-    connection: readPostgresUrl(options.get("url", POSTGRES_URL)),
-    schema: options.get("schema", SQL_NAME, "tasc"),
-    /** Of the documents; the other tables are named after it. */
-    table: options.get("table", SQL_NAME, "state"),
+  const find = (name: string): string | undefined => {
+    const value = settings.options[name];
+    return value instanceof Secret ? value.reveal() : value?.toString();
   };
-}
-
-function readHttp(options: Options) {
-  const address = options.get("address", HTTP_ADDRESS);
-  const lockAddress = options.get("lockAddress", HTTP_ADDRESS, address);
-  const isLocking = options.get("lock", SWITCH, "true") === "true";
-  return {
-    backend: "http" as const,
+  /** The value stays out of the message: an address may hold credentials. */
+  const get = (name: string, [form, words]: OptionForm, fallback = ""): string => {
+    const text = find(name) ?? fallback;
+    if (text === "") throw misconfigured(`state.${name} is missing; it must be ${words}`);
+    const fits = form instanceof RegExp ? form.test(text) : form(text);
+    if (!fits) throw misconfigured(`state.${name} does not fit; it must be ${words}`);
+    return text;
+  };
+  // Relative to the project's folder.
+  if (backend === "local") return { backend, path: get("path", ANY, STATE_FOLDER) };
+  if (backend === "postgres")
+    return {
+      backend,
+      connection: readPostgresUrl(get("url", POSTGRES_URL)),
+      schema: get("schema", SQL_NAME, "tasc"),
+      /** Of the documents; the other tables are named after it. */
+      table: get("table", SQL_NAME, "state"),
+    };
+  const address = get("address", HTTP_ADDRESS);
+  const lockAddress = get("lockAddress", HTTP_ADDRESS, address);
+  const isLocking = get("lock", SWITCH, "true") === "true";
+  const password = find("password");
+  const config = {
+    backend,
     /** With `{target}`, and maybe `{stage}`, in it; see `addressesOf` of `http.ts`. */
     address,
     /** Absent: the server knows no locks. */
     locking: isLocking
       ? {
           lockAddress,
-          lockMethod: options.get("lockMethod", HTTP_METHOD, "LOCK"),
-          unlockAddress: options.get("unlockAddress", HTTP_ADDRESS, lockAddress),
-          unlockMethod: options.get("unlockMethod", HTTP_METHOD, "UNLOCK"),
+          lockMethod: get("lockMethod", HTTP_METHOD, "LOCK"),
+          unlockAddress: get("unlockAddress", HTTP_ADDRESS, lockAddress),
+          unlockMethod: get("unlockMethod", HTTP_METHOD, "UNLOCK"),
         }
       : undefined,
-    updateMethod: options.get("updateMethod", HTTP_METHOD, "POST"),
-    username: options.find("username"),
-    password: secretOf(options.find("password")),
+    updateMethod: get("updateMethod", HTTP_METHOD, "POST"),
+    username: find("username"),
+    password: password === undefined ? undefined : new Secret(password),
   };
+  if (!insecure) refuseOpenCredentials(config);
+  return config;
 }
 
 /** The names of all servers that state is asked of or its locks, as their clients read the addresses; none for files. */
@@ -114,25 +92,17 @@ export function stateServers(settings: StateSettings): readonly string[] {
     : addressesOf(config).map((address) => new URL(address).hostname);
 }
 
-/** As libpq's `sslmode`. */
-const TLS_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
-const PARAMETERS = [
-  "sslmode",
-  "sslrootcert",
-  "application_name",
-  "target_session_attrs",
-  "channel_binding",
-  "connect_timeout",
-  "pgbouncer",
-];
-const SESSION_ATTRIBUTES = [
-  "any",
-  "read-write",
-  "primary",
-  "read-only",
-  "standby",
-  "prefer-standby",
-] as const;
+/** Of a connection string, with the values that libpq knows where there is a choice. */
+const PARAMETERS = {
+  sslmode: ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"],
+  sslrootcert: undefined,
+  application_name: undefined,
+  target_session_attrs: ["any", "read-write", "primary", "read-only", "standby", "prefer-standby"],
+  channel_binding: undefined,
+  connect_timeout: undefined,
+  pgbouncer: undefined,
+} as const;
+type Choice<K extends keyof typeof PARAMETERS> = NonNullable<(typeof PARAMETERS)[K]>[number];
 
 const REFUSED = [
   [
@@ -161,29 +131,33 @@ export function readPostgresUrl(url: string) {
     throw wrongUrl("its user and password must have / ? # and \\ escaped, as %2F %3F %23 and %5C");
   const [hosts = "", ...path] = place.slice(at + 1).split("/");
   const parameters = new URLSearchParams(query?.[0] ?? "");
-  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
+  const unknown = [...parameters.keys()].find((name) => !Object.hasOwn(PARAMETERS, name));
   if (unknown !== undefined)
-    throw wrongUrl(`the parameter ${unknown} is not supported; it may have ${list(PARAMETERS)}`);
-  const oneOf = <T extends string>(name: string, values: readonly T[]): T | undefined => {
+    throw wrongUrl(
+      `the parameter ${unknown} is not supported; it may have ${Object.keys(PARAMETERS).join(", ")}`,
+    );
+  const choice = <K extends "sslmode" | "target_session_attrs">(name: K): Choice<K> | undefined => {
+    const values: readonly Choice<K>[] = PARAMETERS[name];
     const text = parameters.get(name);
     const value = values.find((one) => one === text);
-    if (text !== null && value === undefined) throw wrongUrl(`${name} must be one of ${list(values)}`);
+    if (text !== null && value === undefined) throw wrongUrl(`${name} must be one of ${values.join(", ")}`);
     return value;
   };
-  const tls = oneOf("sslmode", TLS_MODES);
-  const sessionAttributes = oneOf("target_session_attrs", SESSION_ATTRIBUTES);
+  const tls = choice("sslmode");
+  const sessionAttributes = choice("target_session_attrs");
   for (const [name, value, reason] of REFUSED)
     if (parameters.get(name) === value) throw wrongUrl(`${name}=${value} ${reason}`);
   const places = hosts.split(",").map(hostAndPort);
   if (places.some(({ port }) => !(port > 0 && port < 65_536)))
     throw wrongUrl("its port is not a number from 1 to 65535");
   const isLocal = places.every(({ host }) => isLoopback(host));
-  const [user, password] = at < 0 ? [undefined, undefined] : credentials(place.slice(0, at));
+  const [user, ...secret] = at < 0 ? [] : place.slice(0, at).split(":");
+  const login = user === undefined ? undefined : unescaped(user);
   return {
     hosts: places,
-    database: unescaped(path.join("/")) || user || "postgres",
-    user,
-    password: secretOf(password),
+    database: unescaped(path.join("/")) || login || "postgres",
+    user: login,
+    password: secret.length === 0 ? undefined : new Secret(unescaped(secret.join(":"))),
     tls: tls ?? (isLocal ? "disable" : "verify-full"),
     /** A file of certificates, or `system`. */
     rootCertificate: parameters.get("sslrootcert") ?? undefined,
@@ -200,13 +174,6 @@ function hostAndPort(text: string): { readonly host: string; readonly port: numb
   const parts = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:]*))(?::(?<port>.*))?$/.exec(text)?.groups ?? {};
   const host = unescaped(parts["v6"] ?? parts["name"] ?? "") || "localhost";
   return { host, port: parts["port"] === undefined ? 5432 : Number(parts["port"]) };
-}
-
-function credentials(text: string): readonly [string, string | undefined] {
-  const colon = text.indexOf(":");
-  return colon < 0
-    ? [unescaped(text), undefined]
-    : [unescaped(text.slice(0, colon)), unescaped(text.slice(colon + 1))];
 }
 
 function unescaped(text: string): string {
@@ -241,14 +208,6 @@ function refuseOpenCredentials(config: HttpConfig): void {
     throw misconfigured(
       `state.address sends credentials to ${open.host} over plain http; use https, or allow it with --insecure`,
     );
-}
-
-function secretOf(text: string | undefined): Secret | undefined {
-  return text === undefined ? undefined : new Secret(text);
-}
-
-function list(names: readonly string[]): string {
-  return names.join(", ");
 }
 
 function misconfigured(reason: string): StateFailure {

@@ -1,6 +1,6 @@
 import { defined } from "../model/json.ts";
+import { type Guarded, isText, maybe, oneOf, shape } from "../model/shape.ts";
 import type { RunRecord } from "../model/state.ts";
-import { isRecord, isText } from "../model/shape.ts";
 
 /*
  * The history of applies: an entry for each apply in each stage. An apply writes its entry when it ends. One that is
@@ -9,29 +9,35 @@ import { isRecord, isText } from "../model/shape.ts";
  * run's id.
  */
 
-/** `unknown`: the run was cut off, so the change was sent in part, not at all, or its answer was lost. */
-export type ChangeOutcome = "done" | "failed" | "skipped" | "unknown";
+const isChange = shape(
+  {
+    address: isText,
+    action: isText,
+    /** `unknown`: the run was cut off, so the change was sent in part, not at all, or its answer was lost. */
+    outcome: oneOf("done", "failed", "skipped", "unknown"),
+  },
+  "and others",
+);
+export type HistoryChange = Guarded<typeof isChange>;
 
-export type HistoryChange = {
-  readonly address: string;
-  readonly action: string;
-  readonly outcome: ChangeOutcome;
-};
-
-export type HistoryEntry = {
-  /** The run's id. */
-  readonly run: string;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly who: string;
-  readonly where?: string;
-  readonly commit?: string;
-  /** Digest of the plan. */
-  readonly plan: string;
-  /** Whether the run came to its own end. */
-  readonly ended: boolean;
-  readonly changes: readonly HistoryChange[];
-};
+const isEntry = shape(
+  {
+    /** The run's id. */
+    run: isText,
+    /** ISO 8601. */
+    at: isText,
+    who: isText,
+    where: maybe(isText),
+    commit: maybe(isText),
+    /** Digest of the plan. */
+    plan: isText,
+    /** Whether the run came to its own end. */
+    ended: (value): value is boolean => typeof value === "boolean",
+    changes: (value): value is readonly HistoryChange[] => Array.isArray(value) && value.every(isChange),
+  },
+  "and others",
+);
+export type HistoryEntry = Guarded<typeof isEntry>;
 
 /** The entry of a run that left itself in a target's state. */
 export function entryOfInterrupted({ changes, ...run }: RunRecord): HistoryEntry {
@@ -49,23 +55,6 @@ export function entryOf(
   changes: readonly HistoryChange[],
 ): HistoryEntry {
   return defined({ run, at, who, where, commit, plan, ended, changes });
-}
-
-const OUTCOMES: readonly unknown[] = ["done", "failed", "skipped", "unknown"] satisfies ChangeOutcome[];
-
-function isChange(value: unknown): value is HistoryChange {
-  return (
-    isRecord(value) &&
-    isText(value["address"]) &&
-    isText(value["action"]) &&
-    OUTCOMES.includes(value["outcome"])
-  );
-}
-
-function isEntry(value: unknown): value is HistoryEntry {
-  if (!isRecord(value)) return false;
-  const { run, at, who, plan, changes } = value;
-  return [run, at, who, plan].every(isText) && Array.isArray(changes) && changes.every(isChange);
 }
 
 /** One entry a run, the newest first. What is not an entry is passed over: the history is for people. */

@@ -10,15 +10,17 @@ import {
   type Revision,
   type StateKey,
   type StateRuntime,
-  Stopwatch,
   type StoredState,
+  isLockInfo,
+  isPast,
+  moment,
   readEach,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
 import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
 import { formatDocument, parseDocument, parseJson, readWhole } from "./document.ts";
-import { createLockInfo, isLockInfo } from "./lock.ts";
-import { StateFailure, codeOf, problemOf } from "./problem.ts";
+import { createLockInfo } from "./lock.ts";
+import { StateFailure, codeOf, lockLost, locked, problemOf } from "./problem.ts";
 
 /*
  * Keeps documents on a server that speaks the REST protocol of Terraform's http backend: GET and POST of a whole
@@ -41,6 +43,15 @@ const TRIES = 6;
 /** Milliseconds before a document is read again that could not be read: the server may have been writing it. */
 const HALF_WRITTEN = 250;
 
+const NONE = new Set([204, 404]);
+/** Terraform's text has 423 and 409 for a lock that somebody holds. */
+const LOCKED = new Set([409, 423]);
+/** After these it is not known whether the server acted. */
+const UNCERTAIN = new Set([408, 500, 502, 503, 504]);
+const TOO_MANY = 429;
+/** Milliseconds before each further try. */
+const PAUSES = [250, 1_000, 2_000];
+
 class HttpBackend implements Backend {
   readonly place: string;
   readonly #config: HttpConfig;
@@ -55,11 +66,10 @@ class HttpBackend implements Backend {
   }
 
   async read(key: DocumentKey): Promise<StoredState | undefined> {
-    const request = this.#at(key);
     const read = async (): Promise<StoredState | undefined> => {
-      const text = await request.get();
+      const text = await this.#get(key);
       if (text === undefined) return undefined;
-      const { state, serial } = parseDocument(text, key, request.where);
+      const { state, serial } = parseDocument(text, key, this.#where(key));
       return { state, revision: String(serial ?? 0), journalled: false };
     };
     return await readWhole(read, this.#world.clock, HALF_WRITTEN);
@@ -70,10 +80,10 @@ class HttpBackend implements Backend {
   }
 
   async list(stage: string): Promise<readonly string[]> {
-    const request = this.#at({ stage, target: INDEX });
-    const { targets = [] } = await readShared(request);
+    const key = { stage, target: INDEX };
+    const { targets = [] } = await this.#readShared(key);
     if (isTexts(targets)) return targets;
-    throw new StateFailure({ kind: "corrupt", where: request.where, reason: "it is not a list of targets" });
+    throw corrupt(this.#where(key), "it is not a list of targets");
   }
 
   /** A target is added before it is first written: an entry without a document does no harm. */
@@ -86,13 +96,27 @@ class HttpBackend implements Backend {
   }
 
   async history(stage: string): Promise<readonly unknown[]> {
-    return listOf((await readShared(this.#at({ stage, target: HISTORY })))["entries"]);
+    return listOf((await this.#readShared({ stage, target: HISTORY }))["entries"]);
+  }
+
+  /** A document that several runs add to. */
+  async #readShared(key: StateKey): Promise<Readonly<Record<string, unknown>>> {
+    const text = await this.#get(key);
+    if (text === undefined) return {};
+    const root = parseJson(text);
+    const where = this.#where(key);
+    if (!isRecord(root) || root["format"] !== formatOf(key) || root["stage"] !== key.stage)
+      throw corrupt(where, "it is not in the expected format");
+    const { version } = root;
+    if (isCount(version) && version > 1)
+      throw new StateFailure({ kind: "newer", where, version, understood: 1 });
+    return root;
   }
 
   /**
-   * Adds to the list in a document that several runs add to, without a lock, which a run that is killed would leave
-   * behind: what was added is looked for afterwards, and added again if another run wrote at the same time. A lock that
-   * something else holds on it is not waited for; the next run adds what is missing.
+   * Adds to the list in a shared document without a lock, which a run that is killed would leave behind: what was added
+   * is looked for afterwards, and added again if another run wrote at the same time. A lock that something else holds
+   * on it is not waited for; the next run adds what is missing.
    */
   async #add(
     key: StateKey,
@@ -100,9 +124,8 @@ class HttpBackend implements Backend {
     items: readonly unknown[],
     shape: (all: readonly unknown[]) => readonly unknown[],
   ): Promise<void> {
-    const request = this.#at(key);
     for (let left = TRIES; left > 0; left -= 1) {
-      const before = await readShared(request);
+      const before = await this.#readShared(key);
       const known = listOf(before[member]);
       const texts = new Set(known.map((item) => JSON.stringify(item)));
       const missing = items.filter((item) => !texts.has(JSON.stringify(item)));
@@ -111,7 +134,7 @@ class HttpBackend implements Backend {
       const all = shape([...known, ...missing]);
       const next = { format: formatOf(key), version: 1, serial, stage: key.stage, [member]: all };
       try {
-        await request.put(`${JSON.stringify(next, undefined, 2)}\n`);
+        await this.#put(key, `${JSON.stringify(next, undefined, 2)}\n`);
       } catch (error) {
         problemOf(error, "lock-lost");
         return;
@@ -127,60 +150,59 @@ class HttpBackend implements Backend {
    * document again.
    */
   async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
-    const request = this.#at(key);
-    await request.lock(info);
+    await this.#takeLock(key, info);
     /** The document's revision as we left it; `undefined` if that is not certain. */
     let known: Revision | undefined;
     /** What we sent last, to tell it from what somebody else wrote. */
     let sent: string | undefined;
     /** Set for good once the server said that the lock is not ours. */
     let lost: StateFailure | undefined;
+    const holder = this.#config.locking && info;
     return {
       key,
       write: async (state, base) => {
         if (lost !== undefined) throw lost;
         let below = known;
         if (below === undefined) {
-          const text = await request.get();
+          const text = await this.#get(key);
           below = text === undefined ? NO_DOCUMENT : String(serialOf(parseJson(text)));
           // Our own last write may have arrived without our knowing.
           if (text !== undefined && text === sent) base = below;
         }
-        if (below !== base) throw new StateFailure({ kind: "changed", where: request.where });
+        if (below !== base) throw new StateFailure({ kind: "changed", where: this.#where(key) });
         const serial = Number(below) + 1;
         known = undefined;
         sent = formatDocument(state, serial);
-        await request.put(sent, request.isLocking ? info : undefined).catch((error: unknown) => {
+        await this.#put(key, sent, holder).catch((error: unknown) => {
           if (error instanceof StateFailure && error.problem.kind === "lock-lost") lost = error;
           throw error;
         });
-        if (request.isLocking) known = String(serial);
+        if (holder !== undefined) known = String(serial);
         return String(serial);
       },
-      unlock: async () => void (await request.unlock(info)),
+      unlock: async () => void (await this.#free(key, info)),
     };
   }
 
   /** The protocol tells who holds a lock only to who asks for it. */
-  async holder(): Promise<undefined> {
-    return await Promise.resolve(undefined);
+  holder(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 
   /** Asks for the lock, to learn who holds it, and frees what it gets. */
   async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
-    const request = this.#at(key);
-    if (!request.isLocking) return undefined;
+    if (this.#config.locking === undefined) return undefined;
     const info = createLockInfo(this.#world, "tasc state unlock");
     try {
-      await request.lock(info);
+      await this.#takeLock(key, info);
     } catch (error) {
       // Where the server does not say whose it is, the id that was given is taken at its word.
       const { holder = id === undefined ? undefined : unknownHolder(id) } = problemOf(error, "locked");
       if (holder === undefined || (id !== undefined && holder.id !== id)) throw error;
-      if (await request.unlock(holder)) return holder;
-      throw new StateFailure({ kind: "locked", key });
+      if (await this.#free(key, holder)) return holder;
+      throw locked(key);
     }
-    await request.unlock(info);
+    await this.#free(key, info);
     return undefined;
   }
 
@@ -188,33 +210,93 @@ class HttpBackend implements Backend {
     await this.#client.close();
   }
 
-  #at(key: StateKey): StateRequest {
-    return new StateRequest(this.#config, this.#client, key);
+  #where(key: StateKey): string {
+    return shown(addressesOf(this.#config, key).document);
+  }
+
+  /** The document's text; `undefined` if there is none. */
+  async #get(key: StateKey, pauses = PAUSES): Promise<string | undefined> {
+    const call = { method: "GET", address: addressesOf(this.#config, key).document };
+    const { status, text } = await this.#client.send(call, pauses);
+    if (NONE.has(status) || (status === 200 && text === "")) return undefined;
+    if (status !== 200) throw unexpected(call, status);
+    return text;
+  }
+
+  /**
+   * Writes the document. After a lost answer it is looked up before it is sent again: a server that counts versions
+   * refuses the same one twice. @param holder absent if nobody holds the lock
+   */
+  async #put(key: StateKey, body: string, holder?: LockInfo): Promise<void> {
+    const address = withLockId(addressesOf(this.#config, key).document, holder?.id);
+    const call = { method: this.#config.updateMethod, address, body };
+    const hasArrived = async () => (await this.#get(key, []).catch(() => undefined)) === body;
+    const { status, text } = await this.#client.send(call, PAUSES, hasArrived);
+    if (isSuccess(status)) return;
+    if (!LOCKED.has(status)) throw unexpected(call, status);
+    const other = parseLockBody(text);
+    const told = other !== undefined && other.id !== holder?.id;
+    throw lockLost(
+      key,
+      told ? `${other.who} holds it since ${other.since}` : "the server refused the lock's id",
+    );
+  }
+
+  /** After a lost answer the lock may be ours: it is freed, and asked for again. */
+  async #takeLock(key: StateKey, info: LockInfo): Promise<void> {
+    const { locking } = this.#config;
+    if (locking === undefined) return;
+    const address = addressesOf(this.#config, key).lock;
+    const call = { method: locking.lockMethod, address, body: lockBody(key, info) };
+    const { status, text } = await this.#client.send(call, PAUSES, async () => {
+      await this.#free(key, info).catch(() => {});
+      return false;
+    });
+    if (isSuccess(status)) return;
+    if (!LOCKED.has(status)) throw unexpected(call, status);
+    const holder = parseLockBody(text);
+    // Some servers, GitLab's among them, answer with what was sent: that is not the holder.
+    throw locked(key, holder?.id === info.id ? undefined : holder);
+  }
+
+  /** Frees the lock of this holder, which twice does no harm. @returns whether it was not somebody else's by now */
+  async #free(key: StateKey, holder: LockInfo): Promise<boolean> {
+    const { locking } = this.#config;
+    if (locking === undefined) return true;
+    const address = withLockId(addressesOf(this.#config, key).unlock, holder.id);
+    const call = { method: locking.unlockMethod, address, body: lockBody(key, holder) };
+    const { status } = await this.#client.send(call);
+    if (isSuccess(status) || status === 404) return true;
+    if (!LOCKED.has(status)) throw unexpected(call, status);
+    return false;
   }
 }
 
-/** A document that several runs add to. */
-async function readShared(request: StateRequest): Promise<Readonly<Record<string, unknown>>> {
-  const text = await request.get();
-  if (text === undefined) return {};
-  const root = parseJson(text);
-  const { where, key } = request;
-  if (!isRecord(root) || root["format"] !== formatOf(key) || root["stage"] !== key.stage)
-    throw new StateFailure({ kind: "corrupt", where, reason: "it is not in the expected format" });
-  const { version } = root;
-  if (isCount(version) && version > 1)
-    throw new StateFailure({ kind: "newer", where, version, understood: 1 });
-  return root;
+/**
+ * A lock in the words of the protocol, whose members servers read, and some demand. What only tasc knows goes as
+ * JSON into `Info`, which is free text there; a server that drops it still tells who, since when and why.
+ */
+function lockBody({ stage, target }: StateKey, info: LockInfo): string {
+  return JSON.stringify({
+    ID: info.id,
+    Operation: info.why,
+    Info: JSON.stringify(info),
+    Who: info.who,
+    Version: "1",
+    Created: info.since,
+    Path: `${stage}/${target}`,
+  });
+}
+
+function corrupt(where: string, reason: string): StateFailure {
+  return new StateFailure({ kind: "corrupt", where, reason });
 }
 
 function formatOf({ target }: StateKey): string {
   return `tasc-state-${target.slice(1)}`;
 }
 
-/**
- * The serial of a document: servers keep versions by it, and some demand that it grows. 0 where there is none; whether
- * it is a document of ours at all is for its reader to say.
- */
+/** The serial of a document: servers keep versions by it, and some demand that it grows. 0 where there is none. */
 function serialOf(root: unknown): number {
   const serial = isRecord(root) ? root["serial"] : undefined;
   return isCount(serial) ? serial : 0;
@@ -257,108 +339,6 @@ function withLockId(address: string, id: string | undefined): string {
 function shown(address: string): string {
   const { origin, pathname } = new URL(address);
   return `${origin}${pathname}`;
-}
-
-const NONE = new Set([204, 404]);
-/** Terraform's text has 423 and 409 for a lock that somebody holds. */
-const LOCKED = new Set([409, 423]);
-/** After these it is not known whether the server acted. */
-const UNCERTAIN = new Set([408, 500, 502, 503, 504]);
-const TOO_MANY = 429;
-/** Milliseconds before each further try. */
-const PAUSES = [250, 1_000, 2_000];
-
-/** The calls of the protocol on one document, and what the answers mean. */
-class StateRequest {
-  readonly key: StateKey;
-  /** The document's address, without credentials. */
-  readonly where: string;
-  readonly #config: HttpConfig;
-  readonly #client: StateClient;
-  readonly #addresses: ReturnType<typeof addressesOf>;
-
-  constructor(config: HttpConfig, client: StateClient, key: StateKey) {
-    this.#config = config;
-    this.#client = client;
-    this.key = key;
-    this.#addresses = addressesOf(config, key);
-    this.where = shown(this.#addresses.document);
-  }
-
-  get isLocking(): boolean {
-    return this.#config.locking !== undefined;
-  }
-
-  /** The document's text; `undefined` if there is none. */
-  async get(pauses = PAUSES): Promise<string | undefined> {
-    const call = { method: "GET", address: this.#addresses.document };
-    const { status, text } = await this.#client.send(call, pauses);
-    if (NONE.has(status) || (status === 200 && text === "")) return undefined;
-    if (status !== 200) throw unexpected(call, status);
-    return text;
-  }
-
-  /**
-   * Writes the document. After a lost answer it is looked up before it is sent again: a server that counts versions
-   * refuses the same one twice. @param holder absent if nobody holds the lock
-   */
-  async put(body: string, holder?: LockInfo): Promise<void> {
-    const address = withLockId(this.#addresses.document, holder?.id);
-    const call = { method: this.#config.updateMethod, address, body };
-    const hasArrived = async () => (await this.get([]).catch(() => undefined)) === body;
-    const { status, text } = await this.#client.send(call, PAUSES, hasArrived);
-    if (isSuccess(status)) return;
-    if (!LOCKED.has(status)) throw unexpected(call, status);
-    const other = parseLockBody(text);
-    const told = other !== undefined && other.id !== holder?.id;
-    const reason = told ? `${other.who} holds it since ${other.since}` : "the server refused the lock's id";
-    throw new StateFailure({ kind: "lock-lost", key: this.key, reason });
-  }
-
-  /** After a lost answer the lock may be ours: it is freed, and asked for again. */
-  async lock(info: LockInfo): Promise<void> {
-    const { locking } = this.#config;
-    if (locking === undefined) return;
-    const call = { method: locking.lockMethod, address: this.#addresses.lock, body: this.#lockBody(info) };
-    const { status, text } = await this.#client.send(call, PAUSES, async () => {
-      await this.unlock(info).catch(() => {});
-      return false;
-    });
-    if (isSuccess(status)) return;
-    if (!LOCKED.has(status)) throw unexpected(call, status);
-    const holder = parseLockBody(text);
-    // Some servers, GitLab's among them, answer with what was sent: that is not the holder.
-    const other = holder?.id === info.id ? undefined : holder;
-    throw new StateFailure({ kind: "locked", key: this.key, ...defined({ holder: other }) });
-  }
-
-  /** Frees the lock of this holder, which twice does no harm. @returns whether it was not somebody else's by now */
-  async unlock(holder: LockInfo): Promise<boolean> {
-    const { locking } = this.#config;
-    if (locking === undefined) return true;
-    const address = withLockId(this.#addresses.unlock, holder.id);
-    const call = { method: locking.unlockMethod, address, body: this.#lockBody(holder) };
-    const { status } = await this.#client.send(call);
-    if (isSuccess(status) || status === 404) return true;
-    if (!LOCKED.has(status)) throw unexpected(call, status);
-    return false;
-  }
-
-  /**
-   * A lock in the words of the protocol, whose members servers read, and some demand. What only tasc knows goes as
-   * JSON into `Info`, which is free text there; a server that drops it still tells who, since when and why.
-   */
-  #lockBody(info: LockInfo): string {
-    return JSON.stringify({
-      ID: info.id,
-      Operation: info.why,
-      Info: JSON.stringify(info),
-      Who: info.who,
-      Version: "1",
-      Created: info.since,
-      Path: `${this.key.stage}/${this.key.target}`,
-    });
-  }
 }
 
 function isSuccess(status: number): boolean {
@@ -409,20 +389,7 @@ interface StateCall {
   readonly body?: string;
 }
 
-interface StateClient {
-  /**
-   * Sends a call, and again where that may help. Redirects are not followed: credentials go where they belong.
-   *
-   * @param pauses milliseconds before each further try
-   * @param hasArrived asked after a lost answer of what must not be repeated blindly: whether it is done
-   */
-  send(
-    call: StateCall,
-    pauses?: readonly number[],
-    hasArrived?: () => Promise<boolean>,
-  ): Promise<StateAnswer>;
-  close(): Promise<void>;
-}
+type StateClient = Awaited<ReturnType<typeof openClient>>;
 
 /** Milliseconds that a call may take; and one to a server that did not answer before. */
 const LIMIT = 8_000;
@@ -434,7 +401,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 async function openClient(
   { address, username = "", password }: HttpConfig,
   { clock, environment }: StateRuntime,
-): Promise<StateClient> {
+) {
   const [{ default: Agent }, { default: request }] = await Promise.all([
     import("undici/lib/dispatcher/agent.js"),
     import("undici/lib/api/api-request.js"),
@@ -472,23 +439,27 @@ async function openClient(
       return { status: answer.statusCode, text: Buffer.concat(pieces).toString("utf8") };
     } catch (error) {
       const code = codeOf(error);
-      if (
-        error instanceof StateFailure ||
-        !(error instanceof Error && (signal.aborted || code !== undefined))
-      )
-        throw error;
+      if (error instanceof StateFailure || !(error instanceof Error && (signal.aborted || code))) throw error;
       isGivenUp ||= signal.aborted;
       return failed(signal.aborted ? "no answer in time" : error.message || String(code));
     }
   };
   return {
-    send: async (call, pauses = PAUSES, hasArrived) => {
-      const began = Stopwatch.started();
+    /**
+     * Sends a call, and again where that may help. Redirects are not followed: credentials go where they belong.
+     * @param hasArrived asked after a lost answer of what must not be repeated blindly: whether it is done
+     */
+    send: async (
+      call: StateCall,
+      pauses: readonly number[] = PAUSES,
+      hasArrived?: () => Promise<boolean>,
+    ): Promise<StateAnswer> => {
+      const began = moment();
       for (let tries = 0; ; tries += 1) {
         const answer = await sendOnce(call);
         const isUncertain = answer instanceof StateFailure || UNCERTAIN.has(answer.status);
         const mayRetry = isUncertain || answer.status === TOO_MANY;
-        const pause = mayRetry && !isGivenUp && !began.isOver(LIMIT) ? pauses[tries] : undefined;
+        const pause = mayRetry && !isGivenUp && !isPast(began, LIMIT) ? pauses[tries] : undefined;
         if (pause !== undefined) {
           await clock.sleep(pause);
           if (isUncertain && (await hasArrived?.()) === true) return { status: 200, text: "" };
@@ -496,6 +467,6 @@ async function openClient(
         else return answer;
       }
     },
-    close: async () => await agent.close(),
+    close: () => agent.close(),
   };
 }

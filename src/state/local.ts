@@ -3,6 +3,7 @@ import { appendFileSync } from "node:fs";
 import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type JsonObject, defined } from "../model/json.ts";
+import { isCount, isRecord, isText } from "../model/shape.ts";
 import { type StateEvent, areStateEvents } from "../model/state.ts";
 import {
   type Backend,
@@ -17,7 +18,6 @@ import {
   readEach,
 } from "./backend.ts";
 import { type LocalConfig, STATE_FOLDER } from "./config.ts";
-import { isCount, isRecord, isText } from "../model/shape.ts";
 import { checkKey, formatDocument, isDocumentKey, parseJson, readWhole, stateUnder } from "./document.ts";
 import {
   absent,
@@ -29,7 +29,7 @@ import {
   syncFolder,
 } from "./files.ts";
 import { createLockInfo, readLock, removeLock, takeLock } from "./lock.ts";
-import { StateFailure, attempt, problemOf } from "./problem.ts";
+import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts";
 
 /** Milliseconds before a document is read again that could not be read: something may have been writing it. */
 const HALF_WRITTEN = 100;
@@ -54,9 +54,8 @@ export class LocalBackend implements Backend {
 
   async read(key: DocumentKey): Promise<StoredState | undefined> {
     const paths = pathsOf(this.#root, key);
-    const once = () =>
-      attempt(paths.document, async () => stateOf(await readFiles(paths, key), key, paths.document));
-    return await readWhole(once, this.#world.clock, HALF_WRITTEN);
+    const once = async () => stateOf(await readFiles(paths, key), key, paths.document);
+    return await readWhole(() => attempt(paths.document, once), this.#world.clock, HALF_WRITTEN);
   }
 
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
@@ -64,7 +63,7 @@ export class LocalBackend implements Backend {
   }
 
   async list(stage: string): Promise<readonly string[]> {
-    const folder = stageFolder(this.#root, stage);
+    const folder = join(this.#root, fileName(stage));
     return await attempt(folder, async () => {
       const files = (await readdir(folder).catch(absent)) ?? [];
       return [...new Set(files.flatMap((file) => targetOf(file) ?? []))].toSorted();
@@ -77,7 +76,7 @@ export class LocalBackend implements Backend {
       await makeFolder(paths.folder, this.#world.projectFolder);
       const taking = await takeLock(paths.lock, info, this.#world.processes);
       if (taking.taken) return heldLock(key, paths, info, this.#world, taking.from);
-      throw new StateFailure({ kind: "locked", key, ...defined({ holder: taking.holder }) });
+      throw locked(key, taking.holder);
     });
   }
 
@@ -91,8 +90,7 @@ export class LocalBackend implements Backend {
     const info = createLockInfo(this.#world, "tasc state unlock");
     return await attempt(lock, async () => {
       const holder = readLock(lock);
-      if (holder !== undefined && id !== undefined && holder.id !== id)
-        throw new StateFailure({ kind: "locked", key, holder });
+      if (holder !== undefined && id !== undefined && holder.id !== id) throw locked(key, holder);
       // A file that is not a lock of ours has no id to make sure of.
       if (holder === undefined) await rm(lock, { force: true });
       else await removeLock(lock, holder, info, this.#world.processes);
@@ -108,9 +106,9 @@ export class LocalBackend implements Backend {
       const info = createLockInfo(this.#world, "tasc history");
       const guard = `${current}.lock`;
       const guarded = await takeLock(guard, info, processes);
-      const size = (await readIfThere(current))?.length ?? 0;
-      // Where another run is about to do it, the file grows a little further.
+      // Where another run is about to rename it, the file grows a little further.
       try {
+        const size = (await readIfThere(current))?.length ?? 0;
         if (guarded.taken && size > HISTORY_CAP) await rename(current, before);
         await appendLine(current, "any", `${JSON.stringify(entry)}\n`);
       } finally {
@@ -138,7 +136,6 @@ export class LocalBackend implements Backend {
 /** Milliseconds between two looks at the lock, where each answer of the service would give a reason for one. */
 const LOOK_EVERY = 100;
 
-/** A document's lock in hand, and what may be done under it. */
 function heldLock(
   key: DocumentKey,
   paths: StatePaths,
@@ -149,18 +146,20 @@ function heldLock(
   let journal: FileHandle | undefined;
   /** Milliseconds since 1970. */
   let lookedAt = -Infinity;
-  const isLookDue = (): boolean => {
-    const elapsed = clock.now().getTime() - lookedAt;
-    // A clock that was set back tells nothing.
-    return elapsed < 0 || elapsed >= LOOK_EVERY;
-  };
   /** @throws StateFailure if the lock is not ours any more */
   const checkLock = (): void => {
     lookedAt = clock.now().getTime();
     const holder = readLock(paths.lock);
     if (holder?.id === info.id) return;
-    const reason = holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`;
-    throw new StateFailure({ kind: "lock-lost", key, reason });
+    throw lockLost(
+      key,
+      holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`,
+    );
+  };
+  /** A clock that was set back tells nothing. */
+  const checkIfDue = (): void => {
+    const elapsed = clock.now().getTime() - lookedAt;
+    if (elapsed < 0 || elapsed >= LOOK_EVERY) checkLock();
   };
   const changed = () => new StateFailure({ kind: "changed", where: paths.document });
   const readUnderLock = async (base: Revision): Promise<StoredFiles> => {
@@ -174,7 +173,9 @@ function heldLock(
     if (files.isPending) throw changed();
     await rm(paths.journal, { force: true });
     journal = await openForAppend(paths.journal, "new");
-    await flush(journal, journalLine(headerOf(key, base)));
+    const { stage, target, service } = key;
+    const header = { format: FORMAT, version: VERSION, stage, target, service, base };
+    await flush(journal, journalLine(header));
     await syncFolder(paths.folder);
     return journal;
   };
@@ -210,12 +211,10 @@ function heldLock(
         if (lasting) await flush(opened, journalLine(events));
         // The system has it, and keeps it whatever becomes of this process.
         else appendFileSync(opened.fd, journalLine(events));
-        if (lasting || isLookDue()) checkLock();
+        if (lasting) checkLock();
+        else checkIfDue();
       }),
-    confirm: async () =>
-      await attempt(paths.lock, async () => {
-        if (isLookDue()) checkLock();
-      }),
+    confirm: async () => await attempt(paths.lock, async () => checkIfDue()),
     unlock: async () =>
       await attempt(paths.lock, async () => {
         await closeJournal();
@@ -297,10 +296,10 @@ function fit(
   // The bytes are let go before the text is parsed: of a large target both would take as much as all else.
   const text = document && textOf(document, paths.document);
   const journal = journalBytes && parseJournal(journalBytes, key, paths.journal);
-  if (journal === undefined || journal.folded.includes(revision))
-    return { text, revision, journal, isPending: false };
-  if (journal.base === revision) return { text, revision, journal, isPending: true };
-  throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
+  const isPending = journal !== undefined && !journal.folded.includes(revision);
+  if (isPending && journal.base !== revision)
+    throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
+  return { text, revision, journal, isPending };
 }
 
 function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
@@ -323,20 +322,15 @@ function textOf(document: Buffer, where: string): string {
   }
 }
 
-export type StatePaths = Readonly<ReturnType<typeof pathsOf>>;
+type StatePaths = Readonly<ReturnType<typeof pathsOf>>;
 
 const DOCUMENT = ".json";
 const JOURNAL = ".journal";
 
-/** The files of one document. */
 export function pathsOf(root: string, { stage, target }: StateKey) {
-  const folder = stageFolder(root, stage);
+  const folder = join(root, fileName(stage));
   const base = join(folder, fileName(target));
-  return { folder, document: base + DOCUMENT, journal: base + JOURNAL, lock: `${base}.lock` };
-}
-
-export function stageFolder(root: string, stage: string): string {
-  return join(root, fileName(stage));
+  return { folder, document: `${base}${DOCUMENT}`, journal: `${base}${JOURNAL}`, lock: `${base}.lock` };
 }
 
 /** The target that a file of a stage's folder tells of; `undefined` for locks and what is not ours. */
@@ -366,7 +360,7 @@ const FORMAT = "tasc-journal";
 const VERSION = 2;
 const NEWLINE = 0x0a;
 
-export interface Journal {
+interface Journal {
   /** The revision that the events continue. */
   readonly base: Revision;
   readonly events: readonly StateEvent[];
@@ -374,11 +368,6 @@ export interface Journal {
   readonly folded: readonly Revision[];
   /** Bytes up to the end of the last sound line. */
   readonly soundBytes: number;
-}
-
-/** The first line of a journal. */
-export function headerOf({ stage, target, service }: DocumentKey, base: Revision): object {
-  return { format: FORMAT, version: VERSION, stage, target, service, base };
 }
 
 /** A line of a journal: JSON, a tab, which no JSON has outside of its white space, and a checksum. */
@@ -403,37 +392,29 @@ function valueOfLine(text: string): unknown {
 const WHOLE = /\t[\w-]{12}$/;
 
 /** Reads a journal; `undefined` if not even its first line was finished. @param where the file, for problems */
-export function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Journal | undefined {
+function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Journal | undefined {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
   const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   const last = texts.at(-1) ?? "";
   const isCut = valueOfLine(last) === undefined && !WHOLE.test(last);
   const [header, ...rest] = isCut ? texts.slice(0, -1) : texts;
   if (header === undefined) return undefined;
-  const base = readHeader(valueOfLine(header), expected, where);
+  const damaged = (line: number) =>
+    new StateFailure({ kind: "corrupt", where, reason: `line ${line} is not in the expected format` });
+  const found = valueOfLine(header);
+  if (!isRecord(found) || found["format"] !== FORMAT) throw damaged(1);
+  const { version, base } = found;
+  if (isCount(version) && version > VERSION)
+    throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
+  if (!isCount(version) || version === 0 || !isDocumentKey(found) || !isText(base)) throw damaged(1);
+  checkKey(found, expected, where);
   const events: StateEvent[] = [];
   const folded: Revision[] = [];
   for (const [at, text] of rest.entries()) {
     const value = valueOfLine(text);
     if (areStateEvents(value)) for (const event of value) events.push(event);
     else if (isRecord(value) && isText(value["folded"])) folded.push(value["folded"]);
-    else throw damaged(where, at + 2);
+    else throw damaged(at + 2);
   }
   return { base, events, folded, soundBytes: isCut ? bytes.lastIndexOf(NEWLINE, end - 2) + 1 : end };
-}
-
-/** The revision that the journal continues. */
-function readHeader(header: unknown, expected: DocumentKey, where: string): Revision {
-  if (!isRecord(header) || header["format"] !== FORMAT) throw damaged(where, 1);
-  const { version, base } = header;
-  if (isCount(version) && version > VERSION)
-    throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
-  if (!isCount(version) || version === 0 || !isDocumentKey(header) || !isText(base)) throw damaged(where, 1);
-  checkKey(header, expected, where);
-  return base;
-}
-
-function damaged(where: string, lineNumber: number): StateFailure {
-  const reason = `line ${lineNumber} is not in the expected format`;
-  return new StateFailure({ kind: "corrupt", where, reason });
 }

@@ -4,8 +4,13 @@ import { link, readFile, readlink, rename, rm, writeFile } from "node:fs/promise
 import { dirname } from "node:path";
 import { defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
-import type { LockInfo, ProcessTraits, Processes, StateRuntime } from "./backend.ts";
-import { isCount, isRecord, isText } from "../model/shape.ts";
+import {
+  type LockInfo,
+  type ProcessTraits,
+  type Processes,
+  type StateRuntime,
+  isLockInfo,
+} from "./backend.ts";
 import { parseJson } from "./document.ts";
 import { FILE_MODE, absent, readIfThere } from "./files.ts";
 import { codeOf } from "./problem.ts";
@@ -24,19 +29,6 @@ export function createLockInfo(world: StateRuntime, why: string): LockInfo {
   });
 }
 
-/** Whether the value is what `createLockInfo` made, on whatever machine and by whatever version. */
-export function isLockInfo(value: unknown): value is LockInfo {
-  if (!isRecord(value)) return false;
-  const { id, who, since, why, folder = "", job = "", process } = value;
-  return [id, who, since, why, folder, job].every(isText) && (process === undefined || isProcess(process));
-}
-
-function isProcess(value: unknown): value is ProcessTraits {
-  if (!isRecord(value)) return false;
-  const { host, pid, ...rest } = value;
-  return isText(host) && isCount(pid) && pid > 0 && Object.values(rest).every(isText);
-}
-
 /** Variables that hold a link to the running CI job, in the order in which they are asked. */
 const LINKS = [
   "CI_JOB_URL", // GitLab
@@ -48,7 +40,6 @@ const LINKS = [
   "BUILD_URL", // Jenkins; general, hence last
 ];
 
-/** Link to the CI job that this environment belongs to, if it names one. */
 export function jobLink(environment: StateRuntime["environment"]): string | undefined {
   const {
     GITHUB_SERVER_URL: server,

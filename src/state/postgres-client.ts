@@ -8,9 +8,8 @@ import { codeOf } from "./problem.ts";
 
 /*
  * The one module that knows postgres.js. One connection serves all, for locks belong to a connection. When it closes,
- * everything that waits on it fails at once, and as long as a lock was held on it, no other is opened: the locks are
- * gone with it. The socket is made here, TLS included, so that its end is heard of at once, a certificate is checked
- * against an IP address too, and a password never goes out in clear.
+ * everything that waits on it fails at once. The socket is made here, TLS included, so that its end is heard of at once,
+ * a certificate is checked against an IP address too, and a password never goes out in clear.
  */
 
 /** Columns by name; all of them are selected as text, so that nothing depends on how a type is decoded. */
@@ -20,69 +19,8 @@ export type Row = Readonly<Record<string, string | null>>;
 const STATEMENT_TIMEOUT = 8_000;
 const CONNECT_TIMEOUT = 10_000;
 
-export class PostgresClient {
-  /** The server and database, without credentials. */
-  readonly name: string;
-  /** Whether somebody holds a lock on the connection, which then must not be replaced. */
-  isHolding: () => boolean = () => false;
-  readonly #config: PostgresConnection;
-  #connection: Connection | undefined;
-  #isClosed = false;
-
-  constructor(config: PostgresConnection) {
-    this.#config = config;
-    const hosts = config.hosts.map(({ host, port }) => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`);
-    this.name = `postgres://${hosts.join(",")}/${config.database}`;
-  }
-
-  /** Aborted when the connection ends; a lock that is taken from now on lasts no longer. */
-  get lost(): AbortSignal | undefined {
-    return this.#connection?.lost;
-  }
-
-  /**
-   * Parameters go as text, and the statement says what they are: `$1::bigint`. Statements are sent without waiting.
-   *
-   * @param timeout milliseconds; more for a statement that may wait for another session
-   */
-  async query(
-    text: string,
-    parameters: readonly (string | null)[] = [],
-    timeout = STATEMENT_TIMEOUT,
-  ): Promise<RowList<readonly Row[]>> {
-    return await this.#open().query(text, parameters, timeout);
-  }
-
-  /**
-   * The process of the database that serves this connection: as it said when it was opened, and as a statement sees it
-   * now. A pooler makes up the first.
-   */
-  async backend(): Promise<{ readonly announced: number; readonly now: number }> {
-    const rows = await this.query("select pg_backend_pid()::text as pid");
-    const [row] = rows;
-    if (row === undefined) throw new ConnectionLost(MALFORMED);
-    return { announced: rows.state.pid, now: Number(row["pid"]) };
-  }
-
-  /** A second connection to the same place. */
-  another(): PostgresClient {
-    return new PostgresClient(this.#config);
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#connection?.close();
-  }
-
-  #open(): Connection {
-    const isKept = this.lost?.aborted !== true || this.#isClosed || this.isHolding();
-    if (this.#connection === undefined || !isKept) this.#connection = new Connection(this.#config);
-    return this.#connection;
-  }
-}
-
 /** One connection, from its first statement to its end. */
-class Connection {
+export class Connection {
   readonly #loss = new AbortController();
   /** Each ends a statement that waits for its answer. */
   readonly #waiting = new Set<(reason: Error) => void>();
@@ -97,14 +35,19 @@ class Connection {
     this.#sql.catch(() => {});
   }
 
+  /** Aborted when it ends; a lock that was taken on it lasts no longer. */
   get lost(): AbortSignal {
     return this.#loss.signal;
   }
 
+  /**
+   * Parameters go as text, and the statement says what they are: `$1::bigint`. Statements are sent without waiting.
+   * @param timeout milliseconds; more for a statement that may wait for another session
+   */
   async query(
     text: string,
-    parameters: readonly (string | null)[],
-    timeout: number,
+    parameters: readonly (string | null)[] = [],
+    timeout = STATEMENT_TIMEOUT,
   ): Promise<RowList<readonly Row[]>> {
     const timer = setTimeout(() => {
       this.#end(new ConnectionLost(`no answer within ${timeout / 1000} s`));
@@ -119,8 +62,16 @@ class Connection {
     }
   }
 
+  /** The database's process: as it was announced, which a pooler makes up, and as a statement sees it now. */
+  async process(): Promise<{ readonly announced: number; readonly now: number }> {
+    const rows = await this.query("select pg_backend_pid()::text as pid");
+    const [row] = rows;
+    if (row === undefined) throw new ConnectionLost(MALFORMED);
+    return { announced: rows.state.pid, now: Number(row["pid"]) };
+  }
+
   async close(): Promise<void> {
-    if (this.#loss.signal.aborted) return;
+    if (this.lost.aborted) return;
     const end = async () => await (await this.#sql).end({ timeout: 2 });
     await this.#orLost(end()).catch(() => {});
     this.#end(new ConnectionLost(CLOSED));
@@ -136,12 +87,12 @@ class Connection {
         reject(error);
       };
       void work.then(resolve, failed).finally(() => this.#waiting.delete(reject));
-      if (this.#loss.signal.aborted) reject(this.#reason);
+      if (this.lost.aborted) reject(this.#reason);
     });
   }
 
   #end(reason: Error): void {
-    if (this.#loss.signal.aborted) return;
+    if (this.lost.aborted) return;
     this.#reason = reason;
     this.#loss.abort();
     for (const reject of this.#waiting) reject(reason);
@@ -171,7 +122,7 @@ class Connection {
       // Asked again where a server does not fit; postgres.js would wait for ever on a socket that was not made.
       socket: async () => {
         let failure: unknown;
-        for (const { host, port } of this.#loss.signal.aborted ? [] : untried) {
+        for (const { host, port } of this.lost.aborted ? [] : untried) {
           try {
             this.#socket = await openSocket(config, host, port);
             return this.#socket.once("error", (error) => this.#end(error));

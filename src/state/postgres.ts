@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isIP } from "node:net";
 import { type JsonObject, defined } from "../model/json.ts";
 import {
   type Backend,
@@ -6,19 +7,20 @@ import {
   FRESH,
   type HeldLock,
   type LockInfo,
+  type Moment,
   NO_DOCUMENT,
   type Revision,
   type StateKey,
-  Stopwatch,
   type StoredState,
-  type Version,
+  isLockInfo,
+  isPast,
+  moment,
 } from "./backend.ts";
 import type { PostgresConfig } from "./config.ts";
 import { areStateEvents } from "../model/state.ts";
 import { formatDocument, parseJson, stateUnder } from "./document.ts";
-import { isLockInfo } from "./lock.ts";
-import { PostgresClient, type Row, isLossOfConnection } from "./postgres-client.ts";
-import { StateFailure, attempt, codeOf, problemOf } from "./problem.ts";
+import { Connection, type Row, isLossOfConnection } from "./postgres-client.ts";
+import { StateFailure, attempt, codeOf, lockLost, locked, problemOf } from "./problem.ts";
 
 /**
  * Keeps documents in a PostgreSQL database. A lock is an advisory lock of the connection, so that the database
@@ -28,7 +30,7 @@ import { StateFailure, attempt, codeOf, problemOf } from "./problem.ts";
  * Each write asks in its own statement whether the lock is still held and the document still is what was read.
  */
 export function openPostgresBackend(config: PostgresConfig): Backend {
-  return new PostgresBackend(new PostgresClient(config.connection), tablesOf(config));
+  return new PostgresBackend(config);
 }
 
 type Tables = ReturnType<typeof tablesOf>;
@@ -99,24 +101,43 @@ const UNLOCK_TIMEOUT = 10_000;
 /** The serial that stands for no document; a document's first is 1. */
 const NO_SERIAL = "0";
 
+/** A look at the locks of this process. */
+interface Look {
+  readonly asked: ReadonlySet<string>;
+  readonly began: Moment;
+  readonly there: Promise<ReadonlySet<string>>;
+}
+
 class PostgresBackend implements Backend {
   readonly place: string;
-  readonly #client: PostgresClient;
+  /** The server and database, without credentials. */
+  readonly #name: string;
+  readonly #config: PostgresConfig;
   readonly #tables: Tables;
+  #open: Connection | undefined;
+  #isClosed = false;
+  /** Connections that are prepared for locks. */
+  readonly #ready = new WeakMap<Connection, Promise<void>>();
   /** Locks of this process, by number: to its own connection, the database would give them once more. */
   readonly #held = new Map<string, LockInfo>();
   /** Ids of those that the database has given. */
   readonly #granted = new Set<string>();
-  readonly #looked = new Stopwatch();
-  #look: Promise<{ readonly asked: ReadonlySet<string>; readonly there: ReadonlySet<string> }> | undefined;
-  /** The connection that is prepared for locks. */
-  #ready: { readonly of: AbortSignal | undefined; readonly done: Promise<void> } | undefined;
+  #look: Look | undefined;
 
-  constructor(client: PostgresClient, tables: Tables) {
-    this.#client = client;
-    this.#tables = tables;
-    this.place = `${tables.documents} in ${client.name}`;
-    client.isHolding = () => this.#granted.size > 0;
+  constructor(config: PostgresConfig) {
+    this.#config = config;
+    this.#tables = tablesOf(config);
+    const { hosts, database } = config.connection;
+    const places = hosts.map(({ host, port }) => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`);
+    this.#name = `postgres://${places.join(",")}/${database}`;
+    this.place = `${this.#tables.documents} in ${this.#name}`;
+  }
+
+  /** As long as a lock is held on a connection, no other is opened in its place: the locks are gone with it. */
+  get #connection(): Connection {
+    const isKept = this.#open?.lost.aborted !== true || this.#isClosed || this.#granted.size > 0;
+    if (this.#open === undefined || !isKept) this.#open = new Connection(this.#config.connection);
+    return this.#open;
   }
 
   async read(key: DocumentKey): Promise<StoredState | undefined> {
@@ -129,7 +150,7 @@ class PostgresBackend implements Backend {
     if (first === undefined) return new Map();
     const { documents, journal } = this.#tables;
     const rows = await this.#read(
-      this.#client.name,
+      this.#name,
       `select k.target, d.document::text as document, coalesce(d.serial, ${NO_SERIAL})::text as serial,
          (select json_agg(j.events order by j.n)::text from ${journal} j
            where j.stage = $1 and j.target = k.target and j.base = coalesce(d.serial, ${NO_SERIAL})) as events,
@@ -152,7 +173,7 @@ class PostgresBackend implements Backend {
     const { documents, journal } = this.#tables;
     const query = `select target from ${documents} where stage = $1
       union select target from ${journal} where stage = $1`;
-    const rows = await this.#read(this.#client.name, query, [stage]);
+    const rows = await this.#read(this.#name, query, [stage]);
     return rows.map((row) => row["target"] ?? "").toSorted();
   }
 
@@ -165,10 +186,9 @@ class PostgresBackend implements Backend {
     this.#held.set(number, info);
     try {
       return await attempt(this.#where(key), async () => {
-        await this.#prepared();
-        const { lost } = this.#client;
+        const connection = await this.#prepared();
         const { locks } = this.#tables;
-        const [row] = await this.#client.query(
+        const [row] = await connection.query(
           `with attempt as materialized (select pg_try_advisory_lock($5::bigint) as taken),
              before as (select info from ${locks} where stage = $1 and target = $2),
              entry as (
@@ -182,7 +202,7 @@ class PostgresBackend implements Backend {
         const holder = parseInfo(row?.["info"]);
         if (row?.["taken"] !== "true") throw locked(key, holder);
         this.#granted.add(info.id);
-        return this.#heldLock(key, number, info, { lost, session: row["session"] ?? "" }, holder);
+        return this.#heldLock(key, number, info, connection, row["session"] ?? "", holder);
       });
     } catch (error) {
       this.#held.delete(number);
@@ -190,28 +210,28 @@ class PostgresBackend implements Backend {
     }
   }
 
-  /** Each connection is prepared once. */
-  async #prepared(): Promise<void> {
-    if (this.#ready === undefined || this.#ready.of?.aborted === true) {
-      const done = this.#prepare();
-      this.#ready = { of: this.#client.lost, done };
-      done.catch(() => (this.#ready = undefined));
-    }
-    await this.#ready.done;
+  /** The connection, prepared once. */
+  async #prepared(): Promise<Connection> {
+    const connection = this.#connection;
+    const ready = this.#ready.get(connection) ?? this.#prepare(connection);
+    this.#ready.set(connection, ready);
+    await ready.catch((error: unknown) => {
+      this.#ready.delete(connection);
+      throw error;
+    });
+    return connection;
   }
 
   /**
    * Makes the tables, and a connection fit for locks: one that is not lent to others between statements, and whose end
    * the database notices in a minute, rather than in the two hours of its default.
    */
-  async #prepare(): Promise<void> {
-    await this.#refusePooler();
-    await this.#migrate();
-    await this.#client
-      .query(`select set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
-         set_config('tcp_keepalives_count', '3', false),
-         case when current_setting('synchronous_commit') = 'off'
-           then set_config('synchronous_commit', 'on', false) end`);
+  async #prepare(connection: Connection): Promise<void> {
+    await this.#refusePooler(connection);
+    await this.#migrate(connection);
+    await connection.query(`select set_config('tcp_keepalives_idle', '30', false),
+      set_config('tcp_keepalives_interval', '10', false), set_config('tcp_keepalives_count', '3', false),
+      case when current_setting('synchronous_commit') = 'off' then set_config('synchronous_commit', 'on', false) end`);
   }
 
   /**
@@ -219,14 +239,14 @@ class PostgresBackend implements Backend {
    * client the process that the first one was served by, or the first one another; one that lends them for a session
    * does neither.
    */
-  async #refusePooler(): Promise<void> {
-    const first = await this.#client.backend();
+  async #refusePooler(connection: Connection): Promise<void> {
+    const first = await connection.process();
     if (first.announced === first.now) return;
-    const other = this.#client.another();
+    const other = new Connection(this.#config.connection);
     try {
       for (let round = 0; round < 3; round += 1) {
-        const theirs = (await other.backend()).now;
-        const mine = (await this.#client.backend()).now;
+        const theirs = (await other.process()).now;
+        const mine = (await connection.process()).now;
         if (theirs === mine || mine !== first.now)
           throw new StateFailure({ kind: "misconfigured", reason: POOLER });
       }
@@ -235,7 +255,7 @@ class PostgresBackend implements Backend {
     }
   }
 
-  async #migrate(): Promise<void> {
+  async #migrate(connection: Connection): Promise<void> {
     const { meta, metaName, schemaName } = this.#tables;
     const all = migrations(this.#tables);
     const version = async () => {
@@ -245,7 +265,7 @@ class PostgresBackend implements Backend {
     if ((await version()) >= all.length) return;
     // Whoever waits for the lock finds out afterwards what is left to do.
     const steps = all.map((step, at) => `if done < ${at + 1} then ${step} end if;`);
-    await this.#client.query(
+    await connection.query(
       `do $migrate$ declare done int := 0; begin
          perform pg_advisory_xact_lock(${MIGRATING});
          -- not to_regclass: what it learnt before the lock was waited for may be out of date
@@ -263,26 +283,25 @@ class PostgresBackend implements Backend {
     );
   }
 
-  /** Whether a lock of this process still has its row: one look tells of all of them. */
+  /** Whether a lock of this process still has its row: one look tells of all of them, for a moment. */
   async #isThere(id: string): Promise<boolean> {
-    while (this.#looked.isOver(FRESH)) {
-      this.#look ??= this.#lookAtLocks().finally(() => (this.#look = undefined));
-      const { asked, there } = await this.#look;
-      if (asked.has(id)) return there.has(id);
+    for (;;) {
+      if (this.#look?.asked.has(id) !== true || isPast(this.#look.began, FRESH))
+        this.#look = this.#lookAtLocks();
+      const { began, there } = this.#look;
+      const isThere = (await there).has(id);
+      if (!isThere || !isPast(began, FRESH)) return isThere;
     }
-    return true;
   }
 
-  async #lookAtLocks() {
+  #lookAtLocks(): Look {
     const asked = new Set(this.#granted);
-    const began = Stopwatch.started();
-    const rows = await this.#client.query(
+    const rows = this.#connection.query(
       `select id from ${this.#tables.locks} where id in (select json_array_elements_text($1::text::json))`,
       [JSON.stringify([...asked])],
     );
-    const there = new Set(rows.map((row) => row["id"] ?? ""));
-    if ([...asked].every((id) => there.has(id)) && !began.isOver(FRESH)) this.#looked.now();
-    return { asked, there };
+    const there = rows.then((all) => new Set(all.map((row) => row["id"] ?? "")));
+    return { asked, began: moment(), there };
   }
 
   /** By the row of a lock that somebody holds; one that a process left behind when it died tells of nobody. */
@@ -315,13 +334,12 @@ class PostgresBackend implements Backend {
     );
     if (ended.length === 0) return holder;
     // The end of a connection takes a moment; to get its lock is to wait for that.
-    const waiting = () =>
-      this.#client.query(`select pg_advisory_xact_lock($1::bigint)::text`, [number], UNLOCK_TIMEOUT);
-    await attempt(where, waiting);
+    const waiting = `select pg_advisory_xact_lock($1::bigint)::text`;
+    await attempt(where, () => this.#connection.query(waiting, [number], UNLOCK_TIMEOUT));
     return holder;
   }
 
-  async versions(key: StateKey): Promise<readonly Version[]> {
+  async versions(key: StateKey) {
     const { versions } = this.#tables;
     const rows = await this.#read(
       this.#where(key),
@@ -336,18 +354,17 @@ class PostgresBackend implements Backend {
   /** A token bucket as the time of its next token: what is not taken in time is lost, so nothing can pile up. */
   async takeSends(bucket: string, sends: number, perSecond: number): Promise<number> {
     const { rates } = this.#tables;
-    return await attempt(`${rates} in ${this.#client.name}`, async () => {
-      const take = async (): Promise<readonly Row[]> =>
-        await this.#client.query(
+    return await attempt(`${rates} in ${this.#name}`, async () => {
+      const take = async (connection: Connection): Promise<readonly Row[]> =>
+        await connection.query(
           `insert into ${rates} as r (bucket, next) values ($1, clock_timestamp() + $2::interval)
            on conflict (bucket) do update set next = greatest(r.next, clock_timestamp()) + $2::interval
            returning (extract(epoch from next - $2::interval - clock_timestamp()) * 1000)::text as wait`,
           [bucket, `${sends / perSecond} seconds`],
         );
-      const [row] = await take().catch(async (error: unknown) => {
+      const [row] = await take(this.#connection).catch(async (error: unknown) => {
         if (!isMissing(error)) throw error;
-        await this.#prepared();
-        return await take();
+        return await take(await this.#prepared());
       });
       return Math.max(0, Number(row?.["wait"]));
     });
@@ -356,7 +373,7 @@ class PostgresBackend implements Backend {
   async addHistory(stage: string, entry: JsonObject): Promise<void> {
     const { history } = this.#tables;
     return await attempt(history, async () => {
-      await this.#client.query(
+      await this.#connection.query(
         `with added as (insert into ${history} (stage, entry) values ($1, $2::text::json))
          delete from ${history} where stage = $1 and n <= (
            select n from ${history} where stage = $1 order by n desc offset ${ENTRIES - 1} limit 1)`,
@@ -373,29 +390,28 @@ class PostgresBackend implements Backend {
 
   /**
    * An advisory lock of our connection, and what may be done as long as that connection has it.
-   *
-   * @param connection what is aborted when it ends, and the database's session, which has the lock for as long as it lasts
+   * @param session the database's, which has the lock for as long as it lasts
    */
   #heldLock(
     key: DocumentKey,
     number: string,
     info: LockInfo,
-    { lost, session }: { readonly lost: AbortSignal | undefined; readonly session: string },
+    connection: Connection,
+    session: string,
     takenOver: LockInfo | undefined,
   ): HeldLock {
     const { stage, target } = key;
-    const client = this.#client;
+    const { lost } = connection;
     const { documents, journal, versions, locks } = this.#tables;
-    const lockLost = (reason: string) => new StateFailure({ kind: "lock-lost", key, reason });
     /** With the connection goes the lock, whatever became of the statement. */
     const orLost = async <T>(work: () => Promise<T>): Promise<T> =>
       await attempt(this.#where(key), async () => {
         try {
-          if (lost?.aborted === true) throw lockLost(BROKEN);
+          if (lost.aborted) throw lockLost(key, BROKEN);
           return await work();
         } catch (error) {
           if (error instanceof StateFailure || !isLossOfConnection(error)) throw error;
-          throw lockLost(error instanceof Error ? `${BROKEN}: ${error.message}` : BROKEN);
+          throw lockLost(key, error instanceof Error ? `${BROKEN}: ${error.message}` : BROKEN);
         }
       });
     /**
@@ -406,19 +422,19 @@ class PostgresBackend implements Backend {
       and exists (select from ${locks} where stage = $1 and target = $2 and id = $3)
       and coalesce((select serial from ${documents} where stage = $1 and target = $2), ${NO_SERIAL}) = $4::bigint`;
     const whyNot = async (): Promise<StateFailure> => {
-      const [row] = await client.query(
+      const [row] = await connection.query(
         `select (pg_backend_pid() = $4::int)::text as connected,
            (exists (select from ${locks} where stage = $1 and target = $2 and id = $3))::text as holder`,
         [stage, target, info.id, session],
       );
-      if (row?.["connected"] !== "true") return lockLost(BROKEN);
-      if (row["holder"] !== "true") return lockLost(TAKEN);
+      if (row?.["connected"] !== "true") return lockLost(key, BROKEN);
+      if (row["holder"] !== "true") return lockLost(key, TAKEN);
       return new StateFailure({ kind: "changed", where: this.#where(key) });
     };
     /** Runs a write. Its parameters: stage, target, id and serial of what it needs, the content, the session. */
     const fenced = async (base: Revision, statement: string, content: string): Promise<void> =>
       await orLost(async () => {
-        const rows = await client.query(`with ${statement} select 1::text from written`, [
+        const rows = await connection.query(`with ${statement} select 1::text from written`, [
           stage,
           target,
           info.id,
@@ -431,7 +447,8 @@ class PostgresBackend implements Backend {
     let isUnlocked = false;
     return {
       key,
-      ...defined({ takenOver, lost }),
+      lost,
+      ...defined({ takenOver }),
       write: async (state, base) => {
         await fenced(
           base,
@@ -459,19 +476,19 @@ class PostgresBackend implements Backend {
         ),
       confirm: async () =>
         await orLost(async () => {
-          if (!(await this.#isThere(info.id))) throw lockLost(TAKEN);
+          if (!(await this.#isThere(info.id))) throw lockLost(key, TAKEN);
         }),
       unlock: async () => {
         if (isUnlocked) return;
         isUnlocked = true;
         const unlocking = orLost(async () => {
           // The row first, or the next holder would take it for one that was left behind.
-          const row = client.query(`delete from ${locks} where stage = $1 and target = $2 and id = $3`, [
+          const row = connection.query(`delete from ${locks} where stage = $1 and target = $2 and id = $3`, [
             stage,
             target,
             info.id,
           ]);
-          await Promise.all([row, client.query(`select pg_advisory_unlock($1::bigint)::text`, [number])]);
+          await Promise.all([row, connection.query(`select pg_advisory_unlock($1::bigint)::text`, [number])]);
         });
         // With a connection went its locks.
         await unlocking
@@ -491,11 +508,12 @@ class PostgresBackend implements Backend {
   }
 
   async close(): Promise<void> {
-    await this.#client.close();
+    this.#isClosed = true;
+    await this.#open?.close();
   }
 
   #where({ stage, target }: StateKey): string {
-    return `${this.#tables.documents}, row ${stage}/${target}, in ${this.#client.name}`;
+    return `${this.#tables.documents}, row ${stage}/${target}, in ${this.#name}`;
   }
 
   /**
@@ -503,10 +521,10 @@ class PostgresBackend implements Backend {
    * away, and that stays an error: to see no state then would be to make everything once more.
    */
   async #queryIfMade(text: string, parameters: readonly (string | null)[] = []): Promise<readonly Row[]> {
-    const query = async () => await this.#client.query(text, parameters);
+    const query = async () => await this.#connection.query(text, parameters);
     return await query().catch(async (error: unknown) => {
       if (!isMissing(error)) throw error;
-      const [row] = await this.#client.query(
+      const [row] = await this.#connection.query(
         `select to_regclass($1)::text as made, to_regclass($2)::text as migrated`,
         [this.#tables.documents, this.#tables.meta],
       );
@@ -527,10 +545,6 @@ const BROKEN = "the connection that held it broke";
 const TAKEN = "somebody took it away";
 const POOLER =
   "state.url leads to a pooler that lends a connection for each transaction (PgBouncer's pool_mode = transaction). Locks belong to connections, so they would be lost or never freed. Use the address of the database itself, or a pool with pool_mode = session";
-
-function locked(key: StateKey, holder: LockInfo | undefined): StateFailure {
-  return new StateFailure({ kind: "locked", key, ...defined({ holder }) });
-}
 
 /** The process that holds a lock. In `pg_locks` a 64-bit number stands in two halves, with `objsubid` 1. */
 function holdersOf(number: string): string {

@@ -1,6 +1,7 @@
 import type { LockInfo, StateKey } from "./backend.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type FailureReason, TascError } from "../model/error.ts";
+import { defined } from "../model/json.ts";
 
 /** What can stand between an apply and its state. `where` names the file, the row or the address, without credentials. */
 interface Problems {
@@ -46,6 +47,14 @@ export class StateFailure extends TascError {
     super(REASONS[problem.kind] ?? "failed", [explainProblem(problem)]);
     this.problem = problem;
   }
+}
+
+export function locked(key: StateKey, holder?: LockInfo): StateFailure {
+  return new StateFailure({ kind: "locked", key, ...defined({ holder }) });
+}
+
+export function lockLost(key: StateKey, reason: string): StateFailure {
+  return new StateFailure({ kind: "lock-lost", key, reason });
 }
 
 /** The problem that an error tells of, if it is of this kind. @throws the error otherwise */

@@ -3,17 +3,18 @@ import { type Address, compareText, targetAddress } from "../model/address.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import {
   type Backend,
-  type Clock,
   type DocumentKey,
   FRESH,
   type HeldLock,
   type LockInfo,
+  type Moment,
   NO_DOCUMENT,
   type Revision,
   type StateKey,
   type StateRuntime,
-  Stopwatch,
   type StoredState,
+  isPast,
+  moment,
   sideBySide,
 } from "./backend.ts";
 import type { BackendConfig } from "./config.ts";
@@ -62,14 +63,14 @@ export async function openSessions(
     const [first] = keys;
     if (fresh.length > 0 && first !== undefined) await backend.register?.(first.stage, fresh);
     const opened = await sideBySide(locks, async (lock) => {
-      const { key } = lock;
-      let stored = found.get(key.target);
+      const { target } = lock.key;
+      let stored = found.get(target);
       // The journal of an interrupted session becomes part of the document.
       if (stored?.journalled === true)
         stored = { ...stored, revision: await lock.write(stored.state, stored.revision), journalled: false };
       const session = new Session(lock, stored, world);
-      await recover(backend, session, key, world);
-      return [key.target, session] as const;
+      await recover(backend, session, lock.key, world);
+      return [target, session] as const;
     });
     return new Map(opened);
   } catch (error) {
@@ -91,54 +92,43 @@ export async function lockDocuments(
   world: StateRuntime,
   options: SessionOptions,
 ): Promise<readonly HeldLock[]> {
+  const { clock } = world;
+  const { why, timeout, signal, waiting } = options;
   const inOrder = keys.toSorted((a, b) => compareText(a.target, b.target));
-  const deadline = world.clock.now().getTime() + options.timeout;
-  const lock = async (key: DocumentKey) => await backend.lock(key, createLockInfo(world, options.why));
+  const deadline = clock.now().getTime() + timeout;
+  const tryLock = async (key: DocumentKey) =>
+    await backend.lock(key, createLockInfo(world, why)).catch((error: unknown) => ({ key, error }));
+  /** Asks for a held lock again, less and less often, until the limit: that works with every backend. */
+  const retry = async (key: DocumentKey, refusal: unknown): Promise<HeldLock> => {
+    const told = new Set<string | undefined>();
+    for (let error = refusal, pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+      const { holder } = problemOf(error, "locked");
+      if (signal?.aborted === true) throw new StateFailure({ kind: "interrupted" });
+      const left = deadline - clock.now().getTime();
+      if (left <= 0) throw error;
+      if (!told.has(holder?.id)) waiting?.(key, holder);
+      told.add(holder?.id);
+      await clock.sleep(Math.min(pause, left), signal);
+      const tried = await tryLock(key);
+      if (!("error" in tried)) return tried;
+      error = tried.error;
+    }
+  };
   const held: HeldLock[] = [];
   try {
     while (held.length < inOrder.length) {
-      const tried = await sideBySide(
-        inOrder.slice(held.length),
-        async (key) => await lock(key).catch((error: unknown) => ({ key, error })),
-      );
+      const tried = await sideBySide(inOrder.slice(held.length), tryLock);
       const refused = tried.find((one) => "error" in one);
       const end = refused === undefined ? tried.length : tried.indexOf(refused);
       const taken = (some: typeof tried) => some.flatMap((one) => ("error" in one ? [] : one));
       held.push(...taken(tried.slice(0, end)));
       await unlockAll(taken(tried.slice(end)));
-      if (refused === undefined) continue;
-      held.push(await retried(() => lock(refused.key), refused.error, deadline, world.clock, options));
+      if (refused !== undefined) held.push(await retry(refused.key, refused.error));
     }
     return held;
   } catch (error) {
     await unlockAll(held);
     throw error;
-  }
-}
-
-/** Asks for a held lock again, less and less often, until the limit: that works with every backend. */
-async function retried(
-  lock: () => Promise<HeldLock>,
-  refusal: unknown,
-  deadline: number,
-  clock: Clock,
-  { signal, waiting }: SessionOptions,
-): Promise<HeldLock> {
-  let error = refusal;
-  const told: (string | undefined)[] = [];
-  for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
-    const { key, holder } = problemOf(error, "locked");
-    if (signal?.aborted === true) throw new StateFailure({ kind: "interrupted" });
-    const left = deadline - clock.now().getTime();
-    if (left <= 0) throw error;
-    if (told.length === 0 || told.at(-1) !== holder?.id) waiting?.(key, holder);
-    told.push(holder?.id);
-    await clock.sleep(Math.min(pause, left), signal);
-    try {
-      return await lock();
-    } catch (again) {
-      error = again;
-    }
   }
 }
 
@@ -196,8 +186,8 @@ export class Session {
   #next: Promise<void> | undefined;
   #isNextLasting = false;
   /** Since when the oldest of the unsaved waits, and since when all was saved. */
-  readonly #waiting = new Stopwatch();
-  readonly #written = Stopwatch.started();
+  #waiting: Moment = moment();
+  #written: Moment = moment();
   #closed: Promise<void> | undefined;
 
   constructor(lock: HeldLock, stored: StoredState | undefined, world: StateRuntime) {
@@ -253,10 +243,10 @@ export class Session {
    * @throws StateFailure if nothing may be sent any more
    */
   async confirm(): Promise<void> {
-    if (this.#saved < this.#events.length && this.#waiting.isOver(FRESH))
+    if (this.#saved < this.#events.length && isPast(this.#waiting, FRESH))
       await (this.#next ?? this.#flushing);
     if (this.#lock.confirm !== undefined) await this.#orLose(this.#lock.confirm());
-    else if (this.#written.isOver(FRESH)) await this.#flush(true);
+    else if (isPast(this.#written, FRESH)) await this.#flush(true);
   }
 
   /**
@@ -279,7 +269,7 @@ export class Session {
   async #add(events: readonly StateEvent[], lasting: boolean): Promise<void> {
     if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
     if (events.length === 0) return;
-    if (this.#saved === this.#events.length) this.#waiting.now();
+    if (this.#saved === this.#events.length) this.#waiting = moment();
     for (const event of events) {
       this.#events.push(event);
       if (event.type === "bound" && event.address === this.#address) this.targetId = event.id;
@@ -309,8 +299,7 @@ export class Session {
     if (this.#lock.append === undefined) this.#revision = await this.#lock.write(this.state, this.#revision);
     else await this.#lock.append(this.#events.slice(this.#saved, end), this.#revision, lasting);
     this.#saved = end;
-    this.#waiting.now();
-    this.#written.now();
+    this.#waiting = this.#written = moment();
   }
 
   /** Once something cannot be saved, nothing may be sent any more. */
@@ -345,23 +334,15 @@ function keptIn(file: string, problem: StateProblem): StateProblem {
   return { ...problem, reason: `${problem.reason.replace(/\.$/, "")}. ${kept}` };
 }
 
-/** The locks of a run, asked right before each call that changes something. */
-export class Leases {
-  readonly #sessions: readonly Session[];
-
-  constructor(sessions: Iterable<Session>) {
-    this.#sessions = [...sessions];
-  }
-
-  /**
-   * @param path of the call: `/apiKey/v3/test-targets/ID/…`. A call without a target's id makes a target.
-   * @throws StateFailure if the call must not be sent
-   */
-  async confirm(path: string): Promise<void> {
-    const id = decodeURIComponent(path.split("/")[4] ?? "");
-    const session = this.#sessions.find(({ targetId }) => targetId === id);
-    await Promise.all((session === undefined ? this.#sessions : [session]).map((one) => one.confirm()));
-  }
+/**
+ * Asked right before each call that changes something, of the sessions of its run.
+ * @param path of the call: `/apiKey/v3/test-targets/ID/…`. A call without a target's id makes a target.
+ * @throws StateFailure if the call must not be sent
+ */
+export async function confirmLocks(sessions: readonly Session[], path: string): Promise<void> {
+  const id = decodeURIComponent(path.split("/")[4] ?? "");
+  const session = sessions.find(({ targetId }) => targetId === id);
+  await Promise.all((session === undefined ? sessions : [session]).map((one) => one.confirm()));
 }
 
 function ignoreStateFailure(error: unknown): void {

@@ -1,8 +1,8 @@
+import type { Dispatcher } from "undici";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
 import {
   type Exchanged,
-  type Receiver,
   type Transport,
   exchange,
   optionalAnswer,
@@ -12,20 +12,15 @@ import {
 } from "../../src/service/exchange.ts";
 import { MAX_ANSWER_BYTES } from "../../src/service/request.ts";
 import { readingOf } from "./support/client.ts";
-import { handlerFor } from "../../src/service/transport.ts";
 
 /** An exchange over a connection that the test plays. */
-function played(
-  limit: number,
-  signal = new AbortController().signal,
-): { receiver: Receiver; outcome: Promise<Exchanged<Json | undefined>> } {
-  const receivers: Receiver[] = [];
+function played(limit: number, signal = new AbortController().signal) {
+  const handlers: Dispatcher.DispatchHandler[] = [];
   const transport: Transport = {
     isProxied: false,
-    send: (_request, receiver) => void receivers.push(receiver),
-    close: () => Promise.resolve(),
+    dispatcher: { dispatch: (_, handler) => handlers.push(handler) > 0, destroy: () => Promise.resolve() },
   };
-  const outcome = exchange(transport, {
+  const outcome: Promise<Exchanged<Json | undefined>> = exchange(transport, {
     request: { method: "POST", path: "/", headers: {}, body: "{}" },
     reader: wholeAnswer(),
     origin: "https://service.example.com",
@@ -33,12 +28,29 @@ function played(
     limit,
     signal,
     redact: (text) => text,
-    mayWrite: () => undefined,
+    mayWrite: () => true,
     now: () => 0,
   });
-  const [receiver] = receivers;
-  if (receiver === undefined) throw new Error("nothing was sent");
-  return { receiver, outcome };
+  const [handler] = handlers;
+  if (handler === undefined) throw new Error("nothing was sent");
+  let aborted = 0;
+  const controller = {
+    aborted: false,
+    paused: false,
+    reason: null,
+    abort: () => void aborted++,
+    pause: () => undefined,
+    resume: () => undefined,
+  };
+  return {
+    outcome,
+    began: () => handler.onRequestStart?.(controller, {}),
+    aborted: () => aborted,
+    head: (status: number) => handler.onResponseStart?.(controller, status, {}),
+    piece: (text: string) => handler.onResponseData?.(controller, Buffer.from(text)),
+    ended: () => handler.onResponseEnd?.(controller, {}),
+    broke: (message: string) => handler.onResponseError?.(controller, new Error(message)),
+  };
 }
 
 function timers(): number {
@@ -47,15 +59,15 @@ function timers(): number {
 
 describe("an exchange", () => {
   test("whose connection does not come about in time has not begun, and will not later on", async () => {
-    const { receiver, outcome } = played(5);
+    const { outcome, began, aborted } = played(5);
     expect(await outcome).toEqual({
       result: { ok: false, failure: { kind: "timeout", limit: 5, during: "connecting" } },
       status: undefined,
       began: false,
+      tooLate: false,
     });
-    let aborted = 0;
-    receiver.began(() => aborted++);
-    expect(aborted).toBe(1);
+    began();
+    expect(aborted()).toBe(1);
   });
 
   test("that was interrupted before it began is not sent", () => {
@@ -64,48 +76,31 @@ describe("an exchange", () => {
 
   test("leaves no timer behind", async () => {
     const before = timers();
-    const { receiver, outcome } = played(60_000);
+    const { broke, outcome } = played(60_000);
     expect(timers()).toBe(before + 1);
-    receiver.broke(new Error("refused"));
+    broke("refused");
     await outcome;
     expect(timers()).toBe(before);
   });
 
   test("ends once, whatever is told of it afterwards", async () => {
-    const { receiver, outcome } = played(1000);
-    receiver.began(() => undefined);
-    receiver.head(200, {});
-    receiver.piece(Buffer.from("[1]"));
-    receiver.ended();
-    receiver.piece(Buffer.from("[2]"));
-    receiver.broke(new Error("too late"));
-    expect(await outcome).toEqual({ result: { ok: true, value: [1] }, status: 200, began: true });
+    const { outcome, began, head, piece, ended, broke } = played(1000);
+    began();
+    head(200);
+    piece("[1]");
+    ended();
+    piece("[2]");
+    broke("too late");
+    const result = { ok: true, value: [1] };
+    expect(await outcome).toEqual({ result, status: 200, began: true, tooLate: false });
   });
-});
 
-describe("a request that undici begins twice", () => {
-  test("is dropped, as it could be a second creation", () => {
-    const told: string[] = [];
-    const handler = handlerFor({
-      began: () => void told.push("began"),
-      head: () => undefined,
-      piece: () => undefined,
-      ended: () => undefined,
-      broke: () => undefined,
-    });
-    let aborted = 0;
-    const controller = {
-      aborted: false,
-      paused: false,
-      reason: null,
-      abort: () => void aborted++,
-      pause: () => undefined,
-      resume: () => undefined,
-    };
-    handler.onRequestStart?.(controller, {});
-    expect([told, aborted]).toEqual([["began"], 0]);
-    handler.onRequestStart?.(controller, {});
-    expect([told, aborted]).toEqual([["began"], 1]);
+  test("that undici begins twice is dropped, as it could be a second creation", () => {
+    const { began, aborted } = played(1000);
+    began();
+    expect(aborted()).toBe(0);
+    began();
+    expect(aborted()).toBe(1);
   });
 });
 

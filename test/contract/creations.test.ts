@@ -402,3 +402,18 @@ describe.concurrent("a batch generation of which nobody can tell whether it ran"
     });
   });
 });
+
+test("a batch generation that ran on a target which is gone is to run on the one that is made instead", async () => {
+  await scene({}, async ({ project, service }) => {
+    const url = 'environments: { default: { discoveryUrl: "https://shop.example.com" } }\n';
+    await project.write({
+      "targets/t.yaml": `${BASE}${url}batchGenerations: { spring: { prompt: Cover it } }\n`,
+    });
+    const apply = ["apply", "--auto-approve"];
+    expect((await project.run(apply)).code).toBe(0);
+    service.targets.length = 0;
+    expect((await project.run([...apply, "--exclude", "batchGeneration.*"])).code).toBe(0);
+    const { value } = await project.json(["plan"]);
+    expect(changed(value)).toEqual(["create batchGeneration.shop.spring"]);
+  });
+});

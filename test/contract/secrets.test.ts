@@ -376,6 +376,36 @@ test.for([
   });
 });
 
+test("nor in the calls of a plan that keeps what it left", async () => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    const manifest = (name: string, step: string, more = "") =>
+      `target: shop\napp: Web Shop\ntestCases:\n  login: { id: ${service.target("Web Shop").cases[0]?.id}, description: "${name}", elements: [{ interaction: ${step} }] }\n${more}`;
+    const secret = manifest("${secret:PROMPT_CODE}", '{ action: FILL, calledWith: "${secret:PROMPT_CODE}" }');
+    await project.write({ "targets/shop.yaml": secret });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    const cart = "  cart: { description: Cart, discovery: { prompt: Fill, prerequisite: login } }\n";
+    await project.write({ "targets/shop.yaml": manifest("Log in", "{ action: TYPE }", cart) });
+    const plan = ["plan", "--out", "p.json", "--format"];
+    for (const args of [
+      [...plan, "json"],
+      [...plan, "html"],
+      ["show", "p.json", "--format", "json"],
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const ran = await project.run(args);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stdout + ran.stderr, args.join(" ")).not.toContain(PROMPT_CODE);
+    }
+    expect(await project.everything()).not.toContain(PROMPT_CODE);
+    expect((await project.run(["apply", "p.json"])).code).toBe(0);
+    const names = service.writes().map(({ body = null }) => at(body, "prerequisiteName"));
+    expect(names).toContain(PROMPT_CODE);
+    const element = { interaction: { action: "TYPE", calledWith: PROMPT_CODE } };
+    expect(service.target("Web Shop").cases[0]?.elements).toMatchObject([element]);
+  });
+});
+
 test.for(["{server}/${secret:STATE_TOKEN}/{target}", "${secret:STATE_ADDRESS}", "${secret:STATE_SEGMENT}"])(
   "a token in the address of state is in no message and no file: %s",
   async (address, { expect: expectThat }) => {

@@ -166,6 +166,19 @@ test("merges a further stage into the targets that are declared, and binds both"
   expect(renamed.stdout).not.toMatch(/"method": ?"POST"/);
 });
 
+test("holds batch generations where only the import makes state, also with several stages", async () => {
+  await project.write({
+    "tasc.yaml": TWO_STAGES,
+    "targets/shop.yaml":
+      "target: shop\napp: Web Shop\ntestCases: { log-in: { description: Log in } }\nbatchGenerations: { spring: { prompt: Cover it. } }\n",
+  });
+  const imported = await project.run(["import", "--stage", "staging"]);
+  expect(imported.code, imported.stderr).toBe(0);
+  const plan = await project.run(["plan", "--detailed-exitcode", "--stage", "staging"]);
+  expect(plan.code, plan.stdout).toBe(0);
+  expect(plan.stdout).toContain("Held: state does not record whether it ran");
+});
+
 test("takes the place of the sample that `tasc init` wrote", async () => {
   const fresh = new Project(join(dir, "fresh"), { TASC_BASE_URL: server.url, TASC_API_KEY: "a-local-key" });
   await fresh.write({ "x.txt": "" });

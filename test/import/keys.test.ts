@@ -26,7 +26,7 @@ const keysOf = (
   taken: readonly string[] = [],
 ): unknown => {
   const wishes = Object.entries(names).map(([id, name]) => ({ id, name, noun: "case" }));
-  return Object.fromEntries(chooseKeys(wishes, new Set(taken)));
+  return Object.fromEntries(chooseKeys(wishes, (key) => taken.includes(key)));
 };
 
 describe("keys are unique and follow from what is live", () => {

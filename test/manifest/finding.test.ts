@@ -254,6 +254,19 @@ describe("on disk", () => {
     ]);
   });
 
+  test("a folder without permission is an error, and its test cases are not gone", async () => {
+    write({
+      "p/tasc.yaml": PROJECT,
+      "p/targets/a.yaml": "target: a\n",
+      "p/targets/more/b.yaml": "target: b\n",
+    });
+    chmodSync(join(root, "p/targets/more"), 0);
+    chmodSync(root, 0o755);
+    const refusal = { diagnostics: [{ summary: "The folder targets/more cannot be read" }] };
+    await asNobody(() => expect(load("p")).rejects.toMatchObject(refusal));
+    chmodSync(join(root, "p/targets/more"), 0o755);
+  });
+
   test("a tasc.yaml that is a folder is an error", async () => {
     mkdirSync(join(root, "p/tasc.yaml"), { recursive: true });
     expect(await load("p")).toEqual(["tasc.yaml:1:1 unreadable: The file cannot be read / It is a folder."]);

@@ -101,10 +101,10 @@ describe.concurrent("pull", () => {
 
   test("edits the rest where one value cannot be edited by itself, and exits with 1", async () => {
     await scene(async (stage) => {
-      const before = MANIFEST.replace("tags: [smoke]", "tags: [smoke, # first\n      slow]");
+      const before = MANIFEST.replace("tags: [smoke]", "tags: [smoke]\n    entryPointUrlPath: !!null");
       stage.write("targets/shop.yaml", before);
       await applied(stage);
-      await stage.edit(LOGIN, { status: "DISABLED", tags: ["smoke"] });
+      await stage.edit(LOGIN, { status: "DISABLED", entryPointUrlPath: "/login" });
       const ran = await stage.run(["pull"]);
       expect(ran.code, ran.stderr).toBe(1);
       expect(ran.stdout).toContain("It cannot be written by itself");

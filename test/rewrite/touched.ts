@@ -1,6 +1,6 @@
 import type { EditedText } from "../../src/edit/edit-files.ts";
 import type { FileEdit } from "../../src/edit/rewrite.ts";
-import { parseTree, stepsAlong } from "../../src/manifest/yaml/tree.ts";
+import { parseTree, entriesAlong } from "../../src/manifest/yaml/tree.ts";
 import type { Path } from "../../src/model/json.ts";
 import { lineDiff } from "../../src/render/fields.ts";
 
@@ -14,7 +14,7 @@ export function strayLines(
   const { root } = parseTree(before);
   for (const { edit, file: own } of edits) {
     if (own !== file) continue;
-    const steps = stepsAlong(root, edit.path);
+    const steps = entriesAlong(root, edit.path);
     const last = steps.at(-1);
     if (last === undefined) continue;
     // What is only added to a block changes no line that is there.
@@ -47,7 +47,7 @@ export function strayLines(
 }
 
 function isThere(text: string, path: Path): boolean {
-  return stepsAlong(parseTree(text).root, path).length > path.length;
+  return entriesAlong(parseTree(text).root, path).length > path.length;
 }
 
 function countOf(text: string, line: string): number {

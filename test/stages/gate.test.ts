@@ -104,6 +104,22 @@ describe.concurrent("the gate", () => {
     );
   });
 
+  test("takes no report of what is not applied there", async () => {
+    await scene(async (stage) => {
+      writeStages(stage, GATED);
+      const only = ["--only", "testCase.shop.login"];
+      const applied = await stage.run(["apply", "--auto-approve", "--stage", "staging", ...only], SECRETS);
+      expect(applied.code, applied.stderr).toBe(0);
+      const untested = GATED.replace("smoke", "untested");
+      writeStages(stage, untested);
+      await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
+      const ran = await stage.run([...PROMOTE, ...only], SECRETS);
+      expect(ran.code).toBe(1);
+      expect(ran.stderr).toContain("it is not as its manifest says; apply it there first");
+      expect(stage.read("targets/shop.yaml")).toBe(untested);
+    });
+  });
+
   test("finds no report, no case, no service", async () => {
     await scene(async (stage) => {
       writeStages(stage, GATED);
@@ -133,9 +149,13 @@ describe("the answer of a report", () => {
     results: statuses.map((status) => ({ ...RESULT, testCaseId: "1", status })),
   });
   const ask = (given: LiveReport | undefined, live: string | undefined = "1") =>
-    refusedBy({ addresses: [address], idOf: () => live, report: given, appliedAt: () => undefined }).map(
-      ({ outcome }) => outcome,
-    );
+    refusedBy(
+      [address],
+      () => live,
+      given,
+      () => true,
+      () => undefined,
+    ).map(({ outcome }) => outcome);
 
   test.for<[sentence: string, given: LiveReport | undefined, outcomes: string[]]>([
     ["passed", report("PASSED"), []],

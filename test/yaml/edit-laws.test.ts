@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { patchOf } from "../../src/edit/patch.ts";
 import { EditRefusal, type YamlEdit, editValue, editYaml } from "../../src/manifest/yaml/edit.ts";
-import { parseTree, stepsAlong } from "../../src/manifest/yaml/tree.ts";
+import { parseTree, entriesAlong } from "../../src/manifest/yaml/tree.ts";
 import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
 import { type Json, type Path, isArray, isObject } from "../../src/model/json.ts";
 import { oracle } from "./oracle.ts";
@@ -152,7 +152,7 @@ describe("laws of editing", () => {
  * comes or goes those of the map or list that it is in.
  */
 function touchedLines(text: string, { kind, path }: YamlEdit): { first: number; last: number } {
-  const steps = stepsAlong(parseTree(text).root, kind === "set" ? path : path.slice(0, -1));
+  const steps = entriesAlong(parseTree(text).root, kind === "set" ? path : path.slice(0, -1));
   const { start, value } = steps.at(-1) ?? { start: 0, value: { end: text.length } };
   const end = text[value.end - 1] === "\n" ? value.end - 1 : Math.max(value.end, start);
   return { first: lineOf(text, start), last: lineOf(text, end) };

@@ -227,6 +227,12 @@ describe("lists", () => {
       "a: [\n  x, # one\n]\n",
     ],
     [
+      "of which the last has a bracket behind it",
+      "a: [x, # one\n  y]\n",
+      set(["a"], ["x"]),
+      "a: [x, # one\n  ]\n",
+    ],
+    [
       "by lines, one gone, one come",
       "a:\n- x # one\n# on y\n- y\n- z\n",
       set(["a"], ["x", "z", "w"]),

@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
 import { readFast } from "../../src/manifest/yaml/fast.ts";
+import { parseTree, rootOf } from "../../src/manifest/yaml/tree.ts";
 import { oracle } from "./oracle.ts";
 import { tidyTexts, wildTexts } from "./texts.ts";
 
@@ -13,6 +14,15 @@ describe("the fast path agrees with the slow one, or leaves the text to it", () 
       fc.property(fc.oneof(tidyTexts, wildTexts), (text) => {
         const value = readFast(text);
         if (value !== undefined) deepStrictEqual(readSlow(text), { ok: true, value });
+      }),
+      { numRuns: Number(process.env["RUNS"] ?? 1000) },
+    );
+  });
+
+  it("and knows where everything stands in it", () => {
+    fc.assert(
+      fc.property(fc.oneof(tidyTexts, wildTexts), (text) => {
+        if (readFast(text, []) !== undefined) deepStrictEqual(rootOf(text), parseTree(text).root);
       }),
       { numRuns: Number(process.env["RUNS"] ?? 1000) },
     );

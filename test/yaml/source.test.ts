@@ -72,7 +72,7 @@ describe("places", () => {
       "1:12",
     ],
     ["below an alias to nothing", "a: *x\n", ["a", "b"], "1:1"],
-    ["below an alias to itself", "a: &x\n  b: *x\n", ["a", "b", "b", "b"], "2:6"],
+    ["below an alias to itself", "a: &x\n  b: *x\n", ["a", "b", "b", "b"], "2:3"],
     ["lines of Windows", "a: 1\r\nb:\r\n  c: 2\r\n", ["b", "c"], "3:6"],
     ["columns in UTF-16 units", "{ 😀: 1, b: 2 }\n", ["b"], "1:13"],
   ])("a text with problems is answered for as far as it goes: %s", (_, text, path, value) => {

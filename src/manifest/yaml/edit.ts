@@ -1,45 +1,17 @@
 import { diffArrays } from "diff";
-import {
-  type Json,
-  type JsonArray,
-  type JsonObject,
-  type Path,
-  isArray,
-  isObject,
-  sameJson,
-} from "../../model/json.ts";
-import { readFast } from "./fast.ts";
-import { type Reading, readSlow } from "./read-slow.ts";
+import { type Json, type Path, isArray, isObject, sameJson } from "../../model/json.ts";
+import { read } from "./read-slow.ts";
 import { type Splice, inDocument, setOwn, spliced, splitDocuments } from "./text.ts";
-import {
-  type AliasNode,
-  type ListEntry,
-  type ListNode,
-  type MapNode,
-  type Node,
-  type ScalarNode,
-  entryOfPair,
-  nodesOf,
-  parseTree,
-  targetOf,
-} from "./tree.ts";
+import { type AliasNode, type Collection, type Entry, type Node, nodesOf, rootOf } from "./tree.ts";
 import {
   BlockWriter,
-  type CollectionStyle,
-  type Inline,
   type Layout,
-  canBeBlock,
-  canBePlain,
-  canBeSingleQuoted,
-  doubleQuoted,
   flowPair,
   flowText,
-  inlineLines,
   isFilled,
-  isPlainText,
   pad,
-  scalarText,
-  singleQuoted,
+  restyled,
+  restyledFlow,
 } from "./write.ts";
 
 export type Edited =
@@ -55,35 +27,27 @@ export type YamlEdit =
   | { readonly kind: "set"; readonly path: Path; readonly value: Json }
   | { readonly kind: "delete"; readonly path: Path };
 
-export type EditOptions = {
-  /** Whether a map or list that a deletion leaves empty goes as well, and so on upwards. Else `{}` or `[]` stays. */
-  readonly prune?: boolean;
-};
-
 /** An edit that cannot be made; its message is for the person at the terminal. */
 export class EditRefusal extends Error {}
 
 const BOM = "\ufeff";
 
 /**
- * Makes edits in a YAML text and leaves the rest of it as it is, to the byte: comments, order, quotes,
- * blocks, line ends, the last line with or without its end, a byte order mark.
+ * Makes edits in a YAML text and leaves the rest of it as it is, to the byte: comments, order, quotes, blocks, line ends, a
+ * byte order mark. In a file of several documents a number at the start of a path chooses one; without it, the first is
+ * meant. Loads `yaml`: import this module lazily.
  *
- * In a file of several documents a number at the start of a path chooses one; without it, the first is meant.
+ * Each edit refers to what those before it left. `set` makes missing maps on its way and may append to a list; a map or
+ * list that is set onto another one changes only where the two differ. `delete` of what is not there does nothing; with
+ * `prune`, a map or list that it leaves empty goes as well, and so on upwards. What aliases elsewhere stand for does not
+ * change, see `TextEditor`. The result is read again, and refused unless it means exactly what the edits say.
  *
- * Each edit refers to what those before it left. `set` makes missing maps on its way and may append to a
- * list; a map or list that is set onto another one changes only where the two differ. `delete` of what is not
- * there does nothing. What aliases elsewhere stand for does not change, see `TextEditor`. The result is read
- * again, and refused unless it means exactly what the edits say.
- *
- * Loads `yaml`: import this module lazily.
- *
- * @returns the new text, or why there is none; then nothing is to be written.
+ * @returns the new text, or why there is none; then nothing is to be written
  */
 export function editYaml(
   text: string,
   edits: readonly YamlEdit[],
-  { prune = false }: EditOptions = {},
+  { prune = false }: { readonly prune?: boolean } = {},
 ): Edited {
   const bom = text.startsWith(BOM) ? BOM.length : 0;
   const documents = splitDocuments(text.slice(bom));
@@ -122,11 +86,6 @@ function documentSplices(text: string, edits: readonly YamlEdit[], prune: boolea
   return splices ?? [];
 }
 
-function read(text: string): Reading {
-  const value = readFast(text);
-  return value === undefined ? readSlow(text) : { ok: true, value };
-}
-
 /** The replacements in the order of the text, or nothing if two of them overlap; the last line ends as it did. */
 function inOrder(text: string, splices: readonly Splice[]): readonly Splice[] | undefined {
   const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end);
@@ -138,24 +97,14 @@ function inOrder(text: string, splices: readonly Splice[]): readonly Splice[] | 
   if (wasEnded) return [...sorted, { start: end, end, text: text.endsWith("\r\n") ? "\r\n" : "\n" }];
   // Lines that go at the end take the line end before them along.
   const rest = after.replace(/(?:\r?\n)+$/, "");
-  let moved = 0;
-  for (const [at, { start, end: oldEnd, text: own }] of sorted.entries()) {
-    const begin = start + moved;
-    if (begin + own.length > rest.length) {
-      const back = Math.max(0, begin - rest.length);
-      return [...sorted.slice(0, at), { start: start - back, end, text: rest.slice(begin - back) }];
-    }
-    moved += own.length - (oldEnd - start);
-  }
-  return sorted;
+  let same = 0;
+  while (same < rest.length && rest[same] === text[same]) same++;
+  return [{ start: same, end, text: rest.slice(same) }];
 }
 
 /**
- * What edits mean for a value, whatever its text looks like; each refers to what those before it left.
- * The value is copied once and not for each edit: an import or a pull may make thousands in one large map.
- *
- * @param prune whether a map or a list that a deletion leaves empty goes as well, and so on upwards; never the root.
- * @throws EditRefusal
+ * What edits mean for a value, whatever its text looks like; `prune` never takes the root. The value is copied once and not
+ * for each edit: an import or a pull may make thousands in one large map. @throws EditRefusal
  */
 export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolean): Json {
   // The root is made an item of a list, so that setting it is not a special case.
@@ -219,11 +168,16 @@ type Place = {
   readonly lead: " " | ": ";
 };
 
+const ROOT: Place = { kind: "root", flow: false, column: 0, head: 0, lead: " " };
+
 /** What a name stands for from some point of the new text on, and how many aliases rely on that. */
 type Binding = { readonly value: Json; readonly node: Node | undefined; aliases: number };
 
-/** Entries that come in behind one that stays, or at -1 before the first: lines, or what stands between two commas. */
-type Insertion = { readonly after: number; readonly lines: readonly string[] };
+/** The entries of a map or list that stay, with the values they are to have, in the order of the text. */
+type Staying = ReadonlyMap<Entry, Json>;
+
+/** An entry that comes in behind one that stays, or before the first: its lines, or what stands between two commas. */
+type Insertion = { readonly after: Entry | undefined; readonly lines: readonly string[] };
 
 /**
  * Finds the replacements that make a text mean another value, touching as little of it as possible.
@@ -250,20 +204,19 @@ class TextEditor {
   constructor(text: string) {
     this.#text = text;
     this.#lines = new TextLines(text);
-    this.#root = parseTree(text).root;
+    this.#root = rootOf(text);
     this.#layout = layoutOf(this.#root, this.#lines);
     this.#writer = new BlockWriter(this.#layout);
-    for (const node of nodesOf(this.#root)) {
-      const target = node.kind === "alias" ? targetOf(node) : undefined;
-      if (node.kind !== "alias" || target === undefined) continue;
-      const known = this.#aliases.get(target);
-      if (known === undefined) this.#aliases.set(target, [node]);
+    for (const node of text.includes("*") ? nodesOf(this.#root) : []) {
+      if (node.kind !== "alias" || node.target === undefined) continue;
+      const known = this.#aliases.get(node.target);
+      if (known === undefined) this.#aliases.set(node.target, [node]);
       else known.push(node);
     }
   }
 
   splices(target: Json): Splice[] {
-    this.#value(this.#root, target, { kind: "root", flow: false, column: 0, head: 0, lead: " " });
+    this.#value(this.#root, target, ROOT);
     for (const { node, aliases } of this.#bound)
       // An anchor beside a tag, which is no longer right, has been written again.
       if (node !== undefined && aliases === 0 && this.#aliases.has(node) && node.tag === undefined)
@@ -276,6 +229,7 @@ class TextEditor {
   }
 
   #value(node: Node, target: Json, place: Place): void {
+    if (this.#aliases.size === 0 && sameJson(node.value, target)) return;
     if (node.kind === "alias") {
       const binding = this.#bindings.get(node.name);
       if (binding !== undefined && sameJson(binding.value, target)) binding.aliases++;
@@ -283,12 +237,7 @@ class TextEditor {
       return;
     }
     this.#bind(node, target);
-    const isDone =
-      node.kind === "map"
-        ? isObject(target) && this.#map(node, target)
-        : node.kind === "list"
-          ? isArray(target) && this.#list(node, target)
-          : Object.is(node.value, target);
+    const isDone = node.kind === "scalar" ? Object.is(node.value, target) : this.#collection(node, target);
     if (!isDone) this.#replace(node, place, target);
   }
 
@@ -305,8 +254,7 @@ class TextEditor {
    * further down, where the old value is kept. Where a new one is wanted, they do not want that.
    */
   #takeOver(alias: AliasNode, value: Json): string | undefined {
-    const original = targetOf(alias);
-    const isLast = original === undefined || this.#aliases.get(original)?.at(-1) === alias;
+    const isLast = alias.target === undefined || this.#aliases.get(alias.target)?.at(-1) === alias;
     if (isLast || !sameJson(alias.value, value)) return undefined;
     this.#bindings.set(alias.name, { value, node: undefined, aliases: 0 });
     return alias.name;
@@ -319,84 +267,61 @@ class TextEditor {
     return { start: isSpaced ? start - 1 : start, end: isSpaced ? end : end + 1, text: "" };
   }
 
-  /** @returns whether the map could stay and be changed inside */
-  #map(map: MapNode, target: JsonObject): boolean {
-    const { flow, pairs, byKey } = map;
-    const keys = pairs.map(({ key }) => (key.kind === "scalar" ? key.text : ""));
-    const deleted = new Set(keys.flatMap((key, at) => (Object.hasOwn(target, key) ? [] : [at])));
-    const added = Object.keys(target).filter((key) => !byKey.has(key));
-    if (!this.#canBeChanged(map, pairs.length - deleted.size, deleted.size + added.length)) return false;
-    for (const [at, { start, key, colon, value }] of pairs.entries()) {
-      const name = keys[at] ?? "";
-      const wanted = target[name];
-      if (deleted.has(at) || wanted === undefined) continue;
-      this.#bind(key, name);
-      const column = this.#lines.column(start);
-      const rest =
-        colon === undefined
-          ? ({ head: key.end, lead: ": " } as const)
-          : ({ head: colon + 1, lead: " " } as const);
-      this.#value(value, wanted, { kind: "pair", flow, column, ...rest });
-    }
-    const after = keys.findLastIndex((_, at) => !deleted.has(at));
-    const indent = this.#lines.column(pairs[0]?.start ?? 0);
-    const inserted = added.map((key) => {
-      const value = target[key] ?? null;
-      return { after, lines: flow ? [flowPair(key, value)] : this.#writer.pair(key, value, indent) };
-    });
-    this.#change(map, pairs.map(entryOfPair), deleted, inserted);
-    return true;
-  }
-
-  #list(list: ListNode, target: JsonArray): boolean {
-    const { flow, items } = list;
-    const matches = matchLists(
-      items.map(({ value }) => value.value),
-      target,
-    );
-    const staying = new Map(matches.map(([from, to]) => [to, from]));
-    const kept = new Set(staying.values());
-    const deleted = new Set([...items.keys()].filter((at) => !kept.has(at)));
-    const changes = deleted.size + target.length - matches.length;
-    if (!this.#canBeChanged(list, matches.length, changes)) return false;
-    const indent = this.#lines.column(items[0]?.start ?? 0);
+  /** @returns whether the map or list could stay and be changed inside */
+  #collection(node: Collection, target: Json): boolean {
+    const { flow, kind, entries, start } = node;
+    if (kind === "map" ? !isObject(target) : !isArray(target)) return false;
+    const lines = this.#lines;
+    const staying = new Map<Entry, Json>();
     const inserted: Insertion[] = [];
-    let after = -1;
-    for (const [to, wanted] of target.entries()) {
-      const from = staying.get(to);
-      const item = from === undefined ? undefined : items[from];
-      after = from ?? after;
-      if (item === undefined)
-        inserted.push({ after, lines: flow ? [flowText(wanted)] : this.#writer.item(wanted, indent) });
-      else {
-        const { start, value } = item;
-        const column = this.#lines.column(start);
-        this.#value(value, wanted, { kind: "item", flow, column, head: start + 1, lead: " " });
+    const indent = lines.column(entries[0]?.start ?? 0);
+    if (isArray(target)) {
+      const old = entries.map(({ value }) => value.value);
+      const matches = new Map(matchLists(old, target).map(([from, to]) => [to, entries[from]]));
+      let after: Entry | undefined;
+      for (const [at, item] of target.entries()) {
+        const entry = matches.get(at);
+        after = entry ?? after;
+        if (entry !== undefined) staying.set(entry, item);
+        else inserted.push({ after, lines: flow ? [flowText(item)] : this.#writer.item(item, indent) });
       }
+    } else if (isObject(target)) {
+      for (const entry of entries) {
+        const name = nameOf(entry);
+        if (Object.hasOwn(target, name)) staying.set(entry, target[name] ?? null);
+      }
+      const after = [...staying.keys()].at(-1);
+      for (const [key, value] of Object.entries(target))
+        if (!node.byKey.has(key))
+          inserted.push({
+            after,
+            lines: flow ? [flowPair(key, value)] : this.#writer.pair(key, value, indent),
+          });
     }
-    // In block style an item begins with its dash, and may be nothing but that.
-    const entries = items.map(({ start, value }) => ({
-      start,
-      end: Math.max(value.end, flow ? start : start + 1),
-    }));
-    this.#change(list, entries, deleted, inserted);
+    const isChanged = staying.size < entries.length || inserted.length > 0;
+    // `[a: b]` holds a map without braces, which has no room for a second key.
+    const isFixed = staying.size === 0 || (flow && !/[[{]/.test(this.#text.charAt(start)));
+    if (isChanged && isFixed) return false;
+    for (const [entry, wanted] of staying) {
+      const { key, colon, value } = entry;
+      if (key !== undefined) this.#bind(key, nameOf(entry));
+      const column = lines.column(entry.start);
+      const place: Place =
+        key === undefined
+          ? { kind: "item", flow, column, head: entry.start + 1, lead: " " }
+          : {
+              kind: "pair",
+              flow,
+              column,
+              head: (colon ?? key.end - 1) + 1,
+              lead: colon === undefined ? ": " : " ",
+            };
+      this.#value(value, wanted, place);
+    }
+    if (!isChanged) return true;
+    if (flow) this.#changeFlow(node, staying, inserted);
+    else this.#changeBlock(node, staying, inserted);
     return true;
-  }
-
-  /** Not if nothing would stay, nor for `[a: b]`, a map without braces that has no room for a second key. */
-  #canBeChanged({ flow, start }: MapNode | ListNode, staying: number, changes: number): boolean {
-    return changes === 0 || (staying > 0 && !(flow && !/[[{]/.test(this.#text.charAt(start))));
-  }
-
-  #change(
-    { flow, end }: Node & { readonly flow: boolean },
-    entries: readonly ListEntry[],
-    deleted: ReadonlySet<number>,
-    inserted: readonly Insertion[],
-  ): void {
-    if (deleted.size === 0 && inserted.length === 0) return;
-    if (flow) this.#changeFlow(end, entries, deleted, inserted);
-    else this.#changeBlock(entries, deleted, inserted);
   }
 
   /**
@@ -404,31 +329,25 @@ class TextEditor {
    * their own stay, also those above an entry that goes: whether they still mean something is for the reader of
    * the diff.
    */
-  #changeBlock(
-    entries: readonly ListEntry[],
-    deleted: ReadonlySet<number>,
-    inserted: readonly Insertion[],
-  ): void {
+  #changeBlock({ entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
     const lines = this.#lines;
-    const [first = NOWHERE] = entries;
+    const top = entries[0]?.start ?? 0;
     // The first entries of what begins behind a dash, as in `- a: 1`: what follows, a comment or an entry, moves up to
     // the dash, so that it stays in its column.
-    const led = lines.isFirstOnLine(first.start) ? 0 : entries.findIndex((_, at) => !deleted.has(at));
+    const led = lines.isFirstOnLine(top) ? 0 : entries.findIndex((entry) => staying.has(entry));
     const lastLed = entries[led - 1];
     if (lastLed !== undefined) {
       const below = lines.afterLine(lastLed.end);
-      this.#splice(first.start, below + this.#text.slice(below).search(/[^ \r\n]|$/), "");
+      this.#splice(top, below + this.#text.slice(below).search(/[^ \r\n]|$/), "");
     }
-    for (const [at, { start, end }] of entries.entries())
-      if (deleted.has(at) && at >= led) this.#splice(lines.start(start), lines.afterLine(end), "");
+    for (const entry of entries.slice(led))
+      if (!staying.has(entry)) this.#splice(lines.start(entry.start), lines.afterLine(entry.end), "");
     for (const { after, lines: added } of inserted) {
-      const before = entries[after];
-      if (before !== undefined) this.#splices.push(lines.below(before.end, added));
+      if (after !== undefined) this.#splices.push(lines.below(after.end, added));
       else {
-        const indent = pad(lines.column(first.start));
+        const indent = pad(lines.column(top));
         // Works for `- - a`, too, where the first entry does not begin its line.
-        const text = `${added.join(lines.eol).slice(indent.length)}${lines.eol}${indent}`;
-        this.#splice(first.start, first.start, text);
+        this.#splice(top, top, `${added.join(lines.eol).slice(indent.length)}${lines.eol}${indent}`);
       }
     }
   }
@@ -436,71 +355,60 @@ class TextEditor {
   /**
    * Takes entries out of a map or list in braces or brackets and puts others in, together with the commas.
    * Where entries have lines of their own, the new ones get such, too, and comments stay beside their entries.
-   *
-   * @param close past the closing mark
    */
-  #changeFlow(
-    close: number,
-    entries: readonly ListEntry[],
-    deleted: ReadonlySet<number>,
-    inserted: readonly Insertion[],
-  ): void {
+  #changeFlow({ end: close, entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
     const lines = this.#lines;
-    const at = (index: number): ListEntry => entries[index] ?? NOWHERE;
-    const gap = (index: number): string =>
-      this.#text.slice(at(index).end, entries[index + 1]?.start ?? close - 1);
+    /** Whether a comma follows an entry, and where the line ends that it is on, if only a comment follows it there. */
+    const behind = (at: number): { readonly comma: boolean; readonly lineEnd: number | undefined } => {
+      const { end } = entries[at] ?? NOWHERE;
+      const next = entries[at + 1]?.start ?? close - 1;
+      // A comma in a comment is none.
+      const comma = this.#text
+        .slice(end, next)
+        .replaceAll(/#.*/g, (comment) => " ".repeat(comment.length))
+        .indexOf(",");
+      const lineEnd = lines.end(Math.max(end, end + comma));
+      return { comma: comma >= 0, lineEnd: lineEnd < next ? lineEnd : undefined };
+    };
     /** A line's end and the indentation of the line that an entry stands on. */
-    const lineLike = (index: number): string => lines.eol + pad(lines.column(at(index).start));
-    const last = entries.length - 1;
-    const lastKept = entries.findLastIndex((_, index) => !deleted.has(index));
-    // They go with their commas and, if they have lines to themselves, with those lines and what else is on them.
-    for (let first = 0; first < lastKept; first++) {
-      if (!deleted.has(first)) continue;
-      let run = first;
-      while (deleted.has(run + 1)) run++;
-      const { start } = at(first);
-      const next = at(run + 1).start;
-      const below = lines.afterLine(at(run).end + commaIn(gap(run)));
-      if (lines.isFirstOnLine(start) && below <= next) this.#splice(lines.start(start), below, "");
-      else this.#splice(start, next, "");
-      first = run;
+    const lineLike = (offset: number): string => lines.eol + pad(lines.column(offset));
+    const lastKept = entries.findLastIndex((entry) => staying.has(entry));
+    const kept = entries[lastKept] ?? NOWHERE;
+    // Entries go with their commas and, if they have lines to themselves, with those lines and what else is on them. The
+    // comma before the last ones stays, then: YAML allows it, and its line remains untouched.
+    for (let first = 0; first < entries.length; first++) {
+      const { start } = entries[first] ?? NOWHERE;
+      let past = first;
+      for (let entry = entries[past]; entry && !staying.has(entry); entry = entries[past]) past++;
+      if (past === first) continue;
+      const { lineEnd } = behind(past - 1);
+      const isFirst = lines.isFirstOnLine(start);
+      if (isFirst && lineEnd !== undefined) this.#splice(lines.start(start), lines.afterLine(lineEnd), "");
+      else {
+        const end = entries[past]?.start ?? (entries[past - 1] ?? NOWHERE).end;
+        this.#splice(past > lastKept && !isFirst ? kept.end : start, end, "");
+      }
+      first = past;
     }
-    const appended: string[] = [];
+    const appended = inserted
+      .filter(({ after }) => after === kept)
+      .map(({ lines: [content = ""] }) => content);
     for (const {
       after,
       lines: [content = ""],
-    } of inserted) {
-      const { start } = at(after + 1);
-      if (after >= lastKept) appended.push(content);
-      else {
-        const separator = lines.isFirstOnLine(start) ? `,${lineLike(after + 1)}` : ", ";
+    } of inserted)
+      if (after !== kept) {
+        const { start } = entries[after === undefined ? 0 : entries.indexOf(after) + 1] ?? NOWHERE;
+        const separator = lines.isFirstOnLine(start) ? `,${lineLike(start)}` : ", ";
         this.#splice(start, start, content + separator);
       }
-    }
-    // What is behind the last entry that stays: entries that go, and new ones.
-    const kept = at(lastKept).end;
-    const isCut = lastKept < last;
-    const tail = gap(last);
-    const comma = commaIn(tail);
-    if (!lines.isFirstOnLine(at(isCut ? lastKept + 1 : last).start)) {
-      for (const content of appended) this.#splice(kept, kept, `, ${content}`);
-      if (isCut) this.#splice(kept, at(last).end, "");
-    } else if (isCut) {
-      // The comma before the lines that go stays where it is: YAML allows it, and its line remains untouched.
-      const from = lines.end(lines.start(at(lastKept + 1).start) - 1);
-      const to = tail.includes("\n") ? lines.end(at(last).end + Math.max(0, comma)) : at(last).end;
-      this.#splice(from, to, appended.map((content) => lineLike(lastKept + 1) + content).join(","));
-    } else if (appended.length > 0) {
-      const { end } = at(last);
-      const added = appended.map((content) => lineLike(last) + content);
-      const below = lines.end(comma < 0 ? end : end + comma);
-      if (comma >= 0) this.#splice(below, below, added.map((line) => `${line},`).join(""));
-      else if (!tail.includes("\n")) this.#splice(end, end, `,${added.join(",")}`);
-      else {
-        this.#splice(end, end, ",");
-        this.#splice(below, below, added.join(","));
-      }
-    }
+    if (appended.length === 0) return;
+    const { comma, lineEnd } = behind(lastKept);
+    if (lines.isFirstOnLine(kept.start) && lineEnd !== undefined) {
+      const added = appended.map((content) => lineLike(kept.start) + content).join(",");
+      if (!comma) this.#splice(kept.end, kept.end, ",");
+      this.#splice(lineEnd, lineEnd, comma && lastKept === entries.length - 1 ? `${added},` : added);
+    } else this.#splice(kept.end, kept.end, appended.map((content) => `, ${content}`).join(""));
   }
 
   /**
@@ -564,12 +472,10 @@ class TextEditor {
   }
 }
 
-/** For an entry that is not there, which does not happen to the indices above. */
-const NOWHERE: ListEntry = { start: 0, end: 0 };
+const NOWHERE = { start: 0, end: 0 };
 
-/** -1 if there is none. A comma in a comment is none. */
-function commaIn(gap: string): number {
-  return gap.replaceAll(/#.*/g, (comment) => " ".repeat(comment.length)).indexOf(",");
+function nameOf({ key }: Entry): string {
+  return key?.kind === "scalar" ? key.text : "";
 }
 
 /** Beyond this number of differences, items are compared place by place. */
@@ -674,118 +580,13 @@ class TextLines {
   }
 }
 
-/**
- * A value in the style of the one that it replaces, as far as it can have it: plain stays plain, quotes stay
- * what they are, a block of text stays a block with its mark, its comment and its indentation.
- *
- * @param source the text that the replaced node stands in.
- * @param indent of the lines of a block that was none before.
- */
-function restyled(value: Json, node: Node, source: string, indent: number): Inline {
-  if (node.kind !== "scalar") return inlineLines(value, indent);
-  if (node.style === "literal" || node.style === "folded") {
-    const old = source.slice(node.start, node.end).split(/\r?\n/);
-    const block = typeof value === "string" ? blockLike(value, node.style, old, indent) : undefined;
-    if (block !== undefined) return block;
-    // The comment in the header of the old block stays on its line.
-    const comment = /\s+#.*$/.exec(old[0] ?? "")?.[0] ?? "";
-    const [first, ...rest]: Inline =
-      typeof value === "string" ? [doubleQuoted(value)] : inlineLines(value, indent);
-    return [first + comment, ...rest];
-  }
-  const quoted = typeof value === "string" ? sameQuotes(value, node, "block") : undefined;
-  return quoted === undefined ? inlineLines(value, indent) : [quoted];
-}
-
-/** The same inside of braces and brackets, where everything stays on one line. */
-function restyledFlow(value: Json, node: Node): string {
-  if (typeof value !== "string" || node.kind !== "scalar") return flowText(value);
-  return sameQuotes(value, node, "flow") ?? scalarText(value, "flow");
-}
-
-function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyle): string | undefined {
-  if (node.style === "single" && canBeSingleQuoted(text)) return singleQuoted(text);
-  if (node.style === "double" || node.style === "single") return doubleQuoted(text);
-  // Whoever writes `ON` without quotes means YAML 1.2 and wants to see `OFF`.
-  const isOwnStyle = node.value === node.text && !canBePlain(node.text, surroundings);
-  return isOwnStyle && isPlainText(text, surroundings) ? text : undefined;
-}
-
-/** As a block with the header of the old one, or undefined if no block can hold it. */
-function blockLike(
-  value: string,
-  style: "literal" | "folded",
-  [header = "", ...body]: readonly string[],
-  indent: number,
-): Inline | undefined {
-  const [, marks = "", note = ""] = /^[|>]([-+0-9]*)(.*)$/.exec(header) ?? [];
-  const keepsAll = marks.includes("+");
-  const content = value.replace(keepsAll ? /\n+$/ : /\n$/, "");
-  // Only `|+` keeps empty lines at the end.
-  if (!canBeBlock(content) || content.endsWith("\n") || (keepsAll && content === value)) return undefined;
-  const chomping = value === content ? "-" : keepsAll ? "+" : "";
-  const folded = style === "folded" ? foldedLines(content, body) : undefined;
-  const lines = folded ?? content.split("\n");
-  for (let left = value.length - content.length; left > 1; left--) lines.push("");
-  const margin = pad(/^ *(?=[^ ])/.exec(body.find((line) => line.trim() !== "") ?? "")?.[0].length ?? indent);
-  const indented = lines.map((line) => (line === "" ? "" : margin + line));
-  return [`${folded ? ">" : "|"}${chomping}${note}`, ...indented];
-}
-
-/**
- * A text as the lines of a `>` block. Paragraphs that the old block had keep their line breaks, so that a
- * change of one of them is all that a diff shows; others are broken at the width of the old block, if that
- * was broken at all.
- *
- * @param content the text without line ends at its end.
- * @param body the lines of the old block with their indentation.
- * @returns undefined for a text that folding would change: lines with white space at their start or end.
- */
-function foldedLines(content: string, body: readonly string[]): string[] | undefined {
-  if (/^[ \t]|[ \t]$/m.test(content)) return undefined;
-  const old = paragraphsOf(body);
-  const isBroken = [...old.values()].some((lines) => lines.length > 1);
-  const width = isBroken ? Math.max(...body.map((line) => line.trim().length)) : Infinity;
-  const lines = content.split("\n").map((paragraph) => old.get(paragraph) ?? broken(paragraph, width));
-  // Between two paragraphs a line end is written as an empty line; between empty ones it stands for itself.
-  return lines.flatMap((paragraph, at) => {
-    const isText = paragraph[0] !== "";
-    const isFollowed = lines[at + 1] !== undefined;
-    return isText && isFollowed ? [...paragraph, ""] : paragraph;
-  });
-}
-
-/** Paragraphs by their text, each with its lines. */
-function paragraphsOf(body: readonly string[]): Map<string, string[]> {
-  const text = body.map((line) => line.trim()).join("\n");
-  const blocks = text.trim().split(/\n\n+/);
-  return new Map(blocks.map((block) => [block.replaceAll("\n", " "), block.split("\n")]));
-}
-
-/** Only single spaces can be line breaks: of several, folding would leave one. */
-function broken(paragraph: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of paragraph.split(/(?<=[^ \t]) (?=[^ \t])/)) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
-}
-
 /** How a text indents: as its first map in a map does, and its first list under a key. */
 function layoutOf(root: Node, source: TextLines): Layout {
-  let step: number | undefined;
-  let listStep: number | undefined;
-  for (const node of nodesOf(root)) {
-    if (node.kind !== "map" || node.flow) continue;
-    for (const { start, value } of node.pairs) {
-      if (value.kind === "scalar" || value.kind === "alias" || value.flow) continue;
-      const deeper = source.column(value.start) - source.column(start);
-      if (value.kind === "map") step ??= deeper;
-      else listStep ??= deeper;
-    }
-    if (step !== undefined && listStep !== undefined) break;
-  }
-  return { step: step ?? 2, listStep: listStep ?? step ?? 2 };
+  const steps: { map?: number; list?: number } = {};
+  for (const node of nodesOf(root))
+    for (const { start, key, value } of node.kind === "map" && !node.flow ? node.entries : [])
+      if (key !== undefined && (value.kind === "map" || value.kind === "list") && !value.flow)
+        steps[value.kind] ??= source.column(value.start) - source.column(start);
+  const { map = 2, list = map } = steps;
+  return { step: map, listStep: list };
 }

@@ -31,13 +31,16 @@ const UNUSUAL = /[^\n\u0020-\u007e\u00a0-\u2027\u202a-\ufefe\uff00-\ufffd]/;
  * It never says what is wrong, and never guesses: whatever it does not read with certainty it leaves to `readSlow` by
  * returning undefined. What it reads, it reads as that does; that they agree is tested with generated texts.
  *
+ * @param marks is filled with the start and the end of each node, in the order of their starts: of keys, of values, and of
+ *   the dashes of lists
  * @returns the value, or undefined when `readSlow` must decide.
  */
-export function readFast(text: string): Json | undefined {
-  const lines = text.includes("\r") ? text.replaceAll("\r\n", "\n") : text;
+export function readFast(text: string, marks?: number[]): Json | undefined {
+  // Marks are of the text as it is.
+  const lines = marks === undefined && text.includes("\r") ? text.replaceAll("\r\n", "\n") : text;
   if (UNUSUAL.test(lines)) return undefined;
   try {
-    return new FastReader(lines).document();
+    return new FastReader(lines, marks).document();
   } catch (error) {
     if (error instanceof Deferred) return undefined;
     throw error;
@@ -90,9 +93,13 @@ class FastReader {
   /** Column of the line's first character that is not a space; of an item behind a dash, its own. */
   #indent = 0;
   #depth = 0;
+  readonly #marks: number[] | undefined;
+  /** Where the last value ended. */
+  #end = 0;
 
   /** @param text with LF for line ends */
-  constructor(text: string) {
+  constructor(text: string, marks?: number[]) {
+    this.#marks = marks;
     this.#isEnded = text.endsWith("\n");
     this.#text = this.#isEnded ? text : `${text}\n`;
   }
@@ -107,6 +114,26 @@ class FastReader {
 
   #code(): number {
     return this.#text.charCodeAt(this.#at);
+  }
+
+  #mark(start: number, end: number): void {
+    this.#end = end;
+    this.#marks?.push(start, end);
+  }
+
+  /** Marks where a map or list begins; its end is known behind all that is in it. */
+  #open(): number {
+    return this.#marks?.push(this.#at, END) ?? 0;
+  }
+
+  #close(mark: number, end: number): void {
+    this.#end = end;
+    if (this.#marks !== undefined) this.#marks[mark - 1] = end;
+  }
+
+  #nothing(at: number): null {
+    this.#mark(at, at);
+    return null;
   }
 
   #isSpaceOrEnd(at: number): boolean {
@@ -169,7 +196,9 @@ class FastReader {
   /** At the first line of a map or list in block style: all of it, up to the first line that stands further left. */
   #block(): Json {
     if (++this.#depth > MAX_DEPTH) defer();
+    const mark = this.#open();
     const value = this.#isDash() ? this.#blockList(this.#indent) : this.#blockMap(this.#indent);
+    this.#close(mark, this.#end);
     this.#depth--;
     return value;
   }
@@ -178,7 +207,9 @@ class FastReader {
     const map: Record<string, Json> = {};
     let last: string | number = indent;
     do {
+      const start = this.#at;
       const key = this.#blockKey(last);
+      this.#mark(start, this.#at - 1);
       if (Object.hasOwn(map, key)) defer();
       setOwn(map, key, this.#valueBehind(indent, true));
       last = key;
@@ -215,6 +246,7 @@ class FastReader {
     do {
       if (!this.#isDash()) defer();
       const dash = this.#at++;
+      this.#mark(dash, this.#at);
       this.#at = this.#pastSpaces(this.#at);
       const isInner = this.#isDash() || this.#endOf(PLAIN_KEY, this.#at) > this.#at;
       if (isInner) {
@@ -235,12 +267,15 @@ class FastReader {
    */
   #valueBehind(indent: number, flush: boolean): Json {
     const from = this.#at;
-    this.#at = this.#pastSpaces(from);
+    const start = this.#pastSpaces(from);
+    this.#at = start;
     const code = this.#code();
-    if (code === NEWLINE || (code === HASH && this.#at > from)) return this.#valueBelow(indent, flush);
+    if (code === NEWLINE || (code === HASH && this.#at > from))
+      return this.#valueBelow(indent, flush) ?? this.#nothing(start);
     if (code === 0x7c || code === 0x3e) return this.#blockScalar(indent);
     if (code === LIST || code === MAP) return this.#flowLines(indent);
     const value = code === QUOTE || code === APOSTROPHE ? this.#quoted(code) : this.#plainInLine();
+    this.#mark(start, this.#at);
     return this.#ended(value, indent);
   }
 
@@ -274,8 +309,12 @@ class FastReader {
 
   /** At `|` or `>`: the lines below that are indented deeper than `parent`. */
   #blockScalar(parent: number): string {
+    const start = this.#at;
     const header = this.#take(HEADER);
-    const { lines, end } = linesBelow(this.#text, this.#nextLine(), parent);
+    const { lines, last, end } = linesBelow(this.#text, this.#nextLine(), parent);
+    // How far a block of empty lines goes is for the careful parser to say.
+    if (lines.length === 0 && this.#marks !== undefined) defer();
+    this.#mark(start, last);
     if (end === this.#text.length && !this.#isEnded) defer();
     this.#toContent(end);
     // A comment between the two indentations, where parsers part.
@@ -292,7 +331,9 @@ class FastReader {
 
   #flow(parent: number): Json {
     if (++this.#depth > MAX_DEPTH) defer();
+    const mark = this.#open();
     const value = this.#code() === LIST ? this.#flowList(parent) : this.#flowMap(parent);
+    this.#close(mark, this.#at);
     this.#depth--;
     return value;
   }
@@ -300,7 +341,7 @@ class FastReader {
   #flowList(parent: number): Json {
     const end = this.#text.indexOf("]", this.#at) + 1;
     const written = end - this.#at > LONGEST_LIST ? "" : this.#text.slice(this.#at, end);
-    const known = LISTS.get(written);
+    const known = this.#marks === undefined ? LISTS.get(written) : undefined;
     if (known !== undefined) {
       this.#at = end;
       return known;
@@ -319,15 +360,16 @@ class FastReader {
   #flowMap(parent: number): Json {
     const map: Record<string, Json> = {};
     while (this.#entersFlow(parent, MAP_END)) {
+      const start = this.#at;
       const code = this.#code();
       const key = code === QUOTE || code === APOSTROPHE ? this.#quoted(code) : this.#take(PLAIN_FLOW_KEY);
       // Its colon must stand apart from what follows.
       if (this.#code() !== COLON || !/[ \n,}]/.test(this.#text.charAt(this.#at + 1))) defer();
-      this.#at++;
+      this.#mark(start, this.#at++);
       if (Object.hasOwn(map, key)) defer();
       this.#skipGap(parent);
       const isEmpty = this.#code() === COMMA || this.#code() === MAP_END;
-      setOwn(map, key, isEmpty ? null : this.#flowValue(parent));
+      setOwn(map, key, isEmpty ? this.#nothing(this.#pastSpaces(this.#end + 1)) : this.#flowValue(parent));
       this.#endEntry(parent, MAP_END);
     }
     return map;
@@ -353,10 +395,14 @@ class FastReader {
   #flowValue(parent: number): Json {
     const code = this.#code();
     if (code === LIST || code === MAP) return this.#flow(parent);
-    if (code === QUOTE || code === APOSTROPHE) return this.#quoted(code);
-    const token = this.#take(PLAIN_IN_FLOW);
+    const start = this.#at;
+    const isQuoted = code === QUOTE || code === APOSTROPHE;
+    const token = isQuoted ? this.#quoted(code) : this.#take(PLAIN_IN_FLOW);
+    const text = token.trimEnd();
+    this.#mark(start, isQuoted ? this.#at : start + text.length);
+    if (isQuoted) return token;
     // Other white space than spaces may be a part of the value.
-    return /: |:$| #|[^\S ]/.test(token) ? defer() : plain(token.trimEnd());
+    return /: |:$| #|[^\S ]/.test(token) ? defer() : plain(text);
   }
 
   /** Spaces and line ends; comments between brackets are left to the careful parser. */
@@ -403,11 +449,15 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - first) % 2 === 1;
 }
 
-/** The lines of a block, without their indentation and empty ones at the end, and the start of the first line behind. */
-function linesBelow(text: string, start: number, parent: number): { lines: string[]; end: number } {
+/**
+ * The lines of a block, without their indentation and empty ones at the end; where the last of them ends, and the start of
+ * the first line behind.
+ */
+function linesBelow(text: string, start: number, parent: number) {
   const lines: string[] = [];
   let indent = -1;
   let filled = 0;
+  let last = start;
   let line = start;
   while (line < text.length) {
     const end = text.indexOf("\n", line);
@@ -422,10 +472,11 @@ function linesBelow(text: string, start: number, parent: number): { lines: strin
       if (indent < 0 || at - line < indent) break;
       lines.push(text.slice(line + indent, end));
       filled = lines.length;
+      last = end + 1;
     }
     line = end + 1;
   }
-  return { lines: lines.slice(0, filled), end: line };
+  return { lines: lines.slice(0, filled), last, end: line };
 }
 
 /** Lines are joined, and a gap is as many line ends as it has empty lines. Lines that stand deeper are not joined. */

@@ -1,14 +1,14 @@
 import type { Json, Path } from "../../model/json.ts";
+import { readFast } from "./fast.ts";
 import {
   type Finding,
   type LineColumn,
   type YamlProblem,
-  findCharacters,
   inDocument,
   placesOf,
   splitDocuments,
 } from "./text.ts";
-import { type Node, type SyntaxFault, type Tree, parseTree, stepsAlong, targetOf } from "./tree.ts";
+import { type Node, type SyntaxFault, type Tree, entriesAlong, parseTree, rootOf } from "./tree.ts";
 
 export type Reading =
   | { readonly ok: true; readonly value: Json }
@@ -19,6 +19,12 @@ export type Reading =
       readonly value?: Json;
     };
 
+/** Reads any text, an everyday one fast. */
+export function read(text: string): Reading {
+  const value = readFast(text);
+  return value === undefined ? readSlow(text) : { ok: true, value };
+}
+
 /**
  * Reads any text, and has the last word on what it means and on what is wrong with it.
  * Loads `yaml`: import this module lazily.
@@ -27,16 +33,11 @@ export type Reading =
  */
 export function readSlow(text: string): Reading {
   const placeOf = placesOf(text);
-  const characters = findCharacters(text);
-  const tree = parseTree(characters.cleaned);
+  const tree = parseTree(text);
+  const { root, findings } = tree;
   const faults = explainFaults(tree);
-  const { findings } = tree;
-  const { value } = tree.root;
   const isTooDeep = ({ code }: Finding): boolean => code === "too-deep";
-  const all: Finding[] = [
-    ...characters.findings,
-    ...tree.directives.flatMap(directiveFinding),
-    ...tree.furtherDocuments.map(furtherDocument),
+  const found: Finding[] = [
     // The parser runs out of stack far below the depth that the evaluation allows: then both have found the same.
     ...faults.filter((fault) => !isTooDeep(fault) || !findings.some(isTooDeep)),
     // A line that is not even a pair has no key either, and that has been said.
@@ -44,34 +45,15 @@ export function readSlow(text: string): Reading {
       ({ code, offset }) => code !== "key" || !faults.some((fault) => fault.offset === offset),
     ),
   ];
-  if (all.length === 0 && !isEmpty(tree)) return { ok: true, value };
-  const found = all.length === 0 ? [emptiness(text)] : all;
-  const problems = found
-    .toSorted((a, b) => a.offset - b.offset)
-    .map(({ offset, ...rest }) => ({ ...placeOf(offset), ...rest }));
+  const isEmpty = root.kind === "scalar" && root.start === root.end && root.tag === undefined;
+  if (found.length === 0 && !isEmpty) return { ok: true, value: root.value };
   // A key that is there twice, or that means something to YAML 1.1 alone: all else is as it is written.
   const isOfKeys =
-    all.length > 0 && all.every(({ code }) => code === "duplicate-key" || code === "merge-key");
-  return { ok: false, problems, ...(isOfKeys ? { value } : {}) };
-}
-
-function directiveFinding({ offset, text }: Tree["directives"][number]): Finding[] {
-  if (/^%YAML\s+1\.2\s*$/.test(text)) return [];
-  const message = `\`${text.trim()}\` is not supported: a manifest is YAML 1.2 without directives`;
-  return [{ offset, code: "directive", message, hint: "delete this line and write the tags in full" }];
-}
-
-function furtherDocument(offset: number): Finding {
-  return {
-    offset,
-    code: "multiple-documents",
-    message: "a second document begins here",
-    hint: "tasc.yaml holds one document; in other manifest files, begin each document with `---`",
-  };
-}
-
-function isEmpty({ root }: Tree): boolean {
-  return root.kind === "scalar" && root.start === root.end && root.tag === undefined;
+    found.length > 0 && found.every(({ code }) => code === "duplicate-key" || code === "merge-key");
+  const problems = (found.length === 0 ? [emptiness(text)] : found)
+    .toSorted((a, b) => a.offset - b.offset)
+    .map(({ offset, ...rest }) => ({ ...placeOf(offset), ...rest }));
+  return { ok: false, problems, ...(isOfKeys ? { value: root.value } : {}) };
 }
 
 function emptiness(text: string): Finding {
@@ -92,18 +74,16 @@ function emptiness(text: string): Finding {
  * too.
  */
 function explainFaults(tree: Tree): Finding[] {
-  const anythingElse = tree.faults.some((fault) => fault.code !== "STRAY_TOKEN");
-  const faults = anythingElse
-    ? tree.faults.filter((fault) => fault.code !== "STRAY_TOKEN")
-    : tree.faults.slice(0, 1);
+  const inside = tree.faults.filter((fault) => fault.code !== "STRAY_TOKEN");
+  const faults = inside.length > 0 ? inside : tree.faults.slice(0, 1);
   const findings: Finding[] = [];
   const explained = new Set<number>();
   let misaligned: number | undefined;
   for (const fault of faults.toSorted((a, b) => a.offset - b.offset)) {
-    const context = contextOf(fault, tree);
-    if (explained.has(context.lineStart)) continue;
-    const { isAlignment, ...finding } = explainFault(context);
-    explained.add(context.lineStart);
+    const lineStart = tree.text.lastIndexOf("\n", fault.offset - 1) + 1;
+    if (explained.has(lineStart)) continue;
+    const { isAlignment, ...finding } = explainFault(fault, lineStart, tree);
+    explained.add(lineStart);
     if (isAlignment) explained.add(tree.text.lastIndexOf("\n", finding.offset - 1) + 1);
     // One line in the wrong column puts those below it out of place too, up to the next key of the whole document.
     const follows = misaligned !== undefined && !/\n[^\s#]/.test(tree.text.slice(misaligned, finding.offset));
@@ -114,62 +94,6 @@ function explainFaults(tree: Tree): Finding[] {
   return findings;
 }
 
-function explainFault(context: FaultContext): Finding & { readonly isAlignment: boolean } {
-  for (const { when, at, code = "syntax", message, hint, isAlignment = false } of EXPLANATIONS) {
-    if (!when(context)) continue;
-    const advice = typeof hint === "function" ? hint(context) : hint;
-    return {
-      offset: at === undefined ? context.offset : at(context),
-      code,
-      message: typeof message === "function" ? message(context) : message,
-      isAlignment,
-      ...(advice === undefined ? {} : { hint: advice }),
-    };
-  }
-  const message = `invalid YAML: ${context.words}`;
-  return { offset: context.offset, code: "syntax", message, isAlignment: false };
-}
-
-/** What an explanation may look at: the parser's complaint, and the text around it. */
-type FaultContext = SyntaxFault & {
-  readonly text: string;
-  readonly lineStart: number;
-  /** The line of the fault, without its end. */
-  readonly line: string;
-  /** That line from the fault on. */
-  readonly rest: string;
-  /** Where the bracket, brace or quote stands that the parser looked in vain for the end of. */
-  readonly opener: number | undefined;
-  /** Whether the fault is inside brackets or braces. */
-  readonly inFlow: boolean;
-};
-
-function contextOf(fault: SyntaxFault, { text, unclosed, flows }: Tree): FaultContext {
-  const { offset } = fault;
-  const lineStart = text.lastIndexOf("\n", offset - 1) + 1;
-  const line = /^.*/.exec(text.slice(lineStart))?.[0] ?? "";
-  return {
-    ...fault,
-    text,
-    lineStart,
-    line,
-    rest: line.slice(offset - lineStart),
-    opener: unclosed.find((span) => span.end === offset)?.start,
-    inFlow: flows.some((span) => span.start < offset && offset <= span.end),
-  };
-}
-
-/** A mistake, and what is said of it: at `at`, or where the parser stumbled. */
-type Explanation = {
-  readonly when: (context: FaultContext) => boolean;
-  readonly at?: (context: FaultContext) => number;
-  readonly code?: Finding["code"];
-  readonly message: string | ((context: FaultContext) => string);
-  readonly hint?: string | ((context: FaultContext) => string | undefined);
-  /** Whether the line begins in the wrong column. */
-  readonly isAlignment?: true;
-};
-
 const CLOSERS: Readonly<Record<string, string>> = {
   "[": "close it with `]`, and indent every line inside it deeper than its key",
   "{": "close it with `}`, and indent every line inside it deeper than its key",
@@ -177,127 +101,129 @@ const CLOSERS: Readonly<Record<string, string>> = {
   "'": "close it with `'`; inside the text a `'` is written twice",
 };
 
-/** Where a line is indented with a tab; -1 if it is not. */
-const tabIn = (line: string): number => line.search(/(?<=^[ ]*)\t/);
-const isNoPair = ({ code }: FaultContext): boolean =>
-  code === "MISSING_CHAR" || code === "MULTILINE_IMPLICIT_KEY";
+/** `isAlignment`: the line begins in the wrong column. */
+type Explanation = Finding & { readonly isAlignment?: boolean };
 
 /**
- * The mistakes that manifests really have, the first that applies. They look at the text, since the parser's
+ * The mistakes that manifests really have, the first that applies. They are looked for in the text, since the parser's
  * words say what it could not go on with, which is often a line after the mistake and rarely the reason.
  */
-const EXPLANATIONS: readonly Explanation[] = [
-  {
-    when: ({ line }) => tabIn(line) >= 0,
-    at: ({ line, lineStart }) => lineStart + tabIn(line),
-    code: "tab",
-    message: "a tab is used to indent this line; YAML allows only spaces there",
-    hint: "replace the tab with spaces",
-    isAlignment: true,
-  },
-  {
-    when: ({ code }) => code === "RESOURCE_EXHAUSTION",
-    code: "too-deep",
-    message: "maps and lists are nested too deeply to be read",
-  },
-  {
-    when: ({ opener }) => opener !== undefined,
-    at: ({ opener = 0 }) => opener,
-    message: ({ opener = 0, text }) => `the \`${text.charAt(opener)}\` here is never closed`,
-    hint: ({ opener = 0, text }) => CLOSERS[text.charAt(opener)],
-  },
-  {
-    when: ({ code }) => code === "BAD_DQ_ESCAPE",
-    message: ({ offset, text }) =>
-      `\`${text.slice(offset, offset + 2)}\` is not a valid escape in a double-quoted string`,
-    hint: "write `\\\\` for a backslash, or use single quotes",
-  },
-  {
-    when: ({ code }) => code === "BAD_SCALAR_START",
-    message: ({ offset, text }) => {
+function explainFault(
+  { offset, code, words }: SyntaxFault,
+  lineStart: number,
+  { text, unclosed, flows }: Tree,
+): Explanation {
+  const line = /^.*/.exec(text.slice(lineStart))?.[0] ?? "";
+  const [before, rest] = [line.slice(0, offset - lineStart), line.slice(offset - lineStart)];
+  const opener = unclosed.find((span) => span.end === offset)?.start;
+  const inFlow = flows.some((span) => span.start < offset && offset <= span.end);
+  const fault = (message: string, hint?: string, more: Partial<Explanation> = {}): Explanation => ({
+    offset,
+    code: "syntax",
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    ...more,
+  });
+  const tab = line.search(/(?<=^[ ]*)\t/);
+  if (tab >= 0)
+    return fault(
+      "a tab is used to indent this line; YAML allows only spaces there",
+      "replace the tab with spaces",
+      { offset: lineStart + tab, code: "tab", isAlignment: true },
+    );
+  if (code === "RESOURCE_EXHAUSTION")
+    return fault("maps and lists are nested too deeply to be read", undefined, { code: "too-deep" });
+  if (opener !== undefined) {
+    const mark = text.charAt(opener);
+    return fault(`the \`${mark}\` here is never closed`, CLOSERS[mark], { offset: opener });
+  }
+  if (text.slice(offset - 1, offset + 1) === "${")
+    return fault(
+      "inside `{ }` and `[ ]` an unquoted string ends at a brace, so `${…}` cannot be read",
+      'put the whole text in quotes, as in "${…}"',
+      { offset: offset - 1 },
+    );
+  switch (code) {
+    case "BAD_DQ_ESCAPE":
+      return fault(
+        `\`${text.slice(offset, offset + 2)}\` is not a valid escape in a double-quoted string`,
+        "write `\\\\` for a backslash, or use single quotes",
+      );
+    case "BAD_SCALAR_START": {
       const first = text.charAt(offset);
-      return `an unquoted string cannot begin with ${first === "`" ? "a backtick" : `\`${first}\``}`;
-    },
-    hint: "put the text in quotes",
-  },
-  {
-    when: ({ offset, text }) => text.slice(offset - 1, offset + 1) === "${",
-    at: ({ offset }) => offset - 1,
-    message: "inside `{ }` and `[ ]` an unquoted string ends at a brace, so `${…}` cannot be read",
-    hint: 'put the whole text in quotes, as in "${…}"',
-  },
-  {
-    when: ({ code, line, lineStart, offset }) =>
-      code === "UNEXPECTED_TOKEN" && /(?:^|[\s:-])[|>][-+0-9]*$/.test(line.slice(0, offset - lineStart)),
-    message: "a block of text begins on the line after its `|` or `>`",
-    hint: "move this text to the next line and indent it; put a text that itself begins with `|` or `>` in quotes",
-  },
-  {
-    when: ({ code, rest }) => code === "MISSING_CHAR" && rest.startsWith("#"),
-    message: "a comment needs a space before its `#`",
-    hint: "add a space; if the `#` belongs to the text, put the whole text in quotes",
-  },
-  {
-    when: ({ code, inFlow, rest }) => code === "UNEXPECTED_TOKEN" && inFlow && rest.startsWith(","),
-    message: "there is nothing before this `,`",
-    hint: "remove the comma",
-  },
-  {
-    when: ({ code, inFlow }) => inFlow && (code === "MISSING_CHAR" || code === "BLOCK_IN_FLOW"),
-    message:
-      "inside `{ }` and `[ ]` a `,` must stand between the parts, and `: ` between a key and its value",
-    hint: "add it, or put a text with `,`, `:`, brackets or braces in it in quotes",
-  },
-  {
-    when: ({ code, lineStart, offset, text }) =>
-      code === "STRAY_TOKEN" || (code === "UNEXPECTED_TOKEN" && text.slice(lineStart, offset).trim() === ""),
-    message: "this line belongs to nothing above it: the list, map or text before it has ended",
-    hint: "check its indentation; a list and a map cannot be mixed at the same level",
-    isAlignment: true,
-  },
-  {
-    when: ({ code }) => code === "UNEXPECTED_TOKEN",
-    message: "the value ends before this, so nothing but a comment may follow on its line",
-    hint: "if this belongs to the value, put the whole value in quotes",
-  },
-  {
-    when: ({ code, rest }) => code === "BLOCK_AS_IMPLICIT_KEY" && /:(?:\s|$)/.test(rest),
-    message: "the value has a `: ` in it, which makes its first part a key, and a key cannot begin here",
-    hint: "put the value in quotes; or, if a map is meant, begin it on the next line",
-  },
-  {
-    when: ({ code }) => code === "BLOCK_AS_IMPLICIT_KEY",
-    at: ({ offset, text }) => {
+      const shown = first === "`" ? "a backtick" : `\`${first}\``;
+      return fault(`an unquoted string cannot begin with ${shown}`, "put the text in quotes");
+    }
+    case "STRAY_TOKEN":
+    case "UNEXPECTED_TOKEN":
+      if (code === "UNEXPECTED_TOKEN" && /(?:^|[\s:-])[|>][-+0-9]*$/.test(before))
+        return fault(
+          "a block of text begins on the line after its `|` or `>`",
+          "move this text to the next line and indent it; put a text that itself begins with `|` or `>` in quotes",
+        );
+      if (code === "UNEXPECTED_TOKEN" && inFlow && rest.startsWith(","))
+        return fault("there is nothing before this `,`", "remove the comma");
+      if (code === "STRAY_TOKEN" || before.trim() === "")
+        return fault(
+          "this line belongs to nothing above it: the list, map or text before it has ended",
+          "check its indentation; a list and a map cannot be mixed at the same level",
+          { isAlignment: true },
+        );
+      return fault(
+        "the value ends before this, so nothing but a comment may follow on its line",
+        "if this belongs to the value, put the whole value in quotes",
+      );
+    case "BLOCK_IN_FLOW":
+    case "MISSING_CHAR":
+    case "MULTILINE_IMPLICIT_KEY":
+      if (code === "MISSING_CHAR" && rest.startsWith("#"))
+        return fault(
+          "a comment needs a space before its `#`",
+          "add a space; if the `#` belongs to the text, put the whole text in quotes",
+        );
+      if (code !== "MULTILINE_IMPLICIT_KEY" && inFlow)
+        return fault(
+          "inside `{ }` and `[ ]` a `,` must stand between the parts, and `: ` between a key and its value",
+          "add it, or put a text with `,`, `:`, brackets or braces in it in quotes",
+        );
+      if (code === "BLOCK_IN_FLOW") break;
+      if (/^-(?:\s|$)/.test(rest))
+        return fault(
+          "a list item stands among the keys of a map",
+          "indent it under the key that it belongs to",
+        );
+      if (/^[^\s:]+:[^\s:/]/.test(rest))
+        return fault(
+          "there is no space after the colon, so this is read as one text and not as a key and its value",
+          "write a space after the colon",
+        );
+      return fault(
+        "this line is no `key: value`",
+        "add the colon; or, if it continues the text above, indent it deeper than the key of that text",
+      );
+    case "BLOCK_AS_IMPLICIT_KEY": {
+      if (/:(?:\s|$)/.test(rest))
+        return fault(
+          "the value has a `: ` in it, which makes its first part a key, and a key cannot begin here",
+          "put the value in quotes; or, if a map is meant, begin it on the next line",
+        );
       const below = text.indexOf("\n", offset);
-      return below === -1 ? offset : below + 1 + text.slice(below + 1).search(/\S|$/);
-    },
-    message: "this line is indented under a line that already has a value",
-    hint: "begin it in the same column as the keys it belongs to",
-    isAlignment: true,
-  },
-  {
-    when: (context) => isNoPair(context) && /^-(?:\s|$)/.test(context.rest),
-    message: "a list item stands among the keys of a map",
-    hint: "indent it under the key that it belongs to",
-  },
-  {
-    when: (context) => isNoPair(context) && /^[^\s:]+:[^\s:/]/.test(context.rest),
-    message: "there is no space after the colon, so this is read as one text and not as a key and its value",
-    hint: "write a space after the colon",
-  },
-  {
-    when: isNoPair,
-    message: "this line is no `key: value`",
-    hint: "add the colon; or, if it continues the text above, indent it deeper than the key of that text",
-  },
-  {
-    when: ({ code }) => code === "BAD_INDENT",
-    at: ({ line, lineStart }) => lineStart + line.search(/\S|$/),
-    message: "the indentation of this line fits none of the lines above it",
-    hint: "the keys of one map, and the items of one list, begin in the same column; their contents are indented further",
-    isAlignment: true,
-  },
-];
+      const at = below === -1 ? offset : below + 1 + text.slice(below + 1).search(/\S|$/);
+      return fault(
+        "this line is indented under a line that already has a value",
+        "begin it in the same column as the keys it belongs to",
+        { offset: at, isAlignment: true },
+      );
+    }
+    case "BAD_INDENT":
+      return fault(
+        "the indentation of this line fits none of the lines above it",
+        "the keys of one map, and the items of one list, begin in the same column; their contents are indented further",
+        { offset: lineStart + line.search(/\S|$/), isAlignment: true },
+      );
+  }
+  return fault(`invalid YAML: ${words}`);
+}
 
 /** A text that can be asked where things stand in it. Loads `yaml`: import this module lazily. */
 export type Source = {
@@ -313,32 +239,24 @@ export type Source = {
   positionOf(path: Path, at?: "key" | "value", within?: string): LineColumn;
 };
 
-/**
- * Opens a text for questions about places. It is parsed at the first question; an answer costs one look into
- * a hash for each step of the path. A text with problems is answered for as far as it can be made out.
- *
- * @param text a whole file, without byte order mark.
- */
+/** Opens a text, without byte order mark, for questions about places. It is parsed at the first one, whatever is wrong with it. */
 export function openSource(text: string): Source {
   const placeOf = placesOf(text);
   const documents = splitDocuments(text);
   const roots = new Map<number, Node>();
-  const rootOf = (number: number): Node => {
-    const { start, end } = documents[number] ?? { start: 0, end: 0 };
-    const root = roots.get(number) ?? parseTree(findCharacters(text.slice(start, end)).cleaned).root;
-    roots.set(number, root);
-    return root;
-  };
   return {
     positionOf: (path, at, within = "") => {
       const { number, inner } = inDocument(documents, path);
-      const steps = stepsAlong(rootOf(number), inner);
-      const { key, value, start } = steps.at(-1) ?? { key: undefined, value: rootOf(number), start: 0 };
-      const kind = targetOf(value)?.kind;
+      const document = documents[number] ?? { start: 0, end: 0 };
+      const root = roots.get(number) ?? rootOf(text.slice(document.start, document.end));
+      roots.set(number, root);
+      const entries = entriesAlong(root, inner);
+      const { key, value, start } = entries.at(-1) ?? { key: undefined, value: root, start: 0 };
+      const { kind } = (value.kind === "alias" ? value.target : value) ?? value;
       const isCollection = inner.length > 0 && (kind === "map" || kind === "list");
-      const isKey = steps.length <= inner.length || (at ?? (isCollection ? "key" : "value")) === "key";
+      const isKey = entries.length <= inner.length || (at ?? (isCollection ? "key" : "value")) === "key";
       const isAtStart = value.start === value.end || (isKey && key !== undefined);
-      const offset = (documents[number]?.start ?? 0) + (isAtStart ? start : value.start);
+      const offset = document.start + (isAtStart ? (key?.start ?? start) : value.start);
       return placeOf(within === "" ? offset : Math.max(offset, text.indexOf(within, offset)));
     },
   };

@@ -1,42 +1,16 @@
 import type { Path } from "../../model/json.ts";
 
 /**
- * What can be wrong with a YAML text. `code` is for programs, `message` and `hint` are for the person who has
- * to repair the file: what was found and why it is refused, then what to write instead.
+ * What is wrong with a YAML text. `code` is for programs, `message` and `hint` are for the person who has to repair the
+ * file: what was found and why it is refused, then what to write instead. Lines and columns count from 1, columns in
+ * UTF-16 units, as editors, SARIF and GitHub annotations count them.
  */
-export type YamlProblem = {
-  /** 1-based. */
-  readonly line: number;
-  /** 1-based, in UTF-16 units: what editors, SARIF and GitHub annotations count in. */
-  readonly column: number;
-  readonly code: YamlProblemCode;
-  readonly message: string;
-  readonly hint?: string;
-};
-
-type YamlProblemCode =
-  | "encoding"
-  | "control-character"
-  | "line-break"
-  | "empty"
-  | "syntax"
-  | "tab"
-  | "directive"
-  | "multiple-documents"
-  | "duplicate-key"
-  | "key"
-  | "merge-key"
-  | "tag"
-  | "number"
-  | "unknown-alias"
-  | "cyclic-alias"
-  | "alias-budget"
-  | "too-deep";
+export type YamlProblem = LineColumn & Omit<Finding, "offset">;
 
 /** A problem that still counts in offsets. */
 export type Finding = {
   readonly offset: number;
-  readonly code: YamlProblemCode;
+  readonly code: string;
   readonly message: string;
   readonly hint?: string;
 };
@@ -48,10 +22,7 @@ const LONE_RETURN = /\r(?!\n)/g;
  * Characters that YAML forbids, and line ends that its parsers disagree on. `cleaned` is the text without
  * them, of the same length, so that the rest of it can be parsed and keeps its places.
  */
-export function findCharacters(text: string): {
-  readonly cleaned: string;
-  readonly findings: readonly Finding[];
-} {
+export function findCharacters(text: string): { readonly cleaned: string; readonly findings: Finding[] } {
   const findings = [...text.matchAll(CONTROL)].map(({ 0: character, index }): Finding => {
     const code = character.charCodeAt(0).toString(16);
     const escape = code.length > 2 ? `\\u${code}` : `\\x${code.padStart(2, "0")}`;
@@ -79,14 +50,15 @@ export type Decoded =
   | { readonly ok: false; readonly problem: YamlProblem };
 
 /**
- * Reads the bytes of a file as UTF-8. Line ends stay as they are.
- * A byte order mark is dropped; `bom` says that there was one, for whoever writes the file back.
- * The problem, if the bytes are not UTF-8, stands at the first byte that cannot be read.
+ * Reads the bytes of a file as UTF-8. A byte order mark is dropped; `bom` says that there was one, for whoever writes
+ * the file back. A problem stands at the first byte that cannot be read.
  */
 export function decodeUtf8(bytes: Uint8Array): Decoded {
-  const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  const text = decodes(bytes, false);
-  return text === undefined ? { ok: false, problem: undecodable(bytes) } : { ok: true, text, bom };
+  try {
+    return decodedText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    return { ok: false, problem: undecodable(bytes) };
+  }
 }
 
 /** The same for what is text already. */
@@ -95,17 +67,15 @@ export function decodedText(text: string): Decoded {
   return { ok: true, text: bom ? text.slice(1) : text, bom };
 }
 
-/** `partial`: the bytes may end inside a character. */
-function decodes(bytes: Uint8Array, partial: boolean): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: partial });
-  } catch {
-    return undefined;
-  }
-}
-
 function undecodable(bytes: Uint8Array): YamlProblem {
-  const text = readablePrefix(bytes);
+  // The decoder does not tell where it stumbles, but it stops there when it is fed one byte at a time.
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  try {
+    for (const byte of bytes) text += decoder.decode(Uint8Array.of(byte), { stream: true });
+  } catch {
+    // What was read before is the text up to that place.
+  }
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   return {
     ...placesOf(text)(text.length),
@@ -115,21 +85,6 @@ function undecodable(bytes: Uint8Array): YamlProblem {
       ? "it looks like UTF-16; save it as UTF-8"
       : "save it as UTF-8; a different encoding or a binary file cannot be read",
   };
-}
-
-/**
- * The longest start that decodes. Found by halving, since "these bytes can begin a UTF-8 text" only ever
- * turns from true to false as bytes are added; the decoder itself does not tell where it stumbled.
- */
-function readablePrefix(bytes: Uint8Array): string {
-  let good = 0;
-  let bad = bytes.length + 1;
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1;
-    if (decodes(bytes.subarray(0, middle), true) === undefined) bad = middle;
-    else good = middle;
-  }
-  return decodes(bytes.subarray(0, good), true) ?? "";
 }
 
 /**

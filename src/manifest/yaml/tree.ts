@@ -12,36 +12,31 @@ import {
   isScalar,
   isSeq,
 } from "yaml";
-import type { Json, Path } from "../../model/json.ts";
-import { NOT_PLAIN_DATA, plainValue } from "./fast.ts";
-import { type Finding, MAX_DEPTH, type TextSpan, placesOf, setOwn } from "./text.ts";
+import { type Json, type Path, isArray } from "../../model/json.ts";
+import { NOT_PLAIN_DATA, plainValue, readFast } from "./fast.ts";
+import { type Finding, MAX_DEPTH, type TextSpan, findCharacters, placesOf, setOwn } from "./text.ts";
 
 /**
  * A YAML text as nodes that know where they stand in it and what they mean: the form in which the careful reader, places
- * and edits look at a text. Offsets are in UTF-16 units; `end` is past the last character.
+ * and edits look at a text. Offsets are in UTF-16 units; `end` is past the last character: of a block scalar past its last
+ * line's end, of a block map or list past its last value.
  */
-export type Node = ScalarNode | MapNode | ListNode | AliasNode;
+export type Node = ScalarNode | Collection | AliasNode;
 
-type Standing = {
-  /** Where the content begins, after an anchor or a tag. */
-  readonly start: number;
-  /** Of a block scalar: past its last line's end. Of a block map or list: past its last value. */
-  readonly end: number;
+/** `start` is where the content begins, after an anchor or a tag. */
+type NodeBase = TextSpan & {
   /** Where the anchor or the tag begins, else `start`. */
   readonly from: number;
   readonly anchor: string | undefined;
   /** As written, e.g. `!!str`. */
   readonly tag: string | undefined;
+  /** What it means, as far as that is plain data. Aliased parts are shared. */
+  readonly value: Json;
 };
-
-/** `value` is what it means, as far as that is plain data. Aliased parts are shared. */
-type NodeBase = Standing & { readonly value: Json };
-
-export type ScalarStyle = "plain" | "single" | "double" | "literal" | "folded";
 
 export type ScalarNode = NodeBase & {
   readonly kind: "scalar";
-  readonly style: ScalarStyle;
+  readonly style: "plain" | "single" | "double" | "literal" | "folded";
   /** The text after quotes, escapes and folding are undone, before the schema gives it a type. */
   readonly text: string;
 };
@@ -49,39 +44,25 @@ export type ScalarNode = NodeBase & {
 export type AliasNode = NodeBase & {
   readonly kind: "alias";
   readonly name: string;
-  readonly anchored: Anchored | undefined;
+  /** What it refers to; nothing if there is no such anchor. */
+  readonly target: Node | undefined;
 };
 
-/** What bears an anchor; the node is there once it has been read to its end. `size` is that of its text, with aliases written out. */
-type Anchored = { node?: Node; size: number };
-
-export type MapNode = NodeBase & {
-  readonly kind: "map";
+export type Collection = NodeBase & {
+  readonly kind: "map" | "list";
   readonly flow: boolean;
-  readonly pairs: readonly Pair[];
-  /** By key; of several with the same key, which is an error, the last. */
-  readonly byKey: ReadonlyMap<string, Pair>;
+  readonly entries: readonly Entry[];
+  /** Of a map; of several with the same key, which is an error, the last. */
+  readonly byKey: ReadonlyMap<string, Entry>;
 };
 
-export type ListNode = NodeBase & {
-  readonly kind: "list";
-  readonly flow: boolean;
-  readonly items: readonly Item[];
-};
-
-export type Pair = {
-  /** Where the key begins: its `? `, its anchor, its tag or itself. */
-  readonly start: number;
-  readonly key: Node;
-  /** Where the `:` stands; undefined for a key without one. */
+/** A pair of a map, from its key or the `? ` before that, or an item of a list, in block style from its dash. */
+export type Entry = TextSpan & {
+  /** Nothing for an item. */
+  readonly key: Node | undefined;
+  /** Where the `:` stands; undefined for a key without one, and for an item. */
   readonly colon: number | undefined;
   /** An empty plain scalar where nothing is written after the colon. */
-  readonly value: Node;
-};
-
-export type Item = {
-  /** Where the `-` stands, else the item's node. */
-  readonly start: number;
   readonly value: Node;
 };
 
@@ -89,14 +70,12 @@ export type Item = {
 export type SyntaxFault = { readonly offset: number; readonly code: string; readonly words: string };
 
 export type Tree = {
+  /** Without control characters, and of the same length as what was parsed. */
   readonly text: string;
   /** The first document's content; an empty plain scalar if there is none. */
   readonly root: Node;
-  /** Where second and further documents begin. */
-  readonly furtherDocuments: readonly number[];
-  readonly directives: readonly { readonly offset: number; readonly text: string }[];
   readonly faults: readonly SyntaxFault[];
-  /** What keeps it from being plain data. */
+  /** What keeps it from being one document of plain data. */
   readonly findings: readonly Finding[];
   /** Brackets, braces and quotes that are opened and never closed. */
   readonly unclosed: readonly TextSpan[];
@@ -108,10 +87,10 @@ export type Tree = {
  * Parses a text into nodes, whatever is wrong with it: faults and findings are listed, and the tree holds what could be
  * made out. The only module that loads `yaml`, which takes longer to load than most runs take to read all their
  * manifests; import it, and what imports it, lazily.
- *
- * The text must have no control characters: `yaml` uses some of them as marks between its lexer and its parser.
  */
-export function parseTree(text: string): Tree {
+export function parseTree(source: string): Tree {
+  // `yaml` uses some control characters as marks between its lexer and its parser.
+  const { cleaned: text, findings } = findCharacters(source);
   const composer = new Composer({
     version: "1.2",
     schema: "core",
@@ -125,9 +104,24 @@ export function parseTree(text: string): Tree {
   const documents = [...composer.compose(tokens, true, text.length)];
   const [first, ...further] = documents;
   if (first === undefined) throw new Error("a composer that is told to force a document made none");
+  for (const token of tokens)
+    if (token.type === "directive" && !/^%YAML\s+1\.2\s*$/.test(token.source))
+      findings.push({
+        offset: token.offset,
+        code: "directive",
+        message: `\`${token.source.trim()}\` is not supported: a manifest is YAML 1.2 without directives`,
+        hint: "delete this line and write the tags in full",
+      });
+  for (const { range } of further)
+    findings.push({
+      offset: range[0],
+      code: "multiple-documents",
+      message: "a second document begins here",
+      hint: "tasc.yaml holds one document; in other manifest files, begin each document with `---`",
+    });
   const begun = tokens.find((token) => token.type === "document");
-  const builder = new TreeBuilder(text);
   const before = begun?.type === "document" ? begun.start : [];
+  const builder = new TreeBuilder(text, findings);
   const root = first.contents === null ? emptyNode(text.length) : builder.node(first.contents, before, 0);
   // Tokens outside of every node.
   const stray = new Set(tokens.flatMap(({ type, offset }) => (type === "error" ? [offset] : [])));
@@ -138,22 +132,90 @@ export function parseTree(text: string): Tree {
       words: message,
     })),
   );
-  const { unclosed, flows, findings } = builder;
+  const { unclosed, flows } = builder;
   for (const { end } of unclosed)
     faults.push({ offset: end, code: "MISSING_CHAR", words: "a closing mark is missing" });
-  return {
-    text,
-    root,
-    furtherDocuments: further.map((document) => document.range[0]),
-    directives: tokens.flatMap((token) =>
-      token.type === "directive" ? [{ offset: token.offset, text: token.source }] : [],
-    ),
-    faults,
-    findings,
-    unclosed,
-    flows,
-  };
+  return { text, root, faults, findings, unclosed, flows };
 }
+
+/** The root of a text's tree, many times faster where the text is an everyday one. */
+export function rootOf(text: string): Node {
+  const marks: number[] = [];
+  const value = readFast(text, marks);
+  return value === undefined ? parseTree(text).root : new MarkedTree(text, marks).node(value);
+}
+
+/** Makes nodes of what the fast reader marked. They are written out: spread objects take much longer to make, and more room. */
+class MarkedTree {
+  readonly #text: string;
+  readonly #marks: readonly number[];
+  #at = 0;
+
+  constructor(text: string, marks: readonly number[]) {
+    this.#text = text;
+    this.#marks = marks;
+  }
+
+  /** The node of the next mark, with those in it. */
+  node(value: Json): Node {
+    const [anchor, tag] = [undefined, undefined];
+    const start = this.#marks[this.#at++] ?? 0;
+    const end = this.#marks[this.#at++] ?? 0;
+    const style = STYLE_OF[this.#text.charAt(start)];
+    const flow = style === "flow";
+    if (isArray(value)) {
+      const entries = value.map((item) => this.#item(item, flow));
+      return { kind: "list", start, end, from: start, anchor, tag, flow, entries, byKey: NO_KEYS, value };
+    }
+    if (typeof value === "object" && value !== null) {
+      const byKey = new Map<string, Entry>();
+      // In the order of the text, which a map of JavaScript does not keep for keys that are numbers.
+      for (let left = Object.keys(value).length; left > 0; left--) {
+        const key = this.#key();
+        const inner = this.node(value[key.text] ?? null);
+        const past = Math.max(key.end + 1, inner.end);
+        byKey.set(key.text, { start: key.start, end: past, key, colon: key.end, value: inner });
+      }
+      const entries = [...byKey.values()];
+      return { kind: "map", start, end, from: start, anchor, tag, flow, entries, byKey, value };
+    }
+    const text = typeof value === "string" ? value : this.#text.slice(start, end);
+    const own = style === undefined || flow ? "plain" : style;
+    return { kind: "scalar", start, end, from: start, anchor, tag, style: own, text, value };
+  }
+
+  #item(item: Json, flow: boolean): Entry {
+    const dash = this.#marks[this.#at] ?? 0;
+    // A list in brackets has no dashes, and so no marks of them.
+    if (!flow) this.#at += 2;
+    const value = this.node(item);
+    const end = flow ? value.end : Math.max(value.end, dash + 1);
+    return { start: dash, end, key: undefined, colon: undefined, value };
+  }
+
+  #key(): ScalarNode {
+    const [anchor, tag] = [undefined, undefined];
+    const start = this.#marks[this.#at++] ?? 0;
+    const end = this.#marks[this.#at++] ?? 0;
+    const written = this.#text.slice(start, end);
+    const [text, style] = written.startsWith('"')
+      ? ([String(JSON.parse(written)), "double"] as const)
+      : written.startsWith("'")
+        ? ([written.slice(1, -1).replaceAll("''", "'"), "single"] as const)
+        : ([written, "plain"] as const);
+    return { kind: "scalar", start, end, from: start, anchor, tag, style, text, value: text };
+  }
+}
+
+/** By the first character. */
+const STYLE_OF: Readonly<Record<string, ScalarNode["style"] | "flow">> = {
+  "'": "single",
+  '"': "double",
+  "|": "literal",
+  ">": "folded",
+  "[": "flow",
+  "{": "flow",
+};
 
 /** Tokens before a node, on its side of the `-`, `?` or `:`; its anchor and its tag are among them. */
 type Before = readonly CST.SourceToken[];
@@ -166,41 +228,45 @@ type Before = readonly CST.SourceToken[];
 export const ALIAS_BUDGET = 250_000;
 
 class TreeBuilder {
-  readonly findings: Finding[] = [];
   readonly unclosed: TextSpan[] = [];
   readonly flows: TextSpan[] = [];
+  readonly #findings: Finding[];
   readonly #placeOf: ReturnType<typeof placesOf>;
-  readonly #anchors = new Map<string, Anchored>();
+  /** What bears an anchor: the node once it has been read to its end, and the size of its text with aliases written out. */
+  readonly #anchors = new Map<string, { node?: Node; size: number }>();
   /** How many characters the aliases so far stand for. */
   #aliased = 0;
 
-  constructor(text: string) {
+  constructor(text: string, findings: Finding[]) {
     this.#placeOf = placesOf(text);
+    this.#findings = findings;
   }
 
   /** Nodes are met in the order of the text. @param isKey whether it is a key, which is text whatever it looks like */
   node(parsed: ParsedNode, before: Before, depth: number, isKey = false): Node {
-    const standing = standingOf(parsed, before);
-    const { start, end, from, anchor, tag } = standing;
+    const [start, end] = parsed.range;
+    const [anchor, tag] = ["anchor", "tag"].map((type) => before.find((token) => token.type === type));
+    const from = Math.min(start, anchor?.offset ?? start, tag?.offset ?? start);
+    const standing = { start, end, from, anchor: anchor?.source.slice(1), tag: tag?.source };
     if (!isClosed(parsed)) this.unclosed.push({ start, end });
     // Kept apart from the name, which an anchor inside of this one may take over.
-    const anchored: Anchored = { size: 0 };
-    if (anchor !== undefined) this.#anchors.set(anchor, anchored);
-    const [known, aliased] = [this.findings.length, this.#aliased];
+    const anchored: { node?: Node; size: number } = { size: 0 };
+    if (standing.anchor !== undefined) this.#anchors.set(standing.anchor, anchored);
+    const [known, aliased] = [this.#findings.length, this.#aliased];
     let node = this.#content(parsed, standing, depth, isKey);
     const isTooDeep = depth >= MAX_DEPTH && (node.kind === "map" || node.kind === "list");
-    const isUnfit =
-      tag !== undefined && !fitsTag(tag, node.kind, isKey ? "" : isScalar(parsed) ? parsed.value : undefined);
+    const scalar = !isKey && isScalar(parsed) ? parsed.value : isKey ? "" : undefined;
+    const isUnfit = standing.tag !== undefined && !fitsTag(standing.tag, node.kind, scalar);
     if (isTooDeep || isUnfit) {
       // What is inside of it is not looked at.
-      this.findings.length = known;
+      this.#findings.length = known;
       node = { ...node, value: null };
     }
     if (isUnfit)
       this.#found(
         from,
         "tag",
-        `the tag \`${tag}\` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps`,
+        `the tag \`${standing.tag}\` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps`,
         "remove it; quote text that begins with `!`",
       );
     else if (isTooDeep)
@@ -211,40 +277,28 @@ class TreeBuilder {
   }
 
   /** Notes what is wrong, in words for the person who wrote it: what was found, and what to write instead. */
-  #found(offset: number, code: Finding["code"], message: string, hint?: string): null {
-    this.findings.push({ offset, code, message, ...(hint === undefined ? {} : { hint }) });
+  #found(offset: number, code: string, message: string, hint?: string): null {
+    this.#findings.push({ offset, code, message, ...(hint === undefined ? {} : { hint }) });
     return null;
   }
 
-  #content(parsed: ParsedNode, standing: Standing, depth: number, isKey: boolean): Node {
+  #content(parsed: ParsedNode, standing: Omit<NodeBase, "value">, depth: number, isKey: boolean): Node {
+    const { start, end } = standing;
     if (isAlias(parsed)) {
       const name = parsed.source;
-      const anchored = this.#anchors.get(name);
-      return {
-        kind: "alias",
-        ...standing,
-        name,
-        anchored,
-        value: this.#alias(name, standing.start, anchored),
-      };
+      return { kind: "alias", ...standing, name, ...this.#alias(name, start) };
     }
     if (!isMap(parsed) && !isSeq(parsed)) {
-      const value = isKey ? parsed.source : this.#scalar(parsed.value, parsed.source, standing.start);
-      return {
-        kind: "scalar",
-        ...standing,
-        style: STYLES[parsed.type ?? "PLAIN"],
-        text: parsed.source,
-        value,
-      };
+      const text = parsed.source;
+      const value = isKey ? text : this.#scalar(parsed.value, text, start);
+      return { kind: "scalar", ...standing, style: STYLES[parsed.type ?? "PLAIN"], text, value };
     }
     const flow = parsed.flow === true;
     const last = this.flows.at(-1);
-    const { start, end } = standing;
     if (flow && (last === undefined || last.end <= start)) this.flows.push({ start, end });
-    return isMap(parsed)
-      ? this.#map(parsed, standing, flow, depth)
-      : this.#list(parsed, standing, flow, depth);
+    const inner = isMap(parsed) ? this.#map(parsed, depth) : this.#list(parsed, flow, depth);
+    // For the parser a block ends after the comments that follow it; for us where its last value does.
+    return { ...standing, ...inner, flow, end: flow ? end : (inner.entries.at(-1)?.end ?? end) };
   }
 
   #scalar(value: unknown, text: string, start: number): Json {
@@ -256,75 +310,77 @@ class TreeBuilder {
     return this.#found(start, "number", message, "quote it if it is an identifier");
   }
 
-  #alias(name: string, start: number, anchored: Anchored | undefined): Json {
+  #alias(name: string, start: number): Pick<AliasNode, "target" | "value"> {
+    const anchored = this.#anchors.get(name);
+    const target = anchored?.node;
     if (anchored === undefined)
-      return this.#found(
+      this.#found(
         start,
         "unknown-alias",
         `\`*${name}\` is an alias, and there is no anchor \`&${name}\` above it`,
         "quote text that begins with `*`",
       );
-    if (anchored.node === undefined) {
+    else if (target === undefined) {
       const message = `\`*${name}\` is inside the value that it refers to`;
-      return this.#found(start, "cyclic-alias", message, "write the value itself here");
+      this.#found(start, "cyclic-alias", message, "write the value itself here");
+    } else {
+      const before = this.#aliased;
+      this.#aliased += anchored.size;
+      if (before <= ALIAS_BUDGET && this.#aliased > ALIAS_BUDGET)
+        this.#found(
+          start,
+          "alias-budget",
+          `with this one, the aliases of the file stand for more than ${ALIAS_BUDGET} characters of text`,
+          "aliases of aliases multiply; write them out",
+        );
     }
-    const before = this.#aliased;
-    this.#aliased += anchored.size;
-    if (before <= ALIAS_BUDGET && this.#aliased > ALIAS_BUDGET)
-      this.#found(
-        start,
-        "alias-budget",
-        `with this one, the aliases of the file stand for more than ${ALIAS_BUDGET} characters of text`,
-        "aliases of aliases multiply; write them out",
-      );
-    return anchored.node.value;
+    return { target, value: target?.value ?? null };
   }
 
-  #list(parsed: YAMLSeq.Parsed, standing: Standing, flow: boolean, depth: number): ListNode {
+  #list(parsed: YAMLSeq.Parsed, flow: boolean, depth: number) {
     const tokens = (parsed.srcToken?.items ?? []).filter(isItem);
-    const items = parsed.items.map((item, at): Item => {
+    const entries = parsed.items.map((item, at): Entry => {
       const before = tokens[at]?.start ?? [];
       // The tokens before `[&x a: b]` belong to its key, not to the map that the pair makes.
       const value = this.node(item, item.srcToken === undefined && isMap(item) ? [] : before, depth + 1);
-      const dash = before.find((token) => token.type === "seq-item-ind");
-      return { start: dash?.offset ?? value.from, value };
+      const start = before.find((token) => token.type === "seq-item-ind")?.offset ?? value.from;
+      // In block style an item may be nothing but its dash.
+      return { start, end: flow ? value.end : Math.max(value.end, start + 1), ...NO_KEY, value };
     });
-    const end = flow ? standing.end : lastEnd(items, standing);
-    return { kind: "list", ...standing, end, flow, items, value: items.map(({ value }) => value.value) };
+    return { kind: "list" as const, entries, byKey: NO_KEYS, value: entries.map(({ value }) => value.value) };
   }
 
-  #map(parsed: YAMLMap.Parsed, standing: Standing, flow: boolean, depth: number): MapNode {
+  #map(parsed: YAMLMap.Parsed, depth: number) {
     const value: Record<string, Json> = {};
-    const byKey = new Map<string, Pair>();
+    const byKey = new Map<string, Entry>();
     const starts = new Map<string, number>();
-    const pairs = parsed.items.map((item) => {
-      const pair = this.#pair(item, depth);
-      const { key } = pair;
-      if (key.kind !== "scalar") return pair;
-      byKey.set(key.text, pair);
+    const entries = parsed.items.map((item) => {
+      const entry = this.#pair(item, depth);
+      const { key } = entry;
+      if (key.kind !== "scalar") return entry;
+      byKey.set(key.text, entry);
+      if (key.style === "plain" && (key.text === "" || key.text === "<<")) return entry;
       const first = starts.get(key.text);
-      if (key.style === "plain" && (key.text === "" || key.text === "<<")) return pair;
       if (first === undefined) starts.set(key.text, key.start);
       else {
         const message = `the key \`${key.text}\` was already set on line ${this.#placeOf(first).line}`;
         this.#found(key.start, "duplicate-key", message, "keep one of them");
       }
-      setOwn(value, key.text, pair.value.value);
-      return pair;
+      setOwn(value, key.text, entry.value.value);
+      return entry;
     });
-    const end = flow ? standing.end : lastEnd(pairs, standing);
-    return { kind: "map", ...standing, end, flow, pairs, byKey, value };
+    return { kind: "map" as const, entries, byKey, value };
   }
 
-  #pair({ key, value, srcToken }: YamlPair<ParsedNode, ParsedNode | null>, depth: number): Pair {
+  #pair({ key, value, srcToken }: YamlPair<ParsedNode, ParsedNode | null>, depth: number) {
     const before = srcToken?.start ?? [];
     const between = srcToken?.sep ?? [];
-    const known = this.findings.length;
+    const known = this.#findings.length;
     const keyNode = this.node(key, before, 0, true);
     const start = before.find((token) => token.type === "explicit-key-ind")?.offset ?? keyNode.from;
     const colon = between.find((token) => token.type === "map-value-ind")?.offset;
     if (keyNode.kind !== "scalar") {
-      this.findings.length = known;
+      this.#findings.length = known;
       const kind = keyNode.kind === "alias" ? "an alias" : `a ${keyNode.kind}`;
       const message = `a key must be text, and here it is ${kind}`;
       this.#found(keyNode.start, "key", message, "quote it if it is text");
@@ -338,14 +394,13 @@ class TreeBuilder {
         "write the keys out, or use `defaults`",
       );
     const valueNode = value === null ? emptyNode(keyNode.end) : this.node(value, between, depth + 1);
-    return { start, key: keyNode, colon, value: valueNode };
+    const end = Math.max(keyNode.end, colon === undefined ? 0 : colon + 1, valueNode.end);
+    return { start, end, key: keyNode, colon, value: valueNode };
   }
 }
 
-/** For the parser a block ends after the comments that follow it; for us where its last value does. */
-function lastEnd(entries: readonly { readonly value: Node }[], { end }: TextSpan): number {
-  return entries.at(-1)?.value.end ?? end;
-}
+const NO_KEY = { key: undefined, colon: undefined };
+const NO_KEYS: ReadonlyMap<string, Entry> = new Map();
 
 /** The parser itself misses `"a\"` and `'a''` at the very end of a text. */
 function isClosed({ srcToken: token }: ParsedNode): boolean {
@@ -358,15 +413,7 @@ function isClosed({ srcToken: token }: ParsedNode): boolean {
   return true;
 }
 
-function standingOf(node: ParsedNode, before: Before): Standing {
-  const anchor = before.find((token) => token.type === "anchor");
-  const tag = before.find((token) => token.type === "tag");
-  const [start, end] = node.range;
-  const from = Math.min(start, anchor?.offset ?? start, tag?.offset ?? start);
-  return { start, end, from, anchor: anchor?.source.slice(1), tag: tag?.source };
-}
-
-const STYLES: Readonly<Record<Scalar.Type, ScalarStyle>> = {
+const STYLES: Readonly<Record<Scalar.Type, ScalarNode["style"]>> = {
   PLAIN: "plain",
   QUOTE_SINGLE: "single",
   QUOTE_DOUBLE: "double",
@@ -404,43 +451,31 @@ function fitsTag(tag: string, kind: Node["kind"], scalar: unknown): boolean {
 /** A node and all nodes in it, keys before their values, in the order of the text. */
 export function* nodesOf(node: Node): Generator<Node> {
   yield node;
-  if (node.kind === "list") for (const { value } of node.items) yield* nodesOf(value);
-  if (node.kind !== "map") return;
-  for (const { key, value } of node.pairs) {
-    yield* nodesOf(key);
+  if (node.kind === "scalar" || node.kind === "alias") return;
+  for (const { key, value } of node.entries) {
+    if (key !== undefined) yield* nodesOf(key);
     yield* nodesOf(value);
   }
 }
 
-/** What an alias refers to, or undefined if there is no such anchor; any other node is its own target. */
-export function targetOf(node: Node): Node | undefined {
-  return node.kind === "alias" ? node.anchored?.node : node;
-}
-
-/** One step down a tree: the root, a pair of a map, or an item of a list; `start` is that of the key or the dash. */
-export type TreeStep = { readonly key: Node | undefined; readonly value: Node; readonly start: number };
-
 /**
- * The steps from the root along a path, for as far as the tree has it: the root itself comes first, so a path that
- * exists to its end has one step more than segments. Aliases on the way are followed; the last value may be one.
+ * The entries from the root along a path, for as far as the tree has it: the root itself comes first, so a path that
+ * exists to its end has one entry more than segments. Aliases on the way are followed; the last value may be one.
  */
-export function stepsAlong(root: Node, path: Path): TreeStep[] {
-  const steps: TreeStep[] = [{ key: undefined, value: root, start: root.start }];
-  let node = targetOf(root);
-  for (const segment of path) {
-    const pair = node?.kind === "map" ? node.byKey.get(String(segment)) : undefined;
-    const item = node?.kind === "list" && typeof segment === "number" ? node.items[segment] : undefined;
-    if (pair !== undefined) steps.push({ key: pair.key, value: pair.value, start: pair.key.start });
-    else if (item !== undefined) steps.push({ key: undefined, ...item });
-    else break;
-    node = targetOf((pair ?? item)?.value ?? root);
+export function entriesAlong(root: Node, path: Path): Entry[] {
+  const entries: Entry[] = [{ start: root.start, end: root.end, ...NO_KEY, value: root }];
+  let last = root;
+  for (const step of path) {
+    const node = last.kind === "alias" ? last.target : last;
+    const entry =
+      node?.kind === "map"
+        ? node.byKey.get(String(step))
+        : node?.kind === "list" && typeof step === "number"
+          ? node.entries[step]
+          : undefined;
+    if (entry === undefined) break;
+    entries.push(entry);
+    last = entry.value;
   }
-  return steps;
-}
-
-/** A pair of a map or an item of a list, as far as both are alike. */
-export type ListEntry = { readonly start: number; readonly end: number };
-
-export function entryOfPair({ start, key, colon, value }: Pair): ListEntry {
-  return { start, end: Math.max(key.end, colon === undefined ? 0 : colon + 1, value.end) };
+  return entries;
 }

@@ -1,12 +1,13 @@
 import { type Json, type Path, isArray, isObject } from "../../model/json.ts";
 import { plainValue } from "./fast.ts";
 import { MAX_KEY_LENGTH } from "./text.ts";
+import type { Node, ScalarNode } from "./tree.ts";
 
 /** Where a scalar is written: in braces and brackets fewer texts can go without quotes. */
-export type CollectionStyle = "block" | "flow";
+type CollectionStyle = "block" | "flow";
 
 /** A scalar on one line, with quotes where some reader needs them: single ones where that spares every escape. */
-export function scalarText(value: string | number | boolean | null, style: CollectionStyle): string {
+function scalarText(value: string | number | boolean | null, style: CollectionStyle): string {
   if (typeof value === "number") return numberText(value);
   if (typeof value !== "string") return String(value);
   if (canBePlain(value, style)) return value;
@@ -14,11 +15,7 @@ export function scalarText(value: string | number | boolean | null, style: Colle
   return isPlainer ? singleQuoted(value) : doubleQuoted(value);
 }
 
-/**
- * A number such that YAML 1.1 takes it for one, too, which wants a dot before an exponent; and with a dot
- * where it is an integer of more digits than can be kept, since those are refused when they are read as
- * integers.
- */
+/** YAML 1.1 wants a dot before an exponent; and integers of more digits than can be kept are refused when they are read. */
 function numberText(value: number): string {
   if (Object.is(value, -0)) return "-0";
   const text = String(value);
@@ -28,20 +25,18 @@ function numberText(value: number): string {
 }
 
 /** Whether YAML 1.1 and YAML 1.2 readers alike take this text for itself when it stands without quotes. */
-export function canBePlain(text: string, style: CollectionStyle): boolean {
+function canBePlain(text: string, style: CollectionStyle): boolean {
   return isPlainText(text, style) && !MEANT_OTHERWISE_IN_1_1.test(text);
 }
 
 /** The same for readers of YAML 1.2 alone: to them `ON` and `12:30` are texts. */
-export function isPlainText(text: string, style: CollectionStyle): boolean {
+function isPlainText(text: string, style: CollectionStyle): boolean {
   if (!PLAIN_START.test(text) || NEVER_PLAIN.test(text)) return false;
   if (style === "flow" && /[,[\]{}]/.test(text)) return false;
   return plainValue(text) === text && text !== "<<";
 }
 
-/**
- * The first character begins neither white space nor anything of YAML's own; `-x` is a text, `- x` is none.
- */
+/** Neither white space nor anything of YAML's own; `-x` is a text, `- x` is none. */
 const PLAIN_START = /^(?:-(?=[^\s-])|[^\s\-?:,[\]{}#&*!|>'"%@`])/;
 
 const NEVER_PLAIN = new RegExp(
@@ -67,16 +62,16 @@ const MEANT_OTHERWISE_IN_1_1 = new RegExp(
 );
 
 /** Single quotes know no escapes, and fold lines. */
-export function canBeSingleQuoted(text: string): boolean {
+function canBeSingleQuoted(text: string): boolean {
   return !/[\t\n]/.test(text) && !NEVER_UNESCAPED.test(text);
 }
 
-export function singleQuoted(text: string): string {
+function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** JSON's escapes are YAML's, too; some characters that JSON leaves alone must not stand in a YAML file. */
-export function doubleQuoted(text: string): string {
+/** JSON's escapes are YAML's, too; but it leaves some characters alone that are not allowed in a YAML file. */
+function doubleQuoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     new RegExp(NEVER_UNESCAPED, "gu"),
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -90,12 +85,10 @@ const NEVER_UNESCAPED = new RegExp(
 );
 
 /**
- * Whether a block holds this text safely. Not with characters that need an escape, nor with white space at
- * its start or on its last line: a block can hold these only in ways that editors and readers are known to
- * spoil. Nor with empty lines at its end, which `|+` keeps, but together with those that follow it in the
- * file.
+ * Whether a block holds this text safely. Editors and readers are known to spoil white space at its start and on its last
+ * line, and `|+` keeps empty lines at its end only together with those that follow it in the file.
  */
-export function canBeBlock(text: string): boolean {
+function canBeBlock(text: string): boolean {
   return text !== "" && !/^\s|\n[ \t]+$|\n\n$/.test(text) && !NEVER_UNESCAPED.test(text);
 }
 
@@ -114,7 +107,7 @@ export function flowPair(key: string, value: Json): string {
 /** How far what is in a map, and a list under a key, stand further right: in spaces. */
 export type Layout = { readonly step: number; readonly listStep: number };
 
-export type CommentAt = (path: Path) => string | undefined;
+type CommentAt = (path: Path) => string | undefined;
 
 /** Writes values in block style, as lines without their ends. Columns count from 0. */
 export class BlockWriter {
@@ -174,9 +167,9 @@ export class BlockWriter {
 const DASH = 2;
 
 /** A value that can begin behind a colon or a dash: its first line, and the lines below, which are indented. */
-export type Inline = readonly [first: string, ...rest: string[]];
+type Inline = readonly [first: string, ...rest: string[]];
 
-export function inlineLines(value: Json, indent: number): Inline {
+function inlineLines(value: Json, indent: number): Inline {
   if (isArray(value)) return ["[]"];
   if (isObject(value)) return ["{}"];
   if (typeof value !== "string" || !value.includes("\n") || !canBeBlock(value))
@@ -194,20 +187,107 @@ export function pad(indent: number): string {
   return " ".repeat(indent);
 }
 
-export type WriteOptions = {
-  /**
-   * A comment to stand on lines of its own above the key or the item at a path, or for `[]` above everything.
-   * Without `#`; it may have several lines, and hold anything: it cannot end early and become YAML.
-   */
-  readonly commentAt?: CommentAt;
-};
-
 /**
  * Writes plain data as YAML in block style: the same value always as the same text, texts of several lines as
  * `|` blocks, quotes only where a reader of YAML 1.1 or 1.2 would else take a text for something different.
  * Reading the text gives the value again, if it is not nested deeper than reading allows.
+ *
+ * @param commentAt a comment to stand above the key or the item at a path, or for `[]` above everything. Without `#`; it
+ *   may have several lines, and hold anything: it cannot end early and become YAML.
  */
-export function writeYaml(value: Json, { commentAt }: WriteOptions = {}): string {
+export function writeYaml(value: Json, commentAt?: CommentAt): string {
   const writer = new BlockWriter({ step: 2, listStep: 2 }, commentAt);
   return `${[...writer.comment([], 0), ...writer.lines(value, 0)].join("\n")}\n`;
+}
+
+/**
+ * A value in the style of the one that it replaces, as far as it can have it: plain stays plain, quotes stay
+ * what they are, a block of text stays a block with its mark, its comment and its indentation.
+ *
+ * @param source the text that the replaced node stands in
+ * @param indent of the lines of a block that was none before
+ */
+export function restyled(value: Json, node: Node, source: string, indent: number): Inline {
+  if (node.kind !== "scalar") return inlineLines(value, indent);
+  if (node.style === "literal" || node.style === "folded") {
+    const old = source.slice(node.start, node.end).split(/\r?\n/);
+    const block = typeof value === "string" ? blockLike(value, node.style, old, indent) : undefined;
+    if (block !== undefined) return block;
+    // The comment in the header of the old block stays on its line.
+    const comment = /\s+#.*$/.exec(old[0] ?? "")?.[0] ?? "";
+    const [first, ...rest]: Inline =
+      typeof value === "string" ? [doubleQuoted(value)] : inlineLines(value, indent);
+    return [first + comment, ...rest];
+  }
+  const quoted = typeof value === "string" ? sameQuotes(value, node, "block") : undefined;
+  return quoted === undefined ? inlineLines(value, indent) : [quoted];
+}
+
+/** The same inside of braces and brackets, where everything stays on one line. */
+export function restyledFlow(value: Json, node: Node): string {
+  if (typeof value !== "string" || node.kind !== "scalar") return flowText(value);
+  return sameQuotes(value, node, "flow") ?? scalarText(value, "flow");
+}
+
+function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyle): string | undefined {
+  if (node.style === "single" && canBeSingleQuoted(text)) return singleQuoted(text);
+  if (node.style === "double" || node.style === "single") return doubleQuoted(text);
+  // Whoever writes `ON` without quotes means YAML 1.2 and wants to see `OFF`.
+  const isOwnStyle = node.value === node.text && !canBePlain(node.text, surroundings);
+  return isOwnStyle && isPlainText(text, surroundings) ? text : undefined;
+}
+
+/** As a block with the header of the old one, or undefined if no block can hold it. */
+function blockLike(
+  value: string,
+  style: "literal" | "folded",
+  [header = "", ...body]: readonly string[],
+  indent: number,
+): Inline | undefined {
+  const [, marks = "", note = ""] = /^[|>]([-+0-9]*)(.*)$/.exec(header) ?? [];
+  const keepsAll = marks.includes("+");
+  const content = value.replace(keepsAll ? /\n+$/ : /\n$/, "");
+  // Only `|+` keeps empty lines at the end.
+  if (!canBeBlock(content) || content.endsWith("\n") || (keepsAll && content === value)) return undefined;
+  const chomping = value === content ? "-" : keepsAll ? "+" : "";
+  const folded = style === "folded" ? foldedLines(content, body) : undefined;
+  const lines = folded ?? content.split("\n");
+  for (let left = value.length - content.length; left > 1; left--) lines.push("");
+  const margin = pad(/^ *(?=[^ ])/.exec(body.find((line) => line.trim() !== "") ?? "")?.[0].length ?? indent);
+  const indented = lines.map((line) => (line === "" ? "" : margin + line));
+  return [`${folded ? ">" : "|"}${chomping}${note}`, ...indented];
+}
+
+/**
+ * A text, without line ends at its end, as the lines of a `>` block; undefined where folding would change it. Paragraphs
+ * that the old block had keep their line breaks, so that a change of one of them is all that a diff shows; others are
+ * broken at the width of the old block, if that was broken at all.
+ */
+function foldedLines(content: string, body: readonly string[]): string[] | undefined {
+  if (/^[ \t]|[ \t]$/m.test(content)) return undefined;
+  // Paragraphs by their text, each with its lines.
+  const blocks = body
+    .map((line) => line.trim())
+    .join("\n")
+    .trim()
+    .split(/\n\n+/);
+  const old = new Map(blocks.map((block) => [block.replaceAll("\n", " "), block.split("\n")]));
+  const isBroken = [...old.values()].some((lines) => lines.length > 1);
+  const width = isBroken ? Math.max(...body.map((line) => line.trim().length)) : Infinity;
+  const lines = content.split("\n").map((paragraph) => old.get(paragraph) ?? broken(paragraph, width));
+  // Between two paragraphs a line end is written as an empty line; between empty ones it stands for itself.
+  return lines.flatMap((paragraph, at) =>
+    paragraph[0] !== "" && at < lines.length - 1 ? [...paragraph, ""] : paragraph,
+  );
+}
+
+/** Only single spaces can be line breaks: of several, folding would leave one. */
+function broken(paragraph: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of paragraph.split(/(?<=[^ \t]) (?=[^ \t])/)) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
 }

@@ -153,7 +153,7 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
   const place = placeText(diagnostic);
   const code = (text: string): string => `<code>${html(text)}</code>`;
   const about = address === undefined ? [] : known.has(address) ? addressLink(address) : code(address);
-  const where = [about, place === undefined ? [] : code(place)].flat().join(" ");
+  const where = [about, place === "" ? [] : code(place)].flat().join(" ");
   return (
     `<div class="diagnostic ${html(severity)}"><p><strong>${words.isError(diagnostic) ? "Error" : "Warning"}:</strong> ` +
     `<span>${html(summary)}</span> ${where}</p>${detail === "" ? "" : `<pre>${html(detail)}</pre>`}</div>`
@@ -283,7 +283,7 @@ function previewHtml(change: ChangeView): string {
 
 /** Where it is: its id on the service, its line in the manifest. */
 function aboutHtml({ id, place }: ChangeView): string {
-  const parts = [id === KNOWN_AFTER_APPLY ? [] : id, placeText(place ?? {}) ?? []].flat();
+  const parts = [id === KNOWN_AFTER_APPLY ? "" : id, placeText(place ?? {})].filter(Boolean);
   return parts.length === 0 ? "" : `<p class="faint mono">${parts.map(html).join("  ·  ")}</p>`;
 }
 
