@@ -23,32 +23,26 @@ import type { PlanRequest, Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
 
 export interface ApplyRequest extends ReviewOptions {
-  /** Applied instead of a new plan, exactly as it was reviewed. */
   readonly saved?: SavedPlan | undefined;
   readonly overridePolicy: readonly PolicyRule[];
   /** How long to wait for discoveries, in milliseconds; default: no wait. */
   readonly wait?: number | undefined;
-  /** How long to wait for a lock that somebody holds, in milliseconds. */
   readonly lockTimeout?: number | undefined;
 }
 
-/** Whoever watches an apply, and may stop it. */
 export interface ApplyObserver {
   /** Is shown a new plan before it is applied, also one with errors. */
   readonly reviewed: (review: Review) => Promise<void>;
   /** Is asked before anything is sent. @throws TascError where the answer is no */
   readonly approve: (plan: Plan) => Promise<void>;
-  /** The plan is approved; calls begin. */
   readonly begins?: () => void;
   readonly emit: (event: ApplyEvent) => void;
   /** Once aborted, what is in flight finishes, state is saved, nothing else starts and nothing is waited for. */
   readonly signal: AbortSignal;
 }
 
-/** What became of an apply. */
 export interface Applied {
   readonly outcome: Outcome;
-  /** As it was carried out. */
   readonly plan: Plan;
   /** Batch generations that were sent and had no readable answer. */
   readonly uncertain: readonly Address[];
@@ -56,7 +50,6 @@ export interface Applied {
   readonly exitCode: ExitCode;
 }
 
-/** For programs. */
 export function outcomeJson({ done, failed, skipped, notTaken, unfinished }: Outcome) {
   return {
     done,
@@ -109,7 +102,6 @@ export async function applyProject(
   return { ...applied, exitCode: applied.exitCode === EXIT.done ? EXIT.failed : applied.exitCode };
 }
 
-/** A plan with errors is applied no more than without a file. */
 function refuseFaulty(saved: SavedPlan): void {
   // What the policy refused then is judged again.
   if (errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))

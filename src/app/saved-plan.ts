@@ -50,7 +50,6 @@ export interface SavedPlan {
   readonly rediscover: readonly Address[];
   /** Ids of the live targets that it was made for, by key; null for one that was not there. */
   readonly targets: Readonly<Record<string, string | null>>;
-  /** Of a plan from a file. */
   readonly made?: Provenance;
   readonly extras: PlanExtras;
   readonly guards: Readonly<Record<string, Guard>>;
@@ -58,16 +57,12 @@ export interface SavedPlan {
   readonly digest?: string;
 }
 
-/** Where a plan in a file comes from. */
 interface Provenance {
-  /** `user@host`. */
   readonly by: string;
-  /** Link to the CI job. */
   readonly job?: string;
   readonly commit?: string;
   /** Whether the project's folder had no uncommitted changes. */
   readonly clean?: boolean;
-  /** ISO 8601. */
   readonly expires?: string;
 }
 
@@ -88,7 +83,6 @@ export async function toSavedPlan({ plan, survey }: Review, session: Session): P
   };
 }
 
-/** What it is a plan of. */
 export function requestOf({ only, exclude, shard, run, rediscover }: SavedPlan): PlanRequest {
   const scope = { only, exclude, ...(shard && { shard }) };
   return { scope, run: new Set(run), rediscover: new Set(rediscover) };
@@ -158,7 +152,6 @@ export interface PlanFile {
   readonly seal: Json | undefined;
 }
 
-/** Reads a file. @throws TascError for one that nobody can take for a saved plan */
 export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile {
   let value: Json;
   try {
@@ -359,7 +352,6 @@ function refuseOutdated({ plan, made }: SavedPlan, { host, settings, root }: Ses
     );
 }
 
-/** Why a saved plan is not applied any more. */
 export function stale(code: string, summary: string, detail: string): TascError {
   return stop(
     "stale",

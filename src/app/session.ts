@@ -54,23 +54,19 @@ export type LogLevel = "error" | "warn" | "info" | "debug";
 /** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
 export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Working directory, absolute. */
   readonly cwd: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** From 0 to 1, for the jitter of retries. */
   readonly random: () => number;
   readonly version: string;
-  /** Collects every secret that becomes known. */
   readonly secrets: Set<string>;
   /** Is told what the user should know although the work goes on. */
   readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
   readonly say?: (level: LogLevel, text: string) => void;
   /** Asks the person at the terminal, if there is one; what is not answered has no entry. */
   readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
-  /** Called for every request to the service. */
   readonly heard: (event: ClientEvent) => void;
-  /** Ends all calls at once. */
   readonly signal?: AbortSignal;
 }
 
@@ -83,7 +79,6 @@ export interface Question {
 /** How calls are made, where it differs from what the project says. */
 export interface CallOptions {
   readonly concurrency?: number | undefined;
-  /** Milliseconds. */
   readonly requestTimeout?: number | undefined;
   readonly retries?: number | undefined;
   /** Allows plain http to an address that is not this machine's. */
@@ -126,7 +121,6 @@ export async function withSession<T>(
   return inSession({ root, env, project, calls: options }, host, work);
 }
 
-/** A project that is read and resolved for one stage. */
 export interface Opened {
   readonly root: string;
   readonly env: Host["env"];
@@ -173,7 +167,6 @@ export function openFolder(options: ProjectOptions, host: Host) {
   return { root, env, folder: projectFolder(root, env.TASC_TRUST) };
 }
 
-/** What keeps manifests from being worked with, each at its place. */
 export async function invalidProject({ sources }: ProjectReading, problems: ProjectReading["problems"]) {
   return new TascError("invalid", await locate(problems, sources), (file) => sources.get(file)?.text);
 }
@@ -222,7 +215,6 @@ export class Session {
   readonly env: Host["env"];
   readonly host: Host;
   readonly project: LoadedProject;
-  /** Those of the project, with what the caller sets over them. */
   readonly settings: Settings;
   readonly redactor: Redactor;
   readonly #insecure: boolean;
@@ -231,7 +223,6 @@ export class Session {
   #client: Client | undefined;
   #locked: readonly StateSession[] = [];
   #bucket: string | undefined;
-  /** Ends all calls at once. */
   readonly #ending = new AbortController();
 
   constructor({ root, env, project, calls }: Opened, host: Host) {
@@ -245,12 +236,10 @@ export class Session {
     this.#insecure = insecure;
   }
 
-  /** The project's declared resources. */
   get desired(): Desired {
     return this.project.desired;
   }
 
-  /** The text of a manifest. */
   readonly source: ReadSource = (file) => this.project.sources.get(file)?.text;
 
   /** The stage's fingerprints: under its API key, or a key of their own; none without the key. */
@@ -269,12 +258,10 @@ export class Session {
     return this.settings.policy.onRemove === "disable";
   }
 
-  /** Where state is kept. */
   states() {
     return (this.#states ??= this.#openStates());
   }
 
-  /** Names the state document of a target. */
   stateKey(target: string): DocumentKey {
     return { stage: this.settings.stage, target, service: this.settings.baseUrl };
   }
@@ -302,7 +289,6 @@ export class Session {
     return new Map([...found].map(([key, { id }]) => [key, id]));
   }
 
-  /** Reads the service and plans. */
   async refresh(request: PlanRequest, remembered?: Remembered): Promise<Refreshed> {
     const { baseUrl } = this.settings;
     return refresh(this.client(), {

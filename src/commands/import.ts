@@ -59,7 +59,6 @@ export async function importTargets(session: Session, options: OptionsOf<"import
   return dryRun && options.format !== "json" ? { ...view, format: "preview" } : view;
 }
 
-/** Reads the project, and the test cases of the chosen targets, side by side. */
 async function readSources(
   session: Session,
   folder: ProjectFolder,
@@ -95,7 +94,6 @@ async function readSources(
   };
 }
 
-/** The targets that are meant; all where none is named. */
 function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): readonly LiveTarget[] {
   const means = (word: string) => (target: LiveTarget) => word === target.id || word === target.app;
   const unknown = wanted.filter((word) => !targets.some(means(word)));
@@ -268,7 +266,6 @@ async function carryOut(
   });
 }
 
-/** What was written and what was left out; of a dry run with the texts. */
 function importView(
   { settings: { stage, baseUrl } }: Session,
   { files, texts, leftOut }: Prepared,

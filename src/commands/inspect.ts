@@ -30,8 +30,6 @@ import { type Failure, ServiceError } from "../service/failure.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/* Commands that look and change nothing. */
-
 /** Where the values of an address come from, and what follows from them; or what a code of an error means. */
 export async function explain(options: OptionsOf<"explain">, { host }: Context): Promise<View> {
   const { address, field, offline, format } = options;
@@ -124,7 +122,6 @@ export async function graph(
   return { ...graphView(graphOf(desired.stage, targetsNamed(target, desired))), format };
 }
 
-/** Finds the targets that are meant on the service; those that are not there are warned of. */
 async function managedTargets(session: Session, word: string | undefined) {
   const wanted = targetsNamed(word, session.desired);
   const { states, strays } = await session.remembered();
@@ -149,7 +146,6 @@ async function managedTargets(session: Session, word: string | undefined) {
   };
 }
 
-/** The reports of managed targets, newest first. */
 export async function listReports(
   session: Session,
   { target, limit = Number.MAX_SAFE_INTEGER }: OptionsOf<"reports list">,
@@ -188,7 +184,6 @@ function newestFirst({ report: a }: TargetReport, { report: b }: TargetReport): 
   return compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id);
 }
 
-/** One report with its results. */
 export async function showReport(session: Session, options: OptionsOf<"reports show">): Promise<View> {
   const { id, format, junit, target } = options;
   if (format === "json" && junit)

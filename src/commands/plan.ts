@@ -64,7 +64,6 @@ async function planned(session: Session, options: OptionsOf<"plan">): Promise<Re
   return review(session, found, overridePolicy);
 }
 
-/** Errors win over changes. */
 function exitCodeOf({ plan }: Review, detailed: boolean): ExitCode {
   if (plan.diagnostics.some(({ severity }) => severity === "error")) return EXIT.failed;
   return detailed && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
@@ -241,7 +240,6 @@ interface PrintOptions {
   readonly verbose: boolean;
 }
 
-/** Prints a plan in the format that was asked for. */
 export async function printReview(
   { plan }: Review,
   session: Session,
@@ -254,7 +252,6 @@ export async function printReview(
   await printPlan(planJson(plan, planMeta(host)), extras, options, console, session.source);
 }
 
-/** Prints a plan in its public form, a saved one for instance. */
 async function printPlan(
   plan: PlanJson,
   extras: PlanExtras,

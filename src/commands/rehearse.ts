@@ -23,7 +23,6 @@ import type { Context } from "./context.ts";
 import { startLocalService } from "./serve.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** A call as it was sent, in order. */
 interface RehearsedCall {
   readonly address: Address | undefined;
   readonly method: Method;
@@ -196,7 +195,6 @@ function explained(
 interface Rehearsal extends Pick<Applied, "plan" | "outcome"> {
   readonly stage: string;
   readonly calls: readonly RehearsedCall[];
-  /** What a plan after the apply would still change. */
   readonly left: readonly Pick<Change, "address" | "action">[];
   readonly isOk: boolean;
 }

@@ -100,7 +100,6 @@ function readSeed(
   return seedOf(head, eachTestCase);
 }
 
-/** Starts the local service. @throws TascError for what the user can do something about */
 export async function startLocalService(options: ServerOptions): Promise<RunningServer> {
   try {
     return await startServer(options);
