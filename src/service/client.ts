@@ -210,7 +210,7 @@ export function createClient(options: ClientOptions) {
   return {
     listTargets: () => read([], readTargets),
     getTarget: (targetId: string) => read([targetId], readTarget),
-    /** The cases go through `keep` one by one, in the service's order, and the answer is never held whole. */
+    /** The cases go through `keep` one by one, in the service's order; the answer is never held whole. */
     listTestCases: <T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> =>
       get([targetId, "test-cases"], () => streamedList((json, index) => keep(readTestCase(json, index)))),
     /** The value is undefined for an answer that is empty, and for one to a PATCH that cannot be read. */

@@ -234,6 +234,7 @@ export function optionalAnswer(): AnswerReader<Json | undefined> {
   };
 }
 
+/** A list of which only one item is held at a time, and what is made of each. */
 export function streamedList<T>(
   read: (item: Json, index: number) => T,
   limit = MAX_LIST_BYTES,
