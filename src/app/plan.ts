@@ -129,12 +129,8 @@ function onDemandFaults(
   const resource = declared.get(text);
   if (resource === undefined) {
     const candidates = [...declared.values()].filter((one) => one.kind === kind);
-    return [
-      unknownAddress(
-        text,
-        candidates.map(({ address }) => address),
-      ),
-    ];
+    const addresses = candidates.map(({ address }) => address);
+    return [unknownAddress(text, addresses)];
   }
   if (resource.kind !== kind)
     return [fault("wrong-kind", `--${option} takes the address of a ${NOUNS[kind]}`, `${text} is not one.`)];
