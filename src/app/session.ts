@@ -15,7 +15,7 @@ import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import { defined } from "../model/json.ts";
-import type { LiveTarget } from "../model/live.ts";
+import { type LiveTarget, sideBySide } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
@@ -310,7 +310,7 @@ export class Session {
     targets: readonly string[],
     options: { readonly timeout: number; readonly signal?: AbortSignal; readonly why: string },
     work: (sessions: ReadonlyMap<string, StateSession>, lost: AbortSignal) => Promise<T>,
-    unsaved: (failure: unknown) => void = rethrow,
+    unsaved?: (failure: unknown) => void,
   ): Promise<T> {
     const { backend, world } = await this.states();
     const { warn } = this.host;
@@ -318,25 +318,25 @@ export class Session {
     const keys = targets.map((target) => this.stateKey(target));
     const sessions = await openSessions(backend, keys, world, { ...options, waiting });
     await this.#noteBackend(backend);
-    const lost = new AbortController();
-    let ending: NodeJS.Timeout | undefined;
-    for (const [target, session] of sessions) {
-      if (session.takenOver !== undefined) warn([explainTakeover(this.stateKey(target), session.takenOver)]);
-      if (session.takenIn !== undefined) warn([explainTakenIn(this.stateKey(target), session.takenIn)]);
-      const stop = () => {
-        lost.abort();
-        ending ??= setTimeout(() => this.#ending.abort(), CALLS_END_WITHIN);
-      };
-      session.lost.addEventListener("abort", stop, { once: true });
+    for (const [target, { takenOver, takenIn }] of sessions) {
+      if (takenOver !== undefined) warn([explainTakeover(this.stateKey(target), takenOver)]);
+      if (takenIn !== undefined) warn([explainTakenIn(this.stateKey(target), takenIn)]);
     }
-    this.#locked = [...sessions.values()];
+    const locked = [...sessions.values()];
+    this.#locked = locked;
+    const lost = AbortSignal.any(locked.map((session) => session.lost));
+    let ending: NodeJS.Timeout | undefined;
+    const endCalls = () => {
+      ending = setTimeout(() => this.#ending.abort(), CALLS_END_WITHIN);
+    };
+    lost.addEventListener("abort", endCalls, { once: true });
     const close = async () => {
       clearTimeout(ending);
-      await closeAll([...sessions.values()]);
+      await sideBySide(locked.map((session) => session.close()));
     };
     let result: T;
     try {
-      result = await work(sessions, lost.signal);
+      result = await work(sessions, lost);
     } catch (error) {
       await close().catch(() => {});
       throw error;
@@ -354,10 +354,9 @@ export class Session {
 
   async #openStates() {
     const config = readConfig(this.settings.state, { insecure: this.#insecure });
-    const { fingerprints } = this;
     const world: StateRuntime = {
       projectFolder: this.root,
-      ...(fingerprints && { seal: fingerprints.seal }),
+      ...defined({ seal: this.fingerprints?.seal }),
       clock: {
         now: () => new Date(this.host.now()),
         sleep: (ms, signal) =>
@@ -489,18 +488,8 @@ export class Session {
   }
 }
 
-function rethrow(error: unknown): never {
-  throw error;
-}
-
 /** Milliseconds that calls in flight have once state is lost. */
 const CALLS_END_WITHIN = 5_000;
-
-/** Closes all, also after one could not be saved; the first failure is thrown. */
-async function closeAll(sessions: readonly StateSession[]): Promise<void> {
-  const closed = await Promise.allSettled(sessions.map((session) => session.close()));
-  for (const result of closed) if (result.status === "rejected") throw result.reason;
-}
 
 /** A user without an entry in the system's list, as in some containers, has no name. */
 export function userName(): string {
