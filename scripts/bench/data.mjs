@@ -30,19 +30,6 @@ function testCase(target, at, status) {
   return `  case-${at}:\n    description: Case ${at} of ${target} checks that it works\n    externalId: T${target}-${at}\n    status: ${status}\n    runStatus: ON\n    tags: [smoke, web, t${target}]\n    entryPointUrlPath: /path/${at}\n    discovery:\n      prompt: ${prompt(target, at)}\n`;
 }
 
-/** One document in which one field of every test case differs between two stages. */
-export function writePromotion(folder, cases) {
-  mkdirSync(join(folder, "targets"), { recursive: true });
-  writeFileSync(join(folder, "tasc.yaml"), `${PROJECT}stages: { staging: {}, production: {} }\n`);
-  const each = (line) => Array.from({ length: cases }, (_, at) => line(at)).join("");
-  const stage = (name, status) =>
-    `  ${name}:\n    testCases:\n${each((at) => `      case-${at}: { status: ${status} }\n`)}`;
-  const base = each((at) => `  case-${at}: { description: Case ${at}, status: ENABLED }\n`);
-  const stages = stage("staging", "DISABLED") + stage("production", "DRAFT");
-  const text = `target: shop\napp: Shop\ntestCases:\n${base}stages:\n${stages}`;
-  writeFileSync(join(folder, "targets", "shop.yaml"), text);
-}
-
 /** One test case a file, about 600 bytes each. */
 export function writeFiles(folder, count) {
   mkdirSync(join(folder, "targets", "cases"), { recursive: true });

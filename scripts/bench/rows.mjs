@@ -1,8 +1,8 @@
 // The rows of the benchmark: each measures a piece of work against a floor in the same run.
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeFiles, writeLifelikeProject, writeProject, writePromotion } from "./data.mjs";
+import { writeFiles, writeLifelikeProject, writeProject } from "./data.mjs";
 import { inFolder, KEY, limit, ms, ratio } from "./figures.mjs";
 import { footprintRow } from "./footprint.mjs";
 import { redactRow } from "./redact.mjs";
@@ -213,6 +213,21 @@ export async function lifelike(targets, cases, use) {
   } finally {
     server.stop();
   }
+}
+
+/** One document in which one field of every test case differs between two stages. */
+function writePromotion(folder, cases) {
+  mkdirSync(join(folder, "targets"), { recursive: true });
+  const service = '{ baseUrl: "${env:BENCH_URL}", apiKey: "${secret:BENCH_KEY}" }';
+  const project = `version: 1\nservice: ${service}\nstages: { staging: {}, production: {} }\n`;
+  writeFileSync(join(folder, "tasc.yaml"), project);
+  const each = (line) => Array.from({ length: cases }, (_, at) => line(at)).join("");
+  const stage = (name, status) =>
+    `  ${name}:\n    testCases:\n${each((at) => `      case-${at}: { status: ${status} }\n`)}`;
+  const base = each((at) => `  case-${at}: { description: Case ${at}, status: ENABLED }\n`);
+  const stages = stage("staging", "DISABLED") + stage("production", "DRAFT");
+  const text = `target: shop\napp: Shop\ntestCases:\n${base}stages:\n${stages}`;
+  writeFileSync(join(folder, "targets", "shop.yaml"), text);
 }
 
 async function promotionRow(rounds) {

@@ -14,7 +14,7 @@ import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
-import { defined } from "../model/json.ts";
+import { defined, jsonIn } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
@@ -36,7 +36,6 @@ import {
 } from "../state/backend.ts";
 import { STATE_FOLDER, readConfig } from "../state/config.ts";
 import { isRecord, isText } from "../model/shape.ts";
-import { parseJson as jsonIn } from "../state/document.ts";
 import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
 import { fileName, makeFolder, replaceFile } from "../state/files.ts";
 import { readProcesses } from "../state/lock.ts";

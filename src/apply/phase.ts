@@ -3,11 +3,12 @@ import type { DesiredResource } from "../model/desired.ts";
 import type { Failure } from "../model/events.ts";
 import { GENERATING_KEYS } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
-import type { Change, PlannedCall } from "../model/plan.ts";
+import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import { IdOfElement, Secret } from "../model/value.ts";
 import { NOT_READ_YET, locatorDigest } from "../plan/elements.ts";
 import { targetOf } from "../plan/input.ts";
+import { withSecrets } from "../plan/memory.ts";
 import { discoveryMark } from "../plan/record.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
 import {
@@ -243,7 +244,15 @@ function patchEvents(
     folder !== undefined && typeof folderId === "string"
       ? [{ type: "folder", name: folder, id: folderId }]
       : [];
-  return [{ type: "wrote", address, ...records }, ...learnt];
+  // What is kept of elements that had a secret goes back hidden, and is one still.
+  const kept = hasSecret(call.body["elements"]) ? ["elements"] : [];
+  const secrets = withSecrets([...new Set([...(records.secrets ?? []), ...kept])]);
+  return [{ type: "wrote", address, ...records, ...secrets }, ...learnt];
+}
+
+function hasSecret(value: BodyValue | undefined): boolean {
+  if (value instanceof Secret) return true;
+  return typeof value === "object" && value !== null && Object.values(value).some(hasSecret);
 }
 
 /** What is wanted of a test case that left the manifests. */

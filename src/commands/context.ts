@@ -58,7 +58,7 @@ export class Console {
     };
     this.level = level;
     this.#version = world.version;
-    this.redactor = growingRedactor(world.secrets);
+    this.redactor = createRedactor(world.secrets);
     this.writer = new Writer({ stdout, stderr, terminals, redactor: this.redactor, failed });
     this.style = {
       stdout: terminals.stdout.colour ? COLOURED : PLAIN,
@@ -156,25 +156,6 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
             askAll(questions, world, (text) => console.say("error", text)),
         }),
     },
-  };
-}
-
-/** Knows the secrets of a project as soon as it is read, and those of another that is read later. */
-function growingRedactor(secrets: ReadonlySet<string>): Redactor {
-  let known = 0;
-  let latest = createRedactor([]);
-  const current = (): Redactor => {
-    if (known !== secrets.size) {
-      known = secrets.size;
-      latest = createRedactor([...secrets]);
-    }
-    return latest;
-  };
-  return {
-    text: (text) => current().text(text),
-    document: (text) => current().document(text),
-    json: (value) => current().json(value),
-    freeJson: (value) => current().freeJson(value),
   };
 }
 

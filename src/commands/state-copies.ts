@@ -7,7 +7,7 @@ import { decodedText } from "../manifest/yaml/text.ts";
 import { isAddress, targetAddress } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { invalid, failed } from "../model/error.ts";
-import { isObject, parseJson } from "../model/json.ts";
+import { isObject, jsonIn, parseJson } from "../model/json.ts";
 import type { StateSettings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { View } from "../render/view.ts";
@@ -15,12 +15,7 @@ import { count, list } from "../render/words.ts";
 import { sideBySide } from "../state/backend.ts";
 import { readConfig } from "../state/config.ts";
 import { isRecord } from "../model/shape.ts";
-import {
-  type ParsedDocument,
-  formatDocument,
-  parseDocument,
-  parseJson as jsonIn,
-} from "../state/document.ts";
+import { type ParsedDocument, formatDocument, parseDocument } from "../state/document.ts";
 import { lockDocuments, openBackend, unlockAll } from "../state/session.ts";
 import type { Host, Session } from "../app/session.ts";
 import { type LockedDocument, mustKnowTarget, serialOf, withDocuments } from "./state.ts";
@@ -89,7 +84,7 @@ function refuseForeign(
 }
 
 function readBackup(session: Session, file: string): ReadonlyMap<string, ParsedDocument> {
-  const root = jsonIn(readText(session.host, file));
+  const root: unknown = jsonIn(readText(session.host, file));
   const { stage } = session.settings;
   if (!isRecord(root) || root["format"] !== BACKUP || root["version"] !== 1 || !isRecord(root["documents"]))
     throw invalid(
@@ -208,7 +203,7 @@ async function readSection(session: Session, file: string): Promise<StateSetting
   const holding = (text: string): ProjectFolder => ({
     ...folder,
     list: () => [],
-    read: (path) => (path === PROJECT_FILE ? { ok: true, decoded: decodedText(text) } : folder.read(path)),
+    read: (path) => (path === PROJECT_FILE ? decodedText(text) : folder.read(path)),
   });
   const wrong = (problems: readonly Pick<Diagnostic, "summary" | "detail">[]) =>
     invalid(

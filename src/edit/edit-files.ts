@@ -119,7 +119,7 @@ export function withTexts(
     },
     read: (file) => {
       const text = texts.get(file);
-      return text === undefined ? folder.read(file) : { ok: true, decoded: decodedText(text) };
+      return text === undefined ? folder.read(file) : decodedText(text);
     },
     follow: (path) => (texts.get(path) === undefined ? folder.follow(path) : { kind: "file", inside: path }),
   };

@@ -125,7 +125,8 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
     const isUsable = fingerprints !== undefined && keyHolds(before, fingerprints);
     if (!isUsable || live === undefined || !ids.has(live.id)) return [];
     // What the import itself binds does not say that tasc applied the target, so its batch generations are held.
-    const state = before === undefined || before.bindings.size === 0 ? before : one.state;
+    const isApplied = before !== undefined && before.bindings.size > 0;
+    const state = one.state && !isApplied ? { ...one.state, bindings: new Map() } : one.state;
     return [
       [
         key,

@@ -3,7 +3,7 @@ import { escapeTemplate } from "../manifest/interpolation.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
-import { existsIn, layersIn as stageLayers } from "../manifest/target.ts";
+import { baseLayers, existsIn, layersIn as stageLayers } from "../manifest/target.ts";
 import type { YamlEdit } from "../manifest/yaml/edit.ts";
 import { setOwn } from "../manifest/yaml/text.ts";
 import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
@@ -152,10 +152,11 @@ export class Manifests implements ProjectDocuments {
     if (parts === undefined || documents === undefined) return [];
     const { kind, target, key } = parts;
     const layersIn = cached(this.#index.layers, `${stage} ${target}`, () =>
-      stageLayers(documents, stage, settingsLayers(this.project, stage)),
+      stageLayers(baseLayers(documents), stage, settingsLayers(this.project, stage)),
     );
     const layers: Layer[] = [];
-    for (const layer of layersIn(kind, key)) {
+    const { byKey, defaults } = layersIn(kind);
+    for (const layer of byKey.get(key) ?? defaults) {
       const change = this.#layerAt(layer);
       if (change === undefined) layers.push(layer);
       else if (change.value !== undefined) layers.push({ ...layer, value: change.value });

@@ -8,12 +8,9 @@ import type { Planned } from "../plan/plan.ts";
 import { foldAlike } from "../render/fields.ts";
 import { type ChangeView, type PlanMeta, diagnosticJson, whoChanged } from "../render/json.ts";
 import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
-import { groupBy, placeOf } from "../render/words.ts";
+import { byTarget } from "../render/words.ts";
 
-/**
- * What the service changed since the last apply. A plan tells it already, field by field, wherever state holds a
- * record of what was applied; here is what is left of a plan when everything the manifests changed is taken away.
- */
+/** What the service changed since the last apply: what is left of a plan when everything the manifests changed is taken away. */
 export type Drift = ReturnType<typeof driftOf>;
 
 /** A bound resource that the service no longer lists, with what is found by the same name now. */
@@ -76,7 +73,6 @@ function problemsOf(
   });
 }
 
-/** What the view says beyond the drift itself. */
 export interface DriftOptions {
   readonly stage: string;
   readonly baseUrl: string;
@@ -86,7 +82,6 @@ export interface DriftOptions {
   readonly applied: boolean;
 }
 
-/** A tree per target like a plan's; each field as `declared → live`. */
 export function driftView(drift: Drift, options: DriftOptions): View {
   const { changes, removed, orphaned, problems } = drift;
   const { stage, baseUrl, meta } = options;
@@ -139,7 +134,7 @@ function targetSections({ changes, removed }: Drift, { verbose }: DriftOptions):
     ...foldAlike(drawn, verbose).map((fold) => ({ address: fold.first.address, block: { fold, verbose } })),
     ...removed.map((one) => ({ address: one.address, block: removedLine(one) })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
-  return [...groupBy(entries, ({ address }) => placeOf(address).target)].map(([target, own]) => [
+  return [...byTarget(entries)].map(([target, own]) => [
     [strong(target)],
     { indent: 2, blocks: own.map(({ block }) => block) },
   ]);

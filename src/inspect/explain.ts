@@ -46,9 +46,7 @@ export interface ExplainRequest {
   /** Of the resource's target, for an explanation without the service. */
   readonly state: State | undefined;
   readonly fingerprints: Fingerprinter | undefined;
-  /** Nothing where the service was not asked. */
   readonly planned: Planned | undefined;
-  /** What the plan says of the resource. */
   readonly diagnostics: readonly Diagnostic[];
   readonly placeOf: PlaceOf;
 }
@@ -61,17 +59,19 @@ function factsOf(request: ExplainRequest) {
   const { address } = resource;
   const matched = planned?.matched.get(targetOf(address));
   const state = matched === undefined ? request.state : matched.state;
-  const { id, found } = identityOf(resource, state, matched);
+  const bound = state?.bindings.get(address)?.id;
+  /** The live resource; nothing where there is none, or the service was not asked. */
+  const live = matched?.matches.get(address)?.live;
+  const id = matched === undefined ? (resource.id ?? bound) : live?.id;
   const hasError = diagnostics.some(({ severity }) => severity === "error");
   return {
     ...request,
     id,
-    found,
+    bound,
     state,
     matched,
+    live,
     memory: id === undefined ? undefined : memoryOf(address, id, state, fingerprints, matched?.secrets),
-    /** The live resource; nothing where there is none, or the service was not asked. */
-    live: matched?.matches.get(address)?.live,
     change: planned?.plan.changes.find((change) => change.address === address),
     /** An error must be fixed first. */
     problem: hasError || (planned !== undefined && matched === undefined),
@@ -81,8 +81,9 @@ function factsOf(request: ExplainRequest) {
 /** Where the values of one address come from, and what follows from them: the resource, then each field. */
 export function explain(request: ExplainRequest): View {
   const facts = factsOf(request);
-  const { resource, diagnostics, stage, id, found } = facts;
+  const { resource, diagnostics, stage, id } = facts;
   const { address, kind } = resource;
+  const found = foundBy(facts);
   const [action, why] = decision(facts);
   // With an error nothing is sent.
   const calls = facts.problem ? [] : (facts.change?.calls ?? []).map(callJson);
@@ -134,28 +135,22 @@ const FOUND_BY: Readonly<Record<Kind, string>> = {
   batchGeneration: "",
 };
 
-/** Which live resource an address means, and how that is known, or why there is none. */
-function identityOf(
-  { kind, key, address, fields, id: byHand }: DesiredResource,
-  state: State | undefined,
-  matched: MatchedTarget | undefined,
-): { readonly id?: string; readonly found: string } {
-  const bound = state?.bindings.get(address)?.id;
+/** How it is known which live resource an address means, or why there is none. */
+function foundBy({ resource, matched, id, bound }: Facts): string {
+  const { kind, key, address, fields, id: byHand } = resource;
   const match = matched?.matches.get(address);
-  if (matched !== undefined && kind === "batchGeneration")
-    return { found: "the interface shows no batch generations" };
-  const id = matched === undefined ? (byHand ?? bound) : match?.live?.id;
-  if (id !== undefined && byHand !== undefined) return { id, found: "by `id:` in the manifest" };
-  if (id !== undefined && bound === id) return { id, found: "by its id in state" };
+  if (matched !== undefined && kind === "batchGeneration") return "the interface shows no batch generations";
+  if (id !== undefined && byHand !== undefined) return "by `id:` in the manifest";
+  if (id !== undefined && bound === id) return "by its id in state";
   if (id !== undefined) {
     const isDefault = kind === "environment" && key === "default";
     const name = fields["externalId"] === undefined ? FOUND_BY[kind] : "`externalId` or `description`";
-    return { id, found: `by its ${isDefault ? "type, DEFAULT" : name}; an apply binds it` };
+    return `by its ${isDefault ? "type, DEFAULT" : name}; an apply binds it`;
   }
-  if (matched === undefined) return { found: "not bound yet; without --offline, the service is asked" };
-  if (match === undefined) return { found: "no unambiguous match" };
-  if (match.removed === undefined) return { found: "no live resource matches" };
-  return { found: `it was ${match.removed}, which was removed outside tasc` };
+  if (matched === undefined) return "not bound yet; without --offline, the service is asked";
+  if (match === undefined) return "no unambiguous match";
+  if (match.removed === undefined) return "no live resource matches";
+  return `it was ${match.removed}, which was removed outside tasc`;
 }
 
 /** `unknown` where the service was not asked, `problem` where errors keep it from being decided. */
@@ -178,19 +173,15 @@ function whyChange({ action, fields, calls }: Change): string {
   const sent = [...groupBy(calls, ({ method }) => method)]
     .map(([method, own]) => count(own.length, method, method))
     .join(", ");
-  switch (action) {
-    case "create":
-      return `It does not exist, so it is created${sent === "" ? " with its target" : `: ${sent}`}.`;
-    case "update":
-      return `${count(new Set(fields.map(({ path }) => path[0])).size, "field")} to send: ${sent}.`;
-    case "rediscover":
-      return `Its prompt is sent, so the service generates again: ${sent}.`;
-    case "disable":
-      return `It is taken out of runs: ${sent}.`;
-  }
+  const why: Readonly<Record<Action, string>> = {
+    create: `It does not exist, so it is created${sent === "" ? " with its target" : `: ${sent}`}.`,
+    update: `${count(new Set(fields.map(({ path }) => path[0])).size, "field")} to send: ${sent}.`,
+    rediscover: `Its prompt is sent, so the service generates again: ${sent}.`,
+    disable: `It is taken out of runs: ${sent}.`,
+  };
+  return why[action];
 }
 
-/** By what state has of a batch generation that is not planned. */
 const NOT_RUN = {
   done: "It ran with this content. A batch generation runs once per content.",
   uncertain: "It was sent, but it is unknown whether it ran. It is not sent again automatically.",
@@ -198,7 +189,6 @@ const NOT_RUN = {
   undone: "Nothing is planned.",
 } as const;
 
-/** A field from its source to its consequence. */
 function explainField(field: Field, facts: Facts) {
   const { name, path } = field;
   const value = facts.resource.fields[name];
@@ -284,8 +274,8 @@ function sourcesOf({ path }: Field, value: Value | undefined, facts: Facts) {
 }
 
 /**
- * A value as it is written. Of one that must not show, the interpolations may still: they name a secret and do not
- * tell it; what stands around them stays hidden. Of a map each part is sensitive by itself, anything else as a whole.
+ * A value as it is written. Of one that must not show, the interpolations may still, which name a secret; what stands
+ * around them stays hidden. Of a map each part is sensitive by itself, anything else as a whole.
  */
 function shownText(written: Json, value: Value | undefined): Json {
   const shown = (part: Json, meant: Value | undefined): Json => {
@@ -310,7 +300,6 @@ function shownValue(value: Value): Json {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shown(part)]));
 }
 
-/** What an interpolation stands for, as far as that may show. */
 function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boolean): string {
   switch (part.kind) {
     case "stage":
@@ -334,7 +323,6 @@ function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boo
   }
 }
 
-/** What the service shows of a field, or why nothing. */
 function liveText(
   field: Field,
   value: Value | undefined,
@@ -403,11 +391,7 @@ function rememberedOf(
   return `a different value was last sent${names.length === 0 ? "" : ` for ${names.join(", ")}`}`;
 }
 
-/**
- * Why a field is sent, or why it is not. The first that holds.
- * @param changes the part of the change that is about this field
- * @param shown whether the service shows a value, so that there was something to compare
- */
+/** Why a field is sent, or why it is not: the first that holds. `changes` are those of this field. */
 function whyField(
   field: Field,
   value: Value | undefined,

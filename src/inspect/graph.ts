@@ -19,7 +19,6 @@ type GraphNode = {
   readonly off: boolean;
 };
 
-/** `from` comes before `to`. */
 type Edge = { readonly from: string; readonly to: string; readonly why: "prerequisite" | "environment" };
 
 export function graphOf(stage: string, targets: readonly DesiredTarget[]) {
@@ -92,7 +91,6 @@ function draw({ targets }: Graph, { group, node, groupEnd, edge }: Language): Ma
   ];
 }
 
-/** How a node is drawn in Graphviz' language and in Mermaid. */
 const SHAPES = {
   testCase: { dot: "box", mermaid: ["[", "]"] },
   batchGeneration: { dot: "ellipse", mermaid: ["([", "])"] },

@@ -27,9 +27,8 @@ export function addressesIn(states: Iterable<State>): AddressOf {
 }
 
 /**
- * The newest report that has come to its end, if any has: pages are read until it is among them, all of them unless they
- * go from new to old. It is unsure where the list ended before its end and in no order that would tell, so that a newer
- * one may be missing.
+ * The newest report that has come to its end, if any has. It is unsure where the list ended before its end and in no
+ * order that would tell, so that a newer one may be missing.
  */
 export async function newestFinished(
   pages: AsyncIterable<NewReports>,
@@ -41,7 +40,6 @@ export async function newestFinished(
   return { report, unsure: end !== "end" && (report === undefined || !goesDown(reports)) };
 }
 
-/** A report of a managed target. */
 export interface TargetReport {
   readonly target: string;
   readonly report: LiveReport;
@@ -54,7 +52,6 @@ export interface ReadReports {
   readonly end: Exclude<PageEnd, "more"> | "limit";
 }
 
-/** Reads pages until the newest so many reports are among them. */
 export async function newestReports(pages: AsyncIterable<NewReports>, limit: number): Promise<ReadReports> {
   const { reports, end } = await readUntil(pages, ({ length }) => length >= limit);
   const sorted = end === "limit" ? reports : newestFirst(reports);
@@ -63,8 +60,7 @@ export async function newestReports(pages: AsyncIterable<NewReports>, limit: num
 
 /**
  * Reads pages until what is looked for is among them. The order of the list is not stated (service-api.md, operation
- * 12), but its key is a point in time, so it goes one way or the other: where it goes from new to old the first are the
- * newest, and else the last are, so that all must be read.
+ * 12), but its key is a point in time: where it goes from new to old the first are the newest; else all must be read.
  */
 async function readUntil(
   pages: AsyncIterable<NewReports>,
@@ -105,13 +101,13 @@ export function newNotifications(
   );
 }
 
-/** A notification of a managed target. */
 export interface TargetNotification {
   readonly target: string;
   readonly notification: LiveNotification;
 }
 
 export function notificationsView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
+  const rows = notifications.map((one) => notificationCells(one, addressOf));
   return {
     json: {
       formatVersion: "1.0",
@@ -126,26 +122,17 @@ export function notificationsView(notifications: readonly TargetNotification[], 
         ack: notification.ack ?? null,
       })),
     },
-    text: table(
-      ["CREATED", "TARGET", "TYPE", "ABOUT"],
-      notifications.map((one) => notificationCells(one, addressOf)),
-      "No notifications.",
-    ),
+    text: [table(["CREATED", "TARGET", "TYPE", "ABOUT"], rows, "No notifications.")],
   };
 }
 
-function table(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-  nothing: string,
-): readonly Section[] {
-  return [[rows.length === 0 ? nothing : { headings, rows }]];
+function table(headings: readonly string[], rows: readonly (readonly string[])[], nothing: string): Section {
+  return [rows.length === 0 ? nothing : { headings, rows }];
 }
 
 /** Those that came later than a table: lines without headings. */
 export function laterView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
-  const lines = notifications.map((one) => notificationCells(one, addressOf).join("  "));
-  return { json: null, text: [lines] };
+  return { json: null, text: [notifications.map((one) => notificationCells(one, addressOf).join("  "))] };
 }
 
 function notificationCells({ target, notification }: TargetNotification, addressOf: AddressOf) {
@@ -178,15 +165,19 @@ export function reportsView(reports: readonly TargetReport[], complete: boolean)
         results: new Outside(countResults(one.report.results)),
       })),
     },
-    text: table(["CREATED", "TARGET", "STATUS", "RESULTS", "BROWSER", "REPORT"], rows, "No reports."),
+    text: [table(["CREATED", "TARGET", "STATUS", "RESULTS", "BROWSER", "REPORT"], rows, "No reports.")],
   };
 }
 
 /** One report: what it is, its results, and what the failed ones say; also as a JUnit report, for CI. */
 export function reportView(shown: TargetReport, addressOf: AddressOf): View {
   const { results, context } = shown.report;
-  const sorted = inOrder(results, addressOf);
-  const rows = sorted.map((one) => [one.status ?? "-", nameOf(one, addressOf), one.traceUrl ?? "-"]);
+  // Failed ones first, then what still waits, then the rest, each by name.
+  const rank = ({ status }: LiveResult): number => (status === "FAILED" ? 0 : status === "PASSED" ? 2 : 1);
+  const sorted = results
+    .map((result): Named => ({ ...result, title: titleOf(result, addressOf) }))
+    .toSorted((a, b) => rank(a) - rank(b) || compareText(a.title, b.title));
+  const rows = sorted.map(({ status, title, traceUrl }) => [status ?? "-", title, traceUrl ?? "-"]);
   return {
     json: {
       formatVersion: "1.0",
@@ -199,10 +190,10 @@ export function reportView(shown: TargetReport, addressOf: AddressOf): View {
     },
     text: [
       headSection(shown),
-      ...table(["STATUS", "TEST CASE", "TRACE"], rows, "No results."),
-      sorted.flatMap((result) => errorBlocks(result, addressOf)),
+      table(["STATUS", "TEST CASE", "TRACE"], rows, "No results."),
+      sorted.flatMap(errorBlocks),
     ],
-    documents: { junit: junitReport(shown, sorted, addressOf) },
+    documents: { junit: junitReport(shown, sorted) },
   };
 }
 
@@ -216,7 +207,6 @@ function orNull(fields: Readonly<Record<string, string | undefined>>): Readonly<
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? null]));
 }
 
-/** Results by status, those seen first. */
 function countResults(results: readonly LiveResult[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = { PASSED: 0, FAILED: 0, WAITING: 0 };
   for (const { status = "UNKNOWN" } of results) counts[status] = (counts[status] ?? 0) + 1;
@@ -250,43 +240,24 @@ function headSection({ target, report }: TargetReport): Section {
   ];
 }
 
-function errorBlocks(result: LiveResult, addressOf: AddressOf): readonly Block[] {
-  if (result.errorMessage === undefined) return [];
+function errorBlocks({ status = "-", title, errorMessage }: Named): readonly Block[] {
+  if (errorMessage === undefined) return [];
   return [
-    [{ style: "error", text: result.status ?? "-" }, " ", strong(nameOf(result, addressOf))],
-    { indent: 2, blocks: [{ lines: result.errorMessage }] },
+    [{ style: "error", text: status }, " ", strong(title)],
+    { indent: 2, blocks: [{ lines: errorMessage }] },
   ];
 }
 
-/** Failed ones first, then what still waits, then the rest, each by name. */
-function inOrder(results: readonly LiveResult[], addressOf: AddressOf): readonly LiveResult[] {
-  return results.toSorted(
-    (a, b) => rank(a) - rank(b) || compareText(nameOf(a, addressOf), nameOf(b, addressOf)),
-  );
-}
-
-function rank({ status }: LiveResult): number {
-  return status === "FAILED" ? 0 : status === "PASSED" ? 2 : 1;
-}
+type Named = LiveResult & { readonly title: string };
 
 /** The address that a result is about, or, where nothing here manages the case, what the service calls it. */
-function nameOf({ testCaseId, name }: LiveResult, addressOf: AddressOf): string {
-  const address = addressOf(testCaseId);
-  if (address !== undefined) return address;
-  return [name, testCaseId === undefined ? undefined : `(${testCaseId})`]
-    .filter((part) => part !== undefined && part !== "")
-    .join(" ");
+function titleOf({ testCaseId, name = "" }: LiveResult, addressOf: AddressOf): string {
+  const parts = [name, testCaseId === undefined ? "" : `(${testCaseId})`];
+  return addressOf(testCaseId) ?? parts.filter(Boolean).join(" ");
 }
 
-/**
- * What has not ended, or ended in a way that service-api.md does not list, is skipped and says so: it neither passed
- * nor failed.
- */
-function junitReport(
-  { target, report: { id, createdAt } }: TargetReport,
-  results: readonly LiveResult[],
-  addressOf: AddressOf,
-): Markup {
+/** What neither passed nor failed is skipped and says so: not ended, or a status that service-api.md does not list. */
+function junitReport({ target, report: { id, createdAt } }: TargetReport, results: readonly Named[]): Markup {
   const [failures = 0, passed = 0] = ["FAILED", "PASSED"].map(
     (wanted) => results.filter(({ status }) => status === wanted).length,
   );
@@ -297,10 +268,9 @@ function junitReport(
     '<?xml version="1.0" encoding="UTF-8"?>\n',
     ...attribute`<testsuites name="report ${id}"${counts}>\n  <testsuite name="${target}"${counts}${time}>\n`,
     ...results.flatMap((result) => {
-      const name = nameOf(result, addressOf);
       const inside = junitOutcome(result);
       const end = inside.length === 0 ? ["/>\n"] : [">\n", ...inside, "    </testcase>\n"];
-      return attribute`    <testcase classname="${target}" name="${name}"${end}`;
+      return attribute`    <testcase classname="${target}" name="${result.title}"${end}`;
     }),
     "  </testsuite>\n</testsuites>\n",
   ];

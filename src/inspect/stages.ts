@@ -20,33 +20,25 @@ import {
 } from "../model/desired.ts";
 import type { Origin, Place } from "../model/diagnostic.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, type Path, defined, mapTexts, sameJson } from "../model/json.ts";
+import { type Json, defined, mapTexts, sameJson } from "../model/json.ts";
 import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { display } from "../plan/compare.ts";
 import { normalise, ordered } from "../plan/input.ts";
 import { placeText } from "../render/diagnostics.ts";
 import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
-import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
+import { byTarget, count, groupBy } from "../render/words.ts";
 
-/** What sets two stages of a project apart: plain data, without any secret. */
 type StageDiff = ReturnType<typeof diffStages>;
 
-/** A field that the stages resolve to different values. A side without value does not declare it. */
-export interface Difference {
-  readonly address: Address;
-  readonly field: Field;
-  readonly path: Path;
-  readonly sensitive?: true;
-  readonly from: DiffSide | undefined;
-  readonly to: DiffSide | undefined;
-}
+/** A field that the stages resolve to different values. A side that is absent does not declare it. */
+export type Difference = StageDiff["differences"][number];
 
 /** Without a value where it must not show. */
 type DiffSide = { readonly value?: Json; readonly origin?: Origin };
 
 /**
- * Compares two stages field by field: those fields that promotion carries, or all. Resources of which no chosen field is
- * known are left out. Sorted by address, fields in the order of the table.
+ * Compares two stages field by field: those fields that promotion carries, or all; only resources that have any. Sorted
+ * by address, fields in the order of the table.
  */
 export function diffStages(
   from: StageView,
@@ -65,22 +57,23 @@ export function diffStages(
     );
   const left = resourcesIn(from.desired);
   const right = resourcesIn(to.desired);
-  const differences = [...left.values()].flatMap((one): readonly Difference[] => {
-    const other = right.get(one.address);
+  const differences = [...left.values()].flatMap((one) => {
+    const { address } = one;
+    const other = right.get(address);
     if (other === undefined) return [];
-    return chosen(one.kind).flatMap((field): readonly Difference[] => {
+    return chosen(one.kind).flatMap((field) => {
       const { path } = field;
       const before = from.meaningOf(field, mergedAt(one.layers, path));
       const after = to.meaningOf(field, mergedAt(other.layers, path));
       if (sameStageValue(field, before, after)) return [];
-      const sensitive = [before, after].some((side) => side !== undefined && isSensitive(side.value));
-      const sideOf = ({ layers }: DesiredResource, side: typeof before): DiffSide | undefined =>
-        side && {
-          ...(sensitive ? {} : { value: ordered(display(side.value)) }),
-          ...defined({ origin: originIn(layers, path) }),
-        };
+      const isHidden = [before, after].some((side) => side !== undefined && isSensitive(side.value));
+      const sensitive = isHidden ? (true as const) : undefined;
+      const sideOf = ({ layers }: DesiredResource, side: typeof before): DiffSide | undefined => {
+        const value = isHidden || side === undefined ? undefined : ordered(display(side.value));
+        return side && defined({ value, origin: originIn(layers, path) });
+      };
       const sides = { from: sideOf(one, before), to: sideOf(other, after) };
-      return [{ address: one.address, field, path, ...(sensitive ? { sensitive } : {}), ...sides }];
+      return [{ address, field, path, ...defined({ sensitive }), ...sides }];
     });
   });
   const lone = (own: typeof left, others: typeof left) =>
@@ -103,10 +96,7 @@ export interface StageValue {
   readonly spelt: Json;
 }
 
-/**
- * Whether two stages mean the same by a field. Secrets that are unavailable are the same if they have the same name:
- * both stages read the same environment.
- */
+/** Whether two stages mean the same by a field. Both read the same environment, so secrets are known by their names. */
 export function sameStageValue(field: Field, a: StageValue | undefined, b: StageValue | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   const same = (one: Json, other: Json): boolean =>
@@ -163,7 +153,6 @@ export class StageView {
 
 export type PlaceOf = (origin: Origin) => Place;
 
-/** Two stages side by side: for people a tree per target, each field with both places. */
 export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): View {
   const { from, to, differences } = diff;
   const place = (origin: Origin | undefined): Partial<Place> => (origin === undefined ? {} : placeOf(origin));
@@ -214,7 +203,7 @@ export function fieldSections<T extends { readonly address: Address }>(
   fields: readonly T[],
   blocksOf: (one: T) => readonly Block[],
 ): readonly Section[] {
-  return [...groupBy(fields, ({ address }) => partsOf(address).target)].map(([target, own]) => [
+  return [...byTarget(fields)].map(([target, own]) => [
     [strong(target)],
     ...[...groupBy(own, ({ address }) => address)].flatMap(([address, some]): Block[] => [
       ["  ", { style: "update", text: "~" }, " ", strong(address)],

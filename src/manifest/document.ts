@@ -12,24 +12,18 @@ import { type ManifestProblem, type SourceText, manifestProblem, showFound } fro
 import { readFast } from "./yaml/fast.ts";
 import { type TextSpan, type YamlProblem, splitDocuments } from "./yaml/text.ts";
 
-/** The file that makes a folder a project. */
 export const PROJECT_FILE = "tasc.yaml";
 
 /** A document of a manifest file: the file's text, to find places in and to edit, and what the document means. */
 export interface Document extends SourceText {
-  /**
-   * What every path in it begins with: nothing, or the number of the document in its file from the second on. A document
-   * is a map, so that a number at the start of a path cannot be part of one.
-   */
+  /** What every path in it begins with: nothing, or the number of the document in its file from the second on. */
   readonly root: Path;
-  /** Whether the file begins with a byte order mark, which `text` does not hold. */
   readonly bom: boolean;
   readonly value: JsonObject;
 }
 
 export interface ReadDocuments {
   readonly documents: readonly Document[];
-  /** The text, if it is UTF-8. */
   readonly source?: SourceText;
   readonly problems: readonly ManifestProblem[];
 }
@@ -48,11 +42,11 @@ export function readDocuments(
 ): ReadDocuments | Promise<ReadDocuments> {
   const read = folder.read(file);
   if (!read.ok) {
-    const problem = manifestProblem("unreadable", { file, path: [] }, "The file cannot be read", read.reason);
-    return { documents: [], problems: [problem] };
+    const { reason, problem } = read;
+    const unreadable = manifestProblem("unreadable", { file, path: [] }, "The file cannot be read", reason);
+    return { documents: [], problems: [problem === undefined ? unreadable : yamlProblem(file, problem)] };
   }
-  if (!read.decoded.ok) return { documents: [], problems: [yamlProblem(file, read.decoded.problem)] };
-  const { text, bom } = read.decoded;
+  const { text, bom } = read;
   const source = { file, text, bom };
   const value = readFast(text);
   if (isObject(value)) return { documents: [{ ...source, root: FIRST, value }], source, problems: [] };

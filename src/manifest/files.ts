@@ -2,7 +2,7 @@ import { type Stats, existsSync, readFileSync, readdirSync, realpathSync, statSy
 import { dirname, join, sep } from "node:path";
 import { invalid } from "../model/error.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
-import { type Decoded, decodeUtf8, decodedText } from "./yaml/text.ts";
+import { type YamlProblem, decodeUtf8, decodedText } from "./yaml/text.ts";
 
 /**
  * The project folder as manifests see it: all paths are relative to it and use forward slashes. The only door
@@ -32,8 +32,14 @@ export interface FolderEntry {
 }
 
 export type FileRead =
-  | { readonly ok: true; readonly decoded: Decoded }
-  | { readonly ok: false; readonly missing: boolean; readonly reason: string };
+  | { readonly ok: true; readonly text: string; readonly bom: boolean }
+  | {
+      readonly ok: false;
+      readonly missing: boolean;
+      readonly reason: string;
+      /** Where the bytes stop being text. */
+      readonly problem?: YamlProblem;
+    };
 
 /** The project folder on disk. Reading one by one is several times faster than side by side. */
 export function projectFolder(root: string, trustFile?: string): ProjectFolder {
@@ -70,10 +76,7 @@ function readOnDisk(file: string): FileRead {
   try {
     // Decoding on the way in is the fastest; it puts U+FFFD where bytes are no text, and where that stands is asked twice.
     const text = readFileSync(file, AS_TEXT);
-    return {
-      ok: true,
-      decoded: text.includes("\ufffd") ? decodeUtf8(readFileSync(file)) : decodedText(text),
-    };
+    return text.includes("\ufffd") ? decodeUtf8(readFileSync(file)) : decodedText(text);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     return {

@@ -46,14 +46,12 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
   return { files, problems };
 }
 
-/** The patterns of a project's target documents. */
 export function patternsOf(project: Document): readonly string[] {
   const { manifests } = project.value;
   return isArray(manifests) ? manifests.filter((item) => typeof item === "string") : DEFAULT_MANIFESTS;
 }
 
 export interface Found {
-  /** Sorted, each once. */
   readonly files: readonly string[];
   /** Symbolic links that patterns matched and that lead out of the project, or nowhere. */
   readonly escaping: readonly string[];
@@ -76,7 +74,6 @@ interface Standing {
  * under the shortest.
  */
 export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): Found {
-  /** Real path → path as found. */
   const found = new Map<string, string>();
   const escaping = new Set<string>();
   const hidden = new Set<string>();
@@ -157,7 +154,6 @@ interface Segment {
 
 const DONE = "done";
 
-/** Where in each pattern a walk is. */
 type MatchedPatterns = ReadonlySet<Pattern>;
 
 export function compilePattern(
@@ -169,10 +165,14 @@ export function compilePattern(
   const patterns: Pattern[] = [];
   const left = [source];
   for (let text = left.pop(); text !== undefined; text = left.pop()) {
-    const alternatives = expandFolders(text);
-    if (left.push(...alternatives) + patterns.length > MOST_ALTERNATIVES)
+    // The innermost first: braces may be over folders, and in one another.
+    const [braces = "", options] = /\{([^{}]*,[^{}]*)\}/.exec(text) ?? [];
+    if (options !== undefined) {
+      for (const option of options.split(",")) left.push(text.replace(braces, () => option));
+    }
+    if (left.length + patterns.length > MOST_ALTERNATIVES)
       return { fault: `its braces stand for more than ${MOST_ALTERNATIVES} patterns` };
-    if (alternatives.length > 0) continue;
+    if (options !== undefined) continue;
     const compiled = compileNames(text);
     if (typeof compiled === "object" && "fault" in compiled) return compiled;
     patterns.push(compiled);
@@ -181,27 +181,6 @@ export function compilePattern(
 }
 
 const MOST_ALTERNATIVES = 1000;
-
-/** `{a/b,c}/d` into `a/b/d` and `c/d`: braces over folders are written out, all others are part of a name. */
-function expandFolders(text: string): string[] {
-  const found = /\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/.exec(text);
-  const inner = found?.[1]?.includes("/") === true ? found : /\{([^{}]*\/[^{}]*)\}/.exec(text);
-  if (inner === null) return [];
-  const [before, after] = [text.slice(0, inner.index), text.slice(inner.index + inner[0].length)];
-  return commaSeparated(inner[1] ?? "").map((option) => before + option + after);
-}
-
-/** Split at the commas that stand in no further braces. */
-function commaSeparated(text: string): string[] {
-  const options = [""];
-  let depth = 0;
-  for (const character of text) {
-    depth += character === "{" ? 1 : character === "}" ? -1 : 0;
-    if (character === "," && depth === 0) options.push("");
-    else options.push(`${options.pop() ?? ""}${character}`);
-  }
-  return options;
-}
 
 function compileNames(text: string): Pattern | { readonly fault: string } {
   let pattern: Pattern = DONE;

@@ -72,7 +72,6 @@ class Formatter {
     return out + text.slice(done, end);
   }
 
-  /** Whole lines change places, with the comments right above a pair. */
   #block(
     { entries, end: mapEnd }: Collection,
     start: number,
@@ -141,7 +140,6 @@ function textOf(key: Node | undefined): string {
   return key?.kind === "scalar" ? key.text : "";
 }
 
-/** The position of each pair that comes first, second and so on. */
 function orderOf(pairs: readonly Entry[], part: ManifestPart | undefined): readonly number[] {
   const positions = pairs.map((_, at) => at);
   if (part?.shape.type !== "object") return positions;

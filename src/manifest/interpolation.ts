@@ -5,6 +5,49 @@ import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import { type ManifestProblem, type SourceText, didYouMean, listWords, nearest } from "./problem.ts";
 import type { Scalar } from "./shape.ts";
 
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
+
+/** What `${file:…}` reads: a file's text without one trailing newline, or why there is none. */
+export type TextFile = { readonly text: string } | { readonly fault: string };
+
+/** An entry of `vars`, as it stands in the document. */
+export interface Variable {
+  readonly value: Scalar;
+  readonly origin: Origin;
+}
+
+interface InterpolationSources {
+  readonly stage: string;
+  readonly env: EnvironmentVariables;
+  readonly files: ReadonlyMap<string, TextFile>;
+  readonly vars: ReadonlyMap<string, Variable>;
+  /** A missing secret is then unknown, with a warning, and no error. */
+  readonly allowMissingSecrets: boolean;
+  /** The names, or globs of names, of the variables that may be read; all, where there are none. */
+  readonly readable?: readonly string[];
+}
+
+/** What a template comes to in one stage. */
+export interface Interpolated {
+  /** Without meaning where there is an error, or where the value is unknown. */
+  readonly value: Scalar;
+  /** A secret is in it, so that the whole of it must not show. */
+  readonly sensitive: boolean;
+  /** A secret in it is missing, and may be. */
+  readonly unknown: boolean;
+  /** Made of secrets and files, and of nothing else: fit for a password. */
+  readonly guarded: boolean;
+  readonly problems: readonly InterpolationProblem[];
+  /** What its placeholders stand for; each must not show where the whole must not. */
+  readonly pieces: readonly string[];
+}
+
+/** `within` is the placeholder at fault; `origin` is where that stands, if not in the template itself but in a variable. */
+type InterpolationProblem = Pick<ManifestProblem, "severity" | "code" | "summary" | "detail"> & {
+  readonly within: string;
+  readonly origin?: Origin;
+};
+
 type Of<K extends Placeholder["kind"]> = Placeholder & { readonly kind: K };
 
 /**
@@ -13,26 +56,22 @@ type Of<K extends Placeholder["kind"]> = Placeholder & { readonly kind: K };
  */
 export class Interpolator {
   readonly #sources: InterpolationSources;
+  readonly #isReadable: (name: string) => boolean;
+  /** All texts met so far that must not show. */
+  readonly secrets = new Set<string>();
   /** Characters of all texts that were filled in, and names that unknown variables were compared with. */
   #length = 0;
   #guesses = 0;
   readonly #filled = new Map<string, Interpolated>();
   readonly #variables = new Map<string, Interpolated>();
-  /** Variables that are being worked out, outermost first. */
   readonly #pending: string[] = [];
-  readonly #secrets = new Set<string>();
-  #readable: readonly ((name: string) => boolean)[] | undefined;
 
   constructor(sources: InterpolationSources) {
     this.#sources = sources;
+    const tests = sources.readable?.map((glob) => globTest(glob));
+    this.#isReadable = (name) => tests === undefined || tests.some((test) => test(name));
   }
 
-  /** All texts met so far that must not show. */
-  get secrets(): ReadonlySet<string> {
-    return this.#secrets;
-  }
-
-  /** A variable as it is written. */
   variable(name: string): string | undefined {
     const value = this.#sources.vars.get(name)?.value;
     return value === undefined ? undefined : String(value);
@@ -40,7 +79,7 @@ export class Interpolator {
 
   /** Notes a text that must not show, with and without white space around it. */
   protect(text: string): void {
-    this.#secrets.add(text).add(text.trim());
+    this.secrets.add(text).add(text.trim());
   }
 
   fill(text: string): Interpolated {
@@ -80,23 +119,21 @@ export class Interpolator {
   }
 
   #env({ name, fallback, source }: Of<"env">): Interpolated {
-    const refused = this.#refused(name, source);
-    if (refused !== undefined) return refused;
+    if (!this.#isReadable(name)) return untrusted(name, source);
     const value = this.#environment(name);
     if (value !== undefined && ADDRESS_WITH_PASSWORD.test(value)) {
       const detail = `\`${source}\` would show it in plans and messages. Write \`\${secret:${name}}\`.`;
       return failed("credential-in-env", `The value of ${name} contains a password`, detail, source);
     }
-    if (value !== undefined && (value !== "" || fallback === undefined)) return plain(value);
-    if (fallback !== undefined) return plain(fallback);
+    const known = value === "" ? (fallback ?? value) : (value ?? fallback);
+    if (known !== undefined) return plain(known);
     const detail = `\`${source}\` takes its value from it. Set it, or add a fallback: \`\${env:${name}:-…}\`.`;
     return failed("missing-env", `The environment variable ${name} is not set`, detail, source);
   }
 
   /** Pipelines hand over a missing secret as an empty one. */
   #secret({ name, source }: Of<"secret">): Interpolated {
-    const refused = this.#refused(name, source);
-    if (refused !== undefined) return refused;
+    if (!this.#isReadable(name)) return untrusted(name, source);
     const value = this.#environment(name);
     if (value !== undefined && value !== "") {
       this.protect(value);
@@ -113,10 +150,10 @@ export class Interpolator {
 
   /** What a file holds may show, unless it stands where a secret belongs. */
   #file({ path, source }: Of<"file">): Interpolated {
-    const file = this.#sources.files.get(path) ?? { ok: false, reason: "It was not read." };
-    if (file.ok) return { ...plain(file.text), guarded: true, pieces: [file.text] };
-    const summary = `The file ${path} cannot be used`;
-    return failed("unreadable-file", summary, `\`${source}\`: ${file.reason}`, source);
+    const file = this.#sources.files.get(path) ?? { fault: "It was not read." };
+    if ("text" in file) return { ...plain(file.text), guarded: true, pieces: [file.text] };
+    const detail = `\`${source}\`: ${file.fault}`;
+    return failed("unreadable-file", `The file ${path} cannot be used`, detail, source);
   }
 
   #variable({ name, source }: Of<"var">): Interpolated {
@@ -164,51 +201,16 @@ export class Interpolator {
     return at(this.#sources.vars.get(first)?.origin, circular);
   }
 
-  /** A variable that the trust file does not allow. */
-  #refused(name: string, source: string): Interpolated | undefined {
-    this.#readable ??= this.#sources.readable?.map((glob) => globTest(glob)) ?? [() => true];
-    if (this.#readable.some((test) => test(name))) return undefined;
-    const summary = `The trust file does not allow the variable ${name}`;
-    const detail = `\`${source}\` reads it. Only variables that the file lists under \`variables\` can be read in this stage.`;
-    return failed("untrusted", summary, detail, source);
-  }
-
   #environment(name: string): string | undefined {
     const { env } = this.#sources;
     return Object.hasOwn(env, name) ? env[name] : undefined;
   }
 }
 
-/** What a template comes to in one stage. */
-export interface Interpolated {
-  /** Without meaning where there is an error, or where the value is unknown. */
-  readonly value: Scalar;
-  /** A secret is in it, so that the whole of it must not show. */
-  readonly sensitive: boolean;
-  /** A secret in it is missing, and may be. */
-  readonly unknown: boolean;
-  /** Made of secrets and files, and of nothing else: fit for a password. */
-  readonly guarded: boolean;
-  readonly problems: readonly InterpolationProblem[];
-  /** What its placeholders stand for; each must not show where the whole must not. */
-  readonly pieces: readonly string[];
-}
-
-export interface InterpolationProblem extends Pick<
-  ManifestProblem,
-  "severity" | "code" | "summary" | "detail"
-> {
-  /** The placeholder at fault. */
-  readonly within: string;
-  /** Where that stands, if not in the template itself: the definition of a variable. */
-  readonly origin?: Origin;
-}
-
 /** A name of which everyone would say that its value is a secret. */
 export const CREDENTIAL =
   /(?:^|_)(?:KEYS?|TOKENS?|(?:PG)?PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
 
-/** `scheme://user:password@` */
 const ADDRESS_WITH_PASSWORD = /[a-z][a-z\d+.-]{0,30}:\/\/[^\s/@:]{0,200}:[^\s/@]{1,1000}@/i;
 
 /** Code of the problem that a secret is not there; some commands can do without. */
@@ -218,7 +220,6 @@ export const MISSING_SECRET = "missing-secret";
 const MOST_NAMED = 20;
 const MOST_GUESSES = 20_000;
 
-/** How many variables may stand for one another in a row. */
 const DEEPEST = 100;
 
 /** Room for any prompt, and a bound on variables that double one another. */
@@ -227,7 +228,6 @@ const LONGEST = 1_000_000;
 /** Characters of all interpolated texts of a stage: a variable of a megabyte in each of them would fill the memory. */
 const LONGEST_TOGETHER = 100_000_000;
 
-/** A value that may show. */
 function plain(value: Scalar): Interpolated {
   return { value, sensitive: false, unknown: false, guarded: false, problems: [], pieces: [] };
 }
@@ -245,6 +245,12 @@ function failed(
 ): Interpolated {
   const problems = [{ severity, code, summary, detail, within }];
   return { ...plain(""), unknown: true, guarded: true, problems };
+}
+
+function untrusted(name: string, source: string): Interpolated {
+  const summary = `The trust file does not allow the variable ${name}`;
+  const detail = `\`${source}\` reads it. Only variables that the file lists under \`variables\` can be read in this stage.`;
+  return failed("untrusted", summary, detail, source);
 }
 
 /** The pieces of a template in one. `flawed`: there is more to it, which was told of before. */
@@ -273,7 +279,6 @@ function at(origin: Origin | undefined, filled: Interpolated): Interpolated {
   return { ...filled, problems: filled.problems.map((problem) => ({ origin, ...problem })) };
 }
 
-/** A text of a document that is to be filled in. */
 export interface FoundTemplate {
   readonly path: Path;
   readonly template: Template;
@@ -290,7 +295,6 @@ export function findTemplates({
   return isTemplate(text) || text.includes("\\") ? search(value) : [];
 }
 
-/** All placeholders in a value, in its order. */
 export function placeholdersIn(value: Json): readonly Placeholder[] {
   return search(value).flatMap(({ template }) =>
     template.parts.flatMap((part) => (part.kind === "text" ? [] : [part])),
@@ -301,21 +305,20 @@ function search(document: Json): readonly FoundTemplate[] {
   const found: FoundTemplate[] = [];
   // One path for the whole walk, copied where something is found.
   const path: (string | number)[] = [];
-  visit(document);
-  return found;
-
-  function visit(value: Json): void {
+  const visit = (value: Json): void => {
     if (typeof value === "string") {
       if (isTemplate(value)) found.push({ path: [...path], template: parseTemplate(value) });
-    } else if (isArray(value)) for (let at = 0; at < value.length; at++) enter(at, value[at] ?? null);
-    else if (isObject(value)) for (const key of Object.keys(value)) enter(key, value[key] ?? null);
-  }
-
-  function enter(step: string | number, value: Json): void {
-    path.push(step);
-    visit(value);
-    path.pop();
-  }
+      return;
+    }
+    if (!isArray(value) && !isObject(value)) return;
+    for (const [step, inner] of isArray(value) ? value.entries() : Object.entries(value)) {
+      path.push(step);
+      visit(inner);
+      path.pop();
+    }
+  };
+  visit(document);
+  return found;
 }
 
 /**
@@ -328,9 +331,8 @@ interface Template {
   readonly faults: readonly TemplateFault[];
 }
 
-export type TemplatePart = { readonly kind: "text"; readonly text: string } | Placeholder;
+type TemplatePart = { readonly kind: "text"; readonly text: string } | Placeholder;
 
-/** `source` is the placeholder as it is written. */
 export type Placeholder = { readonly source: string } & (
   | { readonly kind: "env"; readonly name: string; readonly fallback: string | undefined }
   | { readonly kind: "secret"; readonly name: string }
@@ -339,10 +341,7 @@ export type Placeholder = { readonly source: string } & (
   | { readonly kind: "stage" }
 );
 
-export interface TemplateFault {
-  readonly source: string;
-  readonly reason: string;
-}
+type TemplateFault = { readonly source: string; readonly reason: string };
 
 const BODY = /^(env|secret|file|var):(.*)$/s;
 const ENV = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
@@ -358,7 +357,6 @@ export function isTemplate(text: string): boolean {
   return text.includes("$") && text.includes("${");
 }
 
-/** A template that stands for exactly this text. */
 export function escapeTemplate(text: string): string {
   return text.split("${").join("$${");
 }
@@ -371,28 +369,19 @@ export function parseTemplate(text: string): Template {
   const literal = (piece: string): void => {
     if (piece !== "") parts.push({ kind: "text", text: piece });
   };
-  for (let start = text.indexOf("${"); start >= 0; start = text.indexOf("${", end)) {
-    const isEscaped = text[start - 1] === "$" && start - 1 >= end;
-    literal(text.slice(end, isEscaped ? start - 1 : start));
-    end = start + 2;
-    if (isEscaped) {
-      literal("${");
-      continue;
+  // An escape; or a placeholder, with all that follows where it is not closed.
+  for (const { 0: source, 1: body, 2: close, index } of text.matchAll(/\$\$\{|\$\{([^}]*)(\}?)/g)) {
+    literal(text.slice(end, index));
+    end = index + source.length;
+    if (body === undefined) literal("${");
+    else if (close === "") {
+      const [line = ""] = source.split("\n", 1);
+      faults.set(line, { source: line, reason: `The closing \`}\` is missing. ${ESCAPE}` });
+    } else if (!faults.has(source)) {
+      const read = placeholder(source, body);
+      if ("kind" in read) parts.push(read);
+      else faults.set(source, read);
     }
-    const close = text.indexOf("}", end);
-    if (close < 0) {
-      // Nothing that follows is closed either.
-      const source = text.slice(start).split("\n", 1)[0] ?? "";
-      faults.set(source, { source, reason: `The closing \`}\` is missing. ${ESCAPE}` });
-      end = text.length;
-      break;
-    }
-    const source = text.slice(start, close + 1);
-    end = close + 1;
-    if (faults.has(source)) continue;
-    const read = placeholder(source, source.slice(2, -1));
-    if ("kind" in read) parts.push(read);
-    else faults.set(source, read);
   }
   literal(text.slice(end));
   return { parts, faults: [...faults.values()] };
@@ -435,32 +424,6 @@ function unknownKind(body: string): string {
   const hint =
     guess === undefined ? "" : ` Did you mean \`${guess === "stage" ? "${stage}" : `\${${guess}:…}`}\`?`;
   return `An interpolation is ${FORMS}.${hint} ${ESCAPE}`;
-}
-
-/** The values of environment variables, as the process or a `--dotenv` file gives them. */
-export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
-/** What `${file:…}` reads: a file's text without one trailing newline, or why there is none. */
-export type TextFile =
-  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
-
-/** An entry of `vars`, as it stands in the document. */
-export interface Variable {
-  readonly value: Scalar;
-  readonly origin: Origin;
-}
-
-/** All that the interpolations of one stage draw on. */
-export interface InterpolationSources {
-  readonly stage: string;
-  readonly env: EnvironmentVariables;
-  /** By path as the manifest writes it. */
-  readonly files: ReadonlyMap<string, TextFile>;
-  readonly vars: ReadonlyMap<string, Variable>;
-  /** A missing secret is then unknown, with a warning, and no error. */
-  readonly allowMissingSecrets: boolean;
-  /** The names, or globs of names, of the variables that may be read; all, where there are none. */
-  readonly readable?: readonly string[];
 }
 
 /**

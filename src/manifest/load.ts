@@ -27,7 +27,6 @@ import { findDuplicates, groupByTarget, resolveTarget } from "./target.ts";
 import type { Trust, TrustOf } from "./trust.ts";
 
 export interface LoadOptions extends ResolveOptions {
-  /** The project's folder, for the default of `folder`. */
   readonly root: string;
   /** Whether a project without target documents will do: an import is what writes the first. */
   readonly mayBeEmpty?: boolean;
@@ -37,7 +36,6 @@ export interface LoadOptions extends ResolveOptions {
   readonly counted?: ((files: number) => void) | undefined;
 }
 
-/** A project resolved for one stage, or what keeps it from being so. */
 export type Loaded = LoadedProject | LoadFailure;
 
 interface Resolved {
@@ -49,17 +47,14 @@ export interface LoadedProject extends Resolved {
   readonly ok: true;
   /** Warnings, sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
-  /** For `locate`, of diagnostics that later steps make. */
   readonly sources: Sources;
   /** Texts that must not show in any output, from 4 characters up, longest first. */
   readonly secrets: readonly string[];
-  /** `tasc.yaml` as it stands in the file. */
   readonly project: Document;
   /** The target documents as they stand in their files, sorted by file. */
   readonly documents: readonly Document[];
 }
 
-/** With every error there is, and the warnings, sorted by place. */
 type LoadFailure = { readonly ok: false } & Pick<LoadedProject, "diagnostics" | "sources" | "secrets">;
 
 /** Reads a project's manifests and resolves them for one stage: read, check, choose, merge, fill in, check again. */
@@ -87,7 +82,6 @@ export interface ProjectReading {
   readonly documents: readonly Document[];
   /** What `${file:…}` names, by the path as written. */
   readonly textFiles: ReadonlyMap<string, TextFile>;
-  /** Every file that was read, for places in it. */
   readonly sources: Sources;
   readonly problems: readonly ManifestProblem[];
   /** Whether all resources are there; if not, a reference to one that is missing proves nothing. */
@@ -186,7 +180,7 @@ function rereadSources(folder: ProjectFolder, files: ReadonlySet<string>): Sourc
     get(file) {
       if (!files.has(file)) return undefined;
       const read = folder.read(file);
-      return read.ok && read.decoded.ok ? { file, text: read.decoded.text } : undefined;
+      return read.ok ? { file, text: read.text } : undefined;
     },
   };
 }
@@ -224,10 +218,8 @@ function noProject(folder: ProjectFolder): ManifestProblem {
 }
 
 export interface ResolveOptions {
-  /** `--stage`. */
   readonly stage?: string | undefined;
   readonly env: EnvironmentVariables;
-  /** `--allow-missing-secrets`. */
   readonly allowMissingSecrets?: boolean;
   /** `false` for what never calls the service: the API key may then be missing. */
   readonly needsApiKey?: boolean;
@@ -310,27 +302,20 @@ function distinct(problems: readonly ManifestProblem[]): readonly ManifestProble
 /** Reads what `${file:…}` names. What cannot be had is a problem only for the stage that uses it. */
 function readTextFile(folder: ProjectFolder, path: string): TextFile {
   if (/^(?:[/\\]|[A-Za-z]:)/.test(path) || stepsOf(path)[0] === "..")
-    return failed("The path leaves the project folder. Use a path inside it, relative to tasc.yaml.");
+    return { fault: "The path leaves the project folder. Use a path inside it, relative to tasc.yaml." };
   const steps = stepsOf(path);
   const hidden = steps.find((step) => step.startsWith("."));
   if (hidden !== undefined)
-    return failed(`Hidden files such as \`${hidden}\` often contain credentials. Choose another file.`);
+    return { fault: `Hidden files such as \`${hidden}\` often contain credentials. Choose another file.` };
   const { kind, inside } = folder.follow(path);
   if (kind !== "nothing" && inside !== steps.join("/"))
-    return failed("It is a symbolic link, or its path contains one. Use the path of the file itself.");
+    return { fault: "It is a symbolic link, or its path contains one. Use the path of the file itself." };
   const read = folder.read(path);
-  if (!read.ok) return failed(read.reason);
-  const { decoded } = read;
-  if (!decoded.ok) return failed("It is not UTF-8 text.");
-  return { ok: true, text: decoded.text.replace(/\r?\n$/, "") };
+  return read.ok ? { text: read.text.replace(/\r?\n$/, "") } : { fault: read.reason };
 }
 
 /** The names on a path without `.` and `..`; a `..` that leads above the start remains. */
 function stepsOf(path: string): readonly string[] {
   const steps = posix.normalize(path.replaceAll("\\", "/")).split("/");
   return steps.filter((step) => step !== "" && step !== ".");
-}
-
-function failed(reason: string): TextFile {
-  return { ok: false, reason };
 }

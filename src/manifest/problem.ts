@@ -33,7 +33,6 @@ export function manifestProblem(
   return { severity: "error", code, summary, detail: placed, origin, ...extras };
 }
 
-/** Whether any of the problems is an error. */
 export function hasErrors(problems: readonly { readonly severity: Severity }[]): boolean {
   return problems.some(({ severity }) => severity === "error");
 }
@@ -60,7 +59,6 @@ export function showFound(value: Json | undefined, mayShow: boolean): string {
   return mayShow ? `${kind} ${quote(value)}` : kind.replace("the", "a");
 }
 
-/** A text for a message, cut where it is long. */
 export function shortened(text: string): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
 }
@@ -70,7 +68,6 @@ function quote(value: string | number | boolean): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 2)}…"`;
 }
 
-/** `a`, `b` and `c`. */
 export function listWords(words: readonly string[], joint: "and" | "or"): string {
   const quoted = words.map((word) => `\`${word}\``);
   const last = quoted.at(-1) ?? "";
@@ -88,7 +85,6 @@ export function guessed(word: string, candidates: Iterable<string>): string {
   return guess === undefined ? "" : ` Did you mean ${guess}?`;
 }
 
-/** The shortest beginning of a word that is worth a guess. */
 const SHORTEST_START = 3;
 
 /**
@@ -139,7 +135,6 @@ function cell(row: readonly number[], column: number): number {
   return row[column] ?? Infinity;
 }
 
-/** A file's text under the path by which diagnostics name it. */
 export interface SourceText {
   readonly file: string;
   readonly text: string;

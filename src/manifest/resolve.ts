@@ -15,7 +15,6 @@ import {
 } from "./shape.ts";
 import { setOwn } from "./yaml/text.ts";
 
-/** What a value is resolved in. Paths count from where resolving began. */
 export interface ResolveContext {
   readonly interpolator: Interpolator;
   /** Where the value at a path stands, of several layers in the one that counts. */
@@ -107,7 +106,6 @@ function protect(text: string, { interpolator }: ResolveContext): Secret {
   return new Secret(text);
 }
 
-/** Whether no text in the value is a template, so that it stands for itself. */
 function isPlain(json: Json): boolean {
   if (typeof json === "string") return !isTemplate(json);
   if (isArray(json)) return json.every(isPlain);

@@ -42,7 +42,6 @@ interface SettingsRequest {
   readonly stages: readonly string[];
   readonly layers: readonly Layer[];
   readonly interpolator: Interpolator;
-  /** Whether the API key must be there; `validate` does without. */
   readonly needsApiKey: boolean;
   /** Whether something stands at a path, in any layer, that was found wrong before. */
   readonly isInvalid: (path: Path) => boolean;
@@ -53,22 +52,19 @@ interface SettingsRequest {
   readonly report: (problem: ManifestProblem) => void;
 }
 
-/** What settings are resolved with. */
 interface SettingsContext extends SettingsRequest, ResolveContext {
-  /** Reports an error at the place that counts for a path. */
-  readonly reportAt: (code: string, path: Path, summary: string, detail: string, more?: Details) => void;
+  readonly reportAt: (code: string, path: Path, summary: string, detail: string, within?: string) => void;
 }
-
-type Details = Parameters<typeof manifestProblem>[4];
 
 /** The settings of one stage: merged, filled in, completed with defaults. */
 export function resolveSettings(request: SettingsRequest): Settings {
   const { layers, stage, stages, trust, report } = request;
   const originOf = (path: Path): Origin => originIn(layers, path) ?? { file: PROJECT_FILE, path };
-  const reportAt = (code: string, path: Path, summary: string, detail: string, more?: Details): void =>
-    report(manifestProblem(code, originOf(path), summary, detail, more));
+  const reportAt = (code: string, path: Path, summary: string, detail: string, within?: string): void =>
+    report(manifestProblem(code, originOf(path), summary, detail, defined({ within })));
   const context: SettingsContext = { ...request, originOf, reportAt };
-  const misplaced = misplacedInBaseUrl(request);
+  const address = mergedAt(layers, BASE_URL);
+  const misplaced = typeof address === "string" ? firstMisplaced(address, request.interpolator) : undefined;
   const wanted = wantedService(request, misplaced !== undefined);
   const service = mapOf(resolveValue(SERVICE_PART, wanted, ["service"], context));
   const state = resolveState(context);
@@ -78,7 +74,7 @@ export function resolveSettings(request: SettingsRequest): Settings {
       BASE_URL,
       `\`${misplaced}\` cannot be part of \`service.baseUrl\``,
       `The API key is sent to this address. Only \`\${env:…}\`, \`\${var:…}\` and \`\${stage}\` are interpolated in it, and only before its path.`,
-      { within: misplaced },
+      misplaced,
     );
   reportMissing(service, misplaced !== undefined, context);
   // What no call could be sent to. That plain http is allowed is for the command line to say.
@@ -89,11 +85,10 @@ export function resolveSettings(request: SettingsRequest): Settings {
   const settings: Settings = {
     stage,
     stages,
-    // Paths are put behind it with a slash of their own.
     baseUrl: typeof service.baseUrl === "string" ? service.baseUrl.replace(/\/+$/, "") : "",
     apiKey: service.apiKey instanceof Secret ? service.apiKey : undefined,
     concurrency: numberOf(service.concurrency) ?? DEFAULT_CONCURRENCY,
-    requestTimeout: durationOf(service.requestTimeout),
+    requestTimeout: durationOf(service.requestTimeout) ?? durationOf(DEFAULT_REQUEST_TIMEOUT) ?? 0,
     retries: numberOf(service.retries) ?? DEFAULT_RETRIES,
     ...(typeof service.rateLimit === "string" ? { rateLimit: parseRate(service.rateLimit) ?? 1 } : {}),
     state,
@@ -123,20 +118,14 @@ function wantedService({ layers, interpolator, needsApiKey }: SettingsRequest, i
 }
 
 /**
- * The address decides who gets the API key, and what stands in it goes there with every call: it is made of what a
- * reviewer sees, and of environment variables in its host alone.
+ * The first placeholder that the service's address may not have where it is. The address decides who gets the API key, and
+ * what stands in it goes there with every call: it is made of what a reviewer sees, and of environment variables in its
+ * host alone. @param before variables that are being looked into
  */
-function misplacedInBaseUrl({ layers, interpolator }: SettingsRequest): string | undefined {
-  const text = mergedAt(layers, BASE_URL);
-  if (typeof text !== "string" || !isTemplate(text)) return undefined;
-  return firstMisplaced(text, (name) => interpolator.variable(name), []);
-}
-
-/** The first placeholder that an address may not have where it is. @param before variables that are being looked into */
 function firstMisplaced(
   text: string,
-  variable: (name: string) => string | undefined,
-  before: readonly string[],
+  interpolator: Interpolator,
+  before: readonly string[] = [],
 ): string | undefined {
   let prefix = "";
   for (const part of parseTemplate(text).parts) {
@@ -147,9 +136,9 @@ function firstMisplaced(
     const isInHost = /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*)?$/.test(prefix);
     if (!isInHost || part.kind === "secret" || part.kind === "file") return part.source;
     const name = part.kind === "var" && !before.includes(part.name) ? part.name : undefined;
-    const inner = name === undefined ? undefined : variable(name);
+    const inner = name === undefined ? undefined : interpolator.variable(name);
     if (name !== undefined && inner !== undefined)
-      if (firstMisplaced(prefix + inner, variable, [...before, name]) !== undefined) return part.source;
+      if (firstMisplaced(prefix + inner, interpolator, [...before, name]) !== undefined) return part.source;
     prefix += inner !== undefined && !isTemplate(inner) ? inner : "x";
   }
   return undefined;
@@ -199,11 +188,11 @@ function resolveState(context: SettingsContext): StateSettings {
   const options = Object.entries(rest).flatMap(([key, value]): [string, StateOption][] =>
     key !== "backend" && isOption(value) ? [[key, value]] : [],
   );
-  for (const [, value] of options)
-    if (value instanceof Secret) for (const part of secretParts(value)) context.interpolator.protect(part);
-  for (const [, value] of own)
-    if (typeof value === "string")
-      for (const part of addressParts(value, context)) context.interpolator.protect(part);
+  const parts = [
+    ...options.flatMap(([, value]) => (value instanceof Secret ? secretParts(value) : [])),
+    ...own.flatMap(([, value]) => (typeof value === "string" ? addressParts(value, context) : [])),
+  ];
+  for (const part of parts) context.interpolator.protect(part);
   return {
     backend,
     ...(fingerprintKey instanceof Secret ? { fingerprintKey } : {}),
@@ -246,7 +235,6 @@ function hasLiteralPassword(text: string, { interpolator }: SettingsContext): bo
 
 const SHORTEST_FINGERPRINT_KEY = 16;
 
-/** A key that means nothing to the backend. */
 export function foreignKey(file: string, path: Path, branches: Branches, value: string): ManifestProblem {
   const key = String(path.at(-1));
   const owners = Object.keys(branches.of).filter((name) => branches.of[name]?.allowed.includes(key));
@@ -268,10 +256,6 @@ function resolvePolicy(context: SettingsContext): Policy {
     return [policyOf(mapOf(resolved))];
   });
   return policies.reduce(stricter, {});
-}
-
-function textOf(value: StateOption): string {
-  return value instanceof Secret ? value.reveal() : String(value);
 }
 
 /** Refuses what goes past the limits of the trust file. */
@@ -296,7 +280,8 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
       refuse(BASE_URL, `the service ${origin}`, origins);
   // State knows what a protected test case is called, so whoever chooses its place can get around the policy.
   const folder = statePath ?? (stateHosts?.length === 0 ? STATE_FOLDER : undefined);
-  const place = textOf(state.options["path"] ?? STATE_FOLDER);
+  const { path = STATE_FOLDER } = state.options;
+  const place = path instanceof Secret ? path.reveal() : String(path);
   const isElsewhere = folder === undefined || normalize(`${place}/`) !== normalize(`${folder}/`);
   if (state.backend === "local" && (folder ?? stateHosts) !== undefined && isElsewhere)
     refuse(
@@ -340,22 +325,17 @@ function originOfUrl(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
-/** What every call needs and neither the project nor the stage gives. */
 function reportMissing(service: ValueObject, isUrlRefused: boolean, context: SettingsContext): void {
-  const { layers, needsApiKey, isInvalid } = context;
-  const origin = originIn(layers, ["service"]) ?? { file: PROJECT_FILE, path: [] };
-  const check = (key: string, example: string): void => {
-    if (service[key] !== undefined || isInvalid(["service", key])) return;
+  const wanted = [
+    ...(isUrlRefused ? [] : [["baseUrl", "https://service.example.com"]]),
+    ...(context.needsApiKey ? [["apiKey", "${secret:TASC_API_KEY}"]] : []),
+  ];
+  for (const [key = "", example = ""] of wanted) {
+    if (service[key] !== undefined || context.isInvalid(["service", key])) continue;
+    const origin = originIn(context.layers, ["service"]) ?? { file: PROJECT_FILE, path: [] };
     const detail = `Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`;
     context.report(manifestProblem("missing-key", origin, `\`service.${key}\` is missing`, detail));
-  };
-  if (!isUrlRefused) check("baseUrl", "https://service.example.com");
-  if (needsApiKey) check("apiKey", "${secret:TASC_API_KEY}");
-}
-
-function durationOf(value: Value | undefined): number {
-  const text = typeof value === "string" ? value : DEFAULT_REQUEST_TIMEOUT;
-  return parseDuration(text) ?? durationOf(undefined);
+  }
 }
 
 type StateOption = StateSettings["options"][string];
@@ -364,15 +344,19 @@ function isOption(value: Value): value is StateOption {
   return value instanceof Secret || ["string", "number", "boolean"].includes(typeof value);
 }
 
+function durationOf(value: Value | undefined, longestDays?: number): number | undefined {
+  return typeof value === "string" ? parseDuration(value, longestDays) : undefined;
+}
+
 function policyOf(policy: ValueObject): Policy {
-  const { onRemove, planExpiry } = policy;
+  const { onRemove } = policy;
   return defined({
     maxChanges: numberOf(policy.maxChanges),
     maxDisabledPercent: numberOf(policy.maxDisabledPercent),
     protected: textsOf(policy.protected),
     requireTags: textsOf(policy.requireTags),
     maxGenerations: numberOf(policy.maxGenerations),
-    planExpiry: typeof planExpiry === "string" ? parseDuration(planExpiry, 30) : undefined,
+    planExpiry: durationOf(policy.planExpiry, 30),
     sameCommit: policy.sameCommit === true ? true : undefined,
     onRemove: onRemove === "ignore" || onRemove === "disable" ? onRemove : undefined,
   });
@@ -401,7 +385,6 @@ export function settingsLayers(project: Document, stage: string): readonly Layer
 
 const ONLY_STAGE = "default";
 
-/** The stages of a project, in the order of the file. */
 export function stagesOf(project: Document): readonly string[] {
   const { stages } = project.value;
   const declared = isObject(stages) ? Object.keys(stages) : [];
@@ -444,7 +427,6 @@ export function stagesInWords(stages: readonly string[]): string {
   return `The project has ${stages.length === 1 ? "the stage" : "the stages"} ${listWords(stages, "and")}.`;
 }
 
-/** The variables of a stage, each with the place that counts. */
 export function variablesOf(layers: readonly Layer[]): ReadonlyMap<string, Variable> {
   const variables = new Map<string, Variable>();
   for (const { file, path, value } of layers)

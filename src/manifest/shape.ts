@@ -14,13 +14,10 @@ export type ManifestShape =
   | { readonly type: "duration"; readonly longestDays?: number }
   /** `20/s`, `600/m`. */
   | { readonly type: "rate" }
-  /** A text, a number or a boolean. */
   | { readonly type: "scalar" }
-  /** A logical key. */
   | { readonly type: "key" }
   | { readonly type: "uuid" }
   | { readonly type: "address" }
-  /** This number and no other. */
   | { readonly type: "version"; readonly version: number }
   | { readonly type: "list"; readonly of: ManifestShape; readonly unique?: true }
   | MapShape
@@ -45,13 +42,11 @@ export interface ObjectShape {
 /** One key decides which others may be there, and which must. */
 export interface Branches {
   readonly key: string;
-  /** Its value where it is left out. */
   readonly default: string;
   readonly of: Readonly<Record<string, Branch>>;
 }
 
 export interface Branch {
-  /** Of the keys that some branches have and others do not. */
   readonly allowed: readonly string[];
   readonly required: readonly string[];
 }
@@ -75,12 +70,10 @@ export interface ManifestPart {
   readonly open?: true;
   /** It must stand there as it is: it is read before anything is interpolated. */
   readonly literal?: true;
-  /** What holds where it is left out; for documentation. */
   readonly default?: string | number;
   readonly description: string;
 }
 
-/** A part of which only the shape is known: an item of a list, an entry of a map. */
 export function bare(shape: ManifestShape): ManifestPart {
   return { shape, description: "" };
 }
@@ -89,7 +82,6 @@ const JSON_PART = bare({ type: "json" });
 /** The description in a reference's `{ description: … }`. */
 const NAME_PART = bare({ type: "string", minLength: 1 });
 
-/** What stands at an index of a part's list. */
 export function itemOf({ shape, open }: ManifestPart): ManifestPart {
   if (shape.type !== "list") return JSON_PART;
   return open === true ? { ...bare(shape.of), open } : bare(shape.of);
@@ -115,7 +107,6 @@ export function partsAlong(root: ManifestPart, path: Path): readonly ManifestPar
   return parts;
 }
 
-/** Whether the whole of it must not show. */
 export function isHidden(part: ManifestPart): boolean {
   return part.secret === true || part.sensitive === true;
 }
@@ -145,7 +136,6 @@ export function allowedIn({ shape, nullable, literal }: ManifestPart): string {
   return `${words}${nullable === true ? ", or null" : ""}${interpolation}`;
 }
 
-/** What a shape allows, in words that follow "must be". */
 export function allowed(shape: ManifestShape): string {
   if (isTextual(shape))
     return shape.type === "duration" && shape.longestDays !== undefined
@@ -184,15 +174,11 @@ function bounds(minimum: number | undefined, maximum?: number): string {
   return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
 }
 
-/** Whether a text in its place is an interpolation or a mistake. */
 function isConverted({ type }: ManifestShape): boolean {
   return type === "integer" || type === "number" || type === "boolean" || type === "enum";
 }
 
-/**
- * Regular expressions that JSON Schema and the checks after interpolation share, as text. They are written for the
- * `u` flag, as JSON Schema wants it.
- */
+// Regular expressions that JSON Schema and the checks after interpolation share, written for the `u` flag as JSON Schema wants it.
 
 /** Names that JavaScript gives a meaning to; no manifest needs them. */
 export const RESERVED_KEYS = ["__proto__", "constructor", "prototype"] as const;
@@ -208,7 +194,6 @@ export const ANY_KEY = `^(?!(?:${RESERVED_KEYS.join("|")})$)(?![\\s\\S]*\\$\\{)`
 
 const ADDRESS_KEY = KEY_PATTERN.slice(1, -1);
 
-/** Texts that match an expression, and what they are in words that follow "must be". */
 export const TEXTS = {
   /** A scheme, `://` and something after it; or a `data:` URL, as images may be. */
   url: {
@@ -313,7 +298,6 @@ export function parseDuration(text: string, longestDays = 1): number | undefined
   return milliseconds >= 1 && milliseconds <= longestDays * 86_400_000 ? milliseconds : undefined;
 }
 
-/** Calls a second. */
 export function parseRate(text: string): number | undefined {
   const [count = "", unit = ""] = text.split("/");
   return isOfType({ type: "rate" }, text) ? (Number(count) * 1000) / (UNITS[unit] ?? Number.NaN) : undefined;
@@ -327,7 +311,6 @@ export interface Validate {
 
 /** One keyword of a schema that a value does not satisfy. */
 export interface SchemaFinding {
-  /** JSON pointer to the value. */
   readonly instancePath: string;
   readonly schemaPath: string;
   readonly keyword: string;

@@ -8,9 +8,15 @@ import {
   TEST_CASE_FIELDS,
   URL_TEXT,
 } from "../model/fields.ts";
-import { type Branches, type ManifestPart, type ObjectShape, type Parts, bare } from "./shape.ts";
+import {
+  type Branches,
+  type ManifestPart,
+  type ManifestShape,
+  type ObjectShape,
+  type Parts,
+  bare,
+} from "./shape.ts";
 
-/** What manifests need of a row of the field table. */
 export type FieldRow = Pick<Field, "name" | "path" | "shape" | "nullable" | "description">;
 
 export type InnerKind = Exclude<Kind, "target">;
@@ -29,13 +35,12 @@ export interface SectionRow<K extends InnerKind = InnerKind> {
 
 export const TARGET_ROWS: readonly FieldRow[] = TARGET_FIELDS;
 
-/** Keys of a document that say something about the target itself. */
-export const TARGET_KEYS: readonly string[] = [
-  "id",
-  "onlyStages",
-  "onRemove",
-  ...new Set(TARGET_ROWS.map(({ path }) => String(path[0]))),
+/** What a document says of the target itself, with the keys under which it does. */
+export const OWN_FIELDS: readonly Pick<FieldRow, "name" | "path">[] = [
+  ...["id", "onlyStages", "onRemove"].map((name) => ({ name, path: [name] })),
+  ...TARGET_ROWS,
 ];
+export const TARGET_KEYS: readonly string[] = [...new Set(OWN_FIELDS.map(({ path }) => String(path[0])))];
 
 export const ENVIRONMENTS: SectionRow<"environment"> = {
   kind: "environment",
@@ -68,17 +73,19 @@ export const BATCH_GENERATIONS: SectionRow<"batchGeneration"> = {
 export const SECTIONS = [ENVIRONMENTS, TEST_CASES, BATCH_GENERATIONS] as const;
 
 /** `onRemove`, of a target and of the project's policy. */
-export const ON_REMOVE_PART: ManifestPart = {
-  shape: { type: "enum", values: ["ignore", "disable"] },
-  open: true,
-  description:
-    "What happens to a test case that is removed from the manifests: nothing, or its status is set to DISABLED.",
-};
+export const ON_REMOVE_PART: ManifestPart = part(
+  { type: "enum", values: ["ignore", "disable"] },
+  "What happens to a test case that is removed from the manifests: nothing, or its status is set to DISABLED.",
+  { open: true },
+);
 
-/** The parts of objects that group rows with dotted names, `discovery.prompt` for example. */
-const GROUPS: ReadonlyMap<string, string> = new Map([
-  ["discovery", "How the service generates the test case."],
-]);
+function part(
+  shape: ManifestShape,
+  description: string,
+  more: Omit<ManifestPart, "shape" | "description"> = {},
+): ManifestPart {
+  return { shape, description, ...more };
+}
 
 function partsOf(rows: readonly FieldRow[]): Parts {
   const keys = new Set(rows.map(({ path }) => String(path[0])));
@@ -91,26 +98,21 @@ function rowPart(rows: readonly FieldRow[], key: string): ManifestPart {
   const single = own.find(({ path }) => path.length === 1);
   if (single !== undefined) return single;
   const inner = own.map((row) => ({ ...row, path: row.path.slice(1) }));
-  return {
-    shape: { type: "object", parts: partsOf(inner) },
-    description: GROUPS.get(key) ?? `Fields of ${key}.`,
-  };
+  const isDiscovery = key === "discovery";
+  const description = isDiscovery ? "How the service generates the test case." : `Fields of ${key}.`;
+  return part({ type: "object", parts: partsOf(inner) }, description);
 }
 
 function idPart(noun: string): ManifestPart {
-  return {
-    shape: { type: "uuid" },
-    description: `Id of the ${noun} on the service. Binds this address to that resource.`,
-  };
+  return part({ type: "uuid" }, `Id of the ${noun} on the service. Binds this address to that resource.`);
 }
 
-const ONLY_STAGES: ManifestPart = {
-  shape: { type: "list", of: { type: "key" }, unique: true },
-  literal: true,
-  description: "The stages in which the resource is declared. Default: all stages.",
-};
+const ONLY_STAGES: ManifestPart = part(
+  { type: "list", of: { type: "key" }, unique: true },
+  "The stages in which the resource is declared. Default: all stages.",
+  { literal: true },
+);
 
-/** The fields of each section; the same parts for its resources and for their defaults. */
 const FIELDS: ReadonlyMap<InnerKind, Parts> = new Map(
   SECTIONS.map(({ kind, fields }) => [kind, partsOf(fields)]),
 );
@@ -119,28 +121,21 @@ const FIELDS: ReadonlyMap<InnerKind, Parts> = new Map(
 function resourcesPart({ kind, noun, description, itemDescription }: SectionRow): ManifestPart {
   const parts = { id: idPart(noun), onlyStages: ONLY_STAGES, ...FIELDS.get(kind) };
   const resource: ObjectShape = { type: "object", description: itemDescription, parts };
-  return { shape: { type: "map", of: resource, keys: "logical" }, description };
+  return part({ type: "map", of: resource, keys: "logical" }, description);
 }
 
-function defaultsPart({ kind, noun }: SectionRow): ManifestPart {
-  const shape: ObjectShape = { type: "object", parts: FIELDS.get(kind) ?? {} };
-  return { shape, description: `Default values for each ${noun}.` };
-}
-
-const TARGET_PARTS: Parts = {
-  id: idPart("test target"),
-  onlyStages: ONLY_STAGES,
-  ...partsOf(TARGET_ROWS),
-  onRemove: ON_REMOVE_PART,
-};
-
-const DEFAULTS: ManifestPart = {
-  shape: {
+const DEFAULTS: ManifestPart = part(
+  {
     type: "object",
-    parts: Object.fromEntries(SECTIONS.map((section) => [section.name, defaultsPart(section)])),
+    parts: Object.fromEntries(
+      SECTIONS.map(({ kind, name, noun }) => [
+        name,
+        part({ type: "object", parts: FIELDS.get(kind) ?? {} }, `Default values for each ${noun}.`),
+      ]),
+    ),
   },
-  description: "Default values for all resources of a kind.",
-};
+  "Default values for all resources of a kind.",
+);
 
 /** What `tasc.yaml` may hold: one row a setting, as the field table has one a field. */
 
@@ -154,36 +149,25 @@ export const DEFAULT_MANIFESTS = ["targets/**/*.{yaml,yml}"];
 const SERVICE: ObjectShape = {
   type: "object",
   parts: {
-    baseUrl: {
-      shape: URL_TEXT,
+    baseUrl: part(URL_TEXT, "Base URL of the service, without `/apiKey`. It may include a path.", {
       open: true,
-      description: "Base URL of the service, without `/apiKey`. It may include a path.",
-    },
-    apiKey: {
-      shape: NAME,
-      secret: true,
-      description: "The API key, from `${secret:…}` or `${file:…}`.",
-    },
-    concurrency: {
-      shape: { type: "integer", minimum: 1 },
+    }),
+    apiKey: part(NAME, "The API key, from `${secret:…}` or `${file:…}`.", { secret: true }),
+    concurrency: part({ type: "integer", minimum: 1 }, "Maximum number of concurrent requests.", {
       default: DEFAULT_CONCURRENCY,
-      description: "Maximum number of concurrent requests.",
-    },
-    requestTimeout: {
-      shape: { type: "duration" },
+    }),
+    requestTimeout: part({ type: "duration" }, "Time limit of each request, e.g. `500ms`, `30s` or `2m`.", {
       default: DEFAULT_REQUEST_TIMEOUT,
-      description: "Time limit of each request, e.g. `500ms`, `30s` or `2m`.",
-    },
-    retries: {
-      shape: { type: "integer", minimum: 0 },
-      default: DEFAULT_RETRIES,
-      description: "Maximum number of retries per request after a temporary failure.",
-    },
-    rateLimit: {
-      shape: { type: "rate" },
-      description:
-        "Maximum rate of requests with one API key, per second, minute or hour, e.g. `20/s` or `600/m`. Jobs whose state is in one PostgreSQL database share it.",
-    },
+    }),
+    retries: part(
+      { type: "integer", minimum: 0 },
+      "Maximum number of retries per request after a temporary failure.",
+      { default: DEFAULT_RETRIES },
+    ),
+    rateLimit: part(
+      { type: "rate" },
+      "Maximum rate of requests with one API key, per second, minute or hour, e.g. `20/s` or `600/m`. Jobs whose state is in one PostgreSQL database share it.",
+    ),
   },
 };
 
@@ -214,47 +198,36 @@ export const STATE_BRANCHES: Branches = {
 const STATE: ObjectShape = {
   type: "object",
   parts: {
-    backend: {
-      shape: { type: "enum", values: BACKENDS },
-      open: true,
-      default: "local",
-      description:
-        "Where state is kept: in files of the project, in PostgreSQL, or behind Terraform's HTTP protocol.",
-    },
-    fingerprintKey: {
-      shape: NAME,
-      secret: true,
-      description:
-        "Key for the fingerprints in state instead of the stage's API key: a `${secret:…}` of 16 characters or more.",
-    },
-    path: { shape: NAME, description: "`local`: folder of the state files. Default: `.tasc/state`." },
-    url: {
-      shape: NAME,
+    backend: part(
+      { type: "enum", values: BACKENDS },
+      "Where state is kept: in files of the project, in PostgreSQL, or behind Terraform's HTTP protocol.",
+      { open: true, default: "local" },
+    ),
+    fingerprintKey: part(
+      NAME,
+      "Key for the fingerprints in state instead of the stage's API key: a `${secret:…}` of 16 characters or more.",
+      { secret: true },
+    ),
+    path: part(NAME, "`local`: folder of the state files. Default: `.tasc/state`."),
+    url: part(NAME, "`postgres`: `postgres://user:password@host:port/database`. It is never printed.", {
       sensitive: true,
-      description: "`postgres`: `postgres://user:password@host:port/database`. It is never printed.",
-    },
-    schema: { shape: NAME, description: "`postgres`: schema of the tables. Default: `tasc`." },
-    table: { shape: NAME, description: "`postgres`: table of the documents. Default: `state`." },
-    address: {
-      shape: NAME,
-      description:
-        "`http`: URL of a state document. It must contain `{target}`, and `{stage}` if there are several stages.",
-    },
-    lock: {
-      shape: { type: "boolean" },
-      description: "`http`: set to false if the server does not support locks.",
-    },
-    lockAddress: { shape: NAME, description: "`http`: URL for locking. Default: `address`." },
-    unlockAddress: { shape: NAME, description: "`http`: URL for unlocking. Default: `lockAddress`." },
-    lockMethod: { shape: NAME, description: "`http`: HTTP method for locking. Default: LOCK." },
-    unlockMethod: { shape: NAME, description: "`http`: HTTP method for unlocking. Default: UNLOCK." },
-    updateMethod: { shape: NAME, description: "`http`: HTTP method for writing. Default: POST." },
-    username: { shape: NAME, description: "`http`: user of basic authentication." },
-    password: {
-      shape: NAME,
+    }),
+    schema: part(NAME, "`postgres`: schema of the tables. Default: `tasc`."),
+    table: part(NAME, "`postgres`: table of the documents. Default: `state`."),
+    address: part(
+      NAME,
+      "`http`: URL of a state document. It must contain `{target}`, and `{stage}` if there are several stages.",
+    ),
+    lock: part({ type: "boolean" }, "`http`: set to false if the server does not support locks."),
+    lockAddress: part(NAME, "`http`: URL for locking. Default: `address`."),
+    unlockAddress: part(NAME, "`http`: URL for unlocking. Default: `lockAddress`."),
+    lockMethod: part(NAME, "`http`: HTTP method for locking. Default: LOCK."),
+    unlockMethod: part(NAME, "`http`: HTTP method for unlocking. Default: UNLOCK."),
+    updateMethod: part(NAME, "`http`: HTTP method for writing. Default: POST."),
+    username: part(NAME, "`http`: user of basic authentication."),
+    password: part(NAME, "`http`: password of basic authentication, from `${secret:…}` or `${file:…}`.", {
       secret: true,
-      description: "`http`: password of basic authentication, from `${secret:…}` or `${file:…}`.",
-    },
+    }),
   },
   branches: STATE_BRANCHES,
 };
@@ -262,58 +235,47 @@ const STATE: ObjectShape = {
 const POLICY: ObjectShape = {
   type: "object",
   parts: {
-    maxChanges: {
-      shape: { type: "integer", minimum: 0 },
-      description: "A plan with more changes than this is refused.",
-    },
-    maxDisabledPercent: {
-      shape: { type: "number", minimum: 0, maximum: 100 },
-      description:
-        "A plan that disables or switches off a larger share of a target's managed live test cases is refused.",
-    },
-    protected: {
-      shape: { type: "list", of: NAME },
+    maxChanges: part({ type: "integer", minimum: 0 }, "A plan with more changes than this is refused."),
+    maxDisabledPercent: part(
+      { type: "number", minimum: 0, maximum: 100 },
+      "A plan that disables or switches off a larger share of a target's managed live test cases is refused.",
+    ),
+    protected: part(
+      { type: "list", of: NAME },
+      "Address globs. A plan that disables, rediscovers or orphans a matching resource is refused.",
+      { open: true },
+    ),
+    requireTags: part({ type: "list", of: NAME }, "Tags that every managed test case must have.", {
       open: true,
-      description:
-        "Address globs. A plan that disables, rediscovers or orphans a matching resource is refused.",
-    },
-    requireTags: {
-      shape: { type: "list", of: NAME },
-      open: true,
-      description: "Tags that every managed test case must have.",
-    },
-    maxGenerations: {
-      shape: { type: "integer", minimum: 0 },
-      description:
-        "A plan with more rediscoveries, created test cases and batch generations than this is refused.",
-    },
-    planExpiry: {
-      shape: { type: "duration", longestDays: 30 },
-      description: "How long a saved plan can be applied, e.g. `24h` or `7d`.",
-    },
-    sameCommit: {
-      shape: { type: "boolean" },
-      description: "Whether a saved plan can be applied only at the git commit it was created from.",
-    },
+    }),
+    maxGenerations: part(
+      { type: "integer", minimum: 0 },
+      "A plan with more rediscoveries, created test cases and batch generations than this is refused.",
+    ),
+    planExpiry: part(
+      { type: "duration", longestDays: 30 },
+      "How long a saved plan can be applied, e.g. `24h` or `7d`.",
+    ),
+    sameCommit: part(
+      { type: "boolean" },
+      "Whether a saved plan can be applied only at the git commit it was created from.",
+    ),
     onRemove: { ...ON_REMOVE_PART, default: "ignore" },
   },
 };
 
-const VARS: ManifestPart = {
-  shape: { type: "map", of: { type: "scalar" }, keys: "logical" },
-  description: "Values for `${var:name}`. They may contain interpolations.",
-};
-
-/** What the project sets and each stage may override. */
 export const OVERRIDABLE: ObjectShape = {
   type: "object",
   description:
     "Overrides for one stage. Maps merge key by key; strings, numbers and lists replace. A policy can only become stricter.",
   parts: {
-    service: { shape: SERVICE, description: "Connection to the service." },
-    state: { shape: STATE, description: "Where state is kept." },
-    vars: VARS,
-    policy: { shape: POLICY, description: "Limits for plans." },
+    service: part(SERVICE, "Connection to the service."),
+    state: part(STATE, "Where state is kept."),
+    vars: part(
+      { type: "map", of: { type: "scalar" }, keys: "logical" },
+      "Values for `${var:name}`. They may contain interpolations.",
+    ),
+    policy: part(POLICY, "Limits for plans."),
     defaults: {
       ...DEFAULTS,
       description: "Default values for the resources of all targets. Defaults of a target take precedence.",
@@ -321,32 +283,24 @@ export const OVERRIDABLE: ObjectShape = {
   },
 };
 
-/** `tasc.yaml` as a whole. */
 export const PROJECT: ObjectShape = {
   type: "object",
   description: "A project: the service, the stages and the location of the target documents.",
   parts: {
-    version: {
-      shape: { type: "version", version: 1 },
-      literal: true,
-      description: "Version of this file's format.",
-    },
-    manifests: {
-      shape: { type: "list", of: NAME },
-      literal: true,
-      description:
-        "Glob patterns of the target documents, relative to the project folder: `*`, `**`, `?`, `{a,b}`, `[a-c]`. Default: `targets/**/*.{yaml,yml}`.",
-    },
+    version: part({ type: "version", version: 1 }, "Version of this file's format.", { literal: true }),
+    manifests: part(
+      { type: "list", of: NAME },
+      "Glob patterns of the target documents, relative to the project folder: `*`, `**`, `?`, `{a,b}`, `[a-c]`. Default: `targets/**/*.{yaml,yml}`.",
+      { literal: true },
+    ),
     ...OVERRIDABLE.parts,
-    defaultStage: {
-      shape: { type: "key" },
+    defaultStage: part({ type: "key" }, "The stage to use without `--stage` and TASC_STAGE.", {
       literal: true,
-      description: "The stage to use without `--stage` and TASC_STAGE.",
-    },
-    stages: {
-      shape: { type: "map", of: OVERRIDABLE, keys: "logical" },
-      description: "The stages and their overrides. Default: one stage named `default`.",
-    },
+    }),
+    stages: part(
+      { type: "map", of: OVERRIDABLE, keys: "logical" },
+      "The stages and their overrides. Default: one stage named `default`.",
+    ),
   },
   required: ["version"],
 };
@@ -355,7 +309,10 @@ const OVERRIDABLE_IN_TARGET: ObjectShape = {
   type: "object",
   description: "Overrides for one stage. It may also add resources that exist only in that stage.",
   parts: {
-    ...TARGET_PARTS,
+    id: idPart("test target"),
+    onlyStages: ONLY_STAGES,
+    ...partsOf(TARGET_ROWS),
+    onRemove: ON_REMOVE_PART,
     // As people read it: where it runs, what holds for all tests, the tests.
     environments: resourcesPart(ENVIRONMENTS),
     defaults: DEFAULTS,
@@ -368,8 +325,8 @@ const MOVE: ObjectShape = {
   type: "object",
   description: "A renamed address.",
   parts: {
-    from: { shape: { type: "address" }, literal: true, description: "The old address." },
-    to: { shape: { type: "address" }, literal: true, description: "The new address." },
+    from: part({ type: "address" }, "The old address.", { literal: true }),
+    to: part({ type: "address" }, "The new address.", { literal: true }),
   },
   required: ["from", "to"],
 };
@@ -378,20 +335,18 @@ export const TARGET_DOCUMENT: ObjectShape = {
   type: "object",
   description: "A test target and its resources. Several documents can contribute to one target.",
   parts: {
-    target: {
-      shape: { type: "key" },
+    target: part({ type: "key" }, "Logical key of the target: letters, digits, `_` and `-`.", {
       literal: true,
-      description: "Logical key of the target: letters, digits, `_` and `-`.",
-    },
+    }),
     ...OVERRIDABLE_IN_TARGET.parts,
-    stages: {
-      shape: { type: "map", of: OVERRIDABLE_IN_TARGET, keys: "logical" },
-      description: "Overrides by stage. Maps merge key by key; strings, numbers and lists replace.",
-    },
-    moved: {
-      shape: { type: "list", of: MOVE },
-      description: "Renamed addresses. Keeps the existing resource when an address is renamed.",
-    },
+    stages: part(
+      { type: "map", of: OVERRIDABLE_IN_TARGET, keys: "logical" },
+      "Overrides by stage. Maps merge key by key; strings, numbers and lists replace.",
+    ),
+    moved: part(
+      { type: "list", of: MOVE },
+      "Renamed addresses. Keeps the existing resource when an address is renamed.",
+    ),
   },
   required: ["target"],
 };

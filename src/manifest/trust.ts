@@ -27,7 +27,6 @@ export interface Trust {
   readonly origins?: readonly string[];
   readonly stateHosts?: readonly string[];
   readonly statePath?: string;
-  /** Names or globs. */
   readonly variables?: readonly string[];
   readonly policy?: Policy;
 }

@@ -60,6 +60,15 @@ export function startsWith(path: Path, start: Path): boolean {
   return start.every((step, at) => path[at] === step);
 }
 
+/** The value of a JSON text; undefined, which no JSON has, if it is none. */
+export function jsonIn(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads JSON. @throws SyntaxError for anything else */
 export function parseJson(text: string): Json {
   // oxlint-disable-next-line typescript/no-unsafe-return -- JSON.parse gives nothing but Json, and says any

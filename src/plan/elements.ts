@@ -129,6 +129,16 @@ function inWords(shape: Shape, live: Json): Json | undefined {
   return words;
 }
 
+/** Whether a manifest says all of the live elements, so that there is nothing in them from before. */
+export function saysAll(declared: readonly ValueObject[], live: readonly LiveElement[]): boolean {
+  return live.every((element, at) => {
+    const own = declared[at] ?? {};
+    // Selectors may be what the service makes of a locator line.
+    const said = own["locatorLine"] === undefined ? own : { ...own, selectors: [] };
+    return sameJson(inWords(ELEMENT, projectElement(said, element)) ?? {}, elementInWords(element));
+  });
+}
+
 /** What is kept of the selectors that the service made of a locator line, to see later that they were changed. */
 export function selectorsDigest(fingerprints: Fingerprinter, live: LiveElement): Fingerprint {
   return fingerprints.of(`${live.id ?? ""}/selectors`, live.parts["selectors"] ?? []);

@@ -1,12 +1,12 @@
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
-import { fieldsOf } from "../model/fields.ts";
+import { type Field, fieldsOf } from "../model/fields.ts";
 import { sameJson } from "../model/json.ts";
 import type { LiveDiscovery, LiveResource } from "../model/live.ts";
 import type { Binding, FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
-import { isSensitive, isUnknown } from "../model/value.ts";
+import { type Value, isSensitive, isUnknown } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
-import { NOT_READ_YET, selectorsDigest } from "./elements.ts";
+import { NOT_READ_YET, declaredElements, saysAll, selectorsDigest } from "./elements.ts";
 import type { Fingerprinter } from "./input.ts";
 import { type Memory, keyHolds, memoryOf, recordField, withSecrets } from "./memory.ts";
 import { undeclaredBindings } from "./orphans.ts";
@@ -84,11 +84,16 @@ function settled(
     if (kind !== "same" && !(kind === "hidden" && field.generates && !known)) continue;
     records[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
-    else secrets.delete(name);
+    else if (secrets.has(name) && !keepsParts(field, value, live)) secrets.delete(name);
   }
   const isKnown = before?.id === id && sameJson(before.fields, records);
   if (isKnown && secrets.size === (before.secrets?.length ?? 0)) return [];
   return [{ type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) }];
+}
+
+/** Whether a field that is as declared has parts that are not, and so may be of before. */
+function keepsParts({ compare }: Field, value: Value, { elements = [] }: LiveResource): boolean {
+  return compare === "elements" && !saysAll(declaredElements(value), elements);
 }
 
 /**

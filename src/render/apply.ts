@@ -1,19 +1,13 @@
 import { type Address, compareAddresses } from "../model/address.ts";
 import type { ApplyEvent, ClientEvent, Failed, Outcome, SkipReason } from "../model/events.ts";
-import { ACTIONS, type Action } from "../model/plan.ts";
-import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
+import type { Action } from "../model/plan.ts";
+import { linesOf, safeLine, withoutWorkflowCommands } from "./escape.ts";
 import { fieldName } from "./fields.ts";
-import { type Style, wrap } from "./style.ts";
-import { SIGNS, clockText, count, countActions, durationText, joinParts } from "./words.ts";
+import { type Style, sectionsText, wrap } from "./style.ts";
+import type { PlanTextOptions } from "./text.ts";
+import { SIGNS, actionsIn, clockText, count, durationText, joinParts } from "./words.ts";
 
-export interface ReportOptions {
-  readonly style: Style;
-  readonly width: number;
-  /** Columns of the screen, if there is one. */
-  readonly screen?: number | undefined;
-  /** Every done change by name. */
-  readonly verbose: boolean;
-}
+type ReportOptions = Pick<PlanTextOptions, "style" | "width" | "screen" | "verbose">;
 
 /** What the report says beyond the outcome. */
 export interface ReportFacts {
@@ -32,7 +26,6 @@ export interface NextStep {
   readonly purpose: string;
 }
 
-/** What came of an apply: what was done, what was not and why, and how to go on. */
 export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options: ReportOptions): string {
   const { style, width, screen = Infinity } = options;
   const { done, failed, skipped, calls, interrupted, fatal } = outcome;
@@ -41,12 +34,7 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
   const failure = ({ summary, detail }: Failed["failure"]): readonly string[] => [
     style("error", safeLine(summary)),
     // Each line by itself, so that lists and commands keep their form.
-    ...(detail === ""
-      ? []
-      : safeLines(detail)
-          .trimEnd()
-          .split("\n")
-          .flatMap((line) => wrap(line, width - 6))),
+    ...linesOf(detail).flatMap((line) => wrap(line, width - 6)),
   ];
   const section = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : [style("strong", title), ...lines.map((line) => `  ${line}`.trimEnd())];
@@ -60,37 +48,37 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
     `on ${safeLine(facts.stage)}`,
     `in ${durationText(facts.milliseconds)}`,
   ];
-  const sections = [
-    section("Done", doneLines(done, titleOf, facts, options)),
-    section(
-      "Failed",
-      sorted(failed).flatMap((change) => [
-        titleOf(change.address),
-        ...failure(change.failure).map((line) => `    ${line}`),
-      ]),
-    ),
-    section(
-      "Skipped",
-      sorted(skipped).flatMap(({ address, reason }) => [
-        titleOf(address),
-        `    ${safeLine(skipText(reason))}`,
-      ]),
-    ),
-    section(
-      "Did not take",
-      sorted(outcome.notTaken).map(({ address, paths }) => `${address}: ${paths.map(fieldName).join(", ")}`),
-    ),
-    section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses)),
-    section("Unknown whether it ran", facts.uncertain.toSorted(compareAddresses)),
-    section("The service became unusable", fatal === undefined ? [] : failure(fatal)),
-    steps.length === 1
-      ? [`${style("strong", "Next step:")} ${steps.join("")}`]
-      : section("Next steps", steps),
-    joinParts(total, screen)
-      .split("\n")
-      .map((line) => style("strong", line)),
-  ].filter((own) => own.length > 0);
-  return withoutWorkflowCommands(sections.map((own) => `${own.join("\n")}\n`).join("\n"));
+  return withoutWorkflowCommands(
+    sectionsText([
+      section("Done", doneLines(done, titleOf, facts, options)),
+      section(
+        "Failed",
+        sorted(failed).flatMap((change) => [
+          titleOf(change.address),
+          ...failure(change.failure).map((line) => `    ${line}`),
+        ]),
+      ),
+      section(
+        "Skipped",
+        sorted(skipped).flatMap(({ address, reason }) => [titleOf(address), `    ${skipText(reason)}`]),
+      ),
+      section(
+        "Did not take",
+        sorted(outcome.notTaken).map(
+          ({ address, paths }) => `${address}: ${paths.map(fieldName).join(", ")}`,
+        ),
+      ),
+      section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses)),
+      section("Unknown whether it ran", facts.uncertain.toSorted(compareAddresses)),
+      section("The service became unusable", fatal === undefined ? [] : failure(fatal)),
+      steps.length === 1
+        ? [`${style("strong", "Next step:")} ${steps.join("")}`]
+        : section("Next steps", steps),
+      joinParts(total, screen)
+        .split("\n")
+        .map((line) => style("strong", line)),
+    ]),
+  );
 }
 
 function sorted<T extends { readonly address: Address }>(items: readonly T[]): readonly T[] {
@@ -110,15 +98,13 @@ function doneLines(
   const actionOf = (address: Address): Action => actions.get(address) ?? "update";
   if (verbose || done.length <= MOST_DONE)
     return done.toSorted(compareAddresses).map((address) => titleOf(address, actionOf(address)));
-  const counts = countActions(done.map((address) => ({ action: actionOf(address) })));
-  const used = ACTIONS.filter((action) => counts[action] > 0);
-  return used.map((action) => `${style(action, SIGNS[action])} ${counts[action]} ${action}`);
+  const counts = actionsIn(done.map((address) => ({ action: actionOf(address) })));
+  return counts.map(([action, amount]) => `${style(action, SIGNS[action])} ${amount} ${action}`);
 }
 
 /** All that is told while an apply runs: by the apply, by its calls, and by whoever stops it (Ctrl-C). */
 export type ProgressEvent = ApplyEvent | ClientEvent | { readonly type: "stopping" };
 
-/** What there is to tell of an event. */
 interface Told {
   /** A line of a log: a word, and what it is about. */
   readonly row?: readonly [word: string, text: string];
@@ -130,19 +116,16 @@ interface Told {
 /** How long a note stays, of events that have no end of their own. */
 const BRIEFLY = 3000;
 
-/**
- * An event as one line of a log, or nothing for those that only a live display can use. A word stands first, always
- * in the same columns, so that a log reads down and greps well.
- */
+/** An event as one line of a log, if it has one. A word stands first, always in the same columns. */
 export function eventLine(event: ProgressEvent): string | undefined {
   const { row } = told(event);
   return row && `${row[0].padEnd(8)} ${safeLine(row[1])}`.trimEnd();
 }
 
 function told(event: ProgressEvent): Told {
-  const same = (word: string, text: string, lasting = BRIEFLY): Told => ({
-    row: [word, text],
-    note: `${word} ${text}`.trim(),
+  const same = (row: readonly [string, string], lasting = BRIEFLY): Told => ({
+    row,
+    note: row.join(" ").trim(),
     lasting,
   });
   // Client events are told apart by `kind`, all others by `type`.
@@ -160,8 +143,6 @@ function told(event: ProgressEvent): Told {
   switch (event.type) {
     case "started":
       return { row: ["apply", count(event.changes, "change")] };
-    case "changeStarted":
-      return {};
     case "changeDone":
       return { row: ["done", `${event.address} (${event.action})`] };
     case "changeFailed":
@@ -177,38 +158,32 @@ function told(event: ProgressEvent): Told {
       return { row: ["found", `${note}, as ${event.id}`], note };
     }
     case "reading":
-      return same(event.why === "final check" ? "Verifying" : "Refreshing", READING[event.why]);
+      return same(READING[event.why]);
     case "waiting":
       return same(
-        "waiting",
-        `for ${count(event.unfinished, "discovery", "discoveries")} to finish`,
+        ["waiting", `for ${count(event.unfinished, "discovery", "discoveries")} to finish`],
         Infinity,
       );
     case "stopping":
       return same(
-        "Stopping:",
-        "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately.",
+        ["Stopping:", "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately."],
         Infinity,
       );
+    default:
+      return {};
   }
 }
 
-/** Why the targets are read again. */
 const READING = {
-  "after creations": "after creates",
-  "after generations": "after discoveries",
-  "final check": "",
+  "after creations": ["Refreshing", "after creates"],
+  "after generations": ["Refreshing", "after discoveries"],
+  "final check": ["Verifying", ""],
 } as const;
 
 function skipText(reason: SkipReason): string {
-  switch (reason.kind) {
-    case "needs":
-      return `needs ${reason.address}, which was not done`;
-    case "interrupted":
-      return "not started: apply was interrupted";
-    case "fatal":
-      return "not started: the service became unusable";
-  }
+  if (reason.kind === "needs") return `needs ${reason.address}, which was not done`;
+  const why = { interrupted: "apply was interrupted", fatal: "the service became unusable" };
+  return `not started: ${why[reason.kind]}`;
 }
 
 /** Changes that the status area names. */
@@ -223,7 +198,6 @@ export class ApplyStatus {
   /** Changes under way, and since when. */
   readonly #running = new Map<Address, number>();
   readonly #callsInFlight = new Set<number>();
-  /** What the apply as a whole is at. */
   #note = { text: "", until: -Infinity };
 
   constructor(now: number) {

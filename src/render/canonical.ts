@@ -1,12 +1,9 @@
 /**
  * The canonical form of a text: the same for a secret and for whatever encoders made of it. Escapes are decoded until
- * none is left, however they were nested (a JSON body quoted in a JSON message, in a URL, in HTML); then what formats
- * change is levelled: white space and the signs that a diff or a quotation puts in front of lines, quotes, which SQL,
- * YAML, CSV and shells double or part, letters that consist of several characters. It may level more than one format
- * would; then a little too much is redacted.
- *
- * Each step is one linear pass. It keeps how its text lies in the one before, so that what is found can be cut out of
- * the text as it came.
+ * none is left, however they were nested; then what formats change is levelled: white space, the signs that a diff or a
+ * quotation puts in front of lines, quotes, letters that consist of several characters. It may level more than one
+ * format would; then a little too much is redacted. Each step is one linear pass and keeps how its text lies in the one
+ * before, so that what is found can be cut out of the text as it came.
  */
 export interface Rewritten {
   readonly text: string;
@@ -181,7 +178,6 @@ const NAMES: Readonly<Record<string, string>> = Object.fromEntries(
     .split(" ")
     .map((pair) => [pair.slice(0, -1), pair.slice(-1)]),
 );
-/** `&eacute;` is an `e` and its accent. */
 const ACCENTS: Readonly<Record<string, string>> = {
   grave: "\u0300",
   acute: "\u0301",

@@ -1,14 +1,11 @@
 import { COLOUR } from "./style.ts";
 
 /*
- * Names, prompts and messages come from the service and from manifests, so from people we do not know. What they
- * write must show as they wrote it and do nothing else: no terminal codes, no reversed or invisible text, no
- * workflow commands. Text that would act is shown by its number (`\u001b`) instead of being dropped, so that a
- * reviewer sees that it is there. There is one function per format: text from outside becomes a piece of that format
- * which says the same and cannot be anything else.
+ * What the service and manifests say must show as it was written and do nothing else: no terminal codes, no reversed or
+ * invisible text, no workflow commands. Text that would act is shown by its number (`\u001b`), so that a reviewer sees
+ * it. With one function per format, text from outside becomes a piece of that format and cannot be anything else.
  */
 
-/** The message of a workflow annotation, `::error …::MESSAGE`. */
 export function annotationMessage(text: string): string {
   return withoutLogCommands(safeLines(text))
     .replaceAll("%", "%25")
@@ -21,10 +18,7 @@ export function annotationProperty(text: string): string {
   return annotationMessage(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }
 
-/**
- * Code inside a line of Markdown. In code nobody is mentioned, no link or issue number is made and no HTML is
- * read; all it takes is a fence longer than any run of backticks inside.
- */
+/** Code inside a line of Markdown: all it takes is a fence longer than any run of backticks. */
 export function markdownCode(text: string): string {
   const line = withoutLogCommands(safeLine(text));
   if (line === "") return "";
@@ -34,14 +28,13 @@ export function markdownCode(text: string): string {
 }
 
 /**
- * The same inside a cell of a table. There a bar ends the cell even in code, and what a backslash before it means
- * differs from parser to parser once the text has backslashes of its own; an entity means the same to all of them.
+ * The same inside a cell of a table, where a bar ends even code. What a backslash before it means differs from parser to
+ * parser; an entity means the same to all of them.
  */
 export function markdownCellCode(text: string): string {
   return text.includes("|") ? `<code>${markdownText(text)}</code>` : markdownCode(text);
 }
 
-/** A block of code, `language` naming its colours. */
 export function markdownBlock(text: string, language: string): string {
   const lines = safeLines(text);
   const fence = "`".repeat(Math.max(3, longestRun(lines) + 1));
@@ -49,9 +42,8 @@ export function markdownBlock(text: string, language: string): string {
 }
 
 /**
- * Running text in Markdown, where code would read badly: a message, a name in a sentence. Every sign that Markdown
- * knows becomes an entity; mentions, issue numbers and addresses are found by GitHub after the entities are read
- * again, so these are parted by a character that shows nothing.
+ * Running text in Markdown. Every sign that Markdown knows becomes an entity; mentions, issue numbers and addresses are
+ * found by GitHub after entities are read, so these are parted by a character that shows nothing.
  */
 export function markdownText(text: string): string {
   return safeLine(text)
@@ -70,7 +62,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "`": "&#96;",
 };
 
-/** Text or an attribute's value in HTML. */
 export function html(text: string): string {
   // Most texts are addresses and words, and there are a hundred thousand of them in a page.
   if (/^(?!\s*:)[\w .,:;()[\]{}=+/-]*$/.test(text)) return text;
@@ -98,23 +89,18 @@ function byUnits(text: string): string {
   return text.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Of backticks; a name can have more runs than a call can have arguments. */
 function longestRun(text: string): number {
   let longest = 0;
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   return longest;
 }
 
-/**
- * Controls, separators, everything that shows nothing or turns the direction of its surroundings, halves of
- * characters, private-use characters (a font may draw anything there).
- */
+/** Controls, separators, what shows nothing or turns the direction, halves of characters, private use (any drawing). */
 const ACTING = String.raw`[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\ufff9-\ufffb\p{Noncharacter_Code_Point}\p{Cs}\p{Co}]`;
 /**
- * Joiners, selectors and tags show nothing by themselves, so they can hide a difference between two names. Some belong
- * to what one sees: they make one emoji out of several, shape a Persian or Hindi word, or spell the flags of England,
- * Scotland and Wales. The neighbours are looked at last: a pattern of all emoji is too slow to be tried at every
- * character.
+ * Joiners, selectors and tags can hide a difference between two names. Some belong to what one sees: they make one emoji
+ * of several, shape a Persian or Hindi word, or spell the flags of England, Scotland and Wales. The neighbours are looked
+ * at last: a pattern of all emoji is too slow to be tried at every character.
  */
 const HARMLESS = [
   String.raw`[\ufe0e\ufe0f](?<=\p{Emoji}.)`,
@@ -137,6 +123,11 @@ export function safeLines(text: string): string {
   );
 }
 
+/** The same line by line; of an empty text none. */
+export function linesOf(text: string): readonly string[] {
+  return text === "" ? [] : safeLines(text).trimEnd().split("\n");
+}
+
 /** The text with all that would act, line breaks and tabs included, written in another way. */
 function replaceActing(text: string, write: (character: string) => string): string {
   if (!anyActing.test(text)) return text;
@@ -155,20 +146,14 @@ function numbered(character: string): string {
 /** Most texts are made of nothing else, and are seen to do nothing at a glance. */
 const PRINTABLE = /^[\n\t\u0020-\u007e]*$/;
 
-/**
- * A finished text for a terminal or a log. It may carry the colours that our own renderers set, when `colour` says
- * so, and nothing else that acts; a line cannot give an order to the runner of a workflow.
- */
+/** A finished text for a terminal or a log: nothing in it acts but, with `colour`, our own colours. */
 export function safeOutput(text: string, { colour }: { readonly colour: boolean }): string {
   if (PRINTABLE.test(text) && !text.includes("::") && !text.includes("##")) return text;
   const parts = colour ? text.split(COLOUR) : [text];
   return withoutWorkflowCommands(parts.map((part, at) => (at % 2 === 1 ? part : safeLines(part))).join(""));
 }
 
-/**
- * GitHub's runner obeys `::` at the start of a line, after any whitespace. The break is a visible one, since runners
- * compare text in a way that passes over invisible characters.
- */
+/** GitHub's runner obeys `::` at the start of a line, and passes over what is invisible: the break is a visible one. */
 export function withoutWorkflowCommands(text: string): string {
   return withoutLogCommands(text).replace(
     /^((?:[^\S\n]|\p{Default_Ignorable_Code_Point})*):([\p{Default_Ignorable_Code_Point}]*):/gmu,

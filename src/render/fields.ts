@@ -23,7 +23,6 @@ export function fieldLine(field: FieldJson, action: Action, most: number): strin
   return [fieldName(field.path), ...changeMeaning(field), fieldValues(field, action, most)].join(": ");
 }
 
-/** What follows the name of a field on one line. */
 export function fieldValues(field: FieldJson, action: Action, most: number): string {
   if (field.sensitive) return SENSITIVE;
   const texts = longTexts(field);
@@ -33,10 +32,7 @@ export function fieldValues(field: FieldJson, action: Action, most: number): str
     .join(" → ");
 }
 
-/**
- * What the change of an element means, where its values alone would not say it at a glance: `step removed, assertion
- * removed`. Nothing for any other field.
- */
+/** What the change of an element means: `step removed, assertion removed`. Nothing for most other fields. */
 export function changeMeaning({ path, before, after, movedFrom, harmful }: FieldJson): readonly string[] {
   if (!isListItem(path)) return harmful === undefined ? [] : [HARMS[harmful]];
   const noun = path.at(-2) === "elements" ? "step" : "item";
@@ -57,7 +53,6 @@ export interface Side {
   readonly value: Json | undefined;
 }
 
-/** Both sides of a change, or the only one of what is made, and of an item that comes or goes. */
 export function sidesOf({ path, before, after }: FieldJson, action: Action): readonly Side[] {
   const sides: readonly Side[] = [
     { kind: "removed", value: before },
@@ -71,16 +66,12 @@ function isListItem(path: Path): boolean {
   return typeof path.at(-1) === "number";
 }
 
-/** Whether this field is what makes its change harmful. */
 export function isHarmful({ path: [name], after, harmful }: FieldJson, action: Action): boolean {
   const isOff = (name === "status" && after === "DISABLED") || (name === "runStatus" && after === "OFF");
   return harmful !== undefined || (action === "disable" && isOff);
 }
 
-/**
- * The fields of a change that a line names: those that make it harmful, then as many of the others as there is room, the
- * prompt that regenerates a test case before the rest.
- */
+/** The fields that a line names: those that do harm, then, while there is room, the prompt that regenerates, the rest. */
 export function leadingFields({ fields, action }: Pick<ChangeView, "fields" | "action">, most: number) {
   const rank = (field: FieldJson): number =>
     isHarmful(field, action) ? 0 : action === "rediscover" && generates(field) ? 1 : 2;
@@ -93,7 +84,6 @@ function generates({ path }: FieldJson): boolean {
   return fieldsOf("testCase").some((field) => field.generates === true && field.name === path.join("."));
 }
 
-/** All fields of a change, a line each. */
 export function fieldsText({ fields, action }: ChangeView, most: number): string {
   return fields.map((field) => fieldLine(field, action, most)).join("\n");
 }
@@ -157,7 +147,6 @@ export function clip(text: string, most: number): string {
   return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}… (${text.length} characters)`;
 }
 
-/** A piece of a text that was kept, added or removed. */
 export interface Piece {
   readonly kind: "same" | "added" | "removed";
   readonly text: string;
@@ -255,10 +244,8 @@ export interface FoldedChanges {
 const FEWEST = 4;
 
 /**
- * Puts alike changes together at the place of the first: same kind of resource, same action, same fields with the
- * same values, changed by the same hand. So a tag that is set on a thousand test cases is one thing to read.
- *
- * @param verbose each by itself
+ * Puts alike changes together at the place of the first: same kind, action, fields, values and hand. So a tag that is
+ * set on a thousand test cases is one thing to read. With `verbose` each stays by itself.
  */
 export function foldAlike(changes: readonly ChangeView[], verbose = false): readonly FoldedChanges[] {
   const likeness = ({ address, action, fields }: ChangeView): string => {

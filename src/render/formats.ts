@@ -3,16 +3,12 @@ import type { DiagnosticView, PlanExtras, PlanView } from "./json.ts";
 import type { MarkdownOptions } from "./markdown.ts";
 import type { PlanTextOptions } from "./text.ts";
 
-/** What a renderer of plans may use of how it was called; each takes what it has a use for. */
 export type RenderPlanOptions = PlanTextOptions & MarkdownOptions;
 
 type PlanRenderer = (plan: PlanView, options: RenderPlanOptions) => string;
 type DiagnosticsRenderer = (diagnostics: readonly DiagnosticView[], tool: string) => string;
 
-/**
- * Every format of a plan. A new one is a renderer and a line here; each is loaded only when it is asked for. JSON is the
- * public form itself.
- */
+/** Every format of a plan, loaded only when it is asked for. JSON is the public form itself. */
 const PLANS = {
   text: async () => (await import("./text.ts")).renderPlanText,
   json: undefined,
@@ -31,10 +27,7 @@ const DIAGNOSTICS: ReadonlyMap<string, () => Promise<DiagnosticsRenderer>> = new
   ["junit", async () => (await import("./reports.ts")).renderDiagnosticsJunit],
 ]);
 
-/**
- * Those that show where the manifest causes a change, in plans of up to so many changes: to look that up costs a second
- * parse of the manifests.
- */
+/** Those that show where a change is caused, up to so many changes: it costs a second parse of the manifests. */
 const PLACES: Partial<Record<PlanFormat, number>> = {
   github: Infinity,
   sarif: Infinity,

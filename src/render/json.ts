@@ -5,11 +5,9 @@ import { type Json, type JsonObject, type Path, defined } from "../model/json.ts
 import type {
   BodyValue,
   CallJson,
-  Change,
   ChangeJson,
   ChangedBy,
   DiagnosticJson,
-  FieldChange,
   FieldJson,
   Plan,
   PlanJson,
@@ -24,24 +22,33 @@ export const PLAN_FORMAT = "1.1";
 export interface PlanMeta {
   /** Name and version, `tasc 1.0.0`. */
   readonly tool: string;
-  /** ISO 8601. */
   readonly createdAt: string;
 }
 
-/**
- * The public form of a plan (design contract, section 3). Keys stand in the order of the contract and lists in the
- * order of the plan, so the same plan gives the same bytes. A secret is not in it in any form.
- */
-export function planJson(plan: Plan, meta: PlanMeta): PlanJson {
-  const { calls, followUps, ...counts } = plan.summary;
+/** The public form of a plan (design contract, section 3): the same plan gives the same bytes, without any secret. */
+export function planJson(plan: Plan, { tool, createdAt }: PlanMeta): PlanJson {
+  const { stage, baseUrl } = plan;
+  const { calls: sent, followUps: later, ...counts } = plan.summary;
   return {
     formatVersion: PLAN_FORMAT,
-    tool: meta.tool,
-    stage: plan.stage,
-    baseUrl: plan.baseUrl,
-    createdAt: meta.createdAt,
-    summary: { ...counts, calls, followUps },
-    changes: plan.changes.map(changeJson),
+    tool,
+    stage,
+    baseUrl,
+    createdAt,
+    summary: { ...counts, calls: sent, followUps: later },
+    changes: plan.changes.map(({ address, action, cause, id, fields, calls, followUps }) =>
+      defined({
+        address,
+        action,
+        cause,
+        id: id ?? KNOWN_AFTER_APPLY,
+        fields: fields.map(({ path, before, after, sensitive, movedFrom, harmful }) =>
+          defined({ path, ...(sensitive ? { sensitive } : { before, after }), movedFrom, harmful }),
+        ),
+        calls: calls.map(callJson),
+        followUps: followUps.map(callJson),
+      }),
+    ),
     orphaned: plan.orphaned.map(({ address, id }) => ({ address, id })),
     diagnostics: plan.diagnostics.map(diagnosticJson),
   };
@@ -50,22 +57,6 @@ export function planJson(plan: Plan, meta: PlanMeta): PlanJson {
 /** Plain data as text: two spaces of indentation, a line break at the end, safe to be printed. */
 export function writeJson(value: unknown): string {
   return `${printedJson(JSON.stringify(value, null, 2))}\n`;
-}
-
-function changeJson({ address, action, cause, id, fields, calls, followUps }: Change): ChangeJson {
-  return defined({
-    address,
-    action,
-    cause,
-    id: id ?? KNOWN_AFTER_APPLY,
-    fields: fields.map(fieldJson),
-    calls: calls.map(callJson),
-    followUps: followUps.map(callJson),
-  });
-}
-
-function fieldJson({ path, before, after, sensitive, movedFrom, harmful }: FieldChange): FieldJson {
-  return defined({ path, ...(sensitive ? { sensitive } : { before, after }), movedFrom, harmful });
 }
 
 /** A planned call as it is shown: secrets and unknown ids by what stands for them. */
@@ -91,7 +82,6 @@ function isList(value: BodyValue): value is readonly BodyValue[] {
   return Array.isArray(value);
 }
 
-/** A diagnostic with its place laid flat; one whose line was not looked up names its file alone. */
 export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {
   const { severity, address, summary, detail, origin, place } = diagnostic;
   const { file = origin?.file, line, column }: Partial<Place> = place ?? {};
@@ -128,14 +118,11 @@ const NEXT: Readonly<Record<FailureReason, readonly string[]>> = {
   interrupted: ["tasc plan"],
 };
 
-/**
- * What a plan shows beyond its public form. Plain data, so that a saved plan can carry it; all of it may be missing,
- * and nothing is decided by it.
- */
+/** What a plan shows beyond its public form: plain data for a saved plan to carry. Nothing is decided by it. */
 export interface PlanExtras {
-  /** Who moved a field away from what was last applied: address → `fieldKey` → who. */
+  /** By address and `fieldKey`. */
   readonly changedBy?: Readonly<Record<string, Readonly<Record<string, ChangedBy>>>>;
-  /** What must be done first, for the graph: address → addresses. */
+  /** What must be done first. */
   readonly dependsOn?: Readonly<Record<string, readonly Address[]>>;
   /** Where the manifest causes each change. */
   readonly places?: Readonly<Record<string, Place>>;
@@ -143,7 +130,7 @@ export interface PlanExtras {
   readonly diagnostics?: readonly { readonly code: string; readonly path?: Path }[];
 }
 
-/** The extras that the plan itself knows; places are looked up by whoever has the documents. */
+/** What the plan itself knows; places are looked up by whoever has the documents. */
 export function planExtras(plan: Plan): PlanExtras {
   return {
     changedBy: Object.fromEntries(
@@ -186,10 +173,8 @@ export interface FieldView extends FieldJson {
   readonly who?: string | undefined;
 }
 
-/** A diagnostic as every format of them shows it; of a saved plan only the public part is left. */
 export interface DiagnosticView extends DiagnosticJson {
   readonly code?: string;
-  /** Path in the document. */
   readonly path?: Path;
 }
 
@@ -213,7 +198,6 @@ export function planView(plan: PlanJson, extras: PlanExtras): PlanView {
   };
 }
 
-/** Who changed a field, in words. */
 export function whoChanged(by: ChangedBy | undefined): string | undefined {
   return by && CHANGED_BY[by];
 }

@@ -18,9 +18,8 @@ export interface MarkdownOptions {
 
 /**
  * The plan as a comment on a pull request: a caution with all that needs attention, totals, and a folded section a
- * target; no change appears twice. However large the plan, it fits the budget. Every change gets a line first, the
- * worst first, then as many as possible their details, and the top says how many are missing. The mark at the very top
- * lets the next comment find this one.
+ * target; no change appears twice. It fits the budget: every change gets a line first, the worst first, then as many as
+ * possible their details. The mark at the very top lets the next comment find this one.
  */
 export function renderPlanMarkdown(
   plan: PlanView,
@@ -31,40 +30,34 @@ export function renderPlanMarkdown(
   const texts = fit(items, budget - head.length - totalsText(plan, MOST_LEFT_OUT).length);
   const shown = items.filter((item) => texts.has(item));
   const sections = [...new Set(shown.map(({ section }) => section))].toSorted((a, b) => a.at - b.at);
-  const drawn = sections.map((section) => {
-    const own = shown.filter((item) => item.section === section);
-    return section.frame(own.map((item) => texts.get(item) ?? ""));
-  });
-  const [caution = ""] = sections[0]?.at === 0 ? drawn.splice(0, 1) : [];
+  const drawn = sections.map((section) =>
+    section.frame(shown.flatMap((item) => (item.section === section ? (texts.get(item) ?? "") : []))),
+  );
+  const caution = sections[0]?.at === 0 ? drawn.shift() : "";
   return `${head}${caution}${totalsText(plan, leftOut(items, texts))}${drawn.join("")}`;
 }
 
 /** A part of the comment with a frame of its own; the caution comes first, then the targets. */
 interface Section {
-  /** Its place among the others. */
   readonly at: number;
   readonly frame: (texts: readonly string[]) => string;
 }
 
 /** What the comment tells of one error, change, warning or orphan. */
-interface Item {
-  readonly section: Section;
-  /** What it may take together with others of its kind, so that a long list leaves room for the rest. */
-  readonly kind: keyof typeof SHARES;
-  /** Changes that it stands for. */
-  readonly changes: number;
-  /** In a line. */
-  readonly line: string;
-  /** In its place, with all that can be said; absent where the line says it all. */
-  readonly full: string | undefined;
-}
+type Item = ReturnType<typeof itemOf>;
 
 /** Sections after those of the targets. */
 const LAST = 1e6;
 
+/** What a kind of items may take together, so that a long list leaves room for the rest. */
 const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 } as const;
 
-function itemOf(section: Section, kind: Item["kind"], changes: number, line: string, full?: string): Item {
+/**
+ * @param changes that it stands for
+ * @param line what it says at the least
+ * @param full all that can be said; absent where the line says it all
+ */
+function itemOf(section: Section, kind: keyof typeof SHARES, changes: number, line: string, full?: string) {
   return { section, kind, changes, line: withoutForgeries(line), full: full && withoutForgeries(full) };
 }
 
@@ -75,18 +68,16 @@ function withoutForgeries(text: string): string {
 
 /** In the order of the comment, which is the order of their importance. */
 function itemsOf(plan: PlanView): readonly Item[] {
-  const { changes, diagnostics, orphaned } = plan;
+  const { orphaned } = plan;
+  const { errors, dangers, others, warnings } = words.byWeight(plan);
   const caution = cautionSection(plan);
-  const warnings = diagnostics.filter((one) => !words.isError(one));
   const listed = foldedSection(LAST, words.count(warnings.length, "warning"));
-  const gone = foldedSection(
-    LAST + 1,
-    `${orphaned.length} orphaned: removed from the manifests but still on the service`,
-  );
+  const left = `${orphaned.length} orphaned: removed from the manifests but still on the service`;
+  const gone = foldedSection(LAST + 1, left);
   return [
-    ...diagnostics.filter(words.isError).map((error) => diagnosticItem(error, caution, "error")),
-    ...bySeverity(changes.filter(words.needsAttention)).map((change) => dangerItem(change, caution)),
-    ...targetItems(changes.filter((change) => !words.needsAttention(change))),
+    ...errors.map((error) => diagnosticItem(error, caution, "error")),
+    ...dangers.map((change) => dangerItem(change, caution)),
+    ...targetItems(others),
     ...warnings.map((warning) => diagnosticItem(warning, listed, "warning")),
     ...orphaned.map(({ address, id }) => {
       const line = `- ${escape.markdownCode(address)} ${escape.markdownCode(show.clip(id, LINE))}\n`;
@@ -105,49 +96,36 @@ function cautionSection(plan: PlanView): Section {
   };
 }
 
+/** A table of items that are rows, then the others. */
 function foldedSection(at: number, title: string): Section {
-  return {
-    at,
-    frame: (texts) => `\n<details><summary>${title}</summary>\n\n${texts.join("")}\n</details>\n`,
-  };
-}
-
-/** Changes without danger, a section a target and, where it is known, a cause; alike ones as one. */
-function targetItems(changes: readonly ChangeView[]): readonly Item[] {
-  let at = 0;
-  const items = words.byCause(changes).flatMap(({ title, changes: own }) =>
-    [...words.groupBy(own, ({ address }) => words.placeOf(address).target)].flatMap(([target, rows]) => {
-      const section = targetSection(++at, target, title, rows);
-      return show.foldAlike(rows).map((fold) => ({ ...fold.first, item: changeItem(fold, section) }));
-    }),
-  );
-  return bySeverity(items).map(({ item }) => item);
-}
-
-/** A table of those that a line tells, then those that unfold. */
-function targetSection(
-  at: number,
-  target: string,
-  cause: string | undefined,
-  changes: readonly ChangeView[],
-): Section {
-  const why = cause === undefined ? "" : ` (${cause.toLowerCase()})`;
-  const title = `<b>${escape.html(escape.safeLine(target))}</b>${why}: ${words.actionCounts(changes).join(", ")}`;
-  const { frame } = foldedSection(at, title);
   return {
     at,
     frame(texts) {
       const rows = texts.filter((text) => text.startsWith("| "));
-      const details = texts.filter((text) => !text.startsWith("| "));
-      const table = rows.length === 0 ? [] : [TABLE, ...rows];
-      return frame([...table, ...(rows.length > 0 && details.length > 0 ? ["\n"] : []), ...details]);
+      const others = texts.filter((text) => !text.startsWith("| "));
+      const table = rows.length === 0 ? [] : [TABLE, ...rows, others.length > 0 ? "\n" : ""];
+      return `\n<details><summary>${title}</summary>\n\n${[...table, ...others].join("")}\n</details>\n`;
     },
   };
 }
 
 const TABLE = "| | Address | Fields |\n|---|---|---|\n";
 
-/** Characters of a summary and of a detail. */
+/** Changes without danger, a section a target and, where it is known, a cause; alike ones as one. */
+function targetItems(changes: readonly ChangeView[]): readonly Item[] {
+  let at = 0;
+  const items = words.byCause(changes).flatMap(({ title, changes: own }) =>
+    [...words.byTarget(own)].flatMap(([target, rows]) => {
+      const why = title === undefined ? "" : ` (${title.toLowerCase()})`;
+      const counts = words.actionCounts(rows).join(", ");
+      const name = escape.html(escape.safeLine(target));
+      const section = foldedSection(++at, `<b>${name}</b>${why}: ${counts}`);
+      return show.foldAlike(rows).map((fold) => ({ ...fold.first, item: changeItem(fold, section) }));
+    }),
+  );
+  return bySeverity(items).map(({ item }) => item);
+}
+
 const LINE = 300;
 const DETAIL = 4000;
 
@@ -160,7 +138,6 @@ function diagnosticItem(diagnostic: DiagnosticView, section: Section, kind: "err
   return itemOf(section, kind, 0, line, detail === "" ? undefined : `${line}\n${block}`);
 }
 
-/** A part of the list item above it. */
 function indented(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }
@@ -186,7 +163,6 @@ function dangerItem(change: ChangeView, section: Section): Item {
   return itemOf(section, "danger", 1, line, full);
 }
 
-/** Alike changes that are named in the details. */
 const MOST_NAMES = 50;
 
 /** A row of the target's table or, with all there is to say, something to unfold. */
@@ -200,10 +176,10 @@ function changeItem({ first, changes }: show.FoldedChanges, section: Section): I
     fieldTexts(first, escape.markdownCellCode).join("<br>"),
   ];
   const told = fieldTexts(first, (text) => `<code>${escape.html(escape.safeLine(text))}</code>`).join(" ");
-  const named: string[] = changes.slice(0, MOST_NAMES).map((change) => change.address);
-  const unnamed = changes.length - named.length;
-  if (unnamed > 0) named.push(`and ${unnamed} more`);
-  const names = more === 0 ? "" : escape.markdownBlock(named.join("\n"), "text");
+  const unnamed = changes.length - MOST_NAMES;
+  const named = changes.slice(0, MOST_NAMES).map((change) => change.address);
+  const all = [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join("\n");
+  const names = more === 0 ? "" : escape.markdownBlock(all, "text");
   const full =
     `<details><summary>${words.SIGNS[action]} ${action} <code>${escape.html(address)}</code>${alike} ${told}</summary>\n\n` +
     `${diffBlock(first)}${names}\n</details>\n`;
@@ -221,8 +197,8 @@ function lineSaysAll({ action, fields }: ChangeView): boolean {
 }
 
 /**
- * Takes items as far as the budget lasts: a line of each error and each change, the worst first, then the details of as
- * many as possible, then warnings and orphans. What does not fit is left out, and smaller ones after it are tried.
+ * As far as the budget lasts: a line of each error and each change, the worst first, then details, then warnings and
+ * orphans. What does not fit is left out, and smaller ones after it are tried.
  */
 function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> {
   const chosen = new Map<Item, string>();
@@ -250,19 +226,11 @@ function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> 
   return chosen;
 }
 
-interface LeftOut {
-  /** Changes that are not shown at all. */
-  readonly changes: number;
-  /** Changes and errors in a line, without the details that it does not say. */
-  readonly details: number;
-  /** Errors, warnings and orphans. */
-  readonly others: number;
-}
-
 /** More than any number of them, so that the totals leave room for what they will say. */
-const MOST_LEFT_OUT: LeftOut = { changes: 1e9, details: 1e9, others: 1e9 };
+const MOST_LEFT_OUT = { changes: 1e9, details: 1e9, others: 1e9 };
 
-function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): LeftOut {
+/** Changes that are not shown at all or not in full, and errors, warnings and orphans. */
+function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): typeof MOST_LEFT_OUT {
   const missing = items.filter((item) => !texts.has(item));
   return {
     changes: missing.reduce((sum, { changes }) => sum + changes, 0),
@@ -289,14 +257,14 @@ function decoded(url: string): string {
   }
 }
 
-function totalsText(plan: PlanView, missing: LeftOut): string {
-  const sentences = [words.diagnosticCounts(plan), words.alsoLine(plan.summary) ?? ""]
-    .filter((text) => text !== "")
-    .map((text) => `${text}.`);
-  return `\n**${words.planLine(plan.summary)}**\n\n${[changesText(plan, missing), ...sentences].join(" ")}\n`;
+function totalsText(plan: PlanView, missing: typeof MOST_LEFT_OUT): string {
+  const counts = [words.diagnosticCounts(plan), words.alsoLine(plan.summary) ?? ""].filter(Boolean);
+  const sentences = [changesText(plan, missing), ...counts.map((text) => `${text}.`)];
+  return `\n**${words.planLine(plan.summary)}**\n\n${sentences.join(" ")}\n`;
 }
 
-function changesText(plan: PlanView, { changes, details, others }: LeftOut): string {
+function changesText(plan: PlanView, { changes, details, others }: typeof MOST_LEFT_OUT): string {
+  const number = (amount: number): string => amount.toLocaleString("en");
   const total = plan.changes.length;
   if (total === 0 && plan.diagnostics.length === 0) return words.NOTHING_TO_DO;
   const missing = [
@@ -310,11 +278,6 @@ function changesText(plan: PlanView, { changes, details, others }: LeftOut): str
   return `${words.count(total, "change")}, all shown.${rest.replace(" as well", "")}`;
 }
 
-/** `3,373` */
-function number(amount: number): string {
-  return amount.toLocaleString("en");
-}
-
 function diffBlock({ action, fields }: ChangeView): string {
   const lines = fields.flatMap((field) => [
     ...(field.who === undefined ? [] : [`  # ${field.who}`]),
@@ -323,7 +286,6 @@ function diffBlock({ action, fields }: ChangeView): string {
   return escape.markdownBlock(lines.join("\n"), "diff");
 }
 
-/** Characters of one side of a field. */
 const MOST = 2000;
 
 /** A field as a diff: what goes, what comes; long text line by line. */

@@ -4,10 +4,8 @@ import { failed } from "../model/error.ts";
 
 /**
  * Refuses a place to write to that is a symbolic link, or below `root` is reached by one: a repository could have links
- * that lead out of it, and another user of the machine one in a folder that is shared.
- *
- * @param follow whether a link may lead to another place below `root`, as a manifest's may
- * @throws TascError
+ * that lead out of it, and another user one in a shared folder. With `follow`, a link may lead to another place below
+ * `root`, as a manifest's may. @throws TascError
  */
 export function refuseLinks(path: string, root: string, follow = false): void {
   const isInside = isBelow(path, root);

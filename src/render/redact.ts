@@ -5,17 +5,11 @@ import { canonicalText, encodedWords, letterless, rawText, toOriginal } from "./
 import type { ChangeView, FieldView } from "./json.ts";
 
 /**
- * Takes secrets out by their value, in whatever form they stand. It is used twice: on data, before a renderer cuts,
- * wraps or escapes it, and on every text that leaves, as a net.
- *
- * The time is linear in the text, whatever the secrets: instead of one pattern per form, text and secrets are brought
- * to one canonical form (`canonical.ts`: escapes decoded, white space, quotes and case levelled), in which a secret
- * has one form only, and all secrets are looked for in one pass. What cannot be decoded without trying (base64, hex,
- * base32) is looked for as encoded.
- *
- * A value is redacted wherever it stands, also in a name that somebody else chose. So whoever can both write names
- * and read the output can test a guess: the contract ("redacted in every output, log, file and error") counts for
- * more here. docs/security.md names the limit.
+ * Takes secrets out by their value, in whatever form they stand: of data, before a renderer cuts, wraps or escapes it,
+ * and as a net of every text that leaves. It takes time linear in the text: text and secrets are brought to one
+ * canonical form (`canonical.ts`), in which all secrets are looked for in one pass; base64, hex and base32, which cannot
+ * be decoded without trying, are looked for as encoded. A value is redacted wherever it stands, also in a name that
+ * somebody else chose, so whoever can write names and read the output can test a guess (docs/security.md).
  */
 export interface Redactor {
   /** Secrets of a whole text become `(sensitive)`; overlapping ones become one. */
@@ -31,11 +25,11 @@ export interface Redactor {
 /** Shorter values are too common to be found by what they say (design contract, section 1). */
 const SHORTEST_SECRET = 4;
 
-/** @param secrets values of any length; those under four characters are not looked for. */
-export function createRedactor(secrets: readonly string[]): Redactor {
-  const known = [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST_SECRET);
-  const text = replacerOf(known, false);
-  const document = replacerOf(known.filter(isUnmistakable), true);
+/** @param secrets of any length; those under four characters are not looked for. A set may grow. */
+export function createRedactor(secrets: ReadonlySet<string> | readonly string[]): Redactor {
+  const all = "size" in secrets ? secrets : new Set(secrets);
+  const text = replacerOf(all, ({ length }) => length >= SHORTEST_SECRET, false);
+  const document = replacerOf(all, isUnmistakable, true);
   return {
     text,
     document,
@@ -44,7 +38,6 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   };
 }
 
-/** No word of a format and no number of ours: those are short, or all letters, or all digits. */
 function isUnmistakable(secret: string): boolean {
   return secret.length >= 8 && !/^[A-Za-z]+$/.test(secret) && !/^[\d.,:eE+-]+$/.test(secret);
 }
@@ -52,14 +45,22 @@ function isUnmistakable(secret: string): boolean {
 type Replacer = (text: string) => string;
 
 /** @param inDocument a backslash in front belongs to the document's own escapes and must keep what it escapes */
-function replacerOf(secrets: readonly string[], inDocument: boolean): Replacer {
-  if (secrets.length === 0) return (text) => text;
-  const shortest = Math.min(...secrets.map(({ length }) => length));
-  let searches: Searches | undefined;
+function replacerOf(
+  secrets: ReadonlySet<string>,
+  isWanted: (secret: string) => boolean,
+  inDocument: boolean,
+): Replacer {
+  let known = 0;
+  let wanted: readonly string[] = [];
+  let searches: ReturnType<typeof searchesFor> | undefined;
   return (text) => {
-    if (text.length < Math.min(shortest, SHORTEST_SECRET)) return text;
-    searches ??= searchesFor(secrets);
-    return withoutSpans(text, spansIn(text, searches, inDocument));
+    if (known !== secrets.size) {
+      known = secrets.size;
+      wanted = [...secrets].filter(isWanted);
+      searches = undefined;
+    }
+    if (wanted.length === 0 || text.length < SHORTEST_SECRET) return text;
+    return withoutSpans(text, spansIn(text, (searches ??= searchesFor(wanted)), inDocument));
   };
 }
 
@@ -71,15 +72,6 @@ function redactJson(value: Json, text: Replacer, key: Replacer): Json {
   return Object.fromEntries(
     Object.entries(value).map(([name, part]) => [key(name), redactJson(part, text, key)]),
   );
-}
-
-/** What is looked for in which rewriting of the text. */
-interface Searches {
-  /** Secrets as they are: what stands around one can make an escape of its edge. */
-  readonly raw: Search;
-  /** Canonical forms, hex and base32, without regard to case where they are long. */
-  readonly canonical: Search;
-  readonly base64: Search;
 }
 
 interface Pattern {
@@ -97,26 +89,28 @@ const CASELESS = 8;
 /** A line of a longer secret that is this long is a secret itself; shorter ones are `}` or `-----`. */
 const SHORTEST_LINE = 8;
 
-function searchesFor(secrets: readonly string[]): Searches {
+function searchesFor(secrets: readonly string[]) {
+  /** Secrets as they are: what stands around one can make an escape of its edge. */
   const raw: Pattern[] = [];
+  /** Canonical forms, hex and base32, without regard to case where they are long. */
   const canonical: Pattern[] = [];
   const base64: Pattern[] = [];
   for (const secret of secrets) {
     const whole = secret.replace(/^\\+|\\+$/g, "");
-    if (whole.length >= SHORTEST_SECRET) raw.push({ text: whole });
+    raw.push({ text: whole });
     // Services trim what they are given, and logs show one line at a time.
     const lines = secret.split(/\r\n|\r|\n/).filter((line) => line.trim().length >= SHORTEST_LINE);
     for (const part of new Set([secret, ...lines])) {
       const pattern = canonicalPattern(part);
       if (pattern !== undefined) canonical.push(pattern);
       // All signs, which say too little once quotes and blanks are levelled: only its usual forms are looked for.
-      else
-        for (const form of writtenForms(part)) if (form.length >= SHORTEST_SECRET) raw.push({ text: form });
+      else raw.push(...writtenForms(part).map((text) => ({ text })));
     }
     canonical.push(...[HEX, BASE32].flatMap((alphabet) => encodedForms(Buffer.from(secret), alphabet)));
     base64.push(...base64Forms(secret));
   }
-  return { raw: new Search(raw), canonical: new Search(canonical), base64: new Search(base64) };
+  const enough = raw.filter(({ text }) => text.length >= SHORTEST_SECRET);
+  return { raw: new Search(enough), canonical: new Search(canonical), base64: new Search(base64) };
 }
 
 function canonicalPattern(secret: string): Pattern | undefined {
@@ -129,24 +123,19 @@ function canonicalPattern(secret: string): Pattern | undefined {
   return { text, lead, ...(exact.length < CASELESS ? { exact } : {}) };
 }
 
-/** A secret as the usual encoders write it. */
 function writtenForms(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
-  // PHP, lodash and Ruby, Python, Go.
-  const quotes: readonly (readonly [string, string])[] = [
-    ["&quot;", "&#039;"],
-    ["&quot;", "&#39;"],
-    ["&quot;", "&#x27;"],
-    ["&#34;", "&#39;"],
-  ];
   const tags = secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  const html = quotes.map(([double, single]) => tags.replaceAll('"', double).replaceAll("'", single));
+  // PHP, lodash and Ruby, Python, Go.
+  const html = ["&quot; &#039;", "&quot; &#39;", "&quot; &#x27;", "&#34; &#39;"].map((quotes) => {
+    const [double = "", single = ""] = quotes.split(" ");
+    return tags.replaceAll('"', double).replaceAll("'", single);
+  });
   const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, "\ufffd"));
   return [...new Set([secret, secret.trim(), json, ascii, url, tags, ...html])];
 }
 
-/** Bytes of a secret that are enough to know it by when it is encoded. */
 const ENOUGH = 48;
 
 /** Base64 of a secret, of its written forms, of its UTF-16 and of its base64. */
@@ -197,9 +186,8 @@ function base32(bytes: Buffer): string {
 }
 
 /**
- * Base64 writes three bytes as four characters, so inside a longer text a secret has three forms, by where it
- * starts; of base32 there are five. Only the characters that the secret alone decides are looked for; a few bits
- * more stand in their neighbours.
+ * Inside a longer text a secret has three forms in base64, by where it starts, and five in base32. Only the characters
+ * that the secret alone decides are looked for; a few bits more stand in their neighbours.
  */
 function encodedForms(
   all: Buffer,
@@ -219,13 +207,13 @@ function encodedForms(
     .map((text) => (isWhole ? { text } : { text, tail }));
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+type Span = ReturnType<typeof toOriginal>;
 
-/** Every place of the text where a secret stands. */
-function spansIn(text: string, { raw, canonical, base64 }: Searches, inDocument: boolean): readonly Span[] {
+function spansIn(
+  text: string,
+  { raw, canonical, base64 }: ReturnType<typeof searchesFor>,
+  inDocument: boolean,
+): readonly Span[] {
   const found: Span[] = [];
   raw.scan(text, (start, end) => {
     // There the first character is an escape, which the canonical form takes as a whole.
@@ -271,28 +259,23 @@ function signsBefore(text: string, start: number, most: number): number {
 
 /** Overlapping spans become one: what one match leaves over may belong to another. */
 function withoutSpans(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
   const parts: string[] = [];
   let from = 0;
   for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
     if (start >= from) parts.push(text.slice(from, start), SENSITIVE);
     from = Math.max(from, end);
   }
-  return spans.length === 0 ? text : parts.join("") + text.slice(from);
+  return parts.join("") + text.slice(from);
 }
 
-/** Any odd number: it only spreads what is compared. */
 const BASE = 0x5bd1e995;
 /** What is compared character by character; of longer texts the rest is compared by its hash. */
 const COMPARED = 16;
 
-interface Hashed extends Pattern {
-  readonly begin: string;
-  readonly hash: number;
-  /** `BASE` to the power of the length. */
-  readonly power: number;
-}
+/** With its beginning, its hash, and `BASE` to the power of its length. */
+type Hashed = Pattern & { readonly begin: string; readonly hash: number; readonly power: number };
 
-/** Characters by which candidates are known. */
 const GRAM = 4;
 /** Each place that is passed over costs an entry for every pattern, so with many of them none is. */
 const WIDEST_STEP = 16;
@@ -300,8 +283,7 @@ const MANY = 200;
 
 /**
  * Many texts looked for in one pass. Only every so many characters are looked at, as few as the shortest of the texts
- * cannot slip through; the four that stand there lead to the texts that may stand around them, and each of these is
- * decided in a time that does not depend on its length.
+ * cannot slip through; the four there lead to candidates, each decided in a time that does not depend on its length.
  */
 class Search {
   readonly #step: number;
@@ -371,9 +353,8 @@ function hashesOf(text: string): Int32Array {
 }
 
 /**
- * Takes secrets out of what came from outside into a plan: live values, bodies, messages. It comes before every
- * renderer, because they cut, wrap and escape. What tasc itself put there stays as it is, the more since hiding it
- * would tell what the secret is: addresses, actions, field names, counts.
+ * Takes secrets out of what came from outside into a plan: live values, bodies, messages. What tasc itself put there
+ * (addresses, actions, field names, counts) stays, the more since hiding it would tell what the secret is.
  */
 export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
   return {
@@ -399,8 +380,8 @@ export function redactField(field: FieldView, redactor: Redactor): FieldView {
   return {
     ...field,
     path: field.path.map((step) => (typeof step === "string" ? redactor.document(step) : step)),
-    ...(field.before === undefined ? {} : { before: redactor.freeJson(field.before) }),
-    ...(field.after === undefined ? {} : { after: redactor.freeJson(field.after) }),
+    ...(field.before !== undefined && { before: redactor.freeJson(field.before) }),
+    ...(field.after !== undefined && { after: redactor.freeJson(field.after) }),
   };
 }
 
@@ -408,7 +389,6 @@ function redactCall(call: CallJson, redactor: Redactor): CallJson {
   return { ...call, path: redactor.document(call.path), body: redactor.json(call.body) };
 }
 
-/** Likewise for a diagnostic, in a plan or by itself. */
 export function redactDiagnostic<D extends DiagnosticJson>(diagnostic: D, redactor: Redactor): D {
   return {
     ...diagnostic,

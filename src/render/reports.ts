@@ -19,7 +19,6 @@ function diagnosticItem(diagnostic: DiagnosticView): ReportItem {
   return { ...diagnostic, level: severity, rule: code ?? severity, title: summary };
 }
 
-/** The changes of a plan, the worst first. */
 function changeItems(plan: PlanView): readonly ReportItem[] {
   return bySeverity(plan.changes).map((change) => {
     const { address, action, place } = change;
@@ -79,9 +78,8 @@ function annotation({ level, title, detail, address, file, line, column, change 
 }
 
 /**
- * GitLab's Terraform report: the counts of the merge request's widget. A rediscovery is an update there; a test that
- * stops running is a deletion, the one thing that a reviewer must not miss. The counts of a plan that was altered are
- * nobody's: a report without them shows in the widget as one that failed.
+ * GitLab's Terraform report: the counts of the merge request's widget. A rediscovery is an update there, a test that
+ * stops running a deletion. A report without counts, as of a plan that was altered, shows as one that failed.
  */
 export function renderPlanGitlab(plan: PlanView): string {
   const { create, update, rediscover, disable } = plan.summary;
@@ -101,10 +99,7 @@ export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[]): 
   return report("tasc validate", diagnostics.map(diagnosticItem), "tasc validate");
 }
 
-/**
- * A plan as a JUnit report. A change is a skipped case, as it has yet to be done; that a plan has changes is not a
- * failure. Unchanged resources are left out.
- */
+/** A plan as a JUnit report. A change is a skipped case, as it has yet to be done, and not a failure. */
 export function renderPlanJunit(plan: PlanView): string {
   const items = [...plan.diagnostics.map(diagnosticItem), ...changeItems(plan)];
   return report(`tasc plan ${plan.stage}`, items, words.planLine(plan.summary));
@@ -125,7 +120,6 @@ function suiteOf({ address, file = "project" }: ReportItem): string {
   return address === undefined ? file : words.placeOf(address).target;
 }
 
-/** Errors fail; warnings, and changes that wait, are skipped. */
 function isFailure({ level }: ReportItem): boolean {
   return level === "error";
 }

@@ -1,9 +1,6 @@
 import stringWidth from "fast-string-width";
 
-/**
- * The sixteen colours that every terminal lets its user choose, by meaning: what switches one on, and off again. Red is
- * for what does harm, and for nothing else.
- */
+/** A terminal's own sixteen colours by meaning: what switches one on, and off. Red is for what does harm, nothing else. */
 const CODES = {
   create: [32, 39],
   update: [33, 39],
@@ -42,10 +39,7 @@ export function padTo(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - textWidth(text)));
 }
 
-/**
- * Breaks a line at its spaces. A word that is wider than the line stays whole: half an address or half an id helps
- * nobody, and half a secret would get past the redactor.
- */
+/** Breaks a line at its spaces. Wide words stay whole: half an id helps nobody, and half a secret gets past the redactor. */
 export function wrap(line: string, width: number): readonly string[] {
   if (textWidth(line) <= width) return [line];
   const lines: string[] = [];
@@ -57,6 +51,14 @@ export function wrap(line: string, width: number): readonly string[] {
     } else current += word;
   }
   return [...lines, current];
+}
+
+/** Sections of lines, a blank line between them; those without lines are left out. */
+export function sectionsText(sections: readonly (readonly string[])[]): string {
+  return sections
+    .filter(({ length }) => length > 0)
+    .map((lines) => `${lines.join("\n")}\n`)
+    .join("\n");
 }
 
 /** The start of a line that fits; colours stay, so that what was switched on is switched off again. */

@@ -5,12 +5,10 @@ import { cutTo } from "./style.ts";
 /** What is known of the screen that a stream leads to, as plain data; nobody below the entry asks the environment. */
 export interface Terminal {
   readonly isTTY: boolean;
-  /** Columns for running text. */
   readonly width: number;
   /** Columns of the screen itself; more would break a line in two. */
   readonly columns: number;
   readonly colour: boolean;
-  /** Whether lines may be drawn over. */
   readonly live: boolean;
 }
 
@@ -19,7 +17,6 @@ export interface TerminalFacts {
   readonly columns?: number;
   /** The variables `NO_COLOR`, `FORCE_COLOR`, `CI` and `TERM`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** `--no-color`. */
   readonly noColor: boolean;
 }
 
@@ -64,9 +61,8 @@ export interface WriterOptions {
 }
 
 /**
- * The only thing that writes to standard output and standard error. Every text passes the redactor and is made safe
- * for a terminal and a workflow log, whatever its renderer did. A reader that has gone (`tasc plan | head`) is not
- * an error.
+ * The only thing that writes to standard output and standard error. Every text passes the redactor and is made safe for
+ * a terminal and a workflow log. A reader that has gone (`tasc plan | head`) is not an error.
  */
 export class Writer {
   readonly #out: (text: string) => void;
@@ -89,9 +85,8 @@ export class Writer {
   }
 
   /**
-   * A finished document for a program (JSON, HTML, annotations …), to standard output. Its data must have been
-   * redacted before (`redactPlan`), since here a secret that reads like a word or a number of the format itself
-   * has to stay: else `1234` would spoil every count.
+   * A finished document for a program, to standard output. Its data must have been redacted before (`redactPlan`): here
+   * a secret that reads like a word or a number of the format itself has to stay, else `1234` would spoil every count.
    */
   document(text: string): void {
     this.flush();
@@ -137,11 +132,7 @@ export class Writer {
   }
 }
 
-/**
- * Writes to a stream, until its reader goes.
- *
- * @param failed is told what keeps the stream from being written to, other than that nobody reads it any more
- */
+/** Writes to a stream, until its reader goes; `failed` is told what else keeps it from being written to. */
 export function openSink(
   stream: NodeJS.WritableStream,
   failed: (error: Error) => void,

@@ -1,12 +1,12 @@
-import { type Address, compareAddresses } from "../model/address.ts";
+import { compareAddresses } from "../model/address.ts";
 import { isArray, isObject, type Json } from "../model/json.ts";
-import { ACTIONS, bySeverity, type Action, type FieldJson } from "../model/plan.ts";
+import type { Action, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { type DiagnosticOptions, placeText, renderDiagnostics } from "./diagnostics.ts";
 import { safeLine, withoutWorkflowCommands } from "./escape.ts";
 import * as show from "./fields.ts";
 import type { ChangeView, DiagnosticView, FieldView, PlanView } from "./json.ts";
-import { type Style, textWidth, wrap } from "./style.ts";
+import { type Style, sectionsText, textWidth, wrap } from "./style.ts";
 import * as words from "./words.ts";
 
 export interface PlanTextOptions extends DiagnosticOptions {
@@ -16,26 +16,23 @@ export interface PlanTextOptions extends DiagnosticOptions {
   readonly screen?: number | undefined;
 }
 
-/**
- * The plan for people: what needs attention, a tree per target, what is orphaned, errors and warnings, and at the end
- * the lines that sum it up. It is drawn from the public form of the plan, so that a saved plan looks the same.
- */
+/** The plan for people. It is drawn from the public form of the plan, so that a saved plan looks the same. */
 export function renderPlanText(plan: PlanView, options: PlanTextOptions): string {
-  const sections = [
-    header(plan, options),
-    attentionSection(plan, options),
-    ...words
-      .byCause(plan.changes)
-      .flatMap(({ title, changes }, at) => [
-        title === undefined ? [] : [options.style("strong", title)],
-        ...targetSections(changes, at === 0 ? plan.diagnostics.filter(words.isError) : [], options),
-      ]),
-    orphanSection(plan, options),
-    ...diagnosticSections(plan, options),
-    footer(plan, options),
-  ].filter((lines) => lines.length > 0);
+  const { errors, dangers } = words.byWeight(plan);
   return withoutWorkflowCommands(
-    sections.map((lines) => lines.map((line) => `${line}\n`).join("")).join("\n"),
+    sectionsText([
+      header(plan, options),
+      attentionSection(errors, dangers, options),
+      ...words
+        .byCause(plan.changes)
+        .flatMap(({ title, changes }, at) => [
+          title === undefined ? [] : [options.style("strong", title)],
+          ...targetSections(changes, at === 0 ? errors : [], options),
+        ]),
+      orphanSection(plan, options),
+      ...diagnosticSections(plan, options),
+      footer(plan, options),
+    ]),
   );
 }
 
@@ -43,9 +40,9 @@ type Lines = readonly string[];
 
 function header(plan: PlanView, { style }: PlanTextOptions): Lines {
   const title = `${style("strong", `Stage ${safeLine(plan.stage)}`)} ${style("faint", `at ${safeLine(plan.baseUrl)}`)}`;
-  const counts = words.countActions(plan.changes);
-  const used = ACTIONS.filter((action) => counts[action] > 0);
-  const signs = used.map((action) => `${style(action, words.SIGNS[action])} ${action}`);
+  const signs = words
+    .actionsIn(plan.changes)
+    .map(([action]) => `${style(action, words.SIGNS[action])} ${action}`);
   if (plan.diagnostics.some(words.isError)) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
   return signs.length === 0 ? [title] : [title, signs.join("   ")];
 }
@@ -67,15 +64,19 @@ function firstOf<T>(
 const MOST_DANGERS = 30;
 
 /** What must not be missed, the worst first, a line each: errors, then changes that take something from a test. */
-function attentionSection({ changes, diagnostics }: PlanView, options: PlanTextOptions): Lines {
+function attentionSection(
+  errors: readonly DiagnosticView[],
+  changes: readonly ChangeView[],
+  options: PlanTextOptions,
+): Lines {
   const { style, verbose } = options;
   const bounded = <T>(items: readonly T[], noun: string, draw: (item: T) => Lines): Lines =>
     firstOf(items, MOST_DANGERS, verbose, draw, (left) =>
       style("faint", `  and ${left} more ${noun}; --verbose lists all`),
     );
-  const dangers = words.groupBy(bySeverity(changes.filter(words.needsAttention)), ({ action }) => action);
+  const dangers = words.groupBy(changes, ({ action }) => action);
   const lines = [
-    ...bounded(diagnostics.filter(words.isError), "errors", (error) => errorLines(error, options)),
+    ...bounded(errors, "errors", (error) => errorLines(error, options)),
     ...[...dangers].flatMap(([action, own]) => {
       const noun = action === "disable" || action === "rediscover" ? `to ${action}` : "harmful changes";
       return bounded(own, noun, (change) => dangerLines(change, options));
@@ -106,7 +107,6 @@ function dangerLines(change: ChangeView, { style, width }: PlanTextOptions): Lin
 /** Characters of a value in a line. */
 const MOST_IN_LINE = 60;
 
-/** What is said of something beside its name, or below it where it does not fit. */
 function oneOrTwo(head: string, texts: Lines, width: number): Lines {
   const line = `${head}  ${texts.join("  ")}`;
   return textWidth(line) + 2 <= width ? [line] : [head, ...texts.map((text) => `    ${text}`)];
@@ -114,14 +114,6 @@ function oneOrTwo(head: string, texts: Lines, width: number): Lines {
 
 /** From this many changes on, creations are named and not told field by field. */
 const MANY = 200;
-
-/** A resource's lines in its target's tree. */
-interface TextEntry {
-  readonly address: Address;
-  readonly lines: Lines;
-  readonly changes: readonly ChangeView[];
-  readonly problems: number;
-}
 
 function targetSections(
   changes: readonly ChangeView[],
@@ -131,11 +123,16 @@ function targetSections(
   const { style, verbose, width } = options;
   const folds = show.foldAlike(changes, verbose);
   const inside = { ...options, width: width - 6, brief: !verbose && folds.length > MANY };
+  // The details stand with the errors below.
+  const problemLines = (error: DiagnosticView): string => {
+    const place = safeLine(placeText(error));
+    return `    ${safeLine(error.summary)}${place === "" ? "" : `  ${style("faint", place)}`}`;
+  };
   const problems = words.groupBy(
     errors.flatMap(({ address, ...error }) => (address === undefined ? [] : [{ ...error, address }])),
     ({ address }) => address,
   );
-  const entries: readonly TextEntry[] = [
+  const entries = [
     ...folds.map((fold) => ({
       address: fold.first.address,
       lines: changeLines(fold, inside),
@@ -144,36 +141,27 @@ function targetSections(
     })),
     ...[...problems].map(([address, own]) => ({
       address,
-      lines: [
-        `${style("error", words.PROBLEM_SIGN)} ${style("strong", address)}`,
-        // The details stand with the errors below.
-        ...own.map((error) => {
-          const place = placeText(error);
-          const at = place === "" ? "" : `  ${style("faint", safeLine(place))}`;
-          return `    ${safeLine(error.summary)}${at}`;
-        }),
-      ],
+      lines: [`${style("error", words.PROBLEM_SIGN)} ${style("strong", address)}`, ...own.map(problemLines)],
       changes: [],
       problems: own.length,
     })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
-  return [...words.groupBy(entries, ({ address }) => words.placeOf(address).target)].map(([target, own]) => {
+  return [...words.byTarget(entries)].map(([target, own]) => {
     const counts = [...words.actionCounts(own.flatMap((entry) => entry.changes))];
     const wrong = own.reduce((sum, entry) => sum + entry.problems, 0);
     if (wrong > 0) counts.push(words.count(wrong, "problem"));
     return [
       `${style("strong", target)}  ${style("faint", counts.join(", "))}`,
-      ...spaced(own).map((line) => (line === "" ? "" : `  ${line}`)),
+      ...spaced(own.map(({ lines }) => lines)).map((line) => (line === "" ? "" : `  ${line}`)),
     ];
   });
 }
 
 /** A blank line between resources that take several lines; those of one line stand together. */
-function spaced(entries: readonly TextEntry[]): Lines {
-  return entries.flatMap(({ lines }, at) => {
-    const previous = entries[at - 1];
-    const apart = previous !== undefined && (previous.lines.length > 1 || lines.length > 1);
-    return apart ? ["", ...lines] : lines;
+function spaced(entries: readonly Lines[]): Lines {
+  return entries.flatMap((lines, at) => {
+    const isApart = at > 0 && Math.max(lines.length, entries[at - 1]?.length ?? 0) > 1;
+    return isApart ? ["", ...lines] : lines;
   });
 }
 
@@ -198,17 +186,17 @@ function orphanSection({ orphaned }: PlanView, { style, verbose }: PlanTextOptio
 const MOST_ALIKE = 5;
 
 function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions): readonly Lines[] {
-  const groups = [
-    ...words.groupBy(diagnostics, ({ severity, summary }) => `${severity} ${summary}`).values(),
-  ];
+  const alike = words.groupBy(diagnostics, ({ severity, summary }) => `${severity} ${summary}`);
+  const groups = [...alike.values()];
   const most = options.verbose ? Infinity : MOST_ALIKE;
   const shown = groups.flatMap((group) => group.slice(0, most));
   if (shown.length === 0) return [];
-  const left = groups.flatMap(([first, ...rest]) => {
-    const more = rest.length + 1 - most;
-    if (more <= 0 || first === undefined) return [];
-    return [`and ${more} more ${first.severity}s: ${safeLine(first.summary)}`];
-  });
+  const left = groups
+    .filter(({ length }) => length > most)
+    .map(([first, ...rest]) => {
+      const noun = `${first?.severity}s`;
+      return `and ${rest.length + 1 - most} more ${noun}: ${safeLine(first?.summary ?? "")}`;
+    });
   return [renderDiagnostics(shown, options).trimEnd().split("\n"), left];
 }
 
@@ -218,9 +206,8 @@ function footer(plan: PlanView, { style, screen }: PlanTextOptions): Lines {
     : plan.changes.length === 0
       ? [words.NOTHING_TO_DO]
       : [];
-  const also = words.alsoLine(plan.summary);
   const total = words.planLine(plan.summary, screen).split("\n");
-  return [...first, ...total.map((line) => style("strong", line)), ...(also === undefined ? [] : [also])];
+  return [...first, ...total.map((line) => style("strong", line)), words.alsoLine(plan.summary) ?? []].flat();
 }
 
 interface ChangeOptions extends FieldOptions {
@@ -228,7 +215,6 @@ interface ChangeOptions extends FieldOptions {
   readonly brief: boolean;
 }
 
-/** A change, or several that say the same, as lines of the tree. */
 export function changeLines(fold: show.FoldedChanges, options: ChangeOptions): Lines {
   const { style, brief, verbose } = options;
   const { first, changes } = fold;
@@ -237,8 +223,7 @@ export function changeLines(fold: show.FoldedChanges, options: ChangeOptions): L
   const head = heading(first, style);
   if (brief && alone && action === "create") return [`${head}  ${style("faint", nameOf(first))}`.trimEnd()];
   // Who changed all fields, where it is one and the same for each.
-  const hands = new Set(fields.map(({ who }) => who));
-  const [common] = hands.size === 1 ? hands : [];
+  const common = fields.every(({ who }) => who === fields[0]?.who) ? fields[0]?.who : undefined;
   const note = common === undefined ? "" : `  ${style("faint", common)}`;
   const lines = fields.flatMap((field) =>
     fieldLines(common === undefined ? field : { ...field, who: undefined }, action, options),
@@ -257,7 +242,6 @@ function heading({ action, address }: ChangeView, style: Style): string {
   return `${style(action, words.SIGNS[action])} ${style("strong", address)}`;
 }
 
-/** Addresses that a fold names; `verbose` shows all changes one by one. */
 const NAMED = 4;
 
 function foldHeading({ first, changes }: show.FoldedChanges, note: string, options: ChangeOptions): Lines {
@@ -273,13 +257,11 @@ function foldHeading({ first, changes }: show.FoldedChanges, note: string, optio
 
 /** What a person calls it: its first name-like field. */
 function nameOf({ fields }: ChangeView): string {
-  const named = fields.find(({ path }) => path.length === 1 && NAMES.includes(String(path[0])));
+  const names = ["description", "app", "name", "discoveryUrl", "prompt"];
+  const named = fields.find(({ path }) => path.length === 1 && names.includes(String(path[0])));
   return typeof named?.after === "string" ? safeLine(named.after) : "";
 }
 
-const NAMES: readonly string[] = ["description", "app", "name", "discoveryUrl", "prompt"];
-
-/** What may still be sent once the service has generated. */
 function laterLines({ followUps }: ChangeView, { style, width }: ChangeOptions): Lines {
   const names = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
   if (names.length === 0) return [];
@@ -298,9 +280,7 @@ function callLines({ calls, followUps, id }: ChangeView, style: Style): Lines {
 
 interface FieldOptions {
   readonly style: Style;
-  /** Columns for the field's lines. */
   readonly width: number;
-  /** Long values whole. */
   readonly verbose: boolean;
 }
 
@@ -336,7 +316,6 @@ export function fieldLines(field: FieldView, action: Action, options: FieldOptio
 /** Lines of a block. */
 const MOST_LINES = 24;
 
-/** A value that takes several lines; nothing for one that does not. */
 function blockLines(field: FieldJson, options: FieldOptions): Lines | undefined {
   const { before, after } = field;
   const { style, verbose, width } = options;

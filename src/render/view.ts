@@ -6,13 +6,12 @@ import { safeLine, safeLines } from "./escape.ts";
 import { type FoldedChanges, clip, fieldName, valueText } from "./fields.ts";
 import { writeJson } from "./json.ts";
 import { type Redactor, redactChange, redactField } from "./redact.ts";
-import { type Meaning, type Style, padTo, textWidth, wrap } from "./style.ts";
+import { type Meaning, type Style, padTo, sectionsText, textWidth, wrap } from "./style.ts";
 import { changeLines, fieldLines } from "./text.ts";
 
 /**
- * What a command has to say, as plain data: the same for people (`text`), for programs (`json`) and in formats of its
- * own (`documents`). `show` is the only way to print one. It takes out secrets first, then makes every text harmless
- * for its format, so that no view can forget either.
+ * What a command has to say, as plain data: for people (`text`), for programs (`json`) and in formats of its own
+ * (`documents`). `show` takes out secrets first, then makes every text harmless, so that no view can forget either.
  */
 export interface View {
   /** Keys in a fixed order. */
@@ -54,7 +53,6 @@ export function outside(value: Json | undefined): Outside | undefined {
 export type Section = readonly Block[];
 
 export type Block =
-  /** One line. */
   | Line
   /** Text of several lines, each as it is. */
   | { readonly lines: string }
@@ -95,7 +93,6 @@ export function markup(escape: Escape) {
 export interface ShowOptions {
   readonly redactor: Redactor;
   readonly style: Style;
-  /** Columns for running text. */
   readonly width: number;
 }
 
@@ -107,11 +104,7 @@ export function show(view: View, format: string, options: ShowOptions): string {
     return (view.documents?.[format] ?? [])
       .map((piece) => (typeof piece === "string" ? piece : piece.escape(redactor.text(piece.text))))
       .join("");
-  return view.text
-    .map((blocks) => blocks.flatMap((block) => blockLines(block, options)))
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => `${line}\n`).join(""))
-    .join("\n");
+  return sectionsText(view.text.map((blocks) => blocks.flatMap((block) => blockLines(block, options))));
 }
 
 /** What is not there is left out, as `JSON.stringify` does. */

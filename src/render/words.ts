@@ -1,33 +1,31 @@
 import { KINDS, type Kind, parseAddress } from "../model/address.ts";
-import { ACTIONS, type Action, CAUSES, type Cause, type Harm, type Summary } from "../model/plan.ts";
+import {
+  ACTIONS,
+  type Action,
+  CAUSES,
+  type Cause,
+  type Harm,
+  type Summary,
+  bySeverity,
+} from "../model/plan.ts";
 import type { ChangeView, DiagnosticView, PlanView } from "./json.ts";
 
-/** `1 change`, `2 changes`. */
 export function count(amount: number, noun: string, nouns = `${noun}s`): string {
   return `${amount} ${amount === 1 ? noun : nouns}`;
 }
 
-/** `a`, `a and b`, `a, b and c`. */
 export function list(parts: readonly string[]): string {
   return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
-const NOUNS: Readonly<Record<Kind, string>> = {
-  target: "target",
-  environment: "environment",
-  testCase: "test case",
-  batchGeneration: "batch generation",
-};
-
+/** `test case` */
 export function kindNoun(kind: Kind): string {
-  return NOUNS[kind];
+  return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** Kind and target of an address, for grouping; an address that is none stands by itself. */
 export function placeOf(address: string): { readonly kind: Kind; readonly target: string } {
-  const parts = parseAddress(address);
-  if (parts !== undefined) return parts;
-  return { kind: KINDS[0], target: address };
+  return parseAddress(address) ?? { kind: KINDS[0], target: address };
 }
 
 /** The signs of a plan; a legend names those in use. */
@@ -39,18 +37,16 @@ export const SIGNS: Readonly<Record<Action, string>> = {
 };
 export const PROBLEM_SIGN = "!";
 
-export function countActions(
-  actions: Iterable<{ readonly action: Action }>,
-): Readonly<Record<Action, number>> {
-  const counts = { create: 0, update: 0, rediscover: 0, disable: 0 };
-  for (const { action } of actions) counts[action] += 1;
-  return counts;
+/** The actions that there are, the most severe first, and how many of each. */
+export function actionsIn(changes: readonly { readonly action: Action }[]) {
+  const counted = ACTIONS.map(
+    (action) => [action, changes.filter((one) => one.action === action).length] as const,
+  );
+  return counted.filter(([, amount]) => amount > 0);
 }
 
-/** `1 to disable, 3 to create`, the most severe first; empty where there is none. */
-export function actionCounts(changes: Iterable<{ readonly action: Action }>): readonly string[] {
-  const counts = countActions(changes);
-  return ACTIONS.flatMap((action) => (counts[action] === 0 ? [] : [`${counts[action]} to ${action}`]));
+export function actionCounts(changes: readonly { readonly action: Action }[]): readonly string[] {
+  return actionsIn(changes).map(([action, amount]) => `${amount} to ${action}`);
 }
 
 export const HARMS: Readonly<Record<Harm, string>> = {
@@ -65,15 +61,21 @@ export function needsAttention({ action, fields }: Pick<ChangeView, "action" | "
   );
 }
 
-/** The gist of a plan: may it be applied, and must somebody look first? */
-export interface Verdict {
-  readonly kind: "blocked" | "attention" | "safe";
-  readonly title: string;
-  /** What there is of each kind of danger, the worst first: `2 errors`, `1 to disable`. */
-  readonly reasons: readonly string[];
+/** What a plan has to say by its weight; changes that need attention the worst first. */
+export function byWeight({ changes, diagnostics }: PlanView) {
+  return {
+    errors: diagnostics.filter(isError),
+    dangers: bySeverity(changes.filter(needsAttention)),
+    others: changes.filter((change) => !needsAttention(change)),
+    warnings: diagnostics.filter((one) => !isError(one)),
+  };
 }
 
-export function summaryVerdict({ changes, diagnostics }: PlanView): Verdict {
+/**
+ * The gist of a plan: may it be applied, and must somebody look first? With what there is of each kind of danger, the
+ * worst first: `2 errors`, `1 to disable`.
+ */
+export function summaryVerdict({ changes, diagnostics }: PlanView) {
   const errors = diagnostics.filter(isError);
   const isRefused = errors.some(
     ({ summary, code = "" }) => code.startsWith("policy-") || /^(?:Blocked by policy|Policy )/.test(summary),
@@ -87,36 +89,31 @@ export function summaryVerdict({ changes, diagnostics }: PlanView): Verdict {
     ...actionCounts(changes.filter(({ action }) => action === "disable" || action === "rediscover")),
     ...[...harms].map(([text, own]) => `${own.length} ${text}`),
   ];
-  if (isRefused) return { kind: "blocked", title: "Blocked by policy", reasons };
-  if (errors.length > 0) return { kind: "blocked", title: "Blocked by errors", reasons };
-  if (reasons.length > 0) return { kind: "attention", title: "Needs attention", reasons };
-  return { kind: "safe", title: changes.length === 0 ? "No changes" : "Safe", reasons };
+  if (isRefused) return { kind: "blocked", title: "Blocked by policy", reasons } as const;
+  if (errors.length > 0) return { kind: "blocked", title: "Blocked by errors", reasons } as const;
+  if (reasons.length > 0) return { kind: "attention", title: "Needs attention", reasons } as const;
+  return { kind: "safe", title: changes.length === 0 ? "No changes" : "Safe", reasons } as const;
 }
 
 export const NOTHING_TO_DO = "No changes. The service matches your manifests.";
 
-/**
- * Groups of changes by why they are planned, the reader's own first; one without a title where nothing tells, or where
- * there are no changes.
- */
-export function byCause(
-  changes: readonly ChangeView[],
-): readonly { readonly title: string | undefined; readonly changes: readonly ChangeView[] }[] {
+/** Groups of changes by why they are planned, the reader's own first; always one, without a title where nothing tells. */
+export function byCause(changes: readonly ChangeView[]) {
   const groups = groupBy(changes, ({ cause }) => cause ?? "");
   if (groups.size === 0) return [{ title: undefined, changes }];
   return (["", ...CAUSES] as const).flatMap((cause) => {
     const own = groups.get(cause);
-    return own === undefined ? [] : [{ title: cause === "" ? undefined : CAUSE_TITLES[cause], changes: own }];
+    return own === undefined ? [] : [{ title: CAUSE_TITLES[cause], changes: own }];
   });
 }
 
-const CAUSE_TITLES: Readonly<Record<Cause, string>> = {
+const CAUSE_TITLES: Readonly<Record<Cause | "", string | undefined>> = {
+  "": undefined,
   manifest: "Changed by these manifests",
   pending: "Pending before these manifests",
   drift: "Changed on the service since the last apply",
 };
 
-/** A cause as a word beside a change. */
 export const CAUSE_LABELS: Readonly<Record<Cause, string>> = {
   manifest: "these manifests",
   pending: "pending",
@@ -140,7 +137,6 @@ export function planLine(summary: Summary, width = Infinity): string {
   );
 }
 
-/** Parts on as few lines as their width allows; each stays whole. */
 export function joinParts([first = "", ...rest]: readonly string[], width: number): string {
   const lines = [first];
   for (const part of rest) {
@@ -151,7 +147,6 @@ export function joinParts([first = "", ...rest]: readonly string[], width: numbe
   return lines.join("\n");
 }
 
-/** What the service has beside the plan; `undefined` if nothing. */
 export function alsoLine({ orphaned, unmanaged }: Summary): string | undefined {
   const parts = [
     ...(orphaned === 0 ? [] : [`${orphaned} orphaned (no longer in any manifest)`]),
@@ -164,7 +159,6 @@ export function isError({ severity }: Pick<DiagnosticView, "severity">): boolean
   return severity === "error";
 }
 
-/** Errors and warnings by number: `2 errors, 1 warning`. */
 export function diagnosticCounts({ diagnostics }: PlanView): string {
   const errors = diagnostics.filter(isError).length;
   const counts = [count(errors, "error"), count(diagnostics.length - errors, "warning")];
@@ -198,11 +192,15 @@ export function groupBy<T, K extends string>(
   const groups = new Map<K, T[]>();
   for (const item of items) {
     const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
+    const group = groups.get(key) ?? [];
+    if (group.push(item) === 1) groups.set(key, group);
   }
   return groups;
+}
+
+/** By target, which is how plans are read. */
+export function byTarget<T extends { readonly address: string }>(items: Iterable<T>) {
+  return groupBy(items, ({ address }) => placeOf(address).target);
 }
 
 /** `2 January 2026, 03:04 UTC`; other text stays as it is. */

@@ -28,7 +28,6 @@ const KINDS: readonly r.Collection[] = ["testTargets", ...r.OWNED];
 const readData: ControlOperation = ({ service: { store } }) =>
   Object.fromEntries(KINDS.map((kind) => [kind, [...store[kind].all()]]));
 
-/** PUT /control/data: replaces everything. */
 const replaceData: ControlOperation = ({ service, runner }, call) => {
   putData(service, call.body(v.anything));
   runner.stop();
@@ -90,7 +89,6 @@ const editResource: ControlOperation = ({ service }, call) => {
   });
 };
 
-/** Replaces some fields of a stored row. */
 function overwrite<K extends Edited>(
   { store, runtime }: Service,
   kind: K,
@@ -109,10 +107,7 @@ function overwrite<K extends Edited>(
   return edited;
 }
 
-/**
- * A test target goes with all it has, a case with the generation that would still write to it; reports keep what they
- * said about it.
- */
+/** A test target goes with all it has, a case with the generation that would still write to it. */
 function removeResource(store: Store, kind: Edited, id: string): void {
   if (kind === "testTargets")
     for (const owned of r.OWNED) for (const row of store[owned].of(id)) store[owned].remove(row.id);

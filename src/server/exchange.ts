@@ -12,11 +12,9 @@ export type HandlerAnswer = { readonly reply: Reply; readonly defect?: string };
 const MOST = 100_000;
 
 /**
- * One request of the interface from its arrival to the last byte, with the fault that applies to it, if any. In the log
- * it has its place by when it came; how it came out is added: a status, or the fault that took its place (both for a
- * status fault), and the stack of an error that the service did not expect.
- * @param act carries the request out
- * @param closing ends waits when the server closes
+ * One request of the interface from its arrival to the last byte, with the fault that applies to it, if any. `act`
+ * carries it out; how it came out is added to its place in the log: a status, or the fault that took its place (both for
+ * a status fault), and the stack of an error that the service did not expect.
  */
 export async function exchange(
   {
@@ -46,7 +44,6 @@ export async function exchange(
   if (reply !== undefined) await (fault?.type === "truncate" ? sendHalf : send)(response, reply);
 }
 
-/** Without a body of its own a status fault looks like any error of the service. */
 function faultReply(
   { status, headers, body }: Extract<Fault, { type: "status" }>,
   { settings }: Service,

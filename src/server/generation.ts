@@ -98,7 +98,6 @@ export function startDiscovery(service: Service, testCase: r.TestCase, freePromp
   });
 }
 
-/** Stores a generation; the runner finds it there once the request's transaction is done. */
 function startGeneration({ store, runtime, settings }: Service, wanted: JsonObject): r.Generation {
   const dueAt = Date.parse(runtime.now()) + settings.discoveryTime;
   const generation = r.fresh(r.generationReader, runtime, { ...wanted, dueAt });

@@ -9,7 +9,6 @@ import type { Settings } from "./resources.ts";
 /** Far beyond any honest request; the text gives no size bounds (Limits). */
 const LARGEST_BODY = 256 * 1024 * 1024;
 
-/** A request, whole; its path without the query, as sent. */
 export type Received = Awaited<ReturnType<typeof receive>>;
 
 export async function receive(request: IncomingMessage) {
@@ -27,14 +26,11 @@ export async function receive(request: IncomingMessage) {
   return { method, path, query: new URLSearchParams(query), headers, body: Buffer.concat(chunks) };
 }
 
-/**
- * What answers are made of: plain data in which a field may be undefined. Such a field is not written, which is how
- * an answer leaves out what has no value and, in the text, no null either.
- */
+/** What answers are made of. An undefined field is not written: it has no value and, in the text, no null either. */
 export type AnsweredJson = null | boolean | number | string | readonly AnsweredJson[] | AnsweredObject;
 export type AnsweredObject = { readonly [name: string]: AnsweredJson | undefined };
 
-/** The body of an answer; undefined for none. A list may be made while it is written. */
+/** Undefined for none. A list may be made while it is written. */
 export type Answer = AnsweredJson | Generator<AnsweredJson> | undefined;
 
 /** An answer before it is bytes; `text` takes the place of a body of JSON. */
@@ -49,7 +45,6 @@ function isList(body: Answer): body is Generator<AnsweredJson> | readonly Answer
   return typeof body === "object" && body !== null && Symbol.iterator in body;
 }
 
-/** Characters written at once, about. */
 const CHUNK = 64 * 1024;
 
 /** An answer's body in pieces, so that a list of many thousands is never one string. */
@@ -101,7 +96,6 @@ export function errorReply({ status, message, field, headers }: Refusal, form: S
   return { status, headers: { ...type, ...headers }, text: form === "html" ? page : message };
 }
 
-/** Writes an answer, no faster than it is read; rejects when the reader has gone. */
 export async function send(response: ServerResponse, reply: Reply): Promise<void> {
   response.writeHead(reply.status, headersOf(reply));
   await pipeline(Readable.from(pieces(reply)), response);

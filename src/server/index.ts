@@ -50,9 +50,8 @@ export type RunningServer = {
 const HOST = "127.0.0.1";
 
 /**
- * Starts the service of service-api.md on this machine: all 14 operations, and `/control` beside them. Rejects with
- * DataDirInUseError, with DriverMissingError, with a Refusal for a seed that it cannot hold, and with the system's error
- * when the port is taken.
+ * Starts the service of service-api.md on this machine, and `/control` beside it. Rejects with DataDirInUseError,
+ * DriverMissingError, a Refusal for a seed that it cannot hold, and the system's error when the port is taken.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { apiKey, seed, discoveryTime, settings } = options;

@@ -48,7 +48,6 @@ export function refuseRepeated<K extends "id" | "index">(
   }
 }
 
-/** What differs from one server to the next: the time and the ids that it gives. */
 export type ServerRuntime = {
   /** The time, as ISO 8601; later than every time before. */
   readonly now: () => string;
@@ -61,13 +60,11 @@ export type Reader<T> = (value: Json, at: string, runtime: ServerRuntime) => T;
 /** A field that may be left out, and what it is then; undefined leaves it out of the object that is read. */
 type Optional<T> = { readonly read: Reader<T>; readonly absent: (runtime: ServerRuntime) => T };
 
-/** What a reader or a field makes. */
 export type Read<F> = F extends Reader<infer T> ? T : F extends Optional<infer T> ? T : never;
 
 type Fields = Readonly<Record<string, Reader<unknown> | Optional<unknown>>>;
 type ReadObject<S extends Fields> = Defined<{ [K in keyof S]: Read<S[K]> }>;
 
-/** An object with these fields and no others. */
 export function object<S extends Fields>(fields: S): Reader<ReadObject<S>> {
   return (value, at, runtime) => {
     if (!isObject(value)) throw badValue(at, "must be an object");
@@ -94,7 +91,6 @@ export function or<T>(read: Reader<T>, absent: T): Optional<T> {
   return { read, absent: () => absent };
 }
 
-/** A list whose items all satisfy `read`. */
 export function list<T>(read: Reader<T>): Reader<readonly T[]> {
   return numbered(() => read);
 }
@@ -121,7 +117,6 @@ export function oneOf<const T extends string | number>(...values: readonly T[]):
   };
 }
 
-/** A value for which `holds` is true. */
 function checked<I, T extends I>(read: Reader<I>, holds: (value: I) => value is T, must: string): Reader<T>;
 function checked<T>(read: Reader<T>, holds: (value: T) => boolean, must: string): Reader<T>;
 function checked<T>(read: Reader<T>, holds: (value: T) => boolean, must: string): Reader<T> {

@@ -18,7 +18,6 @@ export function fresh<T>(read: v.Reader<T>, runtime: v.ServerRuntime, given: Jso
   return read({ id: runtime.newId(), ...given }, "", runtime);
 }
 
-/** Both times of a resource, which are the same at first. */
 export function created(runtime: v.ServerRuntime) {
   const now = runtime.now();
   return { createdAt: now, updatedAt: now };
@@ -250,7 +249,6 @@ export const generationReader = v.object({
   testTargetId: v.uuid,
   kind: v.oneOf("discovery", "batch"),
   prompt: v.text,
-  /** Milliseconds since the epoch. */
   dueAt: v.integer,
   /** The case a discovery makes the elements of; null for a batch. */
   testCaseId: v.or(v.nullable(v.uuid), null),
@@ -284,7 +282,6 @@ export const OWNED = [
   "generations",
 ] as const satisfies readonly Collection[];
 
-/** The longest wait a timer of the runtime can hold. */
 const LONGEST_WAIT = 2 ** 31 - 1;
 
 /** How the service behaves where the text says "not shown", or two things. A client has to work under any combination. */

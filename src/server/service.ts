@@ -3,7 +3,6 @@ import { type ServerRuntime, badValue, notFound } from "./input.ts";
 import { type Settings, type TestCase, type TestTarget, isLive } from "./resources.ts";
 import type { Store } from "./store.ts";
 
-/** What every operation works with. */
 export type Service = {
   readonly store: Store;
   readonly runtime: ServerRuntime;
@@ -36,7 +35,6 @@ export function ownedBy<T extends { readonly testTargetId: string }>(
   return row;
 }
 
-/** A case of the target that a user still sees. */
 export function liveCase({ store }: Service, testTargetId: string, id: string): TestCase | undefined {
   const found = store.testCases.get(id);
   return found?.testTargetId === testTargetId && isLive(found) ? found : undefined;
@@ -80,7 +78,6 @@ export function prerequisiteIdNamed({ store }: Service, testTargetId: string, na
   return found.id;
 }
 
-/** A value of an open enumeration, as a service with values of its own would answer it. */
 export function openEnum(value: string, settings: Settings): string {
   return settings.unknownEnums ? `UNLISTED_${value}` : value;
 }

@@ -6,7 +6,6 @@ import type { Collection, Data } from "./resources.ts";
 export type StoredTables = { readonly [K in Collection]: StoredRows<Data[K][number]> };
 
 export type Store = StoredTables & {
-  /** Runs one write as one transaction: all of it is kept or, when it throws, nothing. */
   write<T>(work: () => T): T;
   readonly close: () => void;
 };
@@ -79,9 +78,8 @@ export class DataDirInUseError extends Error {
 }
 
 /**
- * The lock is an open transaction on a database of its own. The system drops it when the process dies, however it
- * dies, so there is no stale lock to clear; and it is not the data file, because a connection with prepared
- * statements keeps its locks past close() until they are collected.
+ * The lock is an open transaction on a database of its own, which the system drops when the process dies. It is not the
+ * data file, because a connection with prepared statements keeps its locks past close() until they are collected.
  */
 function takeLock(open: OpenDatabase, dataDir: string): Database {
   const lock = open(join(dataDir, "lock.db"));
@@ -96,7 +94,6 @@ function takeLock(open: OpenDatabase, dataDir: string): Database {
 
 type OpenDatabase = (file: string) => Database;
 
-/** SQLite's own number for a database that another process has, and libsql's word for it. */
 function isBusy(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   return ("errcode" in error && error.errcode === 5) || ("code" in error && error.code === "SQLITE_BUSY");
@@ -139,7 +136,6 @@ const PAGE = 200;
 /** One kind of resource, a row each, in creation order. A test target is its own. */
 export type StoredRows<T> = {
   insert(row: T): void;
-  /** Replaces the row of the same id; its place in the order stays. */
   update(row: T): void;
   get(id: string): T | undefined;
   /** The rows of one test target, read as the walk goes on: rows written meanwhile may or may not be met. */

@@ -47,7 +47,6 @@ const writtenElement = (position: number) =>
     ignoreFailure: v.or(v.flag, false),
   });
 
-/** Elements as a request has them; `scrollState` is not among the fields a request may carry. */
 const writtenElements = v.numbered(writtenElement);
 
 /** "Body (all optional)". */
@@ -64,10 +63,7 @@ const update = v.object({
   externalId: v.optional(v.nullable(v.text)),
 });
 
-/**
- * Operation 8: PATCH /test-targets/{testTargetId}/test-cases/{testCaseId}. A createBackendDiscoveryPrompt starts a
- * new generation of the case, which keeps the elements it has until that ends.
- */
+/** Operation 8: PATCH …/test-cases/{testCaseId}. A new prompt starts a generation; until it ends, the elements stay. */
 export const updateTestCase: TargetOperation = (service, call, target) => {
   const current = testCaseOf(service, call, target);
   const {
@@ -132,7 +128,6 @@ const filter: v.Reader<Filter> = (...sent) => {
     !NOT.some((condition) => condition(testCase));
 };
 
-/** Filters nest; the reader of the nested ones is looked up when one is met. */
 const filters = v.optional(v.list<Filter>((...sent) => filter(...sent)));
 const filterFields = v.object({
   id: v.optional(v.uuid),
@@ -234,7 +229,6 @@ function selectorsAfter(
   return after.toSorted((a, b) => a.index - b.index);
 }
 
-/** The stored one of that id, where an id is given. */
 function known<T extends { readonly id: string }>(
   at: string,
   id: string | undefined,
@@ -261,17 +255,13 @@ const TYPES: Readonly<Record<string, string>> = {
   locator: "CSS",
 };
 
-/** A known call with a quoted first argument, and the text up to its closing bracket. */
 const CALL = new RegExp(
   String.raw`\b(${Object.keys(TYPES).join("|")})\(\s*(?:'([^']*)'|"([^"]*)")\s*([^)]*)\)`,
   "g",
 );
 const NAME = /\bname\s*:\s*(?:'([^']*)'|"([^"]*)")/;
 
-/**
- * "How the locator line maps onto selectors: not shown" (operation 9). Here every call of the line that finds
- * something is one selector, in order, and a line without any is a selector as it stands.
- */
+/** "How the locator line maps onto selectors: not shown" (operation 9): here every call that finds something is one, in order. */
 function selectorsOf(locatorLine: string, runtime: v.ServerRuntime): r.Selector[] {
   const found = [...locatorLine.matchAll(CALL)].map(([, call = "", single, double, rest = ""]) => {
     const [, inSingle, inDouble] = NAME.exec(rest) ?? [];

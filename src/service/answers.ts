@@ -275,12 +275,9 @@ export interface NewReports {
 export function newReports(page: ReportPage, seen: Set<string>, pages: number): NewReports {
   const reports = page.reports.filter(({ id }) => !seen.has(id) && seen.add(id));
   const isTooMuch = pages >= MAX_PAGES || seen.size >= MAX_REPORTS;
-  const next = whatFollows(page, reports.length);
-  return { reports, next: next === "more" && isTooMuch ? "too-many" : next };
-}
-
-function whatFollows(page: ReportPage, fresh: number): PageEnd {
-  if (!page.hasNextPage) return "end";
-  if (fresh === 0) return "nothing-new";
-  return page.key === undefined ? "no-key" : "more";
+  let next: PageEnd = isTooMuch ? "too-many" : "more";
+  if (page.key === undefined) next = "no-key";
+  if (reports.length === 0) next = "nothing-new";
+  if (!page.hasNextPage) next = "end";
+  return { reports, next };
 }

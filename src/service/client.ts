@@ -4,17 +4,7 @@ import type { ClientEvent, OfCall } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
 import { SENSITIVE, type Secret } from "../model/value.ts";
-import {
-  type NewReports,
-  type ReportPage,
-  newReports,
-  readNotifications,
-  readReport,
-  readReportPage,
-  readTarget,
-  readTargets,
-  readTestCase,
-} from "./answers.ts";
+import * as answers from "./answers.ts";
 import {
   type AnswerReader,
   type Exchanged,
@@ -40,9 +30,7 @@ import {
 
 interface Call<T> {
   readonly method: Method;
-  /** Segments from `apiKey`, `v3` on. */
   readonly path: readonly string[];
-  /** With its question mark. */
   readonly query?: string;
   readonly body?: string;
   /** Makes what reads a 2xx answer; made again for each send. */
@@ -71,10 +59,8 @@ export interface ClientOptions {
   readonly shareRate?: ShareRate | undefined;
   /** Milliseconds from connecting to the answer's last byte; for the streamed list of test cases, for each 256 KiB. */
   readonly requestTimeout: number;
-  /** Sends after the first. */
   readonly retries: number;
   readonly world: ClientRuntime;
-  /** Must not throw. */
   readonly onEvent?: (event: ClientEvent) => void;
   /** Where the variables of proxies are looked for (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); no proxy without it. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -87,7 +73,7 @@ export interface ClientOptions {
 
 /** Milliseconds: timers of Node that are set for longer go off at once. */
 const MAX_TIMER = 2 ** 31 - 1;
-/** Milliseconds that a permission to send lasts. */
+/** Milliseconds. */
 const PERMISSION_LASTS = 1000;
 /** Connections that one send may wait for, where connecting takes longer than a permission lasts. */
 const MAX_CONNECTS = 3;
@@ -101,11 +87,15 @@ export type Client = ReturnType<typeof createClient>;
 export function createClient(options: ClientOptions) {
   const { baseUrl, apiKey, concurrency, rateLimit, shareRate, retries, world } = options;
   const { onEvent = () => undefined, beforeSend = () => undefined, redact = (text) => text } = options;
-  const ending = endingSignal(options.signal);
-  const { signal } = ending;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+  // Every call in flight listens; that is not a leak, as Node would warn from the eleventh on.
+  setMaxListeners(0, signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
   const limiter = new Limiter({ concurrency, rateLimit, shareRate, world, signal });
-  const redactAll = redactingKey(apiKey, redact);
+  const key = apiKey.reveal();
+  const redactAll: Redact =
+    key.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(key, SENSITIVE);
   let transport: Promise<Transport> | undefined;
   const open = async (): Promise<Transport> => {
     const { openTransport } = await import("./transport.ts");
@@ -121,7 +111,7 @@ export function createClient(options: ClientOptions) {
     const request = {
       method,
       path: `${baseUrl.path}${pathOf(path)}${query}`,
-      headers: { "X-API-Key": apiKey.reveal(), Accept: "application/json", "User-Agent": "tasc", ...json },
+      headers: { "X-API-Key": key, Accept: "application/json", "User-Agent": "tasc", ...json },
       body: body ?? null,
     };
     for (let connects = 1; ; connects++) {
@@ -138,8 +128,7 @@ export function createClient(options: ClientOptions) {
       const exchanged = await exchange(connections, {
         request,
         reader: reader(),
-        origin: baseUrl.origin,
-        host: baseUrl.host,
+        baseUrl,
         limit: requestTimeout,
         signal,
         redact: redactAll,
@@ -151,16 +140,14 @@ export function createClient(options: ClientOptions) {
   };
 
   let count = 0;
-  /** Makes a call as often as the retry policy has it and when the limiter lets it. */
   const make = async <T>(call: Call<T>): Promise<Done<T>> => {
     const { method } = call;
     const path = pathOf(call.path);
     let attempt = 0;
-    /** Of all sends so far. */
     let acted: MayHaveActed = "no";
     const failed = (fault: Fault): ServiceError =>
       new ServiceError({ ...fault, method, path, attempts: attempt, acted });
-    if (!isSendable(apiKey)) throw failed({ kind: "unsendable" });
+    if (!HEADER_VALUE.test(key)) throw failed({ kind: "unsendable" });
     if (!(await limiter.enter())) throw failed({ kind: "interrupted" });
     const number = ++count;
     const tell = (what: OfThisCall<ClientEvent>): void =>
@@ -203,16 +190,16 @@ export function createClient(options: ClientOptions) {
     (await make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader })).value;
   const read = <T>(inner: readonly string[], reader: (answer: Json) => T, query?: string): Promise<T> =>
     get(inner, () => shapedAnswer(reader), query);
-  const listReports = (targetId: string, key?: Json): Promise<ReportPage> => {
+  const listReports = (targetId: string, key?: Json): Promise<answers.ReportPage> => {
     const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
-    return read([targetId, "test-reports"], readReportPage, query);
+    return read([targetId, "test-reports"], answers.readReportPage, query);
   };
   return {
-    listTargets: () => read([], readTargets),
-    getTarget: (targetId: string) => read([targetId], readTarget),
-    /** The cases go through `keep` one by one, in the service's order; the answer is never held whole. */
+    listTargets: () => read([], answers.readTargets),
+    getTarget: (targetId: string) => read([targetId], answers.readTarget),
+    /** In the service's order; the answer is never held whole. @param keep what to hold on to of each test case */
     listTestCases: <T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> =>
-      get([targetId, "test-cases"], () => streamedList((json, index) => keep(readTestCase(json, index)))),
+      get([targetId, "test-cases"], () => streamedList((item, at) => keep(answers.readTestCase(item, at)))),
     /** The value is undefined for an answer that is empty, and for one to a PATCH that cannot be read. */
     send: ({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> =>
       make({
@@ -222,19 +209,20 @@ export function createClient(options: ClientOptions) {
         reader: method === "PATCH" ? optionalAnswer : wholeAnswer,
       }),
     listReports,
-    async *allReports(targetId: string): AsyncGenerator<NewReports, void, undefined> {
+    async *allReports(targetId: string): AsyncGenerator<answers.NewReports, void, undefined> {
       const seen = new Set<string>();
       let key: Json | undefined;
       for (let pages = 1, more = true; more; pages++) {
         const page = await listReports(targetId, key);
-        const fresh = newReports(page, seen, pages);
+        const fresh = answers.newReports(page, seen, pages);
         yield fresh;
         key = page.key;
         more = fresh.next === "more";
       }
     },
-    getReport: (targetId: string, reportId: string) => read([targetId, "test-reports", reportId], readReport),
-    listNotifications: (targetId: string) => read([targetId, "notifications"], readNotifications),
+    getReport: (targetId: string, reportId: string) =>
+      read([targetId, "test-reports", reportId], answers.readReport),
+    listNotifications: (targetId: string) => read([targetId, "notifications"], answers.readNotifications),
     /** Drops all connections; calls still under way end as `interrupted`. */
     close: async (): Promise<void> => {
       ending.abort();
@@ -244,15 +232,6 @@ export function createClient(options: ClientOptions) {
   };
 }
 
-function endingSignal(outer: AbortSignal | undefined): AbortController {
-  const ending = new AbortController();
-  // Every call in flight listens; that is not a leak, as Node would warn from the eleventh on.
-  setMaxListeners(0, ending.signal);
-  outer?.addEventListener("abort", () => ending.abort(), { signal: ending.signal });
-  if (outer?.aborted === true) ending.abort();
-  return ending;
-}
-
 type OfThisCall<E> = E extends OfCall ? Omit<E, keyof OfCall> : never;
 
 function withheld(cause: TascError): Exchanged<never> {
@@ -260,44 +239,18 @@ function withheld(cause: TascError): Exchanged<never> {
   return { result, status: undefined, date: undefined, began: false, tooLate: false };
 }
 
-/** How delays between sends grow: `base` doubles with each send up to `cap`, in milliseconds. */
-interface Backoff {
-  readonly base: number;
-  readonly cap: number;
-  /** The share that is left to chance, so that many clients do not come back together. */
-  readonly jitter: number;
-}
-
-/** After breaks and 5xx: full jitter. All five retries together take about 4 s on average, 8 s at most. */
-const AFTER_TROUBLE: Backoff = { base: 250, cap: 10_000, jitter: 1 };
-
-/** After a 429 that does not say how long: the service wants peace, so half the delay is certain. */
-const AFTER_TOO_MANY: Backoff = { base: 1000, cap: 30_000, jitter: 0.5 };
-
 /** Milliseconds before the next send. What the service asks for counts. @param send how many there were, from 1 */
 export function retryDelay(fault: Fault, send: number, random: number): number {
   const asked = fault.kind === "status" ? fault.retryAfter : undefined;
   if (asked !== undefined && asked > 0) return asked;
-  return backoff(isTooMany(fault) ? AFTER_TOO_MANY : AFTER_TROUBLE, send, random);
-}
-
-function backoff({ base, cap, jitter }: Backoff, send: number, random: number): number {
+  // All five retries together take about 4 s on average. A 429 wants peace, so half of its delay is certain.
+  const [base, cap, jitter] = isTooMany(fault) ? [1000, 30_000, 0.5] : [250, 10_000, 1];
   const full = Math.min(cap, base * 2 ** (send - 1));
   return Math.round(full * (1 - jitter + jitter * random));
 }
 
-/** Header values that arrive as they were sent: ASCII, without blanks at the ends or line breaks. */
+/** Header values that arrive as they were sent: ASCII, without blanks at the ends or line breaks, as CI variables have. */
 const HEADER_VALUE = /^[!-~]([\t -~]*[!-~])?$/;
-
-/** A line break from a CI variable is the usual reason why not. */
-function isSendable(key: Secret): boolean {
-  return HEADER_VALUE.test(key.reveal());
-}
 
 /** Shorter texts occur by themselves; removing them would spoil messages and protect nothing. */
 const MIN_REDACTED = 4;
-
-function redactingKey(key: Secret, redact: Redact): Redact {
-  const text = key.reveal();
-  return text.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(text, SENSITIVE);
-}

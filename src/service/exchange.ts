@@ -4,6 +4,7 @@ import { type Fault, FaultError } from "./failure.ts";
 import { JsonSplitter, isDeeper, parseBytes, withoutBom } from "./json-stream.ts";
 import { type Redact, headerText, statusFault, wordsOf } from "./refusal.ts";
 import {
+  type BaseUrl,
   MAX_ANSWER_BYTES,
   MAX_DEPTH,
   MAX_ERROR_BYTES,
@@ -22,8 +23,7 @@ export interface Transport {
 export interface ExchangeOptions<T> {
   readonly request: Pick<Dispatcher.DispatchOptions, "method" | "path" | "headers" | "body">;
   readonly reader: AnswerReader<T>;
-  readonly origin: string;
-  readonly host: string;
+  readonly baseUrl: Pick<BaseUrl, "origin" | "host">;
   /** Milliseconds from handing the request over to the last byte of the answer. */
   readonly limit: number;
   readonly signal: AbortSignal;
@@ -49,7 +49,8 @@ export interface Exchanged<T> {
  * @throws what the reader throws, but for a FaultError
  */
 export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): Promise<Exchanged<T>> {
-  const { reader, origin, host, limit, signal, redact, now } = options;
+  const { reader, limit, signal, redact, now } = options;
+  const { origin, host } = options.baseUrl;
   return new Promise((resolve, reject) => {
     let isOver = false;
     let abort: (() => void) | undefined;
@@ -123,9 +124,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
           date = headerText(headers, "date");
           const encoding = headerText(headers, "content-encoding") ?? "";
           if (code >= 300)
-            body = refusal((bytes) =>
-              statusFault({ status: code, headers, words: wordsOf(bytes, redact) }, origin, now()),
-            );
+            body = refusal((bytes) => statusFault(code, headers, wordsOf(bytes, redact), origin, now()));
           else body = encoding === "" || encoding === "identity" ? reader : compressed(reader);
           untilNextWindow = body.window ?? Infinity;
         },
@@ -182,10 +181,20 @@ function refusal(faultOf: (body: Uint8Array) => Fault): AnswerReader<never> {
   };
 }
 
-/** Holds the answer whole and parses it; an empty one is undefined. */
-export function wholeAnswer(): AnswerReader<Json | undefined> {
+/** Holds the answer whole. @param read is given what parses it */
+function heldAnswer<T>(read: (parse: () => Json | undefined) => T): AnswerReader<T> {
   let pieces: Uint8Array[] = [];
   let size = 0;
+  const parse = (unreadable: Fault | undefined): Json | undefined => {
+    if (unreadable !== undefined) throw new FaultError(unreadable);
+    if (size > MAX_ANSWER_BYTES)
+      throw new FaultError({ kind: "too-big", what: "answer", limit: MAX_ANSWER_BYTES });
+    if (size === 0) return undefined;
+    const bytes = withoutBom(Buffer.concat(pieces));
+    if (isDeeper(bytes, MAX_DEPTH))
+      throw new FaultError({ kind: "too-big", what: "depth", limit: MAX_DEPTH });
+    return parseBytes(bytes);
+  };
   return {
     take(piece) {
       pieces.push(piece);
@@ -193,54 +202,42 @@ export function wholeAnswer(): AnswerReader<Json | undefined> {
       if (size > MAX_ANSWER_BYTES) pieces = [];
       return size <= MAX_ANSWER_BYTES;
     },
-    end(unreadable) {
-      if (unreadable !== undefined) throw new FaultError(unreadable);
-      if (size > MAX_ANSWER_BYTES)
-        throw new FaultError({ kind: "too-big", what: "answer", limit: MAX_ANSWER_BYTES });
-      if (size === 0) return undefined;
-      const bytes = withoutBom(Buffer.concat(pieces));
-      if (isDeeper(bytes, MAX_DEPTH))
-        throw new FaultError({ kind: "too-big", what: "depth", limit: MAX_DEPTH });
-      return parseBytes(bytes);
-    },
+    end: (unreadable) => read(() => parse(unreadable)),
   };
 }
 
+/** An empty answer is undefined. */
+export function wholeAnswer(): AnswerReader<Json | undefined> {
+  return heldAnswer((parse) => parse());
+}
+
 export function shapedAnswer<T>(read: (answer: Json) => T): AnswerReader<T> {
-  const whole = wholeAnswer();
-  return {
-    ...whole,
-    end(unreadable) {
-      const answer = whole.end(unreadable);
-      if (answer === undefined) throw new FaultError({ kind: "unreadable", why: "empty", offset: undefined });
-      return read(answer);
-    },
-  };
+  return heldAnswer((parse) => {
+    const answer = parse();
+    if (answer === undefined) throw new FaultError({ kind: "unreadable", why: "empty", offset: undefined });
+    return read(answer);
+  });
 }
 
 /** The answer of an update, of which the status says it all: a body that cannot be read is as good as none. */
 export function optionalAnswer(): AnswerReader<Json | undefined> {
-  const whole = wholeAnswer();
-  return {
-    ...whole,
-    end(unreadable) {
-      try {
-        return whole.end(unreadable);
-      } catch (error) {
-        if (error instanceof FaultError) return undefined;
-        throw error;
-      }
-    },
-  };
+  return heldAnswer((parse) => {
+    try {
+      return parse();
+    } catch (error) {
+      if (error instanceof FaultError) return undefined;
+      throw error;
+    }
+  });
 }
 
-/** A list of which only one item is held at a time, and what is made of each. */
+/** A list of which one item is held at a time. @param read what is kept of it */
 export function streamedList<T>(
   read: (item: Json, index: number) => T,
   limit = MAX_LIST_BYTES,
 ): AnswerReader<readonly T[]> {
   const items: T[] = [];
-  const splitter = new JsonSplitter((json, index) => void items.push(read(json, index)));
+  const splitter = new JsonSplitter((json, index) => items.push(read(json, index)));
   let size = 0;
   return {
     window: STREAM_WINDOW_BYTES,

@@ -1,5 +1,4 @@
 import { TascError } from "../model/error.ts";
-import type { FaultKind } from "../model/events.ts";
 import type { Path } from "../model/json.ts";
 import type { Method } from "./request.ts";
 
@@ -12,7 +11,6 @@ export type Fault =
       readonly kind: "unreachable";
       readonly cause: keyof typeof UNREACHABLE;
       readonly host: string;
-      /** The system's code, e.g. ECONNREFUSED. */
       readonly code: string;
     }
   | { readonly kind: "interrupted" }
@@ -32,23 +30,15 @@ export type Fault =
       /** Milliseconds. */
       readonly retryAfter: number | undefined;
     }
-  | Unreadable
+  /** A 2xx answer that is not JSON, from the first byte that does not fit, or the list item that holds it. */
+  | {
+      readonly kind: "unreadable";
+      readonly why: keyof typeof UNREADABLE;
+      readonly offset: number | undefined;
+    }
   /** Where an answer departs from service-api.md; types are named, values are not. */
   | { readonly kind: "misshapen"; readonly at: Path; readonly expected: string; readonly found: string }
-  | TooBig;
-
-export interface Unreadable {
-  readonly kind: "unreadable";
-  readonly why: keyof typeof UNREADABLE;
-  /** Position of the first byte that does not fit, or of the list item that holds it. */
-  readonly offset: number | undefined;
-}
-
-export interface TooBig {
-  readonly kind: "too-big";
-  readonly what: keyof typeof TOO_BIG;
-  readonly limit: number;
-}
+  | { readonly kind: "too-big"; readonly what: keyof typeof TOO_BIG; readonly limit: number };
 
 /** Thrown by what reads answers, and caught where the call is made. */
 export class FaultError extends Error {
@@ -60,7 +50,6 @@ export class FaultError extends Error {
   }
 }
 
-/** Whether the service can have done what it was asked to do. */
 export type MayHaveActed = "no" | "maybe";
 
 /** Why a call did not end well. `acted` and `attempts` cover all its sends. */
@@ -85,10 +74,9 @@ export class ServiceError extends TascError {
 
 /** Whether the service cannot be reached or does not accept the key: exit code 6 of the design contract. */
 export function isOutOfReach(fault: Fault): boolean {
-  return fault.kind === "timeout" ? fault.during === "connecting" : OUT_OF_REACH.includes(fault.kind);
+  if (fault.kind === "timeout") return fault.during === "connecting";
+  return fault.kind === "unsendable" || fault.kind === "unreachable" || fault.kind === "key-refused";
 }
-
-const OUT_OF_REACH: readonly FaultKind[] = ["unsendable", "unreachable", "key-refused"];
 
 /**
  * Whether the service can have acted on a send that ended with the fault. A 4xx says that it did not, except 408, which
@@ -243,7 +231,7 @@ const UNREACHABLE = {
   network: ["the network cannot reach it", "Check network, VPN and firewall."],
 } as const;
 
-const UNREADABLE = {
+export const UNREADABLE = {
   empty: "the answer is empty",
   "not-json": "the answer is not JSON",
   "not-utf-8": "the answer is not UTF-8",
@@ -251,7 +239,7 @@ const UNREADABLE = {
   compressed: "the answer is compressed, which was not asked for",
 } as const;
 
-const TOO_BIG = {
+export const TOO_BIG = {
   answer: (limit: number) => `the answer is longer than ${limit} bytes`,
   item: (limit: number) => `one test case is longer than ${limit} bytes`,
   items: (limit: number) => `there are more than ${limit} test cases`,

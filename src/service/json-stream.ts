@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import { type Json, parseJson } from "../model/json.ts";
-import { FaultError, type TooBig, type Unreadable } from "./failure.ts";
+import { type Json, jsonIn } from "../model/json.ts";
+import { FaultError, type TOO_BIG, type UNREADABLE } from "./failure.ts";
 import { MAX_DEPTH, MAX_ITEMS, MAX_ITEM_BYTES } from "./request.ts";
 
-/** The scan goes on outside of any string. */
 const NOT_IN_STRING = -1;
 
 /**
@@ -15,23 +14,22 @@ const NOT_IN_STRING = -1;
  * and joined once. After a fault the splitter is spent.
  */
 export class JsonSplitter {
-  readonly #take: (item: Json, index: number) => void;
+  readonly #take: (item: Json, index: number) => unknown;
   readonly #maxItems: number;
   #stage: "before" | "inside" | "after" = "before";
-  /** Bytes of the text before the current piece. */
+  /** Of the current piece in the text. */
   #offset = 0;
   #count = 0;
-  /** Open brackets, the list's own included. */
+  /** Of open brackets, the list's own included. */
   #depth = 0;
   /** Where the scan goes on inside an unfinished string: 0, or 1 behind an escape; or NOT_IN_STRING. */
   #resume = NOT_IN_STRING;
-  /** Earlier pieces of the current item. */
   #kept: Uint8Array[] = [];
   #keptBytes = 0;
   /** Where the text behind the list begins, once the list has ended as it must. */
   closedAt: number | undefined;
 
-  constructor(take: (item: Json, index: number) => void, maxItems = MAX_ITEMS) {
+  constructor(take: (item: Json, index: number) => unknown, maxItems = MAX_ITEMS) {
     this.#take = take;
     this.#maxItems = maxItems;
   }
@@ -53,7 +51,6 @@ export class JsonSplitter {
     if (this.#stage === "inside") throw new FaultError({ kind: "broken", code: "CUT_OFF" });
   }
 
-  /** @returns where the list's content begins */
   #open(piece: Uint8Array): number {
     for (const [at, byte] of piece.entries()) {
       if (byte === OPEN_LIST) {
@@ -67,7 +64,6 @@ export class JsonSplitter {
     return piece.length;
   }
 
-  /** @returns where the list ends, or the piece */
   #inside(piece: Uint8Array, from: number): number {
     let start = from;
     let depth = this.#depth;
@@ -119,11 +115,11 @@ export class JsonSplitter {
   }
 }
 
-function unreadable(why: Unreadable["why"], offset?: number): FaultError {
+function unreadable(why: keyof typeof UNREADABLE, offset?: number): FaultError {
   return new FaultError({ kind: "unreadable", why, offset });
 }
 
-function tooBig(what: TooBig["what"], limit: number): FaultError {
+function tooBig(what: keyof typeof TOO_BIG, limit: number): FaultError {
   return new FaultError({ kind: "too-big", what, limit });
 }
 
@@ -197,10 +193,7 @@ export function isDeeper(bytes: Uint8Array, limit: number): boolean {
  */
 export function parseBytes(bytes: Uint8Array, offset?: number): Json {
   if (!isUtf8(bytes)) throw unreadable("not-utf-8", offset);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
-  try {
-    return parseJson(text);
-  } catch {
-    throw unreadable("not-json", offset);
-  }
+  const value = jsonIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+  if (value === undefined) throw unreadable("not-json", offset);
+  return value;
 }

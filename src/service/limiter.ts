@@ -1,7 +1,6 @@
 import { type ClientRuntime, slept } from "./request.ts";
 
 export interface LimiterOptions {
-  /** Calls in flight, at least 1. */
   readonly concurrency: number;
   readonly rateLimit?: number | undefined;
   readonly shareRate?: ShareRate | undefined;
@@ -15,7 +14,7 @@ export interface LimiterOptions {
  */
 export type ShareRate = (sends: number) => Promise<number>;
 
-/** Told whether its turn has come; false when there is no more waiting. */
+/** Told false when there is no more waiting. */
 type Waiter = (mayGo: boolean) => void;
 
 /** Milliseconds that sends may be behind the rate and still catch up: timers are that late. */
@@ -40,7 +39,6 @@ export class Limiter {
   readonly #options: LimiterOptions;
   readonly #max: number;
   readonly #spacing: number;
-  /** No more wait than calls are made side by side. */
   readonly #newcomers: Waiter[] = [];
   readonly #returners: Waiter[] = [];
   #limit: number;

@@ -1,24 +1,24 @@
-import { type Json, type JsonArray, type JsonObject, isArray, isObject, parseJson } from "../model/json.ts";
+import { type Json, type JsonObject, isArray, isObject, jsonIn } from "../model/json.ts";
 import type { Fault } from "./failure.ts";
 import { isDeeper, withoutBom } from "./json-stream.ts";
 import { MAX_DEPTH, MAX_ERROR_BYTES, MAX_WORDS } from "./request.ts";
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A header's value, the first where it was sent several times. */
+/** The first where it was sent several times. */
 export function headerText(headers: Headers, name: string): string | undefined {
   const value = headers[name];
   return typeof value === "object" ? value[0] : value;
 }
 
-export interface RefusingAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly words: string | undefined;
-}
-
 /** What a status outside 2xx means (service-api.md, "Errors": not shown, so by RFC 9110). @param origin of the request */
-export function statusFault({ status, headers, words }: RefusingAnswer, origin: string, now: number): Fault {
+export function statusFault(
+  status: number,
+  headers: Headers,
+  words: string | undefined,
+  origin: string,
+  now: number,
+): Fault {
   if (status === 401 || status === 403) return { kind: "key-refused", status, words };
   if (status >= 300 && status < 400) return { kind: "redirect", status, host: hostOf(headers, origin) };
   return { kind: "status", status, words, retryAfter: retryAfter(headers, now) };
@@ -45,7 +45,7 @@ export function parseHttpDate(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** However long a service asks to wait, a run does not stand still longer than this: five minutes. */
+/** Five minutes, however long a service asks to wait. */
 export const MAX_RETRY_AFTER = 5 * 60_000;
 
 /**
@@ -80,7 +80,7 @@ export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
   const json = isDeeper(bytes, MAX_DEPTH) ? undefined : jsonIn(text);
   // A secret with what looks like a tag is not the same without it.
-  const said = json === undefined ? wordsOfText(redact(text)) : wordsOfJson(json).join("; ");
+  const said = json === undefined ? textOfHtml(redact(text)) : wordsOfJson(json).join("; ");
   // Once more on the line, in case a secret was hidden by characters that are gone now.
   const line = redact(oneLine(redact(said)));
   return line === "" ? undefined : cut(line);
@@ -89,29 +89,8 @@ export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
 /** In whatever form, in characters. */
 const LONGEST_SECRET = MAX_ERROR_BYTES / 4;
 
-function jsonIn(text: string): Json | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function wordsOfText(text: string): string {
-  return /^\s*<[!a-z]/i.test(text) ? textOfHtml(text) : text;
-}
-
 /** Names under which services say what is wrong, the most telling first; only the first that says something counts. */
-const MAIN_KEYS = [
-  "message",
-  "error_description",
-  "detail",
-  "error",
-  "title",
-  "description",
-  "reason",
-  "msg",
-];
+const MAIN_KEYS = "message error_description detail error title description reason msg".split(" ");
 /** Names under which they list particulars, which are added to it. */
 const LIST_KEYS = ["errors", "details", "issues", "violations", "constraints"];
 /** Names under which an item of such a list says what it is about. */
@@ -128,10 +107,7 @@ function wordsOfObject(object: JsonObject): readonly string[] {
     MAIN_KEYS.map((key) => wordsOfJson(object[key] ?? null)).find((words) => words.length > 0) ?? [];
   const listed = LIST_KEYS.flatMap((key) => wordsOfJson(object[key] ?? null));
   const words = [...new Set([...main, ...listed])];
-  return words.length > 0 ? about(subjectOf(object), words) : wordsUnderAnyName(object);
-}
-
-function wordsUnderAnyName(object: JsonObject): readonly string[] {
+  if (words.length > 0) return about(subjectOf(object), words);
   return Object.entries(object).flatMap(([key, value]) => about(key, wordsOfJson(value)));
 }
 
@@ -140,17 +116,14 @@ function about(subject: string | undefined, words: readonly string[]): readonly 
 }
 
 function subjectOf(object: JsonObject): string | undefined {
-  return SUBJECT_KEYS.map((key) => subjectText(object[key])).find((text) => text !== undefined);
-}
-
-function subjectText(value: Json | undefined): string | undefined {
-  if (typeof value === "string") return value === "" ? undefined : value;
-  return isArray(value) && value.length > 0 ? pathText(value) : undefined;
-}
-
-function pathText(path: JsonArray): string | undefined {
-  const parts = path.filter((part) => typeof part === "string" || typeof part === "number");
-  return parts.length === 0 ? undefined : parts.join(".");
+  for (const value of SUBJECT_KEYS.map((key) => object[key])) {
+    if (typeof value === "string" && value !== "") return value;
+    const path = isArray(value)
+      ? value.filter((part) => typeof part === "string" || typeof part === "number")
+      : [];
+    if (path.length > 0) return path.join(".");
+  }
+  return undefined;
 }
 
 /** Terminal sequences as a whole, then all that controls or hides: control and format characters, lone surrogates. */
@@ -169,7 +142,6 @@ function cut(text: string): string {
 /** Characters of a page that are looked at; an error page says what it has to say at its beginning. */
 const MAX_HTML = 16 * 1024;
 
-/** Parts of a page that nobody reads. */
 const UNREAD = /<(script|style|svg)\b[^]*?<\/\1>|<!--[^]*?-->/gi;
 const TAG = /<[^<>]*>/g;
 
@@ -182,8 +154,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",
 };
 
-/** The readable text of an HTML page, for a message: not a parser, and not fit to make HTML safe. */
+/** What is readable of a text that may be an HTML page, for a message: not a parser, and not fit to make HTML safe. */
 function textOfHtml(html: string): string {
+  if (!/^\s*<[!a-z]/i.test(html)) return html;
   const text = html.slice(0, MAX_HTML).replace(UNREAD, " ").replace(TAG, " ");
   return text.replace(/&(?:(\w{2,5})|#(\d{1,7})|#x([\da-f]{1,6}));/gi, entity);
 }

@@ -1,3 +1,4 @@
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 
 export type Method = "GET" | "POST" | "PATCH";
@@ -31,27 +32,18 @@ export function pathOf(segments: readonly string[]): string {
 export interface BaseUrl {
   /** Scheme, host and port. The API key is sent nowhere else. */
   readonly origin: string;
-  /** Host and port. */
   readonly host: string;
   /** What comes before `/apiKey`, without a slash at its end; mostly empty. */
   readonly path: string;
 }
 
-export interface BaseUrlProblem {
-  readonly code: string;
-  readonly summary: string;
-  readonly detail: string;
-}
-
-export interface BaseUrlOptions {
-  readonly insecure?: boolean;
-}
+type BaseUrlProblem = Pick<Diagnostic, "code" | "summary" | "detail">;
 
 export type Result<T, F> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: F };
 
 /** Checks the service's base address: the part before `/apiKey` (service-api.md, first section). */
-export function checkBaseUrl(text: string, options: BaseUrlOptions = {}): Result<BaseUrl, BaseUrlProblem> {
+export function checkBaseUrl(text: string, { insecure = false } = {}): Result<BaseUrl, BaseUrlProblem> {
   if (!URL.canParse(text)) return notOne("base-url", "is not an absolute URL", EXAMPLE);
   const { protocol, username, password, href, origin, host, hostname, pathname } = new URL(text);
   if (protocol !== "https:" && protocol !== "http:")
@@ -74,7 +66,7 @@ export function checkBaseUrl(text: string, options: BaseUrlOptions = {}): Result
     const summary = "`service.baseUrl` must not include /apiKey";
     return { ok: false, failure: { code: "base-url", summary, detail } };
   }
-  if (protocol === "http:" && options.insecure !== true && !isLoopback(hostname))
+  if (protocol === "http:" && !insecure && !isLoopback(hostname))
     return notOne(
       "base-url-insecure",
       "uses plain HTTP to another machine",
@@ -94,7 +86,6 @@ export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** What the client needs of the world beside the network; handed in, so that tests can do without waiting. */
 export interface ClientRuntime {
   now(): number;
   /** Resolves after so many milliseconds, or ends early, in either way, when the signal is aborted. */
@@ -125,18 +116,13 @@ export async function slept(
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Bytes of a streamed list of test cases: one of 100,000 has a third of it. */
 export const MAX_LIST_BYTES = 1024 * 1024 * 1024;
-/** Bytes of one test case of that list. */
 export const MAX_ITEM_BYTES = 16 * 1024 * 1024;
-/** Test cases of one list. */
 export const MAX_ITEMS = 1_000_000;
-/** Pages of one list of reports, and reports in all of them. */
 export const MAX_PAGES = 1000;
 export const MAX_REPORTS = 100_000;
-/** Lists and objects inside each other. */
 export const MAX_DEPTH = 100;
 /** Bytes of an answer with an error status that are read for the service's words. */
 export const MAX_ERROR_BYTES = 64 * 1024;
-/** Characters of the service's own words that are kept. */
 export const MAX_WORDS = 500;
 /**
  * Bytes of a streamed list that each get a time limit of their own: a limit on silence alone would let a server trickle

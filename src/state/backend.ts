@@ -1,21 +1,19 @@
 import type { JsonObject } from "../model/json.ts";
 import { type Guarded, isCount, isText, maybe, shape } from "../model/shape.ts";
 import type { State, StateEvent } from "../model/state.ts";
+import type { Processes } from "./lock.ts";
 
-/** Names a document: one per stage and target. */
 export interface StateKey {
   readonly stage: string;
-  /** The target's key. */
   readonly target: string;
 }
 
-/** A document as a reader expects it. */
 export interface DocumentKey extends StateKey {
   /** Base address of the service that the ids are to belong to. */
   readonly service: string;
 }
 
-/** A process, as far as the system tells; what it does not tell is absent. */
+/** What the system does not tell is absent. */
 const isProcess = shape(
   {
     host: isText,
@@ -36,17 +34,13 @@ export type ProcessTraits = Guarded<typeof isProcess>;
 /** Who holds a lock, where, since when and why: enough to find and ask them; of whatever version of tasc. */
 export const isLockInfo = shape(
   {
-    /** Tells one holding of the lock from every other. */
     id: isText,
     /** `user@host`. */
     who: isText,
     /** ISO 8601. */
     since: isText,
-    /** The command. */
     why: isText,
-    /** The holder's working folder. */
     folder: maybe(isText),
-    /** Link to the CI job. */
     job: maybe(isText),
     process: maybe(isProcess),
   },
@@ -59,13 +53,10 @@ export interface Backend {
   /** Where documents are, without credentials; absent where they are files of the project. */
   readonly place?: string;
   /**
-   * The document with everything journalled on top; `undefined` if there is none. It needs no lock and writes
-   * nothing. What it sees is at least all that was recorded before a session that has ended ended.
+   * The documents of one stage that there are, by target, with what is journalled on top: at least all that was recorded
+   * before a session that has ended ended. It needs no lock and writes nothing.
    */
-  read(key: DocumentKey): Promise<StoredState | undefined>;
-  /** The documents of one stage that there are, by target, in as few round trips as there can be. */
   readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>>;
-  /** Keys of the targets that have state in a stage, sorted. */
   list(stage: string): Promise<readonly string[]>;
   /** Takes the lock if it is free, or held by a process that is gone; it does not wait (see `lockDocuments`). */
   lock(key: DocumentKey, info: LockInfo): Promise<HeldLock>;
@@ -79,13 +70,10 @@ export interface Backend {
   readonly versions?: (
     key: StateKey,
   ) => Promise<readonly { readonly serial: string; readonly written: string }[]>;
-  /**
-   * Takes sends of a rate, which the bucket names, that all jobs on this backend keep together, where it can count.
-   * @returns milliseconds until the first of them
-   */
+  /** Takes sends of a rate that all jobs on this backend keep together. @returns milliseconds until the first */
   readonly takeSends?: (bucket: string, sends: number, perSecond: number) => Promise<number>;
   addHistory(stage: string, entry: JsonObject): Promise<void>;
-  /** The entries in the order in which they were added, from the oldest that is kept. */
+  /** From the oldest that is kept. */
   history(stage: string): Promise<readonly unknown[]>;
   /** Lets go of connections, and with them of locks still held. Nothing may be called afterwards. */
   close(): Promise<void>;
@@ -97,21 +85,19 @@ export interface HeldLock {
   /** The process whose lock it was: it is gone, and left it behind. */
   readonly takenOver?: LockInfo;
   /**
-   * Replaces the document, if its revision still is `base` and the lock still is ours; what was journalled on
-   * top of `base` is then part of the document, which `state` is to contain. Durable once it resolves.
+   * Replaces the document and its journal, if its revision still is `base` and the lock still is ours. Durable once it
+   * resolves.
    */
   write(state: State, base: Revision): Promise<Revision>;
   /**
-   * Adds events on top of revision `base`, in little time however large the document. Once it resolves they outlive
-   * this process, and if they are to be `lasting`, a power cut as well, with all that was added before.
-   * Absent where the keeper knows only whole documents. One call at a time.
+   * Adds events on top of revision `base`, in little time. Once it resolves they outlive this process, and if they are to be
+   * `lasting`, a power cut, with all that was added before. Absent where only whole documents are known. One call at a time.
    */
   readonly append?: (events: readonly StateEvent[], base: Revision, lasting: boolean) => Promise<void>;
   /** Makes sure that the lock still is ours: looks when the last look is not fresh. Absent where only a write tells. */
   readonly confirm?: () => Promise<void>;
   /** Aborted as soon as the lock is known to be lost, where the backend hears of that by itself. */
   readonly lost?: AbortSignal;
-  /** Frees the lock, if it still is ours. */
   unlock(): Promise<void>;
 }
 
@@ -126,7 +112,7 @@ export interface StoredState {
 /** Requests to a backend at once; a database gets them in one go anyway. */
 const SIDE_BY_SIDE = 32;
 
-/** Does the work for all items, some at a time. After a failure nothing is begun; it is thrown when the rest has ended. */
+/** Some items at a time. After a failure nothing is begun; it is thrown when the rest has ended. */
 export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const failures: unknown[] = [];
@@ -143,15 +129,6 @@ export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => P
   await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker));
   if (failures.length > 0) throw failures[0];
   return results;
-}
-
-/** `readAll` of a backend that reads one document at a time. */
-export async function readEach(
-  keys: readonly DocumentKey[],
-  read: (key: DocumentKey) => Promise<StoredState | undefined>,
-): Promise<ReadonlyMap<string, StoredState>> {
-  const all = await sideBySide(keys, async (key) => [key.target, await read(key)] as const);
-  return new Map(all.flatMap(([target, stored]) => (stored === undefined ? [] : [[target, stored]])));
 }
 
 /** Milliseconds that a look at a lock holds for. */
@@ -173,19 +150,10 @@ export type Revision = string;
 
 export const NO_DOCUMENT: Revision = "";
 
-export interface Processes {
-  /** This process. */
-  readonly self: ProcessTraits;
-  /** The start of a running process, `"unknown"` if the system does not tell; `undefined`: there is none. */
-  readonly startOf: (pid: number) => Promise<string | undefined>;
-}
-
-/** What the backends need of the world; handed in from the top, so that tests can hand in another. */
 export interface StateRuntime {
   /** Absolute; a relative `path` of the local backend starts here. */
   readonly projectFolder: string;
   readonly clock: Clock;
-  /** A new UUID at each call. */
   readonly newId: () => string;
   /** Proves that tasc wrote a text, under the key of fingerprints; absent without the key. */
   readonly seal?: (text: string) => string;
@@ -193,7 +161,6 @@ export interface StateRuntime {
   /** Login name; with the host's it makes the holder's name in a lock. */
   readonly user: string;
   readonly workingFolder: string;
-  /** Names the CI job, where there is one. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -208,7 +175,6 @@ export function sameService(a: string, b: string): boolean {
   return a === b || normalAddress(a) === normalAddress(b);
 }
 
-/** A base address in the form that two of one service have in common. */
 export function normalAddress(address: string): string {
   const text = URL.canParse(address) ? new URL(address).href : address;
   return text.replace(/\/+$/, "");

@@ -1,15 +1,14 @@
 import type { StateSettings } from "../model/settings.ts";
 import { Secret } from "../model/value.ts";
+import { isLoopback } from "../service/request.ts";
 import { StateFailure } from "./problem.ts";
 
-/** What a backend needs to know, complete; `readConfig` makes it of what the project says. */
 export type BackendConfig = ReturnType<typeof readConfig>;
 export type LocalConfig = Extract<BackendConfig, { backend: "local" }>;
 export type PostgresConfig = Extract<BackendConfig, { backend: "postgres" }>;
 export type PostgresConnection = ReturnType<typeof readPostgresUrl>;
 export type HttpConfig = Extract<BackendConfig, { backend: "http" }>;
 
-/** Where local state is, unless the project says otherwise. */
 export const STATE_FOLDER = ".tasc/state";
 
 /** What an option must be, and that in words. */
@@ -30,10 +29,7 @@ const HTTP_ADDRESS: OptionForm = [
 const SWITCH: OptionForm = [/^(?:true|false)$/, "true or false"];
 const ANY: OptionForm = [/^/, "a path"];
 
-/**
- * What the project says of its backend, with the defaults. Its shape was checked with tasc.yaml; here is checked what
- * variables and secrets made of it. Everything is loaded later.
- */
+/** With the defaults. Its shape was checked with tasc.yaml; here is checked what variables and secrets made of it. */
 export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   const { backend } = settings;
   const find = (name: string): string | undefined => {
@@ -48,7 +44,6 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
     if (!fits) throw misconfigured(`state.${name} does not fit; it must be ${words}`);
     return text;
   };
-  // Relative to the project's folder.
   if (backend === "local") return { backend, path: get("path", ANY, STATE_FOLDER) };
   if (backend === "postgres")
     return {
@@ -104,23 +99,10 @@ const PARAMETERS = {
 } as const;
 type Choice<K extends keyof typeof PARAMETERS> = NonNullable<(typeof PARAMETERS)[K]>[number];
 
-const REFUSED = [
-  [
-    "channel_binding",
-    "require",
-    "is not supported; use sslmode=verify-full, which identifies the server by its certificate",
-  ],
-  [
-    "pgbouncer",
-    "true",
-    "means a pooler that lends a connection for each transaction, and locks belong to connections; use the address of the database itself",
-  ],
-] as const;
-
 /**
- * Reads a connection string. What is wrong with it is said without repeating its values. Passwords are often pasted
- * as they are, so the user and password end at the last @, and only what is a valid escape is taken for one. What
- * would end the server's name for another reader of addresses must be escaped: all have to see the same server.
+ * Passwords are often pasted as they are, so the user and password end at the last @, and only what is a valid escape is
+ * taken for one. What would end the server's name for another reader of addresses must be escaped: all have to see the
+ * same server. What is wrong is said without repeating values.
  */
 export function readPostgresUrl(url: string) {
   const rest = url.slice(url.indexOf("://") + 3);
@@ -145,12 +127,18 @@ export function readPostgresUrl(url: string) {
   };
   const tls = choice("sslmode");
   const sessionAttributes = choice("target_session_attrs");
-  for (const [name, value, reason] of REFUSED)
-    if (parameters.get(name) === value) throw wrongUrl(`${name}=${value} ${reason}`);
+  if (parameters.get("channel_binding") === "require")
+    throw wrongUrl(
+      "channel_binding=require is not supported; use sslmode=verify-full, which identifies the server by its certificate",
+    );
+  if (parameters.get("pgbouncer") === "true")
+    throw wrongUrl(
+      "pgbouncer=true means a pooler that lends a connection for each transaction, and locks belong to connections; use the address of the database itself",
+    );
   const places = hosts.split(",").map(hostAndPort);
   if (places.some(({ port }) => !(port > 0 && port < 65_536)))
     throw wrongUrl("its port is not a number from 1 to 65535");
-  const isLocal = places.every(({ host }) => isLoopback(host));
+  const isLocal = places.every(({ host }) => isThisMachine(host));
   const [user, ...secret] = at < 0 ? [] : place.slice(0, at).split(":");
   const login = user === undefined ? undefined : unescaped(user);
   return {
@@ -184,12 +172,8 @@ function unescaped(text: string): string {
   }
 }
 
-/** Whether an address is this machine's. */
-function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, "");
-  return (
-    bare === "localhost" || bare.endsWith(".localhost") || bare === "::1" || /^127(?:\.\d+){3}$/.test(bare)
-  );
+function isThisMachine(host: string): boolean {
+  return isLoopback(host) || host === "::1" || host.endsWith(".localhost");
 }
 
 function addressesOf({ address, locking }: HttpConfig): readonly string[] {
@@ -203,7 +187,7 @@ function refuseOpenCredentials(config: HttpConfig): void {
   const hasSecret = (username ?? password) !== undefined || addresses.some((one) => /[@?]/.test(one));
   const open = addresses
     .map((one) => new URL(one))
-    .find(({ protocol, hostname }) => protocol === "http:" && !isLoopback(hostname));
+    .find(({ protocol, hostname }) => protocol === "http:" && !isThisMachine(hostname));
   if (open !== undefined && hasSecret)
     throw misconfigured(
       `state.address sends credentials to ${open.host} over plain http; use https, or allow it with --insecure`,

@@ -1,5 +1,5 @@
 import { compareText } from "../model/address.ts";
-import { defined } from "../model/json.ts";
+import { defined, jsonIn } from "../model/json.ts";
 import { type Guard, isCount, isRecord, isText } from "../model/shape.ts";
 import {
   type RunRecord,
@@ -13,22 +13,29 @@ import {
   isRun,
   isRunChange,
 } from "../model/state.ts";
-import { type Clock, type DocumentKey, sameService } from "./backend.ts";
+import {
+  type Clock,
+  type DocumentKey,
+  type Revision,
+  type StoredState,
+  sameService,
+  sideBySide,
+} from "./backend.ts";
 import { applyEvents } from "./events.ts";
 import { canonicalJson } from "./fingerprint.ts";
 import { StateFailure, problemOf } from "./problem.ts";
 
 /*
- * The text form of a state: JSON, made to be kept in git. All keys are sorted, so that the same state is the same
- * bytes; one binding a line, so that a diff shows which resource changed and two branches merge; no counter or date
- * of its own, for every merge would conflict there (only servers of the http protocol that ask for a `serial` get one).
+ * The text form of a state: JSON, made to be kept in git. Keys are sorted, so that the same state is the same bytes; one
+ * binding a line, so that branches merge; no counter or date of its own, for every merge would conflict there (only servers
+ * of the http protocol that ask for a `serial` get one).
  */
 
 const FORMAT = "tasc-state";
 /** Since 2: lineage, the run under way, fields that show a secret. */
 const VERSION = 2;
 
-/** The document's text. @param serial for keepers that count a document's versions inside it. */
+/** @param serial for keepers that count a document's versions inside it */
 export function formatDocument(state: State, serial?: number): string {
   const { batchGenerations, bindings, folders, intents, keyCheck, lineage, run, service, stage, target } =
     state;
@@ -70,16 +77,13 @@ export interface ParsedDocument {
 type Root = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a document's text. What the document says it is comes first, and only then what is in it: format,
- * version, stage and target, service, content. A document that fails any of them is never written over.
- *
- * @param where for problems: the file, row or address that the text came from.
- * @throws StateFailure
+ * What a document says it is comes first, and only then what is in it. One that fails is never written over.
+ * @param where the file, row or address, for problems @throws StateFailure
  */
 export function parseDocument(text: string, expected: DocumentKey, where: string): ParsedDocument {
   const corrupt: Corrupt = (reason) => new StateFailure({ kind: "corrupt", where, reason });
   const conflicted = (line: number) => new StateFailure({ kind: "conflicted", where, line });
-  const root = parseJson(text);
+  const root = jsonIn(text);
   if (!isRecord(root)) {
     if (root !== undefined) throw corrupt("it is JSON, but not an object");
     const line = lineOf(text, MARKER);
@@ -100,27 +104,28 @@ export function parseDocument(text: string, expected: DocumentKey, where: string
   return content;
 }
 
-/** The state that a document, if there is one, and the events on top of it amount to. */
-export function stateUnder(
+/** What a document, if there is one, and the events on top of it amount to. */
+export function storedState(
   text: string | undefined,
-  events: readonly StateEvent[],
+  revision: Revision,
+  events: readonly StateEvent[] | undefined,
   key: DocumentKey,
   where: string,
-): State {
+): StoredState | undefined {
+  if (text === undefined && events === undefined) return undefined;
   const { stage, target, service } = key;
   const below =
     text === undefined ? emptyState(stage, target, service) : parseDocument(text, key, where).state;
-  return applyEvents(below, events);
+  return { state: applyEvents(below, events ?? []), revision, journalled: events !== undefined };
 }
 
-/** Makes the error of a document that is damaged, of what is wrong with it. */
 type Corrupt = (reason: string) => StateFailure;
 
 export function isDocumentKey(value: Root): value is Root & DocumentKey {
   return isText(value["stage"]) && isText(value["target"]) && isText(value["service"]);
 }
 
-/** Whether a text is of the stage, target and service that it is expected to be of. @throws StateFailure */
+/** @throws StateFailure unless a text is of the stage, target and service that it is expected to be of */
 export function checkKey(found: DocumentKey, expected: DocumentKey, where: string): void {
   const keyOf = ({ stage, target }: DocumentKey) => ({ stage, target });
   if (found.stage !== expected.stage || found.target !== expected.target)
@@ -168,7 +173,6 @@ function readRun(value: unknown, corrupt: Corrupt): RunRecord {
   return { ...run, changes: mapOf(changes, "changes", isAddress, isRunChange, corrupt) };
 }
 
-/** A member that maps keys to records. */
 function mapOf<K extends string, V>(
   record: unknown,
   member: string,
@@ -188,15 +192,6 @@ function mapOf<K extends string, V>(
   return map;
 }
 
-/** The value of a JSON text; `undefined`, which no JSON has, if it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** What git leaves in a file that both sides changed; no line of JSON begins like this. */
 const MARKER = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
 
@@ -204,17 +199,27 @@ const MARKER = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
 const ENTRY = '\n    "';
 const TWICE = /^ {4}("[^"\n]*"): .*\n {4}\1: /m;
 
-/** The line, from 1, of what is first found. */
 function lineOf(text: string, what: RegExp): number | undefined {
   const index = what.exec(text)?.index;
   return index === undefined ? undefined : text.slice(0, index).split("\n").length;
 }
 
-/** A document that cannot be read is read once more: something may have been writing it. */
-export async function readWhole<T>(read: () => Promise<T>, clock: Clock, milliseconds: number): Promise<T> {
-  return await read().catch(async (error: unknown) => {
-    problemOf(error, "corrupt");
-    await clock.sleep(milliseconds);
-    return await read();
+/** Milliseconds. */
+const HALF_WRITTEN = 200;
+
+/** `readAll` one by one. What cannot be read is read once more after a pause: something may have been writing it. */
+export async function readEach(
+  keys: readonly DocumentKey[],
+  clock: Clock,
+  read: (key: DocumentKey) => Promise<StoredState | undefined>,
+): Promise<ReadonlyMap<string, StoredState>> {
+  const all = await sideBySide(keys, async (key) => {
+    const stored = await read(key).catch(async (error: unknown) => {
+      problemOf(error, "corrupt");
+      await clock.sleep(HALF_WRITTEN);
+      return await read(key);
+    });
+    return stored === undefined ? [] : [[key.target, stored] as const];
   });
+  return new Map(all.flat());
 }

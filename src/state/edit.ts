@@ -5,16 +5,15 @@ import { formatDocument } from "./document.ts";
 import { applyEvents } from "./events.ts";
 
 /*
- * What becomes of a state that somebody edits by hand. Each function throws TascError where it must not be: `invalid`
- * if what was asked for means nothing here, `failed` if it would do harm to what is remembered.
+ * Edits by hand. Each throws TascError where it must not be: `invalid` if what was asked for means nothing here, `failed`
+ * if it would do harm to what is remembered.
  */
 
-/** Whether a state remembers anything of an address: an id, a run, or a creation under way. */
+/** Whether it remembers an id, a run, or a creation under way. */
 export function knows(state: State, address: Address): boolean {
   return state.bindings.has(address) || state.batchGenerations.has(address) || state.intents.has(address);
 }
 
-/** Every address that a state remembers anything of, sorted. */
 export function knownAddresses(state: State): readonly Address[] {
   const all = [...state.bindings.keys(), ...state.batchGenerations.keys(), ...state.intents.keys()];
   return [...new Set(all)].toSorted(compareAddresses);
@@ -47,7 +46,6 @@ function unknown(address: Address, verb: "move" | "remove") {
   );
 }
 
-/** Carries what is known of an address over to another one of the same target. */
 export function moveAddress(state: State, from: Address, to: Address): State {
   if (!knows(state, from)) throw unknown(from, "move");
   if (knows(state, to)) throw occupied(to);
@@ -55,30 +53,21 @@ export function moveAddress(state: State, from: Address, to: Address): State {
 }
 
 /**
- * The whole document under another target's key. Fingerprints are made from ids and not from addresses, so they hold
- * on. A document that is there already is taken for an earlier try that was cut off half-way, if it says the same.
- *
- * @param there the document of the new key, if there is one
+ * The whole document under another target's key; fingerprints are made from ids, so they hold on. A document that is
+ * there already is taken for an earlier try that was cut off half-way, if it says the same.
  */
 export function moveTarget(state: State, to: string, there: State | undefined): State {
   const from = targetAddress(state.target);
   if (isBlank(state)) throw unknown(from, "move");
-  const moved = underKey(state, to);
+  const moves = knownAddresses(state).map((address): StateEvent => ({
+    type: "moved",
+    from: address,
+    to: inTarget(address, to),
+  }));
+  const moved = { ...applyEvents(state, moves), target: to };
   if (there !== undefined && !isBlank(there) && formatDocument(there) !== formatDocument(moved))
     throw occupied(targetAddress(to));
   return moved;
-}
-
-function underKey(state: State, target: string): State {
-  const rename = <V>(map: ReadonlyMap<Address, V>): ReadonlyMap<Address, V> =>
-    new Map([...map].map(([address, value]) => [inTarget(address, target), value]));
-  return {
-    ...state,
-    target,
-    bindings: rename(state.bindings),
-    batchGenerations: rename(state.batchGenerations),
-    intents: rename(state.intents),
-  };
 }
 
 function inTarget(address: Address, target: string): Address {
@@ -96,11 +85,9 @@ function occupied(address: Address) {
 }
 
 /**
- * Binds an address to a live resource. Nothing is recorded of its fields, so write-only ones are sent once more; a
- * binding that was there before goes with its records, or those would speak of another resource.
- *
- * The first binding of a target makes state of it. Batch generations without a record would then count as never run,
- * so they are held: nobody knows whether they ran before. @param held the events that record that
+ * Nothing is recorded of the resource's fields, so write-only ones are sent once more; a binding that was there before
+ * goes with its records. The first binding of a target makes state of it: batch generations without a record would then
+ * count as never run, so they are held. @param held the events that record that
  */
 export function bindAddress(state: State, address: Address, id: string, held: readonly StateEvent[]): State {
   const holder = [...state.bindings].find(([other, binding]) => other !== address && binding.id === id);
@@ -112,7 +99,6 @@ export function bindAddress(state: State, address: Address, id: string, held: re
   ]);
 }
 
-/** One live resource cannot answer to two addresses. */
 export function idTaken(id: string, address: Address) {
   return failed(
     "state-id-taken",

@@ -3,12 +3,9 @@ import { sameJson } from "../model/json.ts";
 import type { Binding, RunChange, RunRecord, State, StateEvent } from "../model/state.ts";
 
 /*
- * The fold: what a state is after some events. It is the only place that alters a state, so that a document and
- * a journal on top of it tell one story. It is total (an event never fails, for by then the thing has happened)
- * and deterministic (a journal folded twice gives the same document to the byte).
- *
- * An apply records tens of thousands of events over maps of that size, so maps are copied once per call, and
- * only those that an event touches, never once per event.
+ * What a state is after some events: the only place that alters a state, so that a document and a journal on top of it
+ * tell one story. It is total (by then the thing has happened) and deterministic to the byte. Maps are copied once per
+ * call, and only those that an event touches: an apply records tens of thousands of events over maps of that size.
  */
 
 /** The state after the events, in their order. Neither argument is altered. */
@@ -28,7 +25,6 @@ export function applyEvents(state: State, events: readonly StateEvent[]): State 
   };
 }
 
-/** A state under change; it never leaves this module. */
 type MutableState = ReturnType<typeof openDraft>;
 
 function openDraft(state: State) {
@@ -101,8 +97,8 @@ function change(draft: MutableState, event: StateEvent): void {
 type EventOf<T extends StateEvent["type"]> = Extract<StateEvent, { type: T }>;
 
 /**
- * Fingerprints under an old key equal none under the new one. Kept, they would make a batch generation that ran
- * look changed, so that it ran again, and a creation that succeeded look as if it had made nothing.
+ * Fingerprints under an old key equal none under the new one. Kept, they would make a batch generation look changed, and a
+ * creation look as if it had made nothing.
  */
 function key(draft: MutableState, keyCheck: string): void {
   const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;
@@ -120,8 +116,10 @@ function key(draft: MutableState, keyCheck: string): void {
 function bind(before: Binding | undefined, event: EventOf<"bound">): Binding {
   const { id, fields, secrets = [] } = event;
   if (before?.id !== id) return withSecrets({ id, fields }, event);
-  const kept =
-    before.secrets?.filter((name) => sameJson(before.fields[name] ?? null, fields[name] ?? null)) ?? [];
+  // Of elements it says itself whether anything of a secret is left: their record is of what is declared of them.
+  const isKept = (name: string): boolean =>
+    name !== "elements" && sameJson(before.fields[name] ?? null, fields[name] ?? null);
+  const kept = before.secrets?.filter(isKept) ?? [];
   return withSecrets({ ...before, fields }, { fields, secrets: [...kept, ...secrets] });
 }
 
@@ -144,11 +142,9 @@ function locate(binding: Binding, event: EventOf<"located">): Binding {
   const all = { ...before, ...event.locators };
   const known = event.elements && new Set(event.elements);
   const locators = known === undefined ? all : keep(all, (id) => known.has(id));
-  const shown = event.secret === true ? withSecrets(rest, ELEMENTS) : rest;
+  const shown = event.secret === true ? withSecrets(rest, { fields: {}, secrets: ["elements"] }) : rest;
   return Object.keys(locators).length > 0 ? { ...shown, locators } : shown;
 }
-
-const ELEMENTS = { fields: {}, secrets: ["elements"] };
 
 function plannedChanges(changes: EventOf<"began">["changes"]): ReadonlyMap<Address, RunChange> {
   const entries = Object.entries(changes).flatMap(([address, { action, calls }]) =>
@@ -180,7 +176,7 @@ function keep<V>(
 
 /** A map that is copied before its first change, so that whoever else holds the original never sees one. */
 class LazyCopy<K extends string, V> {
-  /** The original as long as nothing changed. Not to be handed out before the last change. */
+  /** Not to be handed out before the last change. */
   current: ReadonlyMap<K, V>;
   #copy: Map<K, V> | undefined;
 
@@ -199,7 +195,6 @@ class LazyCopy<K extends string, V> {
     this.#copy.delete(key);
   }
 
-  /** The value of `from`, if there is one, becomes that of `to`. */
   move(from: K, to: K): void {
     const value = this.current.get(from);
     if (value === undefined) return;
@@ -207,7 +202,6 @@ class LazyCopy<K extends string, V> {
     this.set(to, value);
   }
 
-  /** Replaces every value. */
   convert(change: (value: V) => V): void {
     for (const [key, value] of this.current) this.set(key, change(value));
   }

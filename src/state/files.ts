@@ -8,26 +8,24 @@ import { codeOf } from "./problem.ts";
 export const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** What a file holds, or `undefined` if there is none. @throws errors of the file system */
+/** @throws errors of the file system */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
   return await readFile(path).catch(absent);
 }
 
-/** For a file that need not be there. */
 export function absent(error: unknown): undefined {
   if (codeOf(error) !== "ENOENT") throw error;
 }
 
-/** Makes the folder and those above it, of which those below `root` may not be links. */
+/** Of the folders below `root`, none may be a link. */
 export async function makeFolder(path: string, root: string): Promise<void> {
   refuseLinks(path, root);
   await mkdir(path, { recursive: true, mode: FOLDER_MODE });
 }
 
 /**
- * Replaces a file whole and for good: after a crash at any point there is either the old text or the new one, and
- * the new one once this resolves. The temporary name is fixed, so that what a crash leaves is removed by the
- * next try, as is a link of that name; one writer at a time is the caller's care.
+ * After a crash at any point there is either the old text or the new one, and the new one once this resolves. The
+ * temporary name is fixed, so that what a crash leaves is removed by the next try; one writer at a time.
  */
 export async function replaceFile(path: string, text: string | Uint8Array): Promise<void> {
   const temporary = `${path}.tmp`;

@@ -6,31 +6,22 @@ import type { Fingerprint } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
 
 /*
- * State must tell whether a value is still the one last written without holding the value, and many values are
- * easy to guess (a status, a user name, a short password). So a fingerprint is a keyed digest: who has the file alone
- * can test no guess. The key derives from the stage's API key, which whoever applies has anyway, or from
- * `state.fingerprintKey`.
+ * State must tell whether a value is the one last written without holding it, and many values are easy to guess. So a
+ * fingerprint is a keyed digest: who has the file alone can test no guess. The key itself can be tested against `keyCheck`,
+ * so it is derived with scrypt, which makes each guess cost tens of milliseconds; here that is done once in a run, and
+ * only when a digest is needed. The stage is part of the salt: no digest of one stage equals one of another.
  *
- * The key itself can be tested against `keyCheck` by whoever has the file, so it is derived with scrypt, which makes
- * each guess cost tens of milliseconds. That takes as long here, so it is done once in a run, and only when a digest
- * is needed. The stage is part of the salt: no digest of one stage equals one of another.
- *
- * 96 bits keep a document of many fingerprints small. Only a second preimage would do harm (a changed value
- * taken for unchanged), and that is a matter of chance in 2^96, for nobody without the key can search for one.
+ * Of 96 bits, only a second preimage would do harm, and nobody without the key can search for one.
  */
 
 const KEY_BYTES = 32;
 const FINGERPRINT_BYTES = 12;
 const SCRYPT = { N: 2 ** 14, r: 8, p: 1 };
 
-/** Makes the keyed digests that state keeps in place of values. */
 export interface Fingerprinter {
   /** Equal for two fingerprinters exactly when their keys and stages are. */
   readonly keyCheck: string;
-  /**
-   * 16 characters of base64url. The order of an object's keys does not count. `context`, such as an address
-   * with a field's name, makes equal values in different places have different fingerprints.
-   */
+  /** The order of keys does not count. `context`, such as an address with a field's name, tells equal values apart. */
   readonly of: (context: string, value: Json) => Fingerprint;
   /** Proves that whoever wrote a file of tasc's own had the key. */
   readonly seal: (text: string) => string;
@@ -39,35 +30,27 @@ export interface Fingerprinter {
 /** @throws TypeError if the secret is empty: that key anybody could guess. */
 export function createFingerprinter(secret: Secret, stage: string): Fingerprinter {
   if (secret.reveal() === "") throw new TypeError("a fingerprint key must not be empty");
-  let keys: DerivedKeys | undefined;
-  const derivedOnce = (): DerivedKeys => (keys ??= derivedKeys(secret, stage));
+  const keys = (): DerivedKeys => derivedKeys(secret, stage);
   return {
     get keyCheck() {
-      return derivedOnce().keyCheck;
+      return keys().keyCheck;
     },
     // The length in front keeps the end of the context and the start of the value apart.
-    of: (context, value) => derivedOnce().digest(`${context.length}:${context}${canonicalJson(value)}`),
-    seal: (text) => createHmac("sha256", derivedOnce().sealKey).update(text).digest("base64url"),
+    of: (context, value) => keys().digest(`${context.length}:${context}${canonicalJson(value)}`),
+    seal: (text) => createHmac("sha256", keys().sealKey).update(text).digest("base64url"),
   };
 }
 
-interface DerivedKeys {
-  readonly digest: (content: string) => Fingerprint;
-  readonly sealKey: Buffer;
-  readonly keyCheck: string;
-}
-
-/** By secret and stage; they go with the secret. */
+/** By stage; they go with the secret. */
 const derived = new WeakMap<Secret, Map<string, DerivedKeys>>();
+type DerivedKeys = ReturnType<typeof keepKeys>;
 
 function derivedKeys(secret: Secret, stage: string): DerivedKeys {
-  return (
-    derived.get(secret)?.get(stage) ??
-    keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT))
-  );
+  const known = derived.get(secret)?.get(stage);
+  return known ?? keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT));
 }
 
-/** Derives the keys beside other work: whoever needs one before waits for as long as it takes. */
+/** Beside other work: whoever needs a key before waits for as long as it takes. */
 export async function deriveKeys(secret: Secret, stage: string): Promise<void> {
   if (derived.get(secret)?.has(stage) === true) return;
   const strong = await new Promise<Buffer>((done, failed) =>
@@ -82,13 +65,13 @@ function saltOf(stage: string): string {
   return `tasc state 2\0${stage}`;
 }
 
-function keepKeys(secret: Secret, stage: string, strong: Buffer): DerivedKeys {
+function keepKeys(secret: Secret, stage: string, strong: Buffer) {
   const keys = {
     digest: digester(expand(strong, "fingerprint", KEY_BYTES)),
     sealKey: expand(strong, "seal", KEY_BYTES),
     keyCheck: expand(strong, "key check", FINGERPRINT_BYTES).toString("base64url"),
   };
-  const byStage = derived.get(secret) ?? new Map<string, DerivedKeys>();
+  const byStage = derived.get(secret) ?? new Map<string, typeof keys>();
   derived.set(secret, byStage.set(stage, keys));
   return keys;
 }
@@ -101,10 +84,7 @@ function expand(strong: Buffer, purpose: string, bytes: number): Buffer {
 /** SHA-256 works on blocks of so many bytes. */
 const BLOCK = 64;
 
-/**
- * HMAC-SHA-256 (RFC 2104) of two hashes in one step each: a plan makes thousands, and `createHmac` has the system keep an
- * object for each of them, which takes several times as long.
- */
+/** HMAC-SHA-256 (RFC 2104) in two steps: `createHmac` takes several times as long, and a plan makes thousands. */
 function digester(key: Buffer): (content: string) => Fingerprint {
   const padded = (byte: number): Uint8Array =>
     Uint8Array.from({ length: BLOCK }, (_, at) => byte ^ (key[at] ?? 0));
@@ -117,8 +97,8 @@ function digester(key: Buffer): (content: string) => Fingerprint {
 }
 
 /**
- * The one JSON text of a value: no white space, an object's keys sorted by code unit, members that are undefined left out.
- * Two values have the same text exactly when `sameJson` calls them equal. Nearly all come with their keys in order.
+ * The one JSON text of a value: no white space, keys sorted by code unit. Two values have the same text exactly when
+ * `sameJson` calls them equal. Nearly all come with their keys in order.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null || isInOrder(value)) return JSON.stringify(value);

@@ -3,10 +3,8 @@ import { type Guarded, isText, maybe, oneOf, shape } from "../model/shape.ts";
 import type { RunRecord } from "../model/state.ts";
 
 /*
- * The history of applies: an entry for each apply in each stage. An apply writes its entry when it ends. One that is
- * killed leaves its run in the state of each target, with the calls that were answered by then; the next session on
- * the target writes an entry of that, so several entries may tell of one run. Whoever reads them joins them by the
- * run's id.
+ * An entry for each apply in each stage. One that is killed leaves its run in the state of each target; the next session
+ * on the target writes an entry of that, so several may tell of one run. Whoever reads them joins them by its id.
  */
 
 const isChange = shape(
@@ -22,14 +20,11 @@ export type HistoryChange = Guarded<typeof isChange>;
 
 const isEntry = shape(
   {
-    /** The run's id. */
     run: isText,
-    /** ISO 8601. */
     at: isText,
     who: isText,
     where: maybe(isText),
     commit: maybe(isText),
-    /** Digest of the plan. */
     plan: isText,
     /** Whether the run came to its own end. */
     ended: (value): value is boolean => typeof value === "boolean",
@@ -39,7 +34,6 @@ const isEntry = shape(
 );
 export type HistoryEntry = Guarded<typeof isEntry>;
 
-/** The entry of a run that left itself in a target's state. */
 export function entryOfInterrupted({ changes, ...run }: RunRecord): HistoryEntry {
   const told = [...changes].map(([address, { action, calls, answered }]) => ({
     address,

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { type JsonObject, defined } from "../model/json.ts";
+import { type JsonObject, defined, jsonIn } from "../model/json.ts";
 import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
@@ -14,11 +14,10 @@ import {
   isLockInfo,
   isPast,
   moment,
-  readEach,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
 import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
-import { formatDocument, parseDocument, parseJson, readWhole } from "./document.ts";
+import { formatDocument, parseDocument, readEach } from "./document.ts";
 import { createLockInfo } from "./lock.ts";
 import { StateFailure, codeOf, lockLost, locked, problemOf } from "./problem.ts";
 
@@ -32,16 +31,11 @@ export async function openHttpBackend(config: HttpConfig, world: StateRuntime): 
   return new HttpBackend(config, await openClient(config, world), world);
 }
 
-/** No target's key begins like this. */
 const INDEX = "_index";
 const HISTORY = "_history";
 
-/** Entries that the history keeps. */
 const ENTRIES = 200;
-/** Tries to add to a document that nobody locks, until the addition is seen in it. */
 const TRIES = 6;
-/** Milliseconds before a document is read again that could not be read: the server may have been writing it. */
-const HALF_WRITTEN = 250;
 
 const NONE = new Set([204, 404]);
 /** Terraform's text has 423 and 409 for a lock that somebody holds. */
@@ -49,7 +43,7 @@ const LOCKED = new Set([409, 423]);
 /** After these it is not known whether the server acted. */
 const UNCERTAIN = new Set([408, 500, 502, 503, 504]);
 const TOO_MANY = 429;
-/** Milliseconds before each further try. */
+/** Milliseconds. */
 const PAUSES = [250, 1_000, 2_000];
 
 class HttpBackend implements Backend {
@@ -65,18 +59,13 @@ class HttpBackend implements Backend {
     this.place = decodeURI(shown(config.address));
   }
 
-  async read(key: DocumentKey): Promise<StoredState | undefined> {
-    const read = async (): Promise<StoredState | undefined> => {
+  async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
+    return await readEach(keys, this.#world.clock, async (key) => {
       const text = await this.#get(key);
       if (text === undefined) return undefined;
       const { state, serial } = parseDocument(text, key, this.#where(key));
       return { state, revision: String(serial ?? 0), journalled: false };
-    };
-    return await readWhole(read, this.#world.clock, HALF_WRITTEN);
-  }
-
-  async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
-    return await readEach(keys, async (key) => await this.read(key));
+    });
   }
 
   async list(stage: string): Promise<readonly string[]> {
@@ -99,11 +88,10 @@ class HttpBackend implements Backend {
     return listOf((await this.#readShared({ stage, target: HISTORY }))["entries"]);
   }
 
-  /** A document that several runs add to. */
   async #readShared(key: StateKey): Promise<Readonly<Record<string, unknown>>> {
     const text = await this.#get(key);
     if (text === undefined) return {};
-    const root = parseJson(text);
+    const root = jsonIn(text);
     const where = this.#where(key);
     if (!isRecord(root) || root["format"] !== formatOf(key) || root["stage"] !== key.stage)
       throw corrupt(where, "it is not in the expected format");
@@ -114,9 +102,8 @@ class HttpBackend implements Backend {
   }
 
   /**
-   * Adds to the list in a shared document without a lock, which a run that is killed would leave behind: what was added
-   * is looked for afterwards, and added again if another run wrote at the same time. A lock that something else holds
-   * on it is not waited for; the next run adds what is missing.
+   * Adds to the list in a shared document without a lock, which a killed run would leave behind: what was added is looked
+   * for afterwards, and added again if another run wrote at the same time.
    */
   async #add(
     key: StateKey,
@@ -144,14 +131,13 @@ class HttpBackend implements Backend {
   }
 
   /**
-   * The protocol has no compare-and-set: under the lock nobody else writes, so it is enough to look at the document's
-   * serial before the first write. Where the server knows no locks, or the outcome of a write is not known, it is looked
-   * at again. Only a write tells whether the lock still is ours, so there is no `confirm`: the session writes the
-   * document again.
+   * The protocol has no compare-and-set: under the lock nobody else writes, so the document's serial is looked at before the
+   * first write, and again where the server knows no locks or the outcome of a write is not known. Only a write tells
+   * whether the lock still is ours, so there is no `confirm`.
    */
   async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
     await this.#takeLock(key, info);
-    /** The document's revision as we left it; `undefined` if that is not certain. */
+    /** The revision as we left it; `undefined` if that is not certain. */
     let known: Revision | undefined;
     /** What we sent last, to tell it from what somebody else wrote. */
     let sent: string | undefined;
@@ -165,7 +151,7 @@ class HttpBackend implements Backend {
         let below = known;
         if (below === undefined) {
           const text = await this.#get(key);
-          below = text === undefined ? NO_DOCUMENT : String(serialOf(parseJson(text)));
+          below = text === undefined ? NO_DOCUMENT : String(serialOf(jsonIn(text)));
           // Our own last write may have arrived without our knowing.
           if (text !== undefined && text === sent) base = below;
         }
@@ -185,9 +171,7 @@ class HttpBackend implements Backend {
   }
 
   /** The protocol tells who holds a lock only to who asks for it. */
-  holder(): Promise<undefined> {
-    return Promise.resolve(undefined);
-  }
+  async holder(): Promise<undefined> {}
 
   /** Asks for the lock, to learn who holds it, and frees what it gets. */
   async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
@@ -214,7 +198,6 @@ class HttpBackend implements Backend {
     return shown(addressesOf(this.#config, key).document);
   }
 
-  /** The document's text; `undefined` if there is none. */
   async #get(key: StateKey, pauses = PAUSES): Promise<string | undefined> {
     const call = { method: "GET", address: addressesOf(this.#config, key).document };
     const { status, text } = await this.#client.send(call, pauses);
@@ -223,10 +206,7 @@ class HttpBackend implements Backend {
     return text;
   }
 
-  /**
-   * Writes the document. After a lost answer it is looked up before it is sent again: a server that counts versions
-   * refuses the same one twice. @param holder absent if nobody holds the lock
-   */
+  /** After a lost answer it is looked up first: a server that counts versions refuses the same one twice. */
   async #put(key: StateKey, body: string, holder?: LockInfo): Promise<void> {
     const address = withLockId(addressesOf(this.#config, key).document, holder?.id);
     const call = { method: this.#config.updateMethod, address, body };
@@ -272,10 +252,7 @@ class HttpBackend implements Backend {
   }
 }
 
-/**
- * A lock in the words of the protocol, whose members servers read, and some demand. What only tasc knows goes as
- * JSON into `Info`, which is free text there; a server that drops it still tells who, since when and why.
- */
+/** In the words of the protocol. What only tasc knows goes as JSON into `Info`, which is free text there. */
 function lockBody({ stage, target }: StateKey, info: LockInfo): string {
   return JSON.stringify({
     ID: info.id,
@@ -296,7 +273,7 @@ function formatOf({ target }: StateKey): string {
   return `tasc-state-${target.slice(1)}`;
 }
 
-/** The serial of a document: servers keep versions by it, and some demand that it grows. 0 where there is none. */
+/** Servers keep versions by it, and some demand that it grows. */
 function serialOf(root: unknown): number {
   const serial = isRecord(root) ? root["serial"] : undefined;
   return isCount(serial) ? serial : 0;
@@ -307,9 +284,8 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * Where a document and its lock are: the protocol has one address for one document. With `{target}` in the configured
- * address, `{stage}` and `{target}` are filled in (a server may take one path segment only: `…/state/{stage}-{target}`);
- * without it, `/STAGE/TARGET` is added to the path. The addresses of the lock are made in the same way.
+ * The protocol has one address for one document: `{stage}` and `{target}` are filled in (a server may take one path
+ * segment only: `…/state/{stage}-{target}`); without `{target}`, `/STAGE/TARGET` is added to the path.
  */
 export function addressesOf({ address, locking }: HttpConfig, key: StateKey) {
   const [stage, target] = [encodeURIComponent(key.stage), encodeURIComponent(key.target)];
@@ -327,7 +303,7 @@ export function addressesOf({ address, locking }: HttpConfig, key: StateKey) {
   };
 }
 
-/** The address for a write under a lock: the protocol has the lock's id in the query. */
+/** The protocol has the lock's id in the query. */
 function withLockId(address: string, id: string | undefined): string {
   if (id === undefined) return address;
   const url = new URL(address);
@@ -335,7 +311,7 @@ function withLockId(address: string, id: string | undefined): string {
   return url.href;
 }
 
-/** An address as it may be shown: without credentials, and without a query, which may hold a token. */
+/** Without credentials, and without a query, which may hold a token. */
 function shown(address: string): string {
   const { origin, pathname } = new URL(address);
   return `${origin}${pathname}`;
@@ -363,11 +339,11 @@ function unexpected({ method, address }: StateCall, status: number): StateFailur
 
 /** The holder, from a server's answer; `undefined` if it does not tell. Some answer with nothing but the id. */
 function parseLockBody(text: string): LockInfo | undefined {
-  const body = parseJson(text) ?? text.trim();
+  const body = jsonIn(text) ?? text.trim();
   if (isText(body)) return /^[\w-]{8,64}$/.test(body) ? unknownHolder(body) : undefined;
   if (!isRecord(body) || !isText(body["ID"]) || body["ID"] === "") return undefined;
   const { ID: id, Info: info, Who: who, Created: since, Operation: why } = body;
-  const own = isText(info) ? parseJson(info) : undefined;
+  const own = isText(info) ? jsonIn(info) : undefined;
   if (isLockInfo(own) && own.id === id) return own;
   const told = Object.entries({ who, since, why }).filter(([, text]) => isText(text) && text !== "");
   return { ...unknownHolder(id), ...Object.fromEntries(told) };
@@ -385,7 +361,6 @@ interface StateAnswer {
 interface StateCall {
   readonly method: string;
   readonly address: string;
-  /** JSON. */
   readonly body?: string;
 }
 
@@ -446,8 +421,8 @@ async function openClient(
   };
   return {
     /**
-     * Sends a call, and again where that may help. Redirects are not followed: credentials go where they belong.
-     * @param hasArrived asked after a lost answer of what must not be repeated blindly: whether it is done
+     * Redirects are not followed: credentials go where they belong. @param hasArrived asked after a lost answer of what must
+     * not be repeated blindly: whether it is done
      */
     send: async (
       call: StateCall,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type JsonObject, defined } from "../model/json.ts";
+import { type JsonObject, defined, jsonIn } from "../model/json.ts";
 import { isCount, isRecord, isText } from "../model/shape.ts";
 import { type StateEvent, areStateEvents } from "../model/state.ts";
 import {
@@ -15,10 +15,9 @@ import {
   type StateKey,
   type StateRuntime,
   type StoredState,
-  readEach,
 } from "./backend.ts";
 import { type LocalConfig, STATE_FOLDER } from "./config.ts";
-import { checkKey, formatDocument, isDocumentKey, parseJson, readWhole, stateUnder } from "./document.ts";
+import { checkKey, formatDocument, isDocumentKey, readEach, storedState } from "./document.ts";
 import {
   absent,
   fileName,
@@ -30,9 +29,6 @@ import {
 } from "./files.ts";
 import { createLockInfo, readLock, removeLock, takeLock } from "./lock.ts";
 import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts";
-
-/** Milliseconds before a document is read again that could not be read: something may have been writing it. */
-const HALF_WRITTEN = 100;
 
 /** Bytes after which a stage's history goes on in a new file; the one before it is kept. */
 const HISTORY_CAP = 1024 * 1024;
@@ -52,14 +48,12 @@ export class LocalBackend implements Backend {
     this.#world = world;
   }
 
-  async read(key: DocumentKey): Promise<StoredState | undefined> {
-    const paths = pathsOf(this.#root, key);
-    const once = async () => stateOf(await readFiles(paths, key), key, paths.document);
-    return await readWhole(() => attempt(paths.document, once), this.#world.clock, HALF_WRITTEN);
-  }
-
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
-    return await readEach(keys, async (key) => await this.read(key));
+    return await readEach(keys, this.#world.clock, async (key) => {
+      const paths = pathsOf(this.#root, key);
+      const read = async () => stateOf(await readFiles(paths, key), key, paths.document);
+      return await attempt(paths.document, read);
+    });
   }
 
   async list(stage: string): Promise<readonly string[]> {
@@ -74,9 +68,9 @@ export class LocalBackend implements Backend {
     const paths = pathsOf(this.#root, key);
     return await attempt(paths.lock, async () => {
       await makeFolder(paths.folder, this.#world.projectFolder);
-      const taking = await takeLock(paths.lock, info, this.#world.processes);
-      if (taking.taken) return heldLock(key, paths, info, this.#world, taking.from);
-      throw locked(key, taking.holder);
+      const { taken, other } = await takeLock(paths.lock, info, this.#world.processes);
+      if (taken) return heldLock(key, paths, info, this.#world, other);
+      throw locked(key, other);
     });
   }
 
@@ -121,7 +115,7 @@ export class LocalBackend implements Backend {
     const [before, current] = this.#historyFiles(stage);
     return await attempt(current, async () => {
       const bytes = [await readIfThere(before), await readIfThere(current)];
-      return bytes.flatMap((one) => one?.toString("utf8").split("\n") ?? []).map(parseJson);
+      return bytes.flatMap((one) => one?.toString("utf8").split("\n") ?? []).map(jsonIn);
     });
   }
 
@@ -133,7 +127,7 @@ export class LocalBackend implements Backend {
   }
 }
 
-/** Milliseconds between two looks at the lock, where each answer of the service would give a reason for one. */
+/** Milliseconds between two looks at the lock. */
 const LOOK_EVERY = 100;
 
 function heldLock(
@@ -144,9 +138,7 @@ function heldLock(
   takenOver: LockInfo | undefined,
 ): HeldLock {
   let journal: FileHandle | undefined;
-  /** Milliseconds since 1970. */
   let lookedAt = -Infinity;
-  /** @throws StateFailure if the lock is not ours any more */
   const checkLock = (): void => {
     lookedAt = clock.now().getTime();
     const holder = readLock(paths.lock);
@@ -203,8 +195,8 @@ function heldLock(
         await rm(paths.journal, { force: true });
         return revision;
       }),
-    // The lock is looked at after the flush: if it is still ours then, nobody can have folded the journal without these
-    // events. What need not last may be missing there, so for that it is looked at from time to time only.
+    // Looked at after the flush: if the lock is still ours then, nobody can have folded the journal without these events.
+    // What need not last may be missing there, so for that it is looked at from time to time only.
     append: async (events, base, lasting) =>
       await attempt(paths.journal, async () => {
         const opened = journal ?? (await openJournal(base));
@@ -240,31 +232,25 @@ async function appendLine(path: string, which: "old" | "any", line: string): Pro
 
 /** The two files of a document as they were at one moment, and how they belong together. */
 interface StoredFiles {
-  /** The document. */
   readonly text: string | undefined;
   readonly revision: Revision;
-  /** Absent if there is none, or it got no further than its first line. */
+  /** Absent if not even its first line was finished. */
   readonly journal: Journal | undefined;
   /** Whether its events are yet to be folded in; else they are part of the document already. */
   readonly isPending: boolean;
 }
 
-/**
- * A document's revision is its digest, rather than a counter inside it: a counter would conflict in every merge,
- * and a document that git replaced is another one whatever it counts.
- */
+/** The digest of a document: a counter inside it would conflict in every merge, and not tell what git replaced. */
 export function revisionOf(bytes: Uint8Array | undefined): Revision {
   return bytes === undefined ? NO_DOCUMENT : createHash("sha256").update(bytes).digest("base64url");
 }
 
-/** Times that a reader without a lock looks again when a writer replaced files while it was looking. */
+/** Times that a reader without a lock looks again. */
 const LOOKS = 20;
 
 /**
- * Reads both files, without a lock if need be. The journal is read first: a session that ends in between then
- * shows as a journal that does not fit the document, and whoever sees that looks again.
- *
- * @param read a file; tests let things happen between one reading and the next
+ * Without a lock if need be. The journal is read first: a session that ends in between shows as a journal that does not
+ * fit the document, and whoever sees that looks again. @param read tests let things happen between two readings
  */
 export async function readFiles(
   paths: StatePaths,
@@ -306,12 +292,9 @@ function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
   return a === undefined || b === undefined ? a === b : a.equals(b);
 }
 
-/** The state that the files amount to. */
 export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
   const { text, revision, journal, isPending } = files;
-  if (text === undefined && !isPending) return undefined;
-  const state = stateUnder(text, isPending ? (journal?.events ?? []) : [], key, where);
-  return { state, revision, journalled: isPending };
+  return storedState(text, revision, isPending ? journal?.events : undefined, key, where);
 }
 
 function textOf(document: Buffer, where: string): string {
@@ -333,7 +316,7 @@ export function pathsOf(root: string, { stage, target }: StateKey) {
   return { folder, document: `${base}${DOCUMENT}`, journal: `${base}${JOURNAL}`, lock: `${base}.lock` };
 }
 
-/** The target that a file of a stage's folder tells of; `undefined` for locks and what is not ours. */
+/** `undefined` for locks and what is not ours. */
 export function targetOf(file: string): string | undefined {
   const ending = [DOCUMENT, JOURNAL].find((one) => file.endsWith(one));
   if (ending === undefined) return undefined;
@@ -347,12 +330,12 @@ export function targetOf(file: string): string | undefined {
 }
 
 /*
- * The text of a journal: JSON lines. The first says what it is and which revision of which document it continues;
- * then one line for each group of events that was flushed together; last, when the journal has become part of
- * the document, the revision that this gave, so that a crash before the journal is removed does not fold it twice.
+ * A journal is JSON lines. The first says which revision of which document it continues; then one line for each group of
+ * events that was flushed together; last, when the journal has become part of the document, the revision that this gave,
+ * so that a crash before the journal is removed does not fold it twice.
  *
- * Since each line is flushed before the next is written, a crash can spoil only the last one, and nobody has yet
- * been told that this one is safe. It is dropped. A spoilt line further up is damage, and is refused.
+ * Since each line is flushed before the next is written, a crash can spoil only the last one, which nobody has been told
+ * is safe: it is dropped. A spoilt line further up is damage, and is refused.
  */
 
 const FORMAT = "tasc-journal";
@@ -361,7 +344,6 @@ const VERSION = 2;
 const NEWLINE = 0x0a;
 
 interface Journal {
-  /** The revision that the events continue. */
   readonly base: Revision;
   readonly events: readonly StateEvent[];
   /** Revisions of the document that have the events in them. */
@@ -370,7 +352,7 @@ interface Journal {
   readonly soundBytes: number;
 }
 
-/** A line of a journal: JSON, a tab, which no JSON has outside of its white space, and a checksum. */
+/** JSON, a tab, which no JSON has outside of its white space, and a checksum. */
 export function journalLine(value: object): string {
   const text = JSON.stringify(value);
   return `${text}\t${checksum(text)}\n`;
@@ -380,18 +362,18 @@ function checksum(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 12);
 }
 
-/** The value of a line; `undefined` if the line is damaged. Lines of version 1 have no checksum. */
+/** `undefined` if the line is damaged. Lines of version 1 have no checksum. */
 function valueOfLine(text: string): unknown {
   const tab = text.lastIndexOf("\t");
-  if (tab < 0) return parseJson(text);
+  if (tab < 0) return jsonIn(text);
   const json = text.slice(0, tab);
-  return text.slice(tab + 1) === checksum(json) ? parseJson(json) : undefined;
+  return text.slice(tab + 1) === checksum(json) ? jsonIn(json) : undefined;
 }
 
 /** A line that was written to its end: what is wrong with it, no crash did. */
 const WHOLE = /\t[\w-]{12}$/;
 
-/** Reads a journal; `undefined` if not even its first line was finished. @param where the file, for problems */
+/** `undefined` if not even its first line was finished. */
 function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Journal | undefined {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
   const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);

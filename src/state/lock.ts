@@ -2,20 +2,13 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { link, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { defined } from "../model/json.ts";
+import { defined, jsonIn } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
-import {
-  type LockInfo,
-  type ProcessTraits,
-  type Processes,
-  type StateRuntime,
-  isLockInfo,
-} from "./backend.ts";
-import { parseJson } from "./document.ts";
+import { type LockInfo, type ProcessTraits, type StateRuntime, isLockInfo } from "./backend.ts";
 import { FILE_MODE, absent, readIfThere } from "./files.ts";
 import { codeOf } from "./problem.ts";
 
-/** This process as the holder of a lock. @param why the command, `tasc apply` for example. */
+/** This process as a holder. @param why the command */
 export function createLockInfo(world: StateRuntime, why: string): LockInfo {
   const { self } = world.processes;
   return defined({
@@ -52,16 +45,14 @@ export function jobLink(environment: StateRuntime["environment"]): string | unde
   } = environment;
   if (server && repository && run)
     return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ""}`;
-  // Azure
   if (collection && project && build)
     return `${collection}${encodeURIComponent(project)}/_build/results?buildId=${build}`;
   return LINKS.map((name) => environment[name]).find(Boolean);
 }
 
 /*
- * Whether the process that left a lock is gone. A pid alone does not tell: pids are used again, containers count
- * their own, and a shared folder shows locks of other machines. On Linux /proc tells the rest; elsewhere the host
- * name and the pid must do, and a reused pid then only makes a lock look held for longer.
+ * Whether the process that left a lock is gone. A pid alone does not tell: pids are used again, containers count their
+ * own, and a shared folder shows locks of other machines. On Linux /proc tells the rest.
  */
 
 const UNKNOWN_START = "unknown";
@@ -79,8 +70,9 @@ function differ(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && b !== undefined && a !== b;
 }
 
-/** The processes of this machine. */
-export async function readProcesses(host: string, pid: number): Promise<Processes> {
+export type Processes = Awaited<ReturnType<typeof readProcesses>>;
+
+export async function readProcesses(host: string, pid: number) {
   const machineId = await textOf("/etc/machine-id");
   const started = await startOf(pid);
   const self = defined({
@@ -94,6 +86,7 @@ export async function readProcesses(host: string, pid: number): Promise<Processe
   return { self, startOf };
 }
 
+/** When a process started, `"unknown"` if the system does not tell; `undefined`: there is none. */
 async function startOf(pid: number): Promise<string | undefined> {
   if (!answersSignals(pid)) return undefined;
   const stat = await textOf(`/proc/${pid}/stat`);
@@ -116,29 +109,28 @@ function answersSignals(pid: number): boolean {
   }
 }
 
-/** A small file's text without white space around it; `undefined` where there is none. */
 async function textOf(path: string): Promise<string | undefined> {
   const text = await readFile(path, "utf8").catch(() => "");
   return text.trim() || undefined;
 }
 
 /*
- * A lock is a file that is made only if it is not there. The hard part is the lock that a killed process left.
- * The obvious way (see that its owner is gone, remove it, make one's own) breaks when two do it at once: the
- * slower one removes the lock that the faster one has just made, and both believe that they hold it.
+ * A lock is a file that is made only if it is not there. The hard part is the lock that a killed process left: to see that
+ * its owner is gone, remove it and make one's own breaks when two do it at once, since the slower one removes the lock that
+ * the faster one has just made.
  *
- * So taking a lock over is itself done under a lock, whose name holds the id of the lock that is to go. Whoever
- * gets it looks again whether that very lock is still there: ids never come back, so if it is, nobody else can
- * be replacing it, and if it is not, somebody already has. It is taken in the same way, so that a process killed
- * while taking over leaves nothing that the next one could not take over in turn.
+ * So taking a lock over is itself done under a lock, whose name holds the id of the lock that is to go. Whoever gets it
+ * looks again whether that very lock is still there: ids never come back. It is taken in the same way, so that a process
+ * killed while taking over leaves nothing that the next one could not take over in turn.
  */
 
-export type LockAttempt =
-  | { readonly taken: true; readonly from?: LockInfo }
-  /** `holder` is absent where the file is not one of ours. */
-  | { readonly taken: false; readonly holder?: LockInfo };
+export interface LockAttempt {
+  readonly taken: boolean;
+  /** From whom it was taken over, or who holds it; absent where the file is not one of ours. */
+  readonly other?: LockInfo;
+}
 
-/** Takes the lock at this path, if it is free or its owner is gone. @throws errors of the file system */
+/** Takes the lock if it is free or its owner is gone. @throws errors of the file system */
 export async function takeLock(path: string, info: LockInfo, processes: Processes): Promise<LockAttempt> {
   for (;;) {
     // One that leads nowhere could neither be made nor be read, for ever.
@@ -148,15 +140,15 @@ export async function takeLock(path: string, info: LockInfo, processes: Processe
     if (bytes === undefined) continue; // freed between the two steps
     const holder = parseLock(bytes);
     if (holder?.process === undefined || !(await isGone(holder.process, processes)))
-      return { taken: false, ...defined({ holder }) };
+      return { taken: false, ...defined({ other: holder }) };
     const replace = async () => await rename(await writeAside(path, info), path);
     const outcome = await changeHolder(path, holder, info, processes, replace);
-    if (outcome === "done") return { taken: true, from: holder };
-    if (outcome === "busy") return { taken: false, holder };
+    if (outcome === "done") return { taken: true, other: holder };
+    if (outcome === "busy") return { taken: false, other: holder };
   }
 }
 
-/** Who holds the lock; `undefined` if nobody does, or the file is not one of ours. */
+/** `undefined` if nobody holds it, or the file is not one of ours. */
 export function readLock(path: string): LockInfo | undefined {
   try {
     return parseLock(readFileSync(path));
@@ -165,11 +157,7 @@ export function readLock(path: string): LockInfo | undefined {
   }
 }
 
-/**
- * Removes this very lock; another one that has taken its place stays.
- *
- * @param info who removes it: the holder itself, or somebody by force.
- */
+/** Removes this very lock; another one in its place stays. @param info who removes it */
 export async function removeLock(
   path: string,
   holder: LockInfo,
@@ -179,7 +167,7 @@ export async function removeLock(
   await changeHolder(path, holder, info, processes, () => rm(path, { force: true }));
 }
 
-/** Does something to a lock while nobody else can, and only if the lock still is the one of this holder. */
+/** Does something to a lock while nobody else can, if it still is the one of this holder. */
 async function changeHolder(
   path: string,
   holder: LockInfo,
@@ -199,7 +187,7 @@ async function changeHolder(
   }
 }
 
-/** Makes the lock, with its text in it from the first moment. Returns whether it was free. */
+/** With its text in it from the first moment. @returns whether it was free */
 async function create(path: string, info: LockInfo): Promise<boolean> {
   const temporary = await writeAside(path, info);
   try {
@@ -217,12 +205,10 @@ async function create(path: string, info: LockInfo): Promise<boolean> {
   }
 }
 
-/** Of file systems without links. */
 const NO_LINKS: readonly unknown[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
 
 async function writeAside(path: string, info: LockInfo): Promise<string> {
   const temporary = `${path}.${encodeURIComponent(info.id)}.tmp`;
-  await rm(temporary, { force: true });
   await createFile(temporary, info);
   return temporary;
 }
@@ -233,6 +219,6 @@ async function createFile(path: string, info: LockInfo): Promise<void> {
 }
 
 function parseLock(bytes: Buffer): LockInfo | undefined {
-  const value = parseJson(bytes.toString("utf8"));
+  const value = jsonIn(bytes.toString("utf8"));
   return isLockInfo(value) ? value : undefined;
 }

@@ -1,15 +1,16 @@
 import { once, setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type Socket, connect as connectTcp, isIP } from "node:net";
-import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from "node:tls";
+import { checkServerIdentity, connect as connectTls } from "node:tls";
 import type { RowList, Sql } from "postgres";
+import { defined } from "../model/json.ts";
 import type { PostgresConnection } from "./config.ts";
 import { codeOf } from "./problem.ts";
 
 /*
- * The one module that knows postgres.js. One connection serves all, for locks belong to a connection. When it closes,
- * everything that waits on it fails at once. The socket is made here, TLS included, so that its end is heard of at once,
- * a certificate is checked against an IP address too, and a password never goes out in clear.
+ * The one module that knows postgres.js. One connection serves all, for locks belong to it. The socket is made here, TLS
+ * included, so that its end is heard of at once, a certificate is checked against an IP address too, and a password never
+ * goes out in clear.
  */
 
 /** Columns by name; all of them are selected as text, so that nothing depends on how a type is decoded. */
@@ -19,17 +20,16 @@ export type Row = Readonly<Record<string, string | null>>;
 const STATEMENT_TIMEOUT = 8_000;
 const CONNECT_TIMEOUT = 10_000;
 
-/** One connection, from its first statement to its end. */
 export class Connection {
+  /** Settled once it is prepared for locks, by who uses it. */
+  ready: Promise<void> | undefined;
   readonly #loss = new AbortController();
-  /** Each ends a statement that waits for its answer. */
   readonly #waiting = new Set<(reason: Error) => void>();
   readonly #sql: Promise<Sql>;
   #socket: Socket | undefined;
   #reason: Error = new ConnectionLost(CLOSED);
 
   constructor(config: PostgresConnection) {
-    // Every lock listens.
     setMaxListeners(0, this.#loss.signal);
     this.#sql = this.#make(config);
     this.#sql.catch(() => {});
@@ -52,7 +52,6 @@ export class Connection {
     const timer = setTimeout(() => {
       this.#end(new ConnectionLost(`no answer within ${timeout / 1000} s`));
     }, timeout);
-    // What has no parameters is asked once.
     const options = { prepare: parameters.length > 0 };
     const run = async () => await (await this.#sql).unsafe<Row[]>(text, [...parameters], options);
     try {
@@ -179,14 +178,10 @@ async function openSocket(config: PostgresConnection, host: string, port: number
 
 async function encrypted(socket: Socket, config: PostgresConnection, host: string): Promise<Socket> {
   const { tls, rootCertificate } = config;
-  const options: ConnectionOptions = { socket, ...(isIP(host) === 0 && { servername: host }) };
-  const ca =
-    rootCertificate === undefined || rootCertificate === "system"
-      ? undefined
-      : await readFile(rootCertificate);
+  const isGiven = rootCertificate !== undefined && rootCertificate !== "system";
+  const ca = isGiven ? await readFile(rootCertificate) : undefined;
   const checked = connectTls({
-    ...options,
-    ...(ca !== undefined && { ca }),
+    ...defined({ socket, ca, servername: isIP(host) === 0 ? host : undefined }),
     rejectUnauthorized: tls === "verify-full" || tls === "verify-ca" || ca !== undefined,
     // With a socket that is there already, Node would check the certificate of an IP address against "localhost".
     checkServerIdentity: (_, certificate) =>
@@ -264,7 +259,7 @@ function wrongColumns(body: Buffer): string | undefined {
   return at <= body.length ? undefined : MALFORMED;
 }
 
-/** SQLSTATE of connections that fail (class 08) and of servers that shut down or end a connection (57P). */
+/** SQLSTATE of connections that fail (08) and of servers that shut down or end a connection (57P). */
 const LOSS = /^(?:08|57P)/;
 
 /** Whether the connection is gone, and with it every lock that it held. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
-import { type JsonObject, defined } from "../model/json.ts";
+import { type JsonObject, defined, jsonIn } from "../model/json.ts";
 import {
   type Backend,
   type DocumentKey,
@@ -18,43 +18,31 @@ import {
 } from "./backend.ts";
 import type { PostgresConfig } from "./config.ts";
 import { areStateEvents } from "../model/state.ts";
-import { formatDocument, parseJson, stateUnder } from "./document.ts";
+import { formatDocument, storedState } from "./document.ts";
 import { Connection, type Row, isLossOfConnection } from "./postgres-client.ts";
 import { StateFailure, attempt, codeOf, lockLost, locked, problemOf } from "./problem.ts";
 
-/**
- * Keeps documents in a PostgreSQL database. A lock is an advisory lock of the connection, so that the database
- * itself frees it when its holder dies, wherever that ran; a row beside it tells who holds it.
- *
- * Everything is one statement: it counts as a whole or not at all, and many go out without waiting for one another.
- * Each write asks in its own statement whether the lock is still held and the document still is what was read.
+/*
+ * A lock is an advisory lock of the connection, so that the database itself frees it when its holder dies; a row beside it
+ * tells who holds it. Everything is one statement: it counts as a whole or not at all, and many go out without waiting for
+ * one another. Each write asks in its own statement whether the lock is held and the document is what was read.
  */
-export function openPostgresBackend(config: PostgresConfig): Backend {
-  return new PostgresBackend(config);
-}
 
 type Tables = ReturnType<typeof tablesOf>;
 
-/** Names of the tables; but for `schemaName` and `metaName`, which are plain letters, quoted for SQL. */
+/** Quoted for SQL, but for `schemaName` and `metaName`; docs/how-to/operate-postgres.md says what each holds. */
 function tablesOf({ schema, table }: PostgresConfig) {
   const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`;
   const name = (suffix: string) => `${quoted(schema)}.${quoted(`${table}${suffix}`)}`;
   return {
     schema: quoted(schema),
     schemaName: schema,
-    /** A row for each document: its text, and a serial that counts its versions. */
     documents: name(""),
-    /** A row for each group of events since the document of serial `base`. */
     journal: name("_journal"),
-    /** A row for each lock: who holds it. That it is held is an advisory lock of the holder's connection. */
     locks: name("_lock"),
-    /** Earlier versions of the documents. */
     versions: name("_version"),
-    /** A row for each entry of the history of applies. */
     history: name("_history"),
-    /** A row for each rate that jobs keep together: when the next send is free. */
     rates: name("_rate"),
-    /** One row: the number of the last migration. */
     meta: name("_meta"),
     metaName: `${table}_meta`,
   };
@@ -64,8 +52,8 @@ function tablesOf({ schema, table }: PostgresConfig) {
 const MIGRATING = "7236833021149372";
 
 /**
- * What brings the tables from one version to the next, in order, in PL/pgSQL. The first may find tables of before there
- * were migrations. `json` rather than `jsonb` keeps the text as it is.
+ * From one version of the tables to the next, in PL/pgSQL. The first may find tables of before there were migrations.
+ * `json` rather than `jsonb` keeps the text as it is.
  */
 function migrations(tables: Tables): readonly string[] {
   const { schemaName, schema, documents, journal, locks, versions, history, rates } = tables;
@@ -89,7 +77,7 @@ function migrations(tables: Tables): readonly string[] {
 const VERSIONS = 20;
 const ENTRIES = 1000;
 
-/** Whether a table or a schema is not there, by SQLSTATE. */
+/** By SQLSTATE. */
 function isMissing(error: unknown): boolean {
   return ["42P01", "3F000"].includes(codeOf(error) ?? "");
 }
@@ -101,14 +89,7 @@ const UNLOCK_TIMEOUT = 10_000;
 /** The serial that stands for no document; a document's first is 1. */
 const NO_SERIAL = "0";
 
-/** A look at the locks of this process. */
-interface Look {
-  readonly asked: ReadonlySet<string>;
-  readonly began: Moment;
-  readonly there: Promise<ReadonlySet<string>>;
-}
-
-class PostgresBackend implements Backend {
+export class PostgresBackend implements Backend {
   readonly place: string;
   /** The server and database, without credentials. */
   readonly #name: string;
@@ -116,13 +97,12 @@ class PostgresBackend implements Backend {
   readonly #tables: Tables;
   #open: Connection | undefined;
   #isClosed = false;
-  /** Connections that are prepared for locks. */
-  readonly #ready = new WeakMap<Connection, Promise<void>>();
   /** Locks of this process, by number: to its own connection, the database would give them once more. */
   readonly #held = new Map<string, LockInfo>();
   /** Ids of those that the database has given. */
   readonly #granted = new Set<string>();
-  #look: Look | undefined;
+  /** The last look at the rows of these. */
+  #look: { asked: ReadonlySet<string>; began: Moment; there: Promise<ReadonlySet<string>> } | undefined;
 
   constructor(config: PostgresConfig) {
     this.#config = config;
@@ -138,10 +118,6 @@ class PostgresBackend implements Backend {
     const isKept = this.#open?.lost.aborted !== true || this.#isClosed || this.#granted.size > 0;
     if (this.#open === undefined || !isKept) this.#open = new Connection(this.#config.connection);
     return this.#open;
-  }
-
-  async read(key: DocumentKey): Promise<StoredState | undefined> {
-    return (await this.readAll([key])).get(key.target);
   }
 
   /** Documents and journals, as of one moment. Without tables there are none, and reading makes none. */
@@ -184,12 +160,11 @@ class PostgresBackend implements Backend {
     const mine = this.#held.get(number);
     if (mine !== undefined) throw locked(key, mine);
     this.#held.set(number, info);
-    try {
-      return await attempt(this.#where(key), async () => {
-        const connection = await this.#prepared();
-        const { locks } = this.#tables;
-        const [row] = await connection.query(
-          `with attempt as materialized (select pg_try_advisory_lock($5::bigint) as taken),
+    return await attempt(this.#where(key), async () => {
+      const connection = await this.#prepared();
+      const { locks } = this.#tables;
+      const [row] = await connection.query(
+        `with attempt as materialized (select pg_try_advisory_lock($5::bigint) as taken),
              before as (select info from ${locks} where stage = $1 and target = $2),
              entry as (
                insert into ${locks} (stage, target, id, info)
@@ -197,35 +172,29 @@ class PostgresBackend implements Backend {
                on conflict (stage, target) do update set id = excluded.id, info = excluded.info)
            select (select taken from attempt)::text as taken, (select info from before)::text as info,
              pg_backend_pid()::text as session`,
-          [stage, target, info.id, JSON.stringify(info), number],
-        );
-        const holder = parseInfo(row?.["info"]);
-        if (row?.["taken"] !== "true") throw locked(key, holder);
-        this.#granted.add(info.id);
-        return this.#heldLock(key, number, info, connection, row["session"] ?? "", holder);
-      });
-    } catch (error) {
+        [stage, target, info.id, JSON.stringify(info), number],
+      );
+      if (row?.["taken"] !== "true") throw locked(key, parseInfo(row?.["info"]));
+      this.#granted.add(info.id);
+      return this.#heldLock(key, number, info, connection, row);
+    }).catch((error: unknown) => {
       this.#held.delete(number);
       throw error;
-    }
+    });
   }
 
   /** The connection, prepared once. */
   async #prepared(): Promise<Connection> {
     const connection = this.#connection;
-    const ready = this.#ready.get(connection) ?? this.#prepare(connection);
-    this.#ready.set(connection, ready);
-    await ready.catch((error: unknown) => {
-      this.#ready.delete(connection);
+    connection.ready ??= this.#prepare(connection).catch((error: unknown) => {
+      connection.ready = undefined;
       throw error;
     });
+    await connection.ready;
     return connection;
   }
 
-  /**
-   * Makes the tables, and a connection fit for locks: one that is not lent to others between statements, and whose end
-   * the database notices in a minute, rather than in the two hours of its default.
-   */
+  /** Makes the tables, and a connection whose end the database notices in a minute, rather than in two hours. */
   async #prepare(connection: Connection): Promise<void> {
     await this.#refusePooler(connection);
     await this.#migrate(connection);
@@ -235,9 +204,8 @@ class PostgresBackend implements Backend {
   }
 
   /**
-   * A pooler makes up the process that it announces. One that lends connections for each transaction gives a second
-   * client the process that the first one was served by, or the first one another; one that lends them for a session
-   * does neither.
+   * A pooler makes up the process that it announces. One that lends connections for each transaction gives a second client
+   * the process that the first one was served by, or the first one another.
    */
   async #refusePooler(connection: Connection): Promise<void> {
     const first = await connection.process();
@@ -259,7 +227,7 @@ class PostgresBackend implements Backend {
     const { meta, metaName, schemaName } = this.#tables;
     const all = migrations(this.#tables);
     const version = async () => {
-      const [row] = await this.#queryIfMade(`select version::text as version from ${meta}`);
+      const [row] = await this.#read(meta, `select version::text as version from ${meta}`);
       return Number(row?.["version"] ?? 0);
     };
     if ((await version()) >= all.length) return;
@@ -286,25 +254,22 @@ class PostgresBackend implements Backend {
   /** Whether a lock of this process still has its row: one look tells of all of them, for a moment. */
   async #isThere(id: string): Promise<boolean> {
     for (;;) {
-      if (this.#look?.asked.has(id) !== true || isPast(this.#look.began, FRESH))
-        this.#look = this.#lookAtLocks();
+      if (this.#look?.asked.has(id) !== true || isPast(this.#look.began, FRESH)) {
+        const asked = new Set(this.#granted);
+        const rows = this.#connection.query(
+          `select id from ${this.#tables.locks} where id in (select json_array_elements_text($1::text::json))`,
+          [JSON.stringify([...asked])],
+        );
+        const there = rows.then((all) => new Set(all.map((row) => row["id"] ?? "")));
+        this.#look = { asked, began: moment(), there };
+      }
       const { began, there } = this.#look;
       const isThere = (await there).has(id);
       if (!isThere || !isPast(began, FRESH)) return isThere;
     }
   }
 
-  #lookAtLocks(): Look {
-    const asked = new Set(this.#granted);
-    const rows = this.#connection.query(
-      `select id from ${this.#tables.locks} where id in (select json_array_elements_text($1::text::json))`,
-      [JSON.stringify([...asked])],
-    );
-    const there = rows.then((all) => new Set(all.map((row) => row["id"] ?? "")));
-    return { asked, began: moment(), there };
-  }
-
-  /** By the row of a lock that somebody holds; one that a process left behind when it died tells of nobody. */
+  /** A row that a process left behind when it died tells of nobody. */
   async holder(key: StateKey): Promise<LockInfo | undefined> {
     const [row] = await this.#read(
       this.#where(key),
@@ -316,8 +281,8 @@ class PostgresBackend implements Backend {
   }
 
   /**
-   * Takes the lock away from whoever holds it, by ending the connection that does: as long as that lives, the
-   * database keeps the lock for it. The row goes with it, in one statement, or stays if it may not be ended.
+   * Ends the connection that holds the lock: as long as that lives, the database keeps the lock for it. The row goes with it,
+   * in one statement, or stays if it may not be ended.
    */
   async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
     const number = this.#lockNumber(key);
@@ -385,21 +350,13 @@ class PostgresBackend implements Backend {
   async history(stage: string): Promise<readonly unknown[]> {
     const query = `select entry::text as entry from ${this.#tables.history} where stage = $1 order by n`;
     const rows = await this.#read(this.#tables.history, query, [stage]);
-    return rows.map((row) => parseJson(row["entry"] ?? ""));
+    return rows.map((row) => jsonIn(row["entry"] ?? ""));
   }
 
-  /**
-   * An advisory lock of our connection, and what may be done as long as that connection has it.
-   * @param session the database's, which has the lock for as long as it lasts
-   */
-  #heldLock(
-    key: DocumentKey,
-    number: string,
-    info: LockInfo,
-    connection: Connection,
-    session: string,
-    takenOver: LockInfo | undefined,
-  ): HeldLock {
+  #heldLock(key: DocumentKey, number: string, info: LockInfo, connection: Connection, row: Row): HeldLock {
+    const takenOver = parseInfo(row["info"]);
+    /** The database's, which has the lock for as long as it lasts. */
+    const session = row["session"] ?? "";
     const { stage, target } = key;
     const { lost } = connection;
     const { documents, journal, versions, locks } = this.#tables;
@@ -415,8 +372,8 @@ class PostgresBackend implements Backend {
         }
       });
     /**
-     * A row, if our connection has the lock, nobody took it away, and the document is the one that was read. A lock lasts
-     * as long as its session, so that is asked for: to look through `pg_locks` takes the longer the more locks there are.
+     * A row, if our connection has the lock, nobody took it away, and the document is the one that was read. The session is
+     * asked for: to look through `pg_locks` takes the longer the more locks there are.
      */
     const isOurs = `select where pg_backend_pid() = $6::int
       and exists (select from ${locks} where stage = $1 and target = $2 and id = $3)
@@ -444,7 +401,6 @@ class PostgresBackend implements Backend {
         ]);
         if (rows.length !== 1) throw await whyNot();
       });
-    let isUnlocked = false;
     return {
       key,
       lost,
@@ -479,24 +435,19 @@ class PostgresBackend implements Backend {
           if (!(await this.#isThere(info.id))) throw lockLost(key, TAKEN);
         }),
       unlock: async () => {
-        if (isUnlocked) return;
-        isUnlocked = true;
+        if (!this.#granted.delete(info.id)) return;
         const unlocking = orLost(async () => {
           // The row first, or the next holder would take it for one that was left behind.
-          const row = connection.query(`delete from ${locks} where stage = $1 and target = $2 and id = $3`, [
-            stage,
-            target,
-            info.id,
+          const row = `delete from ${locks} where stage = $1 and target = $2 and id = $3`;
+          await Promise.all([
+            connection.query(row, [stage, target, info.id]),
+            connection.query(`select pg_advisory_unlock($1::bigint)::text`, [number]),
           ]);
-          await Promise.all([row, connection.query(`select pg_advisory_unlock($1::bigint)::text`, [number])]);
         });
         // With a connection went its locks.
         await unlocking
           .catch((error: unknown) => void problemOf(error, "lock-lost"))
-          .finally(() => {
-            this.#held.delete(number);
-            this.#granted.delete(info.id);
-          });
+          .finally(() => this.#held.delete(number));
       },
     };
   }
@@ -517,13 +468,16 @@ class PostgresBackend implements Backend {
   }
 
   /**
-   * The query's rows; none where the tables have not been made yet. Where only some are missing, somebody took them
-   * away, and that stays an error: to see no state then would be to make everything once more.
+   * No rows where the tables have not been made yet. Where only some are missing, somebody took them away, and that stays an
+   * error: to see no state then would be to make everything once more.
    */
-  async #queryIfMade(text: string, parameters: readonly (string | null)[] = []): Promise<readonly Row[]> {
-    const query = async () => await this.#connection.query(text, parameters);
-    return await query().catch(async (error: unknown) => {
-      if (!isMissing(error)) throw error;
+  async #read(where: string, text: string, parameters: readonly (string | null)[] = []) {
+    const query = async (): Promise<readonly Row[]> => await this.#connection.query(text, parameters);
+    return await attempt(where, async () => {
+      const rows = await query().catch((error: unknown) => {
+        if (!isMissing(error)) throw error;
+      });
+      if (rows !== undefined) return rows;
       const [row] = await this.#connection.query(
         `select to_regclass($1)::text as made, to_regclass($2)::text as migrated`,
         [this.#tables.documents, this.#tables.meta],
@@ -534,10 +488,6 @@ class PostgresBackend implements Backend {
       // Somebody may have made them in between.
       return await query();
     });
-  }
-
-  async #read(where: string, text: string, parameters: readonly (string | null)[]): Promise<readonly Row[]> {
-    return await attempt(where, async () => await this.#queryIfMade(text, parameters));
   }
 }
 
@@ -555,7 +505,7 @@ function holdersOf(number: string): string {
 }
 
 function parseInfo(text: string | null | undefined): LockInfo | undefined {
-  const info = parseJson(text ?? "");
+  const info = jsonIn(text ?? "");
   return isLockInfo(info) ? info : undefined;
 }
 
@@ -564,14 +514,13 @@ function serialOf(revision: Revision): string {
 }
 
 function storedOf(row: Row, key: DocumentKey, where: string): StoredState | undefined {
-  const [document, journal] = [row["document"] ?? undefined, row["events"] ?? undefined];
   if (row["stranded"] === "true")
     throw new StateFailure({ kind: "stranded-journal", where, journal: `the journal of ${where}` });
-  if (document === undefined && journal === undefined) return undefined;
-  const groups = parseJson(journal ?? "[]");
+  const groups = jsonIn(row["events"] ?? "null");
   const events: unknown = Array.isArray(groups) ? groups.flat() : undefined;
-  if (!areStateEvents(events))
+  if (groups !== null && !areStateEvents(events))
     throw new StateFailure({ kind: "corrupt", where, reason: "its journal is not in the expected format" });
+  const document = row["document"] ?? undefined;
   const revision = document === undefined ? NO_DOCUMENT : (row["serial"] ?? NO_DOCUMENT);
-  return { state: stateUnder(document, events, key, where), revision, journalled: events.length > 0 };
+  return storedState(document, revision, areStateEvents(events) ? events : undefined, key, where);
 }

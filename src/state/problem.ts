@@ -1,37 +1,13 @@
 import type { LockInfo, StateKey } from "./backend.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { type FailureReason, TascError } from "../model/error.ts";
 import { defined } from "../model/json.ts";
 
+type Kind = keyof typeof WORDS;
 /** What can stand between an apply and its state. `where` names the file, the row or the address, without credentials. */
-interface Problems {
-  /** Not a document of ours, or a damaged one. */
-  readonly corrupt: { readonly where: string; readonly reason: string };
-  /** Git left its conflict markers, or both sides' lines. */
-  readonly conflicted: { readonly where: string; readonly line: number };
-  /** Written by a later tasc. */
-  readonly newer: { readonly where: string; readonly version: number; readonly understood: number };
-  /** The document of another stage or target stands in this place. */
-  readonly misplaced: { readonly where: string; readonly expected: StateKey; readonly found: StateKey };
-  readonly "other-service": { readonly where: string; readonly expected: string; readonly found: string };
-  /** A journal of an interrupted run whose document was replaced since by something else. */
-  readonly "stranded-journal": { readonly where: string; readonly journal: string };
-  /** Somebody else holds the lock; `holder` is absent where the backend cannot tell. */
-  readonly locked: { readonly key: StateKey; readonly holder?: LockInfo };
-  /** The lock was ours and is no more, so nothing was written. */
-  readonly "lock-lost": { readonly key: StateKey; readonly reason: string };
-  /** Somebody else wrote since it was read, so nothing was written. */
-  readonly changed: { readonly where: string };
-  /** The file system, the database or the server failed. */
-  readonly failed: { readonly where: string; readonly reason: string };
-  /** Ctrl-C while a lock was waited for. */
-  readonly interrupted: object;
-  /** `state:` of the project does not fit its backend. */
-  readonly misconfigured: { readonly reason: string };
-}
-
-type Kind = keyof Problems;
-export type StateProblem<K extends Kind = Kind> = { [P in K]: { readonly kind: P } & Problems[P] }[K];
+export type StateProblem<K extends Kind = Kind> = {
+  [P in K]: { readonly kind: P } & ((typeof WORDS)[P] extends (of: infer A) => unknown ? A : never);
+}[K];
 
 const REASONS: Partial<Record<Kind, FailureReason>> = {
   misconfigured: "invalid",
@@ -83,17 +59,11 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** A problem for the person who must act: what is so, why it matters, what to do. */
 export function explainProblem<K extends Kind>(problem: StateProblem<K>): Diagnostic {
-  const [summary, detail] = WORDS[problem.kind](problem);
+  const [summary, detail] = EXPLAINED[problem.kind](problem);
   return { severity: "error", code: `state-${problem.kind}`, summary, detail };
 }
 
-function warning(code: string, summary: string, detail: string): Diagnostic {
-  return { severity: "warning", code, summary, detail };
-}
-
-/** The word about a lock that was taken over. */
 export function explainTakeover({ stage, target }: StateKey, from: LockInfo): Diagnostic {
   return warning(
     "state-lock-taken-over",
@@ -111,7 +81,6 @@ export function explainTakenIn({ stage, target }: StateKey, file: string): Diagn
   );
 }
 
-/** The word while a lock is waited for. */
 export function explainWaiting({ stage, target }: StateKey, holder: LockInfo | undefined): Diagnostic {
   const summary = `Waiting for the lock of target "${target}" in stage "${stage}"`;
   return warning("state-lock-waiting", summary, describeHolder(holder));
@@ -120,53 +89,63 @@ export function explainWaiting({ stage, target }: StateKey, holder: LockInfo | u
 const REBUILD =
   "Or move it out of the way: the next apply then matches its resources by name again, sends write-only fields once more, and holds batch generations until you say whether they ran.";
 
-const WORDS: { readonly [K in Kind]: (problem: Problems[K]) => readonly [summary: string, detail: string] } =
-  {
-    corrupt: ({ where, reason }) => [
-      "State cannot be read",
-      `${where}: ${reason}. It was not modified, because overwriting it would lose what can still be saved. Restore it from git or a backup. ${REBUILD}`,
-    ],
-    conflicted: ({ where, line }) => [
-      "State contains an unresolved merge",
-      `${where}:${line}: git could not merge both sides, or kept a line of each. Keep one line for each binding, the one whose id the service still lists, and remove git's markers. ${REBUILD}`,
-    ],
-    newer: ({ where, version, understood }) => [
-      "State was written by a newer version of tasc",
-      `${where} has version ${version}; this tasc supports versions up to ${understood}. Use the version of tasc that wrote it, or a newer one.`,
-    ],
-    misplaced: ({ where, expected, found }) => [
-      "State belongs to another stage or target",
-      `${where} should contain ${nameOf(expected)} but contains ${nameOf(found)}. With its ids, tasc would change the wrong resources. Put the right document there, or give each stage and target its own place. ${REBUILD}`,
-    ],
-    "other-service": ({ where, expected, found }) => [
-      "State was created for a different service",
-      `${where} was created for ${found}; you are using ${expected}. If the address is wrong, correct service.baseUrl or the variable behind it. If the service has moved, change "service" in the document. If it is a different service, give it its own stage. ${REBUILD}`,
-    ],
-    "stranded-journal": ({ where, journal }) => [
-      "An interrupted run left changes that no longer match its state",
-      `${journal} contains what that run recorded, on top of a ${where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run tasc apply, which completes it, and then merge the other version. Or remove ${journal} if nothing of that run matters.`,
-    ],
-    locked: ({ key, holder }) => [
-      `Target "${key.target}" in stage "${key.stage}" is locked`,
-      `${describeHolder(holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:\n  tasc state unlock ${key.target}${holder === undefined ? "" : ` ${holder.id}`} --stage ${key.stage}`,
-    ],
-    "lock-lost": ({ key, reason }) => [
-      `The lock of target "${key.target}" in stage "${key.stage}" was lost during the run`,
-      `${sentence(reason)} Nothing was sent or written after that, so that two runs do not overwrite each other. What was saved before is kept. Run tasc again: it checks the requests that were in flight.`,
-    ],
-    changed: ({ where }) => [
-      "State was changed by something else during the run",
-      `${where} is not what this run read, although its lock is held: a tool or a person wrote it. It was not overwritten. Run tasc again: it starts from the current state.`,
-    ],
-    failed: ({ where, reason }) => [
-      "State cannot be reached",
-      `${where}: ${sentence(reason)} Without it, tasc does not know what it has created. Check that it exists, is readable and writable, and that there is free space.`,
-    ],
-    interrupted: () => ["Interrupted while waiting for a lock", "Nothing was changed."],
-    misconfigured: ({ reason }) => ['The "state" section of tasc.yaml is wrong', `${reason}.`],
-  };
+type At = { readonly where: string };
+type Why = { readonly reason: string };
+type Of = { readonly key: StateKey };
 
-/** Who holds a lock, since when, why and where, in sentences. */
+/** What is so, why it matters, what to do. */
+const WORDS = {
+  /** Not a document of ours, or a damaged one. */
+  corrupt: ({ where, reason }: At & Why) => [
+    "State cannot be read",
+    `${where}: ${reason}. It was not modified, because overwriting it would lose what can still be saved. Restore it from git or a backup. ${REBUILD}`,
+  ],
+  /** Git left its conflict markers, or both sides' lines. */
+  conflicted: ({ where, line }: At & { readonly line: number }) => [
+    "State contains an unresolved merge",
+    `${where}:${line}: git could not merge both sides, or kept a line of each. Keep one line for each binding, the one whose id the service still lists, and remove git's markers. ${REBUILD}`,
+  ],
+  newer: ({ where, version, understood }: At & Record<"version" | "understood", number>) => [
+    "State was written by a newer version of tasc",
+    `${where} has version ${version}; this tasc supports versions up to ${understood}. Use the version of tasc that wrote it, or a newer one.`,
+  ],
+  misplaced: ({ where, expected, found }: At & Record<"expected" | "found", StateKey>) => [
+    "State belongs to another stage or target",
+    `${where} should contain ${nameOf(expected)} but contains ${nameOf(found)}. With its ids, tasc would change the wrong resources. Put the right document there, or give each stage and target its own place. ${REBUILD}`,
+  ],
+  "other-service": ({ where, expected, found }: At & Record<"expected" | "found", string>) => [
+    "State was created for a different service",
+    `${where} was created for ${found}; you are using ${expected}. If the address is wrong, correct service.baseUrl or the variable behind it. If the service has moved, change "service" in the document. If it is a different service, give it its own stage. ${REBUILD}`,
+  ],
+  /** A journal of an interrupted run whose document was replaced since by something else. */
+  "stranded-journal": ({ where, journal }: At & { readonly journal: string }) => [
+    "An interrupted run left changes that no longer match its state",
+    `${journal} contains what that run recorded, on top of a ${where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run tasc apply, which completes it, and then merge the other version. Or remove ${journal} if nothing of that run matters.`,
+  ],
+  /** `holder` is absent where the backend cannot tell. */
+  locked: ({ key, holder }: Of & { readonly holder?: LockInfo }) => [
+    `Target "${key.target}" in stage "${key.stage}" is locked`,
+    `${describeHolder(holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:\n  tasc state unlock ${key.target}${holder === undefined ? "" : ` ${holder.id}`} --stage ${key.stage}`,
+  ],
+  "lock-lost": ({ key, reason }: Of & Why) => [
+    `The lock of target "${key.target}" in stage "${key.stage}" was lost during the run`,
+    `${sentence(reason)} Nothing was sent or written after that, so that two runs do not overwrite each other. What was saved before is kept. Run tasc again: it checks the requests that were in flight.`,
+  ],
+  /** Somebody else wrote since it was read, so nothing was written. */
+  changed: ({ where }: At) => [
+    "State was changed by something else during the run",
+    `${where} is not what this run read, although its lock is held: a tool or a person wrote it. It was not overwritten. Run tasc again: it starts from the current state.`,
+  ],
+  /** The file system, the database or the server failed. */
+  failed: ({ where, reason }: At & Why) => [
+    "State cannot be reached",
+    `${where}: ${sentence(reason)} Without it, tasc does not know what it has created. Check that it exists, is readable and writable, and that there is free space.`,
+  ],
+  interrupted: () => ["Interrupted while waiting for a lock", "Nothing was changed."],
+  misconfigured: ({ reason }: Why) => ['The "state" section of tasc.yaml is wrong', `${reason}.`],
+} satisfies Record<string, (problem: never) => [summary: string, detail: string]>;
+const EXPLAINED: { readonly [K in Kind]: (problem: StateProblem<K>) => readonly [string, string] } = WORDS;
+
 export function describeHolder(holder: LockInfo | undefined): string {
   if (holder === undefined) return "The server does not say who holds it.";
   const process = holder.process === undefined ? "" : `, process ${holder.process.pid}`;

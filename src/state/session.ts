@@ -18,17 +18,17 @@ import {
   sideBySide,
 } from "./backend.ts";
 import type { BackendConfig } from "./config.ts";
-import { erroredEvents, erroredFile, readErrored, removeErrored, writeErrored } from "./errored.ts";
+import { takeInErrored, writeErrored } from "./errored.ts";
 import { applyEvents } from "./events.ts";
 import { entryOfInterrupted } from "./history.ts";
 import { createLockInfo } from "./lock.ts";
-import { StateFailure, type StateProblem, problemOf } from "./problem.ts";
+import { StateFailure, type StateProblem, lockLost, problemOf } from "./problem.ts";
 
-/** The backend that is configured. The others, and what they depend on, are not even loaded. */
+/** Other backends, and what they depend on, are not even loaded. */
 export async function openBackend(config: BackendConfig, world: StateRuntime): Promise<Backend> {
   if (config.backend === "postgres") {
-    const { openPostgresBackend } = await import("./postgres.ts");
-    return openPostgresBackend(config);
+    const { PostgresBackend } = await import("./postgres.ts");
+    return new PostgresBackend(config);
   }
   if (config.backend === "http") {
     const { openHttpBackend } = await import("./http.ts");
@@ -39,17 +39,15 @@ export async function openBackend(config: BackendConfig, world: StateRuntime): P
 }
 
 export interface SessionOptions {
-  /** The command, for whoever waits for the lock: `tasc apply`. */
   readonly why: string;
   /** Milliseconds to wait for locks that somebody else holds; 0 asks once. */
   readonly timeout: number;
-  /** Ends the waiting early. */
   readonly signal?: AbortSignal;
   /** Is told once of each holder that is waited for. */
   readonly waiting?: (key: StateKey, holder: LockInfo | undefined) => void;
 }
 
-/** Locks the documents of targets of one stage, all or none, reads them, and takes in what interrupted sessions left. */
+/** Locks documents of one stage, all or none, reads them, and takes in what interrupted sessions left. */
 export async function openSessions(
   backend: Backend,
   keys: readonly DocumentKey[],
@@ -65,11 +63,10 @@ export async function openSessions(
     const opened = await sideBySide(locks, async (lock) => {
       const { target } = lock.key;
       let stored = found.get(target);
-      // The journal of an interrupted session becomes part of the document.
       if (stored?.journalled === true)
         stored = { ...stored, revision: await lock.write(stored.state, stored.revision), journalled: false };
       const session = new Session(lock, stored, world);
-      await recover(backend, session, lock.key, world);
+      await session.recover(backend);
       return [target, session] as const;
     });
     return new Map(opened);
@@ -84,7 +81,7 @@ const LONGEST_PAUSE = 2_000;
 
 /**
  * Locks documents side by side, all or none. While it waits for one, it holds only those that come before it in the
- * order of keys, so that two runs cannot wait for each other. Any problem but a held lock ends it at once.
+ * order of keys, so that two runs cannot wait for each other. Any problem but a held lock ends it.
  */
 export async function lockDocuments(
   backend: Backend,
@@ -98,7 +95,7 @@ export async function lockDocuments(
   const deadline = clock.now().getTime() + timeout;
   const tryLock = async (key: DocumentKey) =>
     await backend.lock(key, createLockInfo(world, why)).catch((error: unknown) => ({ key, error }));
-  /** Asks for a held lock again, less and less often, until the limit: that works with every backend. */
+  /** Asks again, less and less often: that works with every backend. */
   const retry = async (key: DocumentKey, refusal: unknown): Promise<HeldLock> => {
     const told = new Set<string | undefined>();
     for (let error = refusal, pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
@@ -132,42 +129,21 @@ export async function lockDocuments(
   }
 }
 
-/** What cannot be freed is left: whoever wants the lock is told who has it. */
+/** What cannot be freed is left: whoever wants it is told who has it. */
 export async function unlockAll(locks: readonly HeldLock[]): Promise<void> {
   await sideBySide(locks, async (lock) => await lock.unlock().catch(ignoreStateFailure));
 }
 
-/** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
-async function recover(
-  backend: Backend,
-  session: Session,
-  key: DocumentKey,
-  world: StateRuntime,
-): Promise<void> {
-  const errored = await readErrored(world, key);
-  if (errored !== undefined) {
-    await session.record(erroredEvents(session.state, errored));
-    await removeErrored(world, key);
-    session.takenIn = erroredFile(world, key);
-  }
-  const { run } = session.state;
-  if (run === undefined) return;
-  if (run.changes.size > 0) await backend.addHistory(key.stage, entryOfInterrupted(run));
-  await session.record([{ type: "ended" }]);
-}
-
 /**
- * A target's state while its lock is held, by an apply or by a command that alters state. After a kill at any moment,
- * what the next reader finds is a prefix of what was recorded, with everything in it whose `record` had resolved.
+ * A target's state while its lock is held. After a kill at any moment, what the next reader finds is a prefix of what was
+ * recorded, with everything in it whose `record` had resolved.
  */
 export class Session {
-  /** Whether there was no state before. */
   readonly isNew: boolean;
-  /** Whose lock was taken over: a process of this machine that is gone. Worth a word to the user. */
+  /** Whose lock was taken over: a process of this machine that is gone. */
   readonly takenOver: LockInfo | undefined;
-  /** The file with what an earlier run could not save, if it was taken in. Worth a word to the user. */
+  /** The file with what an earlier run could not save, if it was taken in. */
   takenIn: string | undefined;
-  /** The test target's id, where state knows it. */
   targetId: string | undefined;
   readonly #world: StateRuntime;
   readonly #lock: HeldLock;
@@ -205,7 +181,16 @@ export class Session {
     lock.lost?.addEventListener("abort", this.#broke);
   }
 
-  /** With all that was recorded so far, saved or under way. A value: it does not change afterwards. */
+  /** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
+  async recover(backend: Backend): Promise<void> {
+    this.takenIn = await takeInErrored(this.#world, this.state, (events) => this.record(events));
+    const { run, stage } = this.state;
+    if (run === undefined) return;
+    if (run.changes.size > 0) await backend.addHistory(stage, entryOfInterrupted(run));
+    await this.record([{ type: "ended" }]);
+  }
+
+  /** With all that was recorded so far, saved or under way. It does not change afterwards. */
   get state(): State {
     this.#folded = applyEvents(this.#folded, this.#events.slice(this.#foldedIn));
     this.#foldedIn = this.#events.length;
@@ -218,29 +203,21 @@ export class Session {
   }
 
   /**
-   * Resolves when the events are durable. Calls at the same time share one flush: those of one turn of the event loop,
-   * as answers do that arrive together, and those that come while another flush is under way.
-   *
-   * @throws StateFailure if they could not be saved. Nothing is saved any more until the session is closed, so what is
-   *   saved stays a prefix of what was recorded.
+   * Resolves when the events are durable. Calls of one turn of the event loop share one flush, as do those that come while
+   * another is under way. @throws StateFailure; then nothing is saved any more until the session is closed
    */
   async record(events: readonly StateEvent[]): Promise<void> {
     await this.#add(events, true);
   }
 
-  /**
-   * Resolves when the events outlive this process. A power cut may take them, until the next `record` or `close`: it
-   * is for what may be done again without harm. Fails as `record` does.
-   */
+  /** The same, but a power cut may take them, until the next `record` or `close`: for what may be done again without harm. */
   async note(events: readonly StateEvent[]): Promise<void> {
     await this.#add(events, false);
   }
 
   /**
-   * To be asked right before each call that changes something, and before each time it is sent again: resolves if the
-   * lock is still held, and what was recorded is saved or has been under way for a moment only.
-   *
-   * @throws StateFailure if nothing may be sent any more
+   * Asked right before each send of a call that changes something: resolves if the lock is still held, and what was
+   * recorded is saved or has been under way for a moment only. @throws StateFailure if nothing may be sent any more
    */
   async confirm(): Promise<void> {
     if (this.#saved < this.#events.length && isPast(this.#waiting, FRESH))
@@ -250,10 +227,8 @@ export class Session {
   }
 
   /**
-   * Saves what is not yet part of the document, also what a failed `record` left, and frees the lock. What cannot be
-   * saved is kept in `.tasc/errored/`. Later calls do nothing.
-   *
-   * @throws StateFailure if it could not be saved, or the lock not be freed; what `record` had saved is not lost.
+   * Makes all part of the document, also what a failed `record` left, and frees the lock. What cannot be saved is kept in
+   * `.tasc/errored/`. Later calls do nothing. @throws StateFailure
    */
   async close(): Promise<void> {
     // The connection may end after that.
@@ -261,10 +236,8 @@ export class Session {
     await this.#closed;
   }
 
-  readonly #broke = (): void => {
-    const reason = "the connection that held it broke";
-    this.#loss.abort(new StateFailure({ kind: "lock-lost", key: this.#lock.key, reason }));
-  };
+  readonly #broke = (): void =>
+    this.#loss.abort(lockLost(this.#lock.key, "the connection that held it broke"));
 
   async #add(events: readonly StateEvent[], lasting: boolean): Promise<void> {
     if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
@@ -302,7 +275,6 @@ export class Session {
     this.#waiting = this.#written = moment();
   }
 
-  /** Once something cannot be saved, nothing may be sent any more. */
   async #orLose(work: Promise<void>): Promise<void> {
     return await work.catch((error: unknown) => {
       if (error instanceof StateFailure) this.#loss.abort(error);
@@ -311,7 +283,7 @@ export class Session {
   }
 
   async #finish(): Promise<void> {
-    // What failed was thrown to those who recorded it; here is one more try to save it.
+    // What failed was thrown to those who recorded it; here is one more try.
     await (this.#next ?? this.#flushing).catch(ignoreStateFailure);
     const unsaved = this.#events.slice(this.#saved);
     try {
@@ -321,7 +293,7 @@ export class Session {
       await this.#lock.unlock().catch(ignoreStateFailure);
       if (!(error instanceof StateFailure) || unsaved.length === 0) throw error;
       const saved = applyEvents(this.#document, this.#events.slice(0, this.#saved));
-      const file = await writeErrored(this.#world, this.#lock.key, saved, unsaved);
+      const file = await writeErrored(this.#world, saved, unsaved);
       throw new StateFailure(keptIn(file, error.problem));
     }
     await this.#lock.unlock();
@@ -335,9 +307,8 @@ function keptIn(file: string, problem: StateProblem): StateProblem {
 }
 
 /**
- * Asked right before each call that changes something, of the sessions of its run.
- * @param path of the call: `/apiKey/v3/test-targets/ID/…`. A call without a target's id makes a target.
- * @throws StateFailure if the call must not be sent
+ * Asked right before each call that changes something. @param path `/apiKey/v3/test-targets/ID/…`; one without an id makes
+ * a target. @throws StateFailure if the call must not be sent
  */
 export async function confirmLocks(sessions: readonly Session[], path: string): Promise<void> {
   const id = decodeURIComponent(path.split("/")[4] ?? "");

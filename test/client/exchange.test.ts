@@ -23,8 +23,7 @@ function played(limit: number, signal = new AbortController().signal) {
   const outcome: Promise<Exchanged<Json | undefined>> = exchange(transport, {
     request: { method: "POST", path: "/", headers: {}, body: "{}" },
     reader: wholeAnswer(),
-    origin: "https://service.example.com",
-    host: "service.example.com",
+    baseUrl: { origin: "https://service.example.com", host: "service.example.com" },
     limit,
     signal,
     redact: (text) => text,

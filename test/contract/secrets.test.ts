@@ -403,6 +403,38 @@ test("nor in the calls of a plan that keeps what it left", async () => {
     expect(names).toContain(PROMPT_CODE);
     const element = { interaction: { action: "TYPE", calledWith: PROMPT_CODE } };
     expect(service.target("Web Shop").cases[0]?.elements).toMatchObject([element]);
+    const shown = async (...args: readonly string[]) => {
+      const ran = await project.run(args);
+      expect(ran.code, ran.stderr).toBe(0);
+      return ran.stdout + ran.stderr;
+    };
+    await project.write({ "targets/shop.yaml": manifest("Log in", "{ action: PRESS }", cart) });
+    expect(await shown("snapshot"), "after the next write").not.toContain(PROMPT_CODE);
+    expect(await shown("plan", "--format", "json")).not.toContain(PROMPT_CODE);
+    await project.write({
+      "targets/shop.yaml": manifest("Log in", "{ action: PRESS, calledWith: plain }", cart),
+    });
+    await shown("apply", "--auto-approve");
+    await shown("apply", "--auto-approve");
+    expect(await shown("snapshot"), "once nothing of it is left").toContain("PRESS");
+    expect(await shown("snapshot")).toContain("plain");
+  });
+});
+
+test("nor where the manifest only stops declaring the part of elements that has it", async () => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    const manifest = (step: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, elements: [{ interaction: ${step} }] } }\n`;
+    await project.write({
+      "targets/shop.yaml": manifest('{ action: FILL, calledWith: "${secret:PROMPT_CODE}" }'),
+    });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    await project.write({ "targets/shop.yaml": manifest("{ action: FILL }") });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    const ran = await project.run(["snapshot"]);
+    expect(ran.stdout).toContain("FILL");
+    expect(ran.stdout).not.toContain(PROMPT_CODE);
   });
 });
 

@@ -53,7 +53,7 @@ function readIn(files: MemoryFiles, path: string): FileRead {
   const content = files[path];
   if (content === undefined || content instanceof Link)
     return { ok: false, missing: true, reason: "There is no such file." };
-  return { ok: true, decoded: typeof content === "string" ? decodedText(content) : decodeUtf8(content) };
+  return typeof content === "string" ? decodedText(content) : decodeUtf8(content);
 }
 
 function destination(files: MemoryFiles, path: string): Destination {

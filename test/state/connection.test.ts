@@ -13,7 +13,7 @@ import { createLockInfo } from "../../src/state/lock.ts";
 import { Fleet } from "./support/fleet.ts";
 import { SHOP } from "./support/numbered.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
-import { problemOf } from "./support/result.ts";
+import { problemOf, readOne } from "./support/result.ts";
 import { realWorld } from "./support/world.ts";
 
 describe("a connection string", () => {
@@ -134,7 +134,7 @@ describe("TLS", () => {
     const world = await realWorld(folder);
     const backend = await openBackend(readConfig({ backend: "postgres", options: { url } }), world);
     try {
-      return await backend.read(SHOP);
+      return await readOne(backend, SHOP);
     } finally {
       await backend.close();
     }
@@ -221,7 +221,7 @@ describe("a server on the way", () => {
       const url = `postgres://tasc@${hosts}/postgres?target_session_attrs=${attributes}`;
       const backend = await openBackend(readConfig({ backend: "postgres", options: { url } }), world);
       try {
-        return await backend.read({ ...SHOP, target: "nobody" });
+        return await readOne(backend, { ...SHOP, target: "nobody" });
       } finally {
         await backend.close();
       }

@@ -13,7 +13,7 @@ import { type HttpFixture, httpFixture } from "./support/http-fixture.ts";
 import type { LockMethods } from "./support/http-server.ts";
 import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
-import { problemOf } from "./support/result.ts";
+import { problemOf, readOne } from "./support/result.ts";
 import { describeBackend } from "./support/suite.ts";
 import { steppedClock } from "./support/world.ts";
 
@@ -149,7 +149,7 @@ describe("the http backend alone", () => {
     const clock = steppedClock(() => fixture.put(SHOP, whole));
     await fixture.put(SHOP, whole.slice(0, 100));
     const other = await fixture.open({ clock });
-    expect(plain((await other.read(SHOP))?.state)).toEqual(stateAfter(1));
+    expect(plain((await readOne(other, SHOP))?.state)).toEqual(stateAfter(1));
     expect(clock.slept).toHaveLength(1);
     await other.close();
   });
@@ -166,7 +166,7 @@ describe("the http backend alone", () => {
       environment: { HTTPS_PROXY: `http://127.0.0.1:${await portOf(proxy)}` },
     });
     const reader = await openBackend(readConfig({ backend: "http", options }), world);
-    expect((await problemOf(reader.read(SHOP))).kind).toBe("failed");
+    expect((await problemOf(readOne(reader, SHOP))).kind).toBe("failed");
     expect(new Set(asked)).toEqual(new Set(["state.example.com:443"]));
     await reader.close();
     proxy.close();
@@ -182,7 +182,7 @@ describe("the http backend alone", () => {
     const port = await portOf(endless);
     const config = readConfig({ backend: "http", options: { address: `http://127.0.0.1:${port}` } });
     const reader = await openBackend(config, await fixture.world());
-    expect(explainProblem(await problemOf(reader.read(SHOP))).detail).toContain("larger than 256 MB");
+    expect(explainProblem(await problemOf(readOne(reader, SHOP))).detail).toContain("larger than 256 MB");
     await reader.close();
     endless.closeAllConnections();
     endless.close();
@@ -203,7 +203,7 @@ describe("the http backend alone", () => {
     const port = await portOf(slow);
     const config = readConfig({ backend: "http", options: { address: `http://127.0.0.1:${port}` } });
     const reader = await openBackend(config, await fixture.world());
-    expect((await problemOf(reader.read(SHOP))).kind).toBe("failed");
+    expect((await problemOf(readOne(reader, SHOP))).kind).toBe("failed");
     expect(Math.max(...limits)).toBeLessThanOrEqual(60_000);
     await reader.close();
     slow.closeAllConnections();
@@ -214,7 +214,7 @@ describe("the http backend alone", () => {
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await Promise.all(Array.from({ length: 500 }, (_, n) => session.record([numbered(n)])));
     await session.close();
-    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(500));
+    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(500));
     expect(calls().filter((call) => call.startsWith("POST /base/staging/shop")).length).toBeLessThanOrEqual(
       3,
     );
@@ -243,7 +243,7 @@ describe("the http backend alone", () => {
     };
     await record(0);
     await record(1);
-    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
+    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(2));
     expect(fixture.server.locks.size).toBe(0);
   });
 
@@ -257,7 +257,7 @@ describe("the http backend alone", () => {
     await expect(session.record([numbered(2)])).rejects.toMatchObject({ problem: { kind: "failed" } });
     fixture.server.fault = () => undefined;
     await session.close();
-    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(3));
+    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(3));
   });
 
   it.each([
@@ -283,7 +283,7 @@ describe("the http backend alone", () => {
       new Set([expected]),
     );
     fixture.server.fault = () => 401;
-    expect(JSON.stringify(await problemOf(backend.read(SHOP)))).not.toContain("hush-hush");
+    expect(JSON.stringify(await problemOf(readOne(backend, SHOP)))).not.toContain("hush-hush");
   });
 
   it("does without locks where the server has none, and still overwrites nobody's work", async () => {
@@ -296,13 +296,13 @@ describe("the http backend alone", () => {
     await expect(second.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "changed" } });
     await first.close();
     await expect(second.close()).rejects.toMatchObject({ problem: { kind: "changed" } });
-    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(1));
+    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(1));
     expect(await backend.list("staging")).toEqual(["shop"]);
   });
 
   it("takes an answer without content for no document", async () => {
     fixture.server.fault = () => 204;
-    expect(await backend.read(SHOP)).toBeUndefined();
+    expect(await readOne(backend, SHOP)).toBeUndefined();
   });
 
   it("refuses an index that is not ours", async () => {
@@ -319,7 +319,7 @@ describe("the http backend alone", () => {
     const text = (await fixture.text(SHOP)) ?? "";
     await fixture.put(SHOP, text.replace(/ {2}"serial": \d+,\n/, ""));
     await record(1);
-    expect(plain((await backend.read(SHOP))?.state)).toEqual(applyEvents(stateAfter(1), [numbered(1)]));
+    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(applyEvents(stateAfter(1), [numbered(1)]));
   });
 
   it(

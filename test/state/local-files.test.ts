@@ -13,7 +13,7 @@ import type { Session } from "../../src/state/session.ts";
 import { openSession } from "./support/session.ts";
 import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
-import { problemOf } from "./support/result.ts";
+import { problemOf, readOne } from "./support/result.ts";
 import { steppedClock } from "./support/world.ts";
 
 const CASE_0 = "testCase.shop.case-0";
@@ -64,7 +64,7 @@ function resealed(journal: string): string {
 }
 
 const modeOf = async (file: string): Promise<number> => (await stat(file)).mode & 0o777;
-const count = async (): Promise<number> => (await backend.read(SHOP))?.state.bindings.size ?? 0;
+const count = async (): Promise<number> => (await readOne(backend, SHOP))?.state.bindings.size ?? 0;
 
 describe("a folder of state that is a link", () => {
   it("is not written through", async () => {
@@ -101,7 +101,7 @@ describe("what could not be saved", () => {
     const next = await session();
     expect(next.takenIn).toMatch(/errored\/.*shop\.json$/);
     await next.close();
-    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
+    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(2));
     expect(await readFile(erroredFile(await fixture.world(), key), "utf8").catch(() => "gone")).toBe("gone");
   });
 
@@ -181,7 +181,7 @@ describe("files of the local backend", () => {
 
   it("that cannot be read or written are a problem, not an exception", async () => {
     await mkdir(path(".json"), { recursive: true });
-    expect(await problemOf(backend.read(SHOP))).toMatchObject({ kind: "failed", where: path(".json") });
+    expect(await problemOf(readOne(backend, SHOP))).toMatchObject({ kind: "failed", where: path(".json") });
     await rm(dirname(path(".json")), { recursive: true });
     await writeFile(dirname(path(".json")), "a file where a folder should be");
     const locked = backend.lock(SHOP, createLockInfo(await fixture.world(), "x"));
@@ -192,7 +192,7 @@ describe("files of the local backend", () => {
     await save(0);
     const text = `<<<<<<< HEAD\n${await fileText(".json")}=======\n{}\n>>>>>>> other\n`;
     await fixture.put(SHOP, text);
-    expect(await problemOf(backend.read(SHOP))).toEqual({
+    expect(await problemOf(readOne(backend, SHOP))).toEqual({
       kind: "conflicted",
       where: path(".json"),
       line: 1,
@@ -236,9 +236,9 @@ describe("the journal", () => {
     await interrupted(0, 1);
     expect(await fileText(".json")).toBeUndefined();
     expect(await backend.list("staging")).toEqual(["shop"]);
-    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
+    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(2));
     await save(2);
-    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(3));
+    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(3));
   });
 
   it("counts up to any byte where the writing was cut", async () => {
@@ -256,7 +256,7 @@ describe("the journal", () => {
     const journal = await interrupted(1, 2);
     await writeFile(path(".journal"), journal.slice(0, -20));
     await save(9);
-    expect([...((await backend.read(SHOP))?.state.bindings.keys() ?? [])]).toEqual([
+    expect([...((await readOne(backend, SHOP))?.state.bindings.keys() ?? [])]).toEqual([
       "testCase.shop.case-0",
       "testCase.shop.case-1",
       "testCase.shop.case-9",
@@ -276,7 +276,7 @@ describe("the journal", () => {
     await save(0);
     const journal = await interrupted(1);
     await writeFile(path(".journal"), journal.replace("s-1", "s-7"));
-    expect(await problemOf(backend.read(SHOP))).toMatchObject({ kind: "corrupt" });
+    expect(await problemOf(readOne(backend, SHOP))).toMatchObject({ kind: "corrupt" });
   });
 
   it("that is damaged before its end is refused and stays", async () => {
@@ -284,7 +284,7 @@ describe("the journal", () => {
     const journal = await interrupted(1, 2, 3);
     const damaged = journal.replace("case-2", 'case"2');
     await writeFile(path(".journal"), damaged);
-    const problem = await problemOf(backend.read(SHOP));
+    const problem = await problemOf(readOne(backend, SHOP));
     expect(problem).toEqual({
       kind: "corrupt",
       where: path(".journal"),
@@ -304,7 +304,7 @@ describe("the journal", () => {
     await save(0);
     const journal = await interrupted(1);
     await writeFile(path(".journal"), resealed(journal.replace(from, to)));
-    expect((await problemOf(backend.read(SHOP))).kind).toBe(kind);
+    expect((await problemOf(readOne(backend, SHOP))).kind).toBe(kind);
   });
 
   it("is not folded twice when the end of a session was interrupted", async () => {
@@ -321,7 +321,7 @@ describe("the journal", () => {
     expect(await count()).toBe(1);
     // After it was replaced: the journal's events are in it.
     await writeFile(path(".json"), document);
-    expect((await backend.read(SHOP))?.journalled).toBe(false);
+    expect((await readOne(backend, SHOP))?.journalled).toBe(false);
     const next = await session();
     await next.record([unbound]);
     expect(await count()).toBe(0);
@@ -335,7 +335,7 @@ describe("the journal", () => {
     await save(1);
     const journal = await interrupted(2);
     await fixture.put(SHOP, other);
-    expect(await problemOf(backend.read(SHOP))).toEqual({
+    expect(await problemOf(readOne(backend, SHOP))).toEqual({
       kind: "stranded-journal",
       where: path(".json"),
       journal: path(".journal"),
@@ -376,7 +376,7 @@ describe("a reader without a lock", () => {
     const clock = steppedClock(() => fixture.put(SHOP, whole));
     await fixture.put(SHOP, whole.slice(0, 100));
     const backend = await fixture.open({ clock });
-    expect((await backend.read(SHOP))?.state).toEqual(stateAfter(1));
+    expect((await readOne(backend, SHOP))?.state).toEqual(stateAfter(1));
     expect(clock.slept).toHaveLength(1);
     await fixture.dispose();
   });

@@ -123,7 +123,7 @@ describe("a lock that was left behind", () => {
         Array.from({ length: 10 }, () => takeLock(path, createLockInfo(world, "race"), world.processes)),
       );
       const taken = takings.filter((taking) => taking.taken);
-      expect(taken).toEqual([{ taken: true, from: left }]);
+      expect(taken).toEqual([{ taken: true, other: left }]);
     }
   });
 
@@ -147,7 +147,7 @@ describe("a lock that was left behind", () => {
     const first = await leaveLock(path);
     await leaveLock(`${path}.${first.id}`); // killed just before it replaced the first
     const info = createLockInfo(world, "x");
-    expect(await takeLock(path, info, world.processes)).toEqual({ taken: true, from: first });
+    expect(await takeLock(path, info, world.processes)).toEqual({ taken: true, other: first });
     expect(await readdir(fixture.folder)).toEqual(["lock"]);
   });
 });

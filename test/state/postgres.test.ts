@@ -8,7 +8,7 @@ import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
 import { type PostgresFixture, postgresFixture } from "./support/postgres-fixture.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
-import { problemOf } from "./support/result.ts";
+import { problemOf, readOne } from "./support/result.ts";
 import { describeBackend } from "./support/suite.ts";
 import { realWorld } from "./support/world.ts";
 
@@ -35,7 +35,7 @@ describe("the postgres backend alone", () => {
 
   it("reads without making tables", async () => {
     const backend = await fixture.open();
-    expect(await backend.read(SHOP)).toBeUndefined();
+    expect(await readOne(backend, SHOP)).toBeUndefined();
     const made = await fixture.sql`select 1 from pg_namespace where nspname like 'test_%'`;
     expect(made).toHaveLength(0);
     await backend.close();
@@ -47,7 +47,7 @@ describe("the postgres backend alone", () => {
     await session.record([numbered(0)]);
     await session.close();
     await fixture.sql.unsafe(`drop table ${String(fixture.settings.options["schema"])}.state_journal`);
-    expect((await problemOf(backend.read(SHOP))).kind).toBe("failed");
+    expect((await problemOf(readOne(backend, SHOP))).kind).toBe("failed");
     await backend.close();
   });
 
@@ -80,7 +80,7 @@ describe("the postgres backend alone", () => {
     const again = await openSession(guest, SHOP, await fixture.world(), OPTIONS);
     await again.record([numbered(1)]);
     await again.close();
-    expect(plain((await guest.read(SHOP))?.state)).toEqual(stateAfter(2));
+    expect(plain((await readOne(guest, SHOP))?.state)).toEqual(stateAfter(2));
     await guest.close();
     await fixture.sql.unsafe(`drop owned by guest; drop role guest`);
   });
@@ -92,7 +92,7 @@ describe("the postgres backend alone", () => {
     await fixture.cut();
     await expect(session.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
     await expect(session.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
-    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(1));
+    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(1));
     await backend.close();
   });
 
@@ -138,7 +138,7 @@ describe("the postgres backend alone", () => {
     const url = "postgres://ci:hush-hush@127.0.0.1:1/state";
     const config = readConfig({ backend: "postgres", options: { url } });
     const backend = await openBackend(config, await realWorld(fixture.folder));
-    const problem = await problemOf(backend.read(SHOP));
+    const problem = await problemOf(readOne(backend, SHOP));
     expect(problem.kind).toBe("failed");
     expect(explainProblem(problem).detail).toContain("ECONNREFUSED");
     expect(JSON.stringify(problem)).not.toContain("hush-hush");

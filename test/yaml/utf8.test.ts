@@ -38,6 +38,8 @@ describe("bytes that are no UTF-8 are refused where they stand", () => {
   ])("%s", (_, input, line, column) => {
     expect(decodeUtf8(input)).toEqual({
       ok: false,
+      missing: false,
+      reason: "It is not UTF-8 text.",
       problem: {
         line,
         column,

@@ -7,11 +7,7 @@ import { stagesInWords } from "../settings.ts";
 import { type ManifestPart, isHidden, partsAlong } from "../shape.ts";
 import { DOCUMENTS, type DocumentKind, SECTIONS } from "../tables.ts";
 
-/**
- * Checks a document beyond its shape: what can be said of it alone, for all its stages at once.
- *
- * @param stages the project's, where they are known
- */
+/** Checks a document beyond its shape, for all stages at once. @param stages the project's, where they are known */
 export function checkDocument(
   kind: DocumentKind,
   document: Document,
@@ -25,7 +21,6 @@ export function checkDocument(
   return problems;
 }
 
-/** The document itself, and its overrides for each stage: maps with the same keys. */
 function layersIn({ root, value }: Document): readonly { readonly path: Path; readonly value: JsonObject }[] {
   const overrides = Object.entries(isObject(value.stages) ? value.stages : {});
   const layers = overrides.flatMap(([stage, override]) =>

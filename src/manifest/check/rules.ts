@@ -1,13 +1,13 @@
 import { parseAddress } from "../../model/address.ts";
 import { type DesiredResource, type DesiredTarget, originOf, resourcesOf } from "../../model/desired.ts";
 import { TEST_CASE_FIELDS } from "../../model/fields.ts";
+import type { Origin } from "../../model/diagnostic.ts";
 import { type Path, defined } from "../../model/json.ts";
 import { type Value, isValueObject } from "../../model/value.ts";
 import { circlesIn } from "../interpolation.ts";
 import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "../problem.ts";
 import { type FieldRow, SECTIONS } from "../tables.ts";
 
-/** A field of a resource that names another one. */
 interface Reference {
   readonly from: DesiredResource;
   readonly to: "environment" | "testCase";
@@ -25,11 +25,7 @@ type Add = (
   extras?: Pick<Partial<ManifestProblem>, "related" | "at" | "severity">,
 ) => void;
 
-/**
- * Checks resolved targets, each by itself and all together.
- *
- * @param complete whether every resource could be read; if not, what is missing may be in what was not
- */
+/** Checks resolved targets. @param complete whether every resource could be read; if not, one that is missing proves nothing */
 export function checkTargets(
   targets: readonly DesiredTarget[],
   complete: boolean,
@@ -65,7 +61,6 @@ export function checkTargets(
   return problems;
 }
 
-/** The fields that refer to other resources, as the field table has them. */
 const REFERRING: ReadonlyMap<string, readonly FieldRow[]> = new Map(
   SECTIONS.map(({ kind, fields }) => [kind, fields.filter(({ shape }) => shape.type === "reference")]),
 );
@@ -182,35 +177,34 @@ function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
     code: string,
     summary: string,
     detail: string,
-    first?: Move,
+    related?: Origin,
   ): void => {
-    const related = first === undefined ? {} : { related: first.origin };
     const place = { ...origin, path: [...origin.path, side] };
-    problems.push(manifestProblem(code, place, summary, detail, related));
+    problems.push(manifestProblem(code, place, summary, detail, defined({ related })));
   };
   for (const move of moved) {
     const { from, to } = move;
-    for (const address of [from, to])
-      if (parseAddress(address)?.target !== key)
+    for (const side of ["from", "to"] as const)
+      if (parseAddress(move[side])?.target !== key)
         add(
           move,
-          address === from ? "from" : "to",
+          side,
           "move-elsewhere",
-          `${address} does not belong to target ${key}`,
+          `${move[side]} does not belong to target ${key}`,
           "`moved` renames within one target. Between targets, or for a target itself, run `tasc state mv FROM TO`.",
         );
     if (parseAddress(from)?.kind !== parseAddress(to)?.kind)
       add(move, "to", "move-kind", `${from} cannot become ${to}`, "They are different kinds of resource.");
     const [sameFrom, sameTo] = [byFrom.get(from), byTo.get(to)];
-    if (sameFrom === undefined) byFrom.set(from, move);
-    else {
+    byFrom.set(from, sameFrom ?? move);
+    byTo.set(to, sameTo ?? move);
+    if (sameFrom !== undefined) {
       const detail = `It cannot become both ${sameFrom.to} and ${to}.`;
-      add(move, "from", "move-twice", `${from} is moved twice`, detail, sameFrom);
+      add(move, "from", "move-twice", `${from} is moved twice`, detail, sameFrom.origin);
     }
-    if (sameTo === undefined) byTo.set(to, move);
-    else {
+    if (sameTo !== undefined) {
       const detail = `${sameTo.from} and ${from} cannot both become it.`;
-      add(move, "to", "move-twice", `Two addresses are moved to ${to}`, detail, sameTo);
+      add(move, "to", "move-twice", `Two addresses are moved to ${to}`, detail, sameTo.origin);
     }
     if (from !== to && declared.has(from)) {
       const detail = `\`moved\` says that it is now ${to}. Remove its declaration, or the move.`;
@@ -226,34 +220,34 @@ function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
 
 type Move = DesiredTarget["moved"][number];
 
+/** Resources with the same text in some place, each with the first that has it. */
+function* shared(
+  resources: readonly DesiredResource[],
+  textOf: (resource: DesiredResource) => Value | undefined,
+): Generator<readonly [resource: DesiredResource, owner: DesiredResource, text: string]> {
+  const owners = new Map<string, DesiredResource>();
+  for (const resource of resources) {
+    const text = textOf(resource);
+    if (typeof text !== "string") continue;
+    const owner = owners.get(text);
+    if (owner === undefined) owners.set(text, resource);
+    else yield [resource, owner, text];
+  }
+}
+
 /** No two addresses are bound to one id by hand. */
 function checkIds(targets: readonly DesiredTarget[], add: Add): void {
-  const owners = new Map<string, DesiredResource>();
-  for (const resource of targets.flatMap(resourcesOf)) {
-    if (resource.id === undefined) continue;
-    const owner = owners.get(resource.id.toLowerCase());
-    if (owner === undefined) {
-      owners.set(resource.id.toLowerCase(), resource);
-      continue;
-    }
+  for (const [resource, owner] of shared(targets.flatMap(resourcesOf), ({ id }) => id?.toLowerCase())) {
     const detail = `\`${resource.id}\` can only be bound to one address. Correct or remove one of the two.`;
     const extras = defined({ related: originOf(owner, ["id"]) });
     add(resource, ["id"], "duplicate-id", `${owner.address} has the same \`id\``, detail, extras);
   }
 }
 
-/** Warns about resources of one kind with the same value of a field by which live ones are found. */
+/** Warns about resources of one kind with the same value of a field by which live ones are found, unless bound by hand. */
 function warnOfShared(resources: readonly DesiredResource[], field: string, code: string, add: Add): void {
-  const owners = new Map<string, DesiredResource>();
-  for (const resource of resources) {
-    const value = resource.fields[field];
-    // One that is bound by hand is not looked for.
-    if (typeof value !== "string" || resource.id !== undefined) continue;
-    const owner = owners.get(value);
-    if (owner === undefined) {
-      owners.set(value, resource);
-      continue;
-    }
+  const unbound = ({ id, fields }: DesiredResource) => (id === undefined ? fields[field] : undefined);
+  for (const [resource, owner, value] of shared(resources, unbound)) {
     const noun = resource.kind === "target" ? "test target" : "test case";
     const detail = `A live ${noun} with \`${value}\` would match both. Change or remove one of them.`;
     const extras = defined({ severity: "warning", related: originOf(owner, [field]) });

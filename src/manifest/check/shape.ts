@@ -88,7 +88,6 @@ function isLossOfResources(path: Path): boolean {
 
 const FIELDS_OF_TARGETS: ReadonlySet<string> = new Set([...TARGET_KEYS, "defaults", "moved"]);
 
-/** Where a mistake is, in the document and in the tables. */
 interface Site {
   readonly document: Document;
   readonly path: Path;
@@ -106,7 +105,6 @@ function mayShow({ parts, part }: Site): boolean {
   return !parts.some(isHidden) && !holdsHidden(part);
 }
 
-/** The keys that may stand at a site; none where they are the user's own. */
 function knownKeys({ part: { shape } }: Site): readonly string[] {
   if (shape.type === "object") return Object.keys(shape.parts);
   return shape.type === "reference" ? ["description"] : [];
@@ -119,7 +117,6 @@ interface Mistake {
   readonly isMissing?: true;
 }
 
-/** The place in the document's file. */
 function originOf({ document: { file, root } }: Site, path: Path): Origin {
   return { file, path: root.length === 0 ? path : [...root, ...path] };
 }
@@ -181,7 +178,6 @@ function explainForeign(site: Site): ManifestProblem {
   return foreignKey(origin.file, origin.path, branches, branch);
 }
 
-/** A key that must be there and is not. */
 function explainMissing(site: Site, key: string): ManifestProblem {
   const part = entryOf(site.part, key);
   const summary = `\`${showPath([...site.path, key])}\` is missing`;
@@ -189,7 +185,6 @@ function explainMissing(site: Site, key: string): ManifestProblem {
   return manifestProblem("missing-key", originOf(site, site.path), summary, detail);
 }
 
-/** A value that does not fit its place. */
 function explainValue(site: Site): ManifestProblem {
   const { path, part, value } = site;
   const origin = originOf(site, path);

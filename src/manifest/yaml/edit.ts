@@ -18,7 +18,6 @@ export type Edited =
   | {
       readonly ok: true;
       readonly text: string;
-      /** The replacements that made it of the old text, in its order. */
       readonly splices: readonly Splice[];
     }
   | { readonly ok: false; readonly reason: string };
@@ -27,7 +26,6 @@ export type YamlEdit =
   | { readonly kind: "set"; readonly path: Path; readonly value: Json }
   | { readonly kind: "delete"; readonly path: Path };
 
-/** An edit that cannot be made; its message is for the person at the terminal. */
 export class EditRefusal extends Error {}
 
 const BOM = "\ufeff";
@@ -141,7 +139,6 @@ function set(holder: Draft[], path: Path, value: Json): void {
   }
 }
 
-/** @returns whether nothing is left in the container */
 function remove(container: Draft | undefined, [step = "", ...rest]: Path, prune: boolean): boolean {
   const inner = container === undefined ? undefined : stepInto(container, step);
   if (inner === undefined || (rest.length > 0 && !(remove(inner, rest, prune) && prune))) return false;
@@ -155,10 +152,8 @@ function stepInto(container: Draft, step: string | number): Draft | undefined {
   return isObject(container) && Object.hasOwn(container, step) ? container[step] : undefined;
 }
 
-/** Where a value stands in its document. */
 type Place = {
   readonly kind: "root" | "pair" | "item";
-  /** Inside of braces or brackets. */
   readonly flow: boolean;
   /** The column of the key or the dash, from 0. */
   readonly column: number;
@@ -182,12 +177,10 @@ type Insertion = { readonly after: Entry | undefined; readonly lines: readonly s
 /**
  * Finds the replacements that make a text mean another value, touching as little of it as possible.
  *
- * The tree is walked in the order of the text, next to the value that it is to have. On the way it is known
- * what every anchor will stand for once the replacements are made. So an alias can stay exactly where it will
- * then mean what is wanted; else it is written out. When an anchored value changes, the first alias that
- * wants the old one takes the anchor's name over, and the others follow it: what they stand for neither
- * changes nor is multiplied. Rejected: to refuse such edits, since whoever shares a list of tags between test
- * cases would then never see one pulled; and to inline every alias, which hides the one change among many.
+ * The tree is walked in the order of the text, next to the value that it is to have, and on the way it is known what
+ * every anchor will stand for. So an alias stays where it will then mean what is wanted; else it is written out. When an
+ * anchored value changes, the first alias that wants the old one takes the anchor's name over, and the others follow it.
+ * To write out every alias would hide the one change among many.
  */
 class TextEditor {
   readonly #text: string;
@@ -196,7 +189,6 @@ class TextEditor {
   readonly #layout: Layout;
   readonly #writer: BlockWriter;
   readonly #splices: Splice[] = [];
-  /** The aliases of every node that has some, in the order of the text. */
   readonly #aliases = new Map<Node, AliasNode[]>();
   readonly #bindings = new Map<string, Binding>();
   readonly #bound: Binding[] = [];
@@ -241,7 +233,6 @@ class TextEditor {
     if (!isDone) this.#replace(node, place, target);
   }
 
-  /** A node that stays, with the value that it will have. */
   #bind(node: Node, value: Json): void {
     if (node.anchor === undefined) return;
     const binding = { value, node, aliases: 0 };
@@ -249,10 +240,7 @@ class TextEditor {
     this.#bound.push(binding);
   }
 
-  /**
-   * The name for a value that is written in the place of an alias, if other aliases may follow it: those
-   * further down, where the old value is kept. Where a new one is wanted, they do not want that.
-   */
+  /** The name for a value that is written in the place of an alias, if aliases further down may follow it, as where it is the old one. */
   #takeOver(alias: AliasNode, value: Json): string | undefined {
     const isLast = alias.target === undefined || this.#aliases.get(alias.target)?.at(-1) === alias;
     if (isLast || !sameJson(alias.value, value)) return undefined;
@@ -324,11 +312,7 @@ class TextEditor {
     return true;
   }
 
-  /**
-   * Takes entries out of a map or list in block style and puts others in, by whole lines. Comments on lines of
-   * their own stay, also those above an entry that goes: whether they still mean something is for the reader of
-   * the diff.
-   */
+  /** By whole lines. Comments on lines of their own stay, also those above an entry that goes: that is for the reader of the diff. */
   #changeBlock({ entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
     const lines = this.#lines;
     const top = entries[0]?.start ?? 0;
@@ -352,10 +336,7 @@ class TextEditor {
     }
   }
 
-  /**
-   * Takes entries out of a map or list in braces or brackets and puts others in, together with the commas.
-   * Where entries have lines of their own, the new ones get such, too, and comments stay beside their entries.
-   */
+  /** Where entries have lines of their own, the new ones get such, too, and comments stay beside their entries. */
   #changeFlow({ end: close, entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
     const lines = this.#lines;
     /** Whether a comma follows an entry, and where the line ends that it is on, if only a comment follows it there. */
@@ -412,10 +393,8 @@ class TextEditor {
   }
 
   /**
-   * Writes a value whole in the place of another one: in flow style inside of braces and brackets, else in
-   * block style. Comments beside and around the old value stay.
-   *
-   * @param rebound an anchor for the new value, where the old one is an alias of that name.
+   * Writes a value whole in the place of another one. Comments beside and around the old value stay.
+   * @param rebound an anchor for the new value, where the old one is an alias of that name
    */
   #replace(node: Node, place: Place, value: Json, rebound?: string): void {
     const lines = this.#lines;
@@ -435,12 +414,10 @@ class TextEditor {
     const spaced = isEmpty ? (anchor === undefined ? place.lead : " ") : "";
     const lead = name === undefined ? spaced : `${spaced}&${name} `;
     if (place.flow) return this.#splice(start, end, lead + restyledFlow(value, node));
-    // A map or list whose lines begin below its key or dash.
     const isBlock = (node.kind === "map" || node.kind === "list") && !node.flow;
     const isBelow = isBlock && place.kind !== "root" && lines.isFirstOnLine(node.start);
     const past = lines.afterLine(node.end);
     if (!isFilled(value)) {
-      // A value that begins behind its colon or dash.
       const indent = place.column + (place.kind === "item" ? 2 : this.#layout.step);
       const [first, ...rest] = restyled(value, node, this.#text, indent);
       if (!isBelow) return void this.#splices.push(...lines.replace(start, end, lead + first, rest));
@@ -449,7 +426,6 @@ class TextEditor {
       const from = rest.length === 0 ? lines.start(node.start) : lines.afterLine(head);
       return this.#splice(from, past, rest.map((line) => line + lines.eol).join(""));
     }
-    // A value that needs lines of its own.
     const isBehindDash = place.kind !== "pair" && name === undefined && anchor === undefined && !isBelow;
     const isNew = start === end;
     const indent = isNew || !isBehindDash ? place.column + 2 : lines.column(start);
@@ -515,7 +491,6 @@ export function matchLists(before: readonly Json[], after: readonly Json[]): Mat
 /** A text seen as lines, each with its end: LF, or CRLF where the text has more of those. */
 class TextLines {
   readonly text: string;
-  /** What new lines end in. */
   readonly eol: "\n" | "\r\n";
 
   constructor(text: string) {
@@ -528,14 +503,12 @@ class TextLines {
     return this.text.lastIndexOf("\n", offset - 1) + 1;
   }
 
-  /** Before the line's end. */
   end(offset: number): number {
     const end = this.text.indexOf("\n", offset);
     if (end === -1) return this.text.length;
     return this.text[end - 1] === "\r" ? end - 1 : end;
   }
 
-  /** Counted from 0, as indentation is. */
   column(offset: number): number {
     return offset - this.start(offset);
   }
@@ -549,14 +522,12 @@ class TextLines {
     return end > 0 && this.text[end - 1] === "\n";
   }
 
-  /** Where the line begins that follows some content. */
   afterLine(end: number): number {
     if (this.isAfterLine(end)) return end;
     const newline = this.text.indexOf("\n", end);
     return newline === -1 ? this.text.length : newline + 1;
   }
 
-  /** New lines below the line on which some content ends. */
   below(end: number, lines: readonly string[]): Splice {
     const at = this.afterLine(end);
     const isUnended = at === this.text.length && !this.isAfterLine(at) && at > 0;
@@ -564,10 +535,7 @@ class TextLines {
     return { start: at, end: at, text: isUnended ? this.eol + joined : joined + this.eol };
   }
 
-  /**
-   * Replaces content by what may need several lines. What else is on its last line, a comment, stays behind
-   * the first of them: behind the last it might end up in a block of text.
-   */
+  /** A comment on the last line of what is replaced stays behind the first new one: it might end up in a block of text. */
   replace(start: number, end: number, first: string, rest: readonly string[]): Splice[] {
     const below = rest.map((line) => this.eol + line).join("");
     if (this.isAfterLine(end)) return [{ start, end, text: first + below + this.eol }];

@@ -84,11 +84,9 @@ function trimmed(items: readonly Json[]): Json {
 
 /** Reads at a place in the text, which stands at the content of a line, or behind the last one. */
 class FastReader {
-  /** With a line end behind the last line, which may be ours. */
   readonly #text: string;
   /** Whether that was there, since how much of it is text is seen differently where a block scalar ends. */
   readonly #isEnded: boolean;
-  /** Where the next content begins. */
   #at = 0;
   /** Column of the line's first character that is not a space; of an item behind a dash, its own. */
   #indent = 0;
@@ -97,7 +95,6 @@ class FastReader {
   /** Where the last value ended. */
   #end = 0;
 
-  /** @param text with LF for line ends */
   constructor(text: string, marks?: number[]) {
     this.#marks = marks;
     this.#isEnded = text.endsWith("\n");
@@ -150,7 +147,6 @@ class FastReader {
     return code === LIST || code === MAP;
   }
 
-  /** The first place from one on that is not a space. */
   #pastSpaces(at: number): number {
     let past = at;
     while (this.#text.charCodeAt(past) === SPACE) past++;
@@ -186,7 +182,6 @@ class FastReader {
     return pattern.test(this.#text) ? pattern.lastIndex : at;
   }
 
-  /** What a sticky pattern finds here, to go on behind it. */
   #take(pattern: RegExp): string {
     const from = this.#at;
     this.#at = this.#endOf(pattern, from);
@@ -218,7 +213,6 @@ class FastReader {
     return map;
   }
 
-  /** A key, to go on behind its colon. */
   #blockKey(last: string | number): string {
     const expected = EXPECTED.get(last);
     if (expected !== undefined && this.#isKeyHere(expected)) {
@@ -307,7 +301,6 @@ class FastReader {
     return plain(text.slice(at, end));
   }
 
-  /** At `|` or `>`: the lines below that are indented deeper than `parent`. */
   #blockScalar(parent: number): string {
     const start = this.#at;
     const header = this.#take(HEADER);
@@ -363,7 +356,6 @@ class FastReader {
       const start = this.#at;
       const code = this.#code();
       const key = code === QUOTE || code === APOSTROPHE ? this.#quoted(code) : this.#take(PLAIN_FLOW_KEY);
-      // Its colon must stand apart from what follows.
       if (this.#code() !== COLON || !/[ \n,}]/.test(this.#text.charAt(this.#at + 1))) defer();
       this.#mark(start, this.#at++);
       if (Object.hasOwn(map, key)) defer();
@@ -428,7 +420,6 @@ class FastReader {
     const isDouble = quote === QUOTE;
     const mark = isDouble ? '"' : "'";
     let end = text.indexOf(mark, from + 1);
-    // A quote that is escaped, or written twice, does not end the text.
     while (end >= 0 && (isDouble ? isEscaped(text, end) : text.charCodeAt(end + 1) === quote))
       end = text.indexOf(mark, end + (isDouble ? 1 : 2));
     if (end < 0) defer();
@@ -487,7 +478,6 @@ function folded(lines: readonly string[]): string {
   return text.replaceAll(/(?<=[^\n])\n+/g, (gap) => (gap === "\n" ? " " : gap.slice(1)));
 }
 
-/** A plain scalar as it is written, with what it means. */
 function plain(text: string): Json {
   const value = plainValue(once(text));
   return value === NOT_PLAIN_DATA ? defer() : value;
@@ -515,10 +505,7 @@ function copyOf(text: string): string {
   return parse(JSON.stringify(text));
 }
 
-/**
- * A plain scalar that YAML reads as a number which plain data cannot hold: infinite, not a number, or
- * inexact.
- */
+/** A plain scalar that YAML reads as a number which plain data cannot hold: infinite, not a number, or inexact. */
 export const NOT_PLAIN_DATA = Symbol("not plain data");
 
 const WORDS: ReadonlyMap<string, boolean | null> = new Map([

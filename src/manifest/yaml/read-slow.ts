@@ -69,9 +69,8 @@ function emptiness(text: string): Finding {
 }
 
 /**
- * The parser's complaints in words for the person who wrote the file, one for each line: what it says next
- * about the same line only follows from the first. Tokens that it meets after the end of everything follow,
- * too.
+ * The parser's complaints in words for the person who wrote the file, one for each line: what it says next about the same
+ * line only follows from the first, as do tokens that it meets after the end of everything.
  */
 function explainFaults(tree: Tree): Finding[] {
   const inside = tree.faults.filter((fault) => fault.code !== "STRAY_TOKEN");
@@ -229,11 +228,10 @@ function explainFault(
 export type Source = {
   /**
    * Where a value begins, or with "key" its key. Of a map or a list it is the key too, since the value begins with its
-   * first entry, which is the wrong line to point at. A list item has no key: both answers are its value. Where nothing
-   * is written after a colon or a dash, both are the key or the dash. Behind an alias it is the place inside of what the
-   * alias refers to; the alias is itself the value of its own key.
-   * For a path that the text does not have, it is the key of the nearest ancestor that it does have, and in
-   * the end the place of the whole value. A number at the start of a path chooses one of several documents.
+   * first entry, which is the wrong line to point at. A list item has no key, and both answers are its value; where nothing
+   * is written, both are the key or the dash. Behind an alias it is the place inside of what the alias refers to. For a
+   * path that the text does not have, it is the key of the nearest ancestor that it does have, and in the end the whole
+   * value. A number at the start of a path chooses one of several documents.
    * @param within a piece of the text that is meant, if it stands there or further down
    */
   positionOf(path: Path, at?: "key" | "value", within?: string): LineColumn;

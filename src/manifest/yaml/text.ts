@@ -7,7 +7,6 @@ import type { Path } from "../../model/json.ts";
  */
 export type YamlProblem = LineColumn & Omit<Finding, "offset">;
 
-/** A problem that still counts in offsets. */
 export type Finding = {
   readonly offset: number;
   readonly code: string;
@@ -45,26 +44,20 @@ export function findCharacters(text: string): { readonly cleaned: string; readon
   return { cleaned: text.replace(CONTROL, "\ufffd").replace(LONE_RETURN, "\n"), findings };
 }
 
-export type Decoded =
-  | { readonly ok: true; readonly text: string; readonly bom: boolean }
-  | { readonly ok: false; readonly problem: YamlProblem };
-
-/**
- * Reads the bytes of a file as UTF-8. A byte order mark is dropped; `bom` says that there was one, for whoever writes
- * the file back. A problem stands at the first byte that cannot be read.
- */
-export function decodeUtf8(bytes: Uint8Array): Decoded {
+/** Reads the bytes of a file as UTF-8. A problem stands at the first byte that cannot be read. */
+export function decodeUtf8(bytes: Uint8Array) {
   try {
     return decodedText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
-    return { ok: false, problem: undecodable(bytes) };
+    const problem = undecodable(bytes);
+    return { ok: false as const, missing: false, reason: "It is not UTF-8 text.", problem };
   }
 }
 
-/** The same for what is text already. */
-export function decodedText(text: string): Decoded {
+/** A text without its byte order mark; `bom` says that there was one, for whoever writes the file back. */
+export function decodedText(text: string) {
   const bom = text.startsWith("\ufeff");
-  return { ok: true, text: bom ? text.slice(1) : text, bom };
+  return { ok: true as const, text: bom ? text.slice(1) : text, bom };
 }
 
 function undecodable(bytes: Uint8Array): YamlProblem {
@@ -87,22 +80,15 @@ function undecodable(bytes: Uint8Array): YamlProblem {
   };
 }
 
-/**
- * How deep maps and lists may nest. A manifest needs about ten levels; a hundred is a generator gone wrong.
- */
+/** How deep maps and lists may nest. A manifest needs about ten levels; a hundred is a generator gone wrong. */
 export const MAX_DEPTH = 100;
 
 /** YAML's own bound on a key without `? `, in UTF-16 units from its start to its colon. */
 export const MAX_KEY_LENGTH = 1024;
 
-/** A position as people read it: both 1-based, the column in UTF-16 units. */
 export type LineColumn = { readonly line: number; readonly column: number };
 
-/**
- * Turns offsets of one text into lines and columns, in the logarithm of the number of lines.
- * A lone CR ends a line too: it is refused elsewhere, but editors count it, and so must the place of that
- * refusal.
- */
+/** Turns offsets of one text into lines and columns. A lone CR, which is refused elsewhere, ends a line as it does in editors. */
 export function placesOf(text: string): (offset: number) => LineColumn {
   const starts = [0];
   for (const found of text.matchAll(/\r\n?|\n/g)) starts.push(found.index + found[0].length);
@@ -143,7 +129,6 @@ export function splitDocuments(text: string): readonly TextSpan[] {
   return starts.map((start, at) => ({ start, end: starts[at + 1] ?? text.length }));
 }
 
-/** The document of a text that a path leads into, and the path in it. */
 export function inDocument(
   documents: readonly TextSpan[],
   path: Path,
@@ -155,7 +140,6 @@ export function inDocument(
 /** Replaces the characters from `start` up to `end` by `text`; an insertion where the two are the same. */
 export type Splice = { readonly start: number; readonly end: number; readonly text: string };
 
-/** Makes replacements, which are in the order of the text. */
 export function spliced(text: string, splices: readonly Splice[]): string {
   let done = 0;
   const parts: string[] = [];

@@ -28,7 +28,6 @@ type NodeBase = TextSpan & {
   /** Where the anchor or the tag begins, else `start`. */
   readonly from: number;
   readonly anchor: string | undefined;
-  /** As written, e.g. `!!str`. */
   readonly tag: string | undefined;
   /** What it means, as far as that is plain data. Aliased parts are shared. */
   readonly value: Json;
@@ -44,7 +43,6 @@ export type ScalarNode = NodeBase & {
 export type AliasNode = NodeBase & {
   readonly kind: "alias";
   readonly name: string;
-  /** What it refers to; nothing if there is no such anchor. */
   readonly target: Node | undefined;
 };
 
@@ -66,7 +64,6 @@ export type Entry = TextSpan & {
   readonly value: Node;
 };
 
-/** One complaint of the parser, with its own code and words. */
 export type SyntaxFault = { readonly offset: number; readonly code: string; readonly words: string };
 
 export type Tree = {
@@ -123,7 +120,6 @@ export function parseTree(source: string): Tree {
   const before = begun?.type === "document" ? begun.start : [];
   const builder = new TreeBuilder(text, findings);
   const root = first.contents === null ? emptyNode(text.length) : builder.node(first.contents, before, 0);
-  // Tokens outside of every node.
   const stray = new Set(tokens.flatMap(({ type, offset }) => (type === "error" ? [offset] : [])));
   const faults = documents.flatMap(({ errors }) =>
     errors.map(({ pos: [offset], code, message }) => ({
@@ -221,9 +217,8 @@ const STYLE_OF: Readonly<Record<string, ScalarNode["style"] | "flow">> = {
 type Before = readonly CST.SourceToken[];
 
 /**
- * How many characters of the text all aliases together may stand for. A bound on the number of aliases would
- * refuse a thousand test cases that share one list of tags, and would let a few aliases to a large text pass;
- * what has to be bounded is the size of the text with every alias written out.
+ * How many characters of the text all aliases together may stand for. A bound on their number would refuse a thousand test
+ * cases that share one list of tags, and would let a few aliases to a large text pass.
  */
 export const ALIAS_BUDGET = 250_000;
 
@@ -234,7 +229,6 @@ class TreeBuilder {
   readonly #placeOf: ReturnType<typeof placesOf>;
   /** What bears an anchor: the node once it has been read to its end, and the size of its text with aliases written out. */
   readonly #anchors = new Map<string, { node?: Node; size: number }>();
-  /** How many characters the aliases so far stand for. */
   #aliased = 0;
 
   constructor(text: string, findings: Finding[]) {
@@ -276,7 +270,6 @@ class TreeBuilder {
     return node;
   }
 
-  /** Notes what is wrong, in words for the person who wrote it: what was found, and what to write instead. */
   #found(offset: number, code: string, message: string, hint?: string): null {
     this.#findings.push({ offset, code, message, ...(hint === undefined ? {} : { hint }) });
     return null;
@@ -448,7 +441,6 @@ function fitsTag(tag: string, kind: Node["kind"], scalar: unknown): boolean {
   return TAGS[tag] === (kind === "scalar" ? typeof scalar : kind);
 }
 
-/** A node and all nodes in it, keys before their values, in the order of the text. */
 export function* nodesOf(node: Node): Generator<Node> {
   yield node;
   if (node.kind === "scalar" || node.kind === "alias") return;

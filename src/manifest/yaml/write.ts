@@ -92,7 +92,6 @@ function canBeBlock(text: string): boolean {
   return text !== "" && !/^\s|\n[ \t]+$|\n\n$/.test(text) && !NEVER_UNESCAPED.test(text);
 }
 
-/** A value on one line: maps in braces, lists in brackets. */
 export function flowText(value: Json): string {
   if (isArray(value)) return `[${value.map(flowText).join(", ")}]`;
   if (!isObject(value)) return scalarText(value, "flow");
@@ -104,7 +103,6 @@ export function flowPair(key: string, value: Json): string {
   return `${scalarText(key, "flow")}: ${flowText(value)}`;
 }
 
-/** How far what is in a map, and a list under a key, stand further right: in spaces. */
 export type Layout = { readonly step: number; readonly listStep: number };
 
 type CommentAt = (path: Path) => string | undefined;
@@ -119,7 +117,6 @@ export class BlockWriter {
     this.#commentAt = commentAt;
   }
 
-  /** A value that begins on a line of its own. */
   lines(value: Json, indent: number, path: Path = []): string[] {
     if (isArray(value) && value.length > 0)
       return value.flatMap((item, at) => this.item(item, indent, [...path, at]));
@@ -130,7 +127,6 @@ export class BlockWriter {
     return [pad(indent) + first, ...rest];
   }
 
-  /** A key and its value. */
   pair(key: string, value: Json, indent: number, path: Path = []): string[] {
     const lines = this.comment(path, indent);
     const keyText = scalarText(key, "block");
@@ -143,13 +139,11 @@ export class BlockWriter {
     return [...lines, `${head} ${first}`, ...rest];
   }
 
-  /** A dash and its value. */
   item(value: Json, indent: number, path: Path = []): string[] {
     const [first = "", ...rest] = this.lines(value, indent + DASH, path);
     return [...this.comment(path, indent), `${pad(indent)}- ${first.slice(indent + DASH)}`, ...rest];
   }
 
-  /** The column of a value on the lines below its key. */
   below(value: Json, indent: number): number {
     return indent + (isArray(value) ? this.#layout.listStep : this.#layout.step);
   }
@@ -178,7 +172,6 @@ function inlineLines(value: Json, indent: number): Inline {
   return [mark, ...text.split("\n").map((line) => (line === "" ? "" : pad(indent) + line))];
 }
 
-/** Whether a value is a map or a list with something in it, which needs lines of its own in block style. */
 export function isFilled(value: Json): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
@@ -201,11 +194,8 @@ export function writeYaml(value: Json, commentAt?: CommentAt): string {
 }
 
 /**
- * A value in the style of the one that it replaces, as far as it can have it: plain stays plain, quotes stay
- * what they are, a block of text stays a block with its mark, its comment and its indentation.
- *
- * @param source the text that the replaced node stands in
- * @param indent of the lines of a block that was none before
+ * A value in the style of the one that it replaces, as far as it can have it: plain, quotes, or a block of text with its
+ * mark, its comment and its indentation. `source` is what the node stands in; `indent` is for a block that was none before.
  */
 export function restyled(value: Json, node: Node, source: string, indent: number): Inline {
   if (node.kind !== "scalar") return inlineLines(value, indent);
@@ -237,7 +227,6 @@ function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyl
   return isOwnStyle && isPlainText(text, surroundings) ? text : undefined;
 }
 
-/** As a block with the header of the old one, or undefined if no block can hold it. */
 function blockLike(
   value: string,
   style: "literal" | "folded",

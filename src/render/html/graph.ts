@@ -7,26 +7,15 @@ const MOST_NODES = 120;
 const COLUMN = 300;
 const ROW = 30;
 const BOX = { width: 250, height: 22 } as const;
-/** Characters of an address that fit a box. */
 const FITTING = 35;
 
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-interface Edge {
-  readonly from: string;
-  readonly to: string;
-}
+type Point = { readonly x: number; readonly y: number };
+type Edge = { readonly from: string; readonly to: string };
 
 /** A longer list is read by nobody. */
 const MOST_EDGES = 500;
 
-/**
- * What must be done first, as a drawing: a column per step, an arrow from each change to those that wait for it.
- * The list beside it says the same to those who do not see it.
- */
+/** What must be done first, as a drawing with a column per step, and as a list for those who do not see it. */
 export function graphSection({ changes }: PlanView): string {
   const edges = changes.flatMap(({ address, needs = [] }) =>
     needs.map((needed): Edge => ({ from: needed, to: address })),
@@ -44,18 +33,6 @@ export function graphSection({ changes }: PlanView): string {
 
 /** A node stands one column to the right of the last that it needs, and as near to its row as others let it. */
 function placed(edges: readonly Edge[]): ReadonlyMap<string, Point> {
-  const nodes = new Map<string, Point>();
-  const free = new Map<number, number>();
-  for (const [address, column] of [...columnsOf(edges)].toSorted(([, a], [, b]) => a - b)) {
-    const needed = edges.filter(({ to }) => to === address).map(({ from }) => nodes.get(from)?.y ?? 0);
-    const y = Math.max(free.get(column) ?? 0, needed.length === 0 ? 0 : Math.min(...needed));
-    nodes.set(address, { x: column * COLUMN, y });
-    free.set(column, y + ROW);
-  }
-  return nodes;
-}
-
-function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
   const columns = new Map<string, number>();
   for (const { from, to } of edges) columns.set(from, 0).set(to, 0);
   // A plan has no circles; should there be one, the bound ends the loop.
@@ -68,7 +45,15 @@ function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
       moved = true;
     }
   }
-  return columns;
+  const nodes = new Map<string, Point>();
+  const free = new Map<number, number>();
+  for (const [address, column] of [...columns].toSorted(([, a], [, b]) => a - b)) {
+    const needed = edges.filter(({ to }) => to === address).map(({ from }) => nodes.get(from)?.y ?? 0);
+    const y = Math.max(free.get(column) ?? 0, needed.length === 0 ? 0 : Math.min(...needed));
+    nodes.set(address, { x: column * COLUMN, y });
+    free.set(column, y + ROW);
+  }
+  return nodes;
 }
 
 function svg(nodes: ReadonlyMap<string, Point>, edges: readonly Edge[]): string {

@@ -12,21 +12,23 @@ import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
 
 /**
- * The plan as one page that needs nothing else: no network, no other file, and no script to be read. Its policy lets
- * run only the script and the style that stand in it, known by their digests; the script filters, folds and finds, and
- * makes nothing of the page.
+ * The plan as one page that needs nothing else: no network, no other file, and no script to be read. Its policy lets run
+ * only the script and the style that stand in it, known by their digests.
  */
 export function renderPlanHtml(
   plan: PlanView,
   { links = [] }: { readonly links?: readonly words.Link[] } = {},
 ): string {
-  const verdict = words.summaryVerdict(plan);
+  const { errors, dangers, warnings } = words.byWeight(plan);
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
-  const unplanned = plan.diagnostics.flatMap(({ address, ...rest }) =>
-    !words.isError(rest) || address === undefined || planned.has(address) ? [] : [{ ...rest, address }],
+  const unplanned = errors.flatMap(({ address, ...rest }) =>
+    address === undefined || planned.has(address) ? [] : [{ ...rest, address }],
   );
-  const problems = [...words.groupBy(unplanned, ({ address }) => address)];
-  const known = new Set([...planned, ...problems.map(([address]) => address)]);
+  const problems = [...words.groupBy(unplanned, ({ address }) => address)].map(([address, own]): Problem => ({
+    address,
+    errors: own,
+  }));
+  const known = new Set([...planned, ...problems.map(({ address }) => address)]);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -34,21 +36,21 @@ export function renderPlanHtml(
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${html(`${verdict.title}: tasc plan for ${plan.stage}`)}</title>
+<title>${html(`${words.summaryVerdict(plan).title}: tasc plan for ${plan.stage}`)}</title>
 <style>${PAGE_STYLE}</style>
 </head>
 <body>
 <a class="skip" href="#changes">To the changes</a>
-${header(plan, verdict, links)}
+${header(plan, links)}
 <main>
-${attentionSection(plan, known)}
+${attentionSection(errors, dangers, known)}
 <section id="changes" tabindex="-1" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
 ${filterForm(plan, problems.length)}
 <p id="status" role="status" class="faint">${words.count(plan.changes.length, "change")}</p>
 ${targetSections(plan, problems)}
 </section>
-${warningSection(plan, known)}
+${warningSection(warnings, known)}
 ${graphSection(plan)}
 ${orphanSection(plan)}
 </main>
@@ -58,55 +60,32 @@ ${orphanSection(plan)}
 `;
 }
 
-function digest(text: string): string {
-  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
-}
+const [SCRIPT_DIGEST, STYLE_DIGEST] = [PAGE_SCRIPT, PAGE_STYLE].map(
+  (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`,
+);
+const POLICY = `default-src 'none'; script-src ${SCRIPT_DIGEST}; style-src ${STYLE_DIGEST}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;
 
-const POLICY = [
-  "default-src 'none'",
-  `script-src ${digest(PAGE_SCRIPT)}`,
-  `style-src ${digest(PAGE_STYLE)}`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "require-trusted-types-for 'script'",
-].join("; ");
-
-const ADVICE: Readonly<Record<words.Verdict["kind"], string>> = {
+const ADVICE = {
   blocked: "This plan cannot be applied.",
   attention: "Review these changes before you apply the plan.",
   safe: "No test stops running, is generated again, or checks less.",
 };
 
-function header(
-  plan: PlanView,
-  { kind, title, reasons }: words.Verdict,
-  links: readonly words.Link[],
-): string {
-  const anchors = links.map(
-    ({ text, url }) => `<a href="${html(url)}" rel="noopener noreferrer">${html(text)}</a>`,
-  );
+function header(plan: PlanView, links: readonly words.Link[]): string {
+  const { kind, title, reasons } = words.summaryVerdict(plan);
+  const { calls, followUps, ...counts } = plan.summary;
   const about = [
     `Stage <b>${html(plan.stage)}</b>`,
-    ...anchors,
+    ...links.map(({ text, url }) => `<a href="${html(url)}" rel="noopener noreferrer">${html(text)}</a>`),
     `<time datetime="${html(plan.createdAt)}">${html(words.timeText(plan.createdAt))}</time>`,
     html(plan.baseUrl),
     html(plan.tool),
   ];
-  const why = reasons.length === 0 ? ADVICE[kind] : `${reasons.join(", ")}. ${ADVICE[kind]}`;
-  return `<header>
-<div class="verdict ${kind}"><h1>${html(title)}</h1><p>${html(why)}</p></div>
-<p class="about">${about.join('<span aria-hidden="true"> · </span>')}</p>
-${totalsList(plan)}
-</header>`;
-}
-
-function totalsList({ summary }: PlanView): string {
-  const { calls, followUps, ...rest } = summary;
   const totals = {
-    ...Object.fromEntries(ACTIONS.map((action) => [`to ${action}`, rest[action]])),
-    unchanged: rest.unchanged,
-    orphaned: rest.orphaned,
-    unmanaged: rest.unmanaged,
+    ...Object.fromEntries(ACTIONS.map((action) => [`to ${action}`, counts[action]])),
+    unchanged: counts.unchanged,
+    orphaned: counts.orphaned,
+    unmanaged: counts.unmanaged,
     ...calls,
     ...(followUps === 0 ? {} : { "more calls after discoveries": `up to ${followUps}` }),
   };
@@ -114,16 +93,23 @@ function totalsList({ summary }: PlanView): string {
     ([name, amount]) =>
       `<li class="${amount === 0 ? "none" : name.replace(/^to /, "")}"><b>${amount}</b> ${name}</li>`,
   );
-  return `<ul class="totals" aria-label="Totals">${items.join("")}</ul>`;
+  const why = reasons.length === 0 ? ADVICE[kind] : `${reasons.join(", ")}. ${ADVICE[kind]}`;
+  return `<header>
+<div class="verdict ${kind}"><h1>${html(title)}</h1><p>${html(why)}</p></div>
+<p class="about">${about.join('<span aria-hidden="true"> · </span>')}</p>
+<ul class="totals" aria-label="Totals">${items.join("")}</ul>
+</header>`;
 }
 
 /** Changes that the section names at once, and those that unfold; any more are first among those of their targets. */
 const MOST_DANGERS = 20;
 const MOST_FOLDED = 200;
 
-function attentionSection({ changes, diagnostics }: PlanView, known: ReadonlySet<string>): string {
-  const errors = diagnostics.filter(words.isError);
-  const dangerous = bySeverity(changes.filter(words.needsAttention));
+function attentionSection(
+  errors: readonly DiagnosticView[],
+  dangerous: readonly ChangeView[],
+  known: ReadonlySet<string>,
+): string {
   if (errors.length + dangerous.length === 0) return "";
   const dangers = dangerous.slice(0, MOST_DANGERS + MOST_FOLDED).map((change) => {
     const { address, action } = change;
@@ -140,14 +126,12 @@ ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
 </section>`;
 }
 
-function warningSection({ diagnostics }: PlanView, known: ReadonlySet<string>): string {
-  const warnings = diagnostics.filter((one) => !words.isError(one));
+function warningSection(warnings: readonly DiagnosticView[], known: ReadonlySet<string>): string {
   if (warnings.length === 0) return "";
   return `<section aria-labelledby="warnings"><h2 id="warnings">${words.count(warnings.length, "warning")}</h2>
 ${warnings.map((warning) => diagnosticItem(warning, known)).join("\n")}</section>`;
 }
 
-/** What it is about leads to its row, where it has one. */
 function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>): string {
   const { severity, summary, detail, address } = diagnostic;
   const place = placeText(diagnostic);
@@ -163,15 +147,16 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
 /** Hidden until the script runs: without it there is nothing to filter. */
 function filterForm({ changes }: PlanView, problems: number): string {
   if (changes.length + problems === 0) return "";
-  const counts = words.countActions(changes);
   const places = changes.map(({ address }) => words.placeOf(address));
-  const causes = words.byCause(changes).flatMap(({ changes: [first, ...rest] }) => {
-    const cause = first?.cause;
-    return cause ? chip("cause", cause, `${words.CAUSE_LABELS[cause]} (${rest.length + 1})`, "") : [];
+  const causes = words.byCause(changes).flatMap(({ changes: own }) => {
+    const cause = own[0]?.cause;
+    return cause ? chip("cause", cause, `${words.CAUSE_LABELS[cause]} (${own.length})`, "") : [];
   });
-  const actions = ACTIONS.filter((action) => counts[action] > 0).map((action) =>
-    chip("action", action, `${words.SIGNS[action]} ${action} (${counts[action]})`, action),
-  );
+  const actions = words
+    .actionsIn(changes)
+    .map(([action, amount]) =>
+      chip("action", action, `${words.SIGNS[action]} ${action} (${amount})`, action),
+    );
   if (problems > 0)
     actions.unshift(chip("action", "problem", `${words.PROBLEM_SIGN} problem (${problems})`, "problem"));
   return `<form id="filter" role="search" aria-label="Filter changes" hidden>
@@ -197,16 +182,14 @@ function choice(name: string, values: readonly string[]): string {
 }
 
 /** The errors of an address for which nothing is planned. */
-type Problem = readonly [address: string, errors: readonly DiagnosticView[]];
+type Problem = { readonly address: string; readonly errors: readonly DiagnosticView[] };
 
-/** A folded section a target, the worst of each target first; apart by cause where that is known. */
 function targetSections({ changes }: PlanView, problems: readonly Problem[]): string {
-  const targetOf = (address: string): string => words.placeOf(address).target;
   return words
     .byCause(changes)
     .map(({ title, changes: planned }, at) => {
-      const wrong = words.groupBy(at === 0 ? problems : [], ([address]) => targetOf(address));
-      const own = words.groupBy(planned, ({ address }) => targetOf(address));
+      const wrong = words.byTarget(at === 0 ? problems : []);
+      const own = words.byTarget(planned);
       const targets = [...new Set([...wrong.keys(), ...own.keys()])];
       const sections = targets.map((target) =>
         targetSection(target, wrong.get(target) ?? [], own.get(target) ?? []),
@@ -217,15 +200,16 @@ function targetSections({ changes }: PlanView, problems: readonly Problem[]): st
 }
 
 function targetSection(target: string, problems: readonly Problem[], changes: readonly ChangeView[]): string {
-  const counts = [...words.actionCounts(changes)];
-  if (problems.length > 0) counts.unshift(words.count(problems.length, "problem"));
-  const totals = counts.map((text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`);
+  const wrong = problems.length === 0 ? [] : [words.count(problems.length, "problem")];
+  const totals = [...wrong, ...words.actionCounts(changes)].map(
+    (text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`,
+  );
   const rows = [...problems.map(problemRow), ...bySeverity(changes).map(changeHtml)];
   return `<details class="target" data-target="${html(target)}"><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
 ${rows.join("")}</details>`;
 }
 
-function problemRow([address, errors]: Problem): string {
+function problemRow({ address, errors }: Problem): string {
   const [{ summary } = { summary: "" }] = errors;
   const text = errors.map((error) => diagnosticItem(error, new Set())).join("");
   return `${rowHead(address, "problem", words.PROBLEM_SIGN)}<span class="preview">${html(summary)}</span></summary><div class="inside">${text}</div></details>\n`;
@@ -245,26 +229,29 @@ const MOST = 60;
 
 /** A change as a row that says as much as fits a line, and, once it is unfolded, all of it. */
 function changeHtml(change: ChangeView): string {
-  const { address, action, cause } = change;
+  const { address, action, cause, id, place, needs = [] } = change;
   const why = cause === undefined ? "" : `<span class="cause">${words.CAUSE_LABELS[cause]}</span>`;
+  const about = [id === KNOWN_AFTER_APPLY ? "" : id, placeText(place ?? {})].filter(Boolean);
+  const after = needs.map((needed) => `<li>${addressLink(needed)}</li>`).join("");
   return (
     rowHead(address, action, words.SIGNS[action], cause) +
-    `<span class="preview">${why}${previewHtml(change)}</span></summary>` +
-    `<div class="inside">${aboutHtml(change)}${tableHtml(change)}` +
-    needsHtml(change.needs ?? []) +
+    `<span class="preview">${why}${previewHtml(change)}</span></summary><div class="inside">` +
+    (about.length === 0 ? "" : `<p class="faint mono">${about.map(html).join("  ·  ")}</p>`) +
+    tableHtml(change) +
+    (after === "" ? "" : `<h4>After</h4><ul>${after}</ul>`) +
     callsHtml("Calls", change.calls) +
     callsHtml("Then, if the service’s own values differ", change.followUps) +
     "</div></details>\n"
   );
 }
 
-/** The beginning of a row, to its address. */
 function rowHead(address: string, action: Action | "problem", sign: string, cause?: Cause): string {
   const id = html(address);
   const dot = id.lastIndexOf(".") + 1;
+  const kind = words.kindNoun(words.placeOf(address).kind);
   const why = cause === undefined ? "" : ` data-cause="${cause}"`;
   return (
-    `<details class="change ${action}" id="${id}" data-kind="${words.kindNoun(words.placeOf(address).kind)}" data-action="${action}"${why}>` +
+    `<details class="change ${action}" id="${id}" data-kind="${kind}" data-action="${action}"${why}>` +
     `<summary><span class="action">${sign} ${action}</span><code><span class="faint">${id.slice(0, dot)}</span>${id.slice(dot)}</code>`
   );
 }
@@ -275,25 +262,21 @@ function previewHtml(change: ChangeView): string {
   const { shown, left } = show.leadingFields(change, PREVIEWED);
   const texts = shown.map((field) => {
     const value = [...show.changeMeaning(field), show.fieldValues(field, action, MOST)].join(": ");
-    const harm = show.isHarmful(field, action) ? ' class="harm"' : "";
-    return `<span${harm}><b>${html(show.fieldName(field.path))}</b> ${html(value)}</span>`;
+    return `<span${harmClass(field, action)}><b>${html(show.fieldName(field.path))}</b> ${html(value)}</span>`;
   });
   return texts.join("") + (left === 0 ? "" : `<span>${left} more</span>`);
 }
 
-/** Where it is: its id on the service, its line in the manifest. */
-function aboutHtml({ id, place }: ChangeView): string {
-  const parts = [id === KNOWN_AFTER_APPLY ? "" : id, placeText(place ?? {})].filter(Boolean);
-  return parts.length === 0 ? "" : `<p class="faint mono">${parts.map(html).join("  ·  ")}</p>`;
+function harmClass(field: FieldView, action: Action): string {
+  return show.isHarmful(field, action) ? ' class="harm"' : "";
 }
 
 function tableHtml({ action, fields }: ChangeView): string {
   if (fields.length === 0) return "";
   const rows = fields.map((field) => {
     const notes = [...show.changeMeaning(field), field.who ?? []].flat();
-    const harm = show.isHarmful(field, action) ? ' class="harm"' : "";
     return (
-      `<tr${harm}><th scope="row"><code>${html(show.fieldName(field.path))}</code>` +
+      `<tr${harmClass(field, action)}><th scope="row"><code>${html(show.fieldName(field.path))}</code>` +
       `${notes.map((note) => `<div class="faint">${html(note)}</div>`).join("")}</th>` +
       `<td>${valueHtml(field, action)}</td></tr>`
     );
@@ -320,18 +303,12 @@ function valueHtml(field: FieldView, action: Action): string {
   return `<div>${sides.join('<span class="faint">→</span>')}</div>`;
 }
 
-function needsHtml(addresses: readonly string[]): string {
-  if (addresses.length === 0) return "";
-  return `<h4>After</h4><ul>${addresses.map((address) => `<li>${addressLink(address)}</li>`).join("")}</ul>`;
-}
-
 function callsHtml(title: string, calls: readonly CallJson[]): string {
   if (calls.length === 0) return "";
-  return `<h4>${title}</h4>${calls.map(callHtml).join("")}`;
-}
-
-function callHtml({ method, path, body }: CallJson): string {
-  const head = `<code>${html(`${method} ${path}`)}</code>`;
-  if (isObject(body) && Object.keys(body).length === 0) return `<div class="call">${head}</div>`;
-  return `<details class="call"><summary>${head}</summary><pre>${html(JSON.stringify(body, null, 2))}</pre></details>`;
+  const items = calls.map(({ method, path, body }) => {
+    const head = `<code>${html(`${method} ${path}`)}</code>`;
+    if (isObject(body) && Object.keys(body).length === 0) return `<div class="call">${head}</div>`;
+    return `<details class="call"><summary>${head}</summary><pre>${html(JSON.stringify(body, null, 2))}</pre></details>`;
+  });
+  return `<h4>${title}</h4>${items.join("")}`;
 }

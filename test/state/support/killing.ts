@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import type { StateSettings } from "../../../src/model/settings.ts";
 import type { Backend } from "../../../src/state/backend.ts";
 import { buildChild, startChild } from "./child.ts";
+import { readOne } from "./result.ts";
 import { SHOP, plain, stateAfter } from "./numbered.ts";
 
 /** Milliseconds; each round starts a process, and the machine may be busy. */
@@ -38,7 +39,7 @@ export async function killAtRandom({
   let kept = 0;
   for (let round = 0; round < rounds; round += 1) {
     const safe = await killAfter(startChild(script, folder, settingsFile), answersOf(round));
-    const state = plain((await backend.read(SHOP))?.state);
+    const state = plain((await readOne(backend, SHOP))?.state);
     const count = state?.bindings.size ?? 0;
     expect(count).toBeGreaterThanOrEqual(Math.max(kept, safe + 1));
     expect(state ?? stateAfter(0)).toEqual(stateAfter(count));

@@ -1,3 +1,4 @@
+import type { Backend, DocumentKey, StoredState } from "../../../src/state/backend.ts";
 import { StateFailure, type StateProblem } from "../../../src/state/problem.ts";
 
 /** @throws Error if there is none */
@@ -9,4 +10,8 @@ export async function problemOf(work: Promise<unknown> | (() => unknown)): Promi
     throw error;
   }
   throw new Error("a problem was expected");
+}
+
+export async function readOne(backend: Backend, key: DocumentKey): Promise<StoredState | undefined> {
+  return (await backend.readAll([key])).get(key.target);
 }

@@ -10,7 +10,7 @@ import { openSession } from "./session.ts";
 import { events as anyEvents } from "./arbitrary.ts";
 import type { Fixture } from "./fixture.ts";
 import { SHOP, numbered, plain } from "./numbered.ts";
-import { problemOf } from "./result.ts";
+import { problemOf, readOne } from "./result.ts";
 import { steppedClock } from "./world.ts";
 
 const WEB: DocumentKey = { ...SHOP, target: "web" };
@@ -42,7 +42,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
     const session = async (key = SHOP, by = backend): Promise<Session> =>
       await openSession(by, key, await fixture.world(), OPTIONS);
     const stateIn = async (key: DocumentKey, by = backend): Promise<State | undefined> =>
-      plain((await by.read(key))?.state);
+      plain((await readOne(by, key))?.state);
     /** Runs one session from open to close. */
     const save = async (key: DocumentKey, ...list: StateEvent[]): Promise<void> => {
       const opened = await session(key);
@@ -63,7 +63,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         ]);
         const held = await lock(SHOP);
         const revision = await held.write(state, NO_DOCUMENT);
-        expect(await backend.read(SHOP)).toEqual({ state, revision, journalled: false });
+        expect(await readOne(backend, SHOP)).toEqual({ state, revision, journalled: false });
         await held.unlock();
       });
 
@@ -110,7 +110,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         ["other-service", formatDocument({ ...fresh(SHOP), service: "https://elsewhere.example.com" })],
       ])("that are %s are refused and stay", async (kind, text) => {
         await fixture.put(SHOP, text);
-        expect((await problemOf(backend.read(SHOP))).kind).toBe(kind);
+        expect((await problemOf(readOne(backend, SHOP))).kind).toBe(kind);
         const refused = openSession(backend, SHOP, await fixture.world(), OPTIONS);
         expect((await problemOf(refused)).kind).toBe(kind);
         expect(await fixture.text(SHOP)).toBe(text);
