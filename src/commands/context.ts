@@ -24,9 +24,7 @@ export interface ProcessContext extends Omit<Host, "warn" | "say" | "ask" | "hea
   readonly unwritten: (error: Error) => void;
 }
 
-/** What a command works with, next to its options. */
 export interface Context {
-  /** What the application sees of the world. */
   readonly host: Host;
   readonly console: Console;
 }
@@ -39,7 +37,6 @@ export class Console {
   readonly redactor: Redactor;
   readonly writer: Writer;
   readonly style: { readonly stdout: Style; readonly stderr: Style };
-  /** Columns for running text. */
   readonly columns: number;
   /** Columns of the screen that standard output leads to, if it leads to one. */
   readonly screen: number | undefined;
@@ -87,7 +84,6 @@ export class Console {
     this.document(writeJson(this.redactor.json(value)));
   }
 
-  /** A JSON object on one line. */
   event(value: Json): void {
     this.document(`${printedJson(JSON.stringify(this.redactor.json(value)))}\n`);
   }
@@ -99,7 +95,6 @@ export class Console {
     if (document !== undefined) this.document(document);
   }
 
-  /** The command's result, in the format that was asked for; text where none was. */
   show(view: View, format = "text"): void {
     const text = show(view, format, {
       redactor: this.redactor,
@@ -139,7 +134,6 @@ export class Console {
   }
 }
 
-/** What a command of these options works with. */
 export function openContext(world: ProcessContext, level: LogLevel, noColor: boolean): Context {
   const console = new Console(world, level, noColor);
   const { env, cwd, now, random, version, secrets } = world;
@@ -208,7 +202,6 @@ function set(flag: string): void {
   if (major >= OLDEST && major <= NEWEST) setFlagsFromString(flag);
 }
 
-/** Asks one question after the other. What is not answered has no entry. */
 async function askAll(
   questions: readonly Question[],
   { stdin, stderr }: ProcessContext,
