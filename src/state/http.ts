@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { type JsonObject, defined, jsonIn } from "../model/json.ts";
+import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
 import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
@@ -16,7 +17,6 @@ import {
   moment,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
-import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
 import { formatDocument, parseDocument, readEach } from "./document.ts";
 import { createLockInfo } from "./lock.ts";
 import { StateFailure, codeOf, lockLost, locked, problemOf } from "./problem.ts";
