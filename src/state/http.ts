@@ -27,10 +27,6 @@ import { StateFailure, codeOf, lockLost, locked, problemOf } from "./problem.ts"
  * documents, which no apply locks: an index of its targets, and the history of applies.
  */
 
-export async function openHttpBackend(config: HttpConfig, world: StateRuntime): Promise<Backend> {
-  return new HttpBackend(config, await openClient(config, world), world);
-}
-
 const INDEX = "_index";
 const HISTORY = "_history";
 
@@ -46,7 +42,7 @@ const TOO_MANY = 429;
 /** Milliseconds. */
 const PAUSES = [250, 1_000, 2_000];
 
-class HttpBackend implements Backend {
+export class HttpBackend implements Backend {
   readonly place: string;
   readonly #config: HttpConfig;
   readonly #client: StateClient;
@@ -373,7 +369,7 @@ const LAST_LIMIT = 1_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** These parts are what undici's index exports under these names, without what else that loads. */
-async function openClient(
+export async function openClient(
   { address, username = "", password }: HttpConfig,
   { clock, environment }: StateRuntime,
 ) {
