@@ -13,7 +13,8 @@ import { mayHoldSecret, memoryOf } from "./memory.ts";
 
 /**
  * What state binds of a target and no manifest declares any more: orphaned as far as the service still lists it and no
- * declared address means it. Of the rest there is nothing left to say.
+ * declared address means it. Of the rest there is nothing left to say. What only an import has bound was never
+ * declared here: its manifests may be on a branch yet, or given up.
  */
 export function undeclaredBindings(matched: MatchedTarget): {
   readonly orphans: readonly Orphan[];
@@ -26,10 +27,10 @@ export function undeclaredBindings(matched: MatchedTarget): {
   if (left.length === 0) return { orphans: [], gone: [] };
   const managed = matchedIds(matches);
   const listed = new Set(listedIn(live, testCases));
-  const isOrphan = ({ id }: Orphan): boolean => listed.has(id) && !managed.has(id);
+  const isLeft = ({ id }: Orphan): boolean => listed.has(id) && !managed.has(id);
   return {
-    orphans: left.filter(isOrphan),
-    gone: left.flatMap((one) => (isOrphan(one) ? [] : [one.address])),
+    orphans: left.filter((one) => isLeft(one) && state?.bindings.get(one.address)?.imported !== true),
+    gone: left.flatMap((one) => (isLeft(one) ? [] : [one.address])),
   };
 }
 
@@ -46,7 +47,7 @@ export function undeclaredOrphans(
   return undeclared.flatMap((state) => {
     const own = state.bindings.get(targetAddress(state.target));
     if (own === undefined || !live.has(own.id) || meant.has(own.id)) return [];
-    return [...state.bindings].map(([address, { id }]) => ({ address, id }));
+    return [...state.bindings].flatMap(([address, { id, imported }]) => (imported ? [] : [{ address, id }]));
   });
 }
 
