@@ -75,7 +75,7 @@ export function bare(shape: ManifestShape): ManifestPart {
   return { shape, description: "" };
 }
 
-const JSON_PART = bare({ type: "json" });
+export const JSON_PART = bare({ type: "json" });
 /** The description in a reference's `{ description: … }`. */
 const NAME_PART = bare({ type: "string", minLength: 1 });
 
