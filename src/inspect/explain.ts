@@ -71,7 +71,10 @@ function factsOf(request: ExplainRequest) {
     state,
     matched,
     live,
-    memory: id === undefined ? undefined : memoryOf(address, id, state, fingerprints, matched?.secrets),
+    memory:
+      id === undefined
+        ? undefined
+        : memoryOf(address, id, { state, fingerprints, secrets: matched?.secrets }),
     change: planned?.plan.changes.find((change) => change.address === address),
     /** An error must be fixed first. */
     problem: hasError || (planned !== undefined && matched === undefined),
