@@ -118,7 +118,6 @@ function contains(whole: Json | undefined, part: Json | undefined): boolean {
 
 type ReviewedChange = SavedPlan["plan"]["changes"][number];
 
-/** A reason with the three values that a person compares. */
 function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | undefined): string {
   switch (why.kind) {
     case "existence":

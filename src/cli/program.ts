@@ -5,7 +5,6 @@ import { COMMANDS, type CommandSpec } from "../commands/table.ts";
 import { TascError, invalid } from "../model/error.ts";
 import { openSink } from "../render/terminal.ts";
 
-/** The command that a command line asks for, and what it is given. */
 export interface Request {
   readonly spec: CommandSpec;
   readonly raw: Raw;

@@ -140,7 +140,6 @@ function callEvent(event: ClientEvent): JsonObject | undefined {
 /** How often a live display moves on by itself, in milliseconds. */
 const TICK = 200;
 
-/** The display of an apply under way; calls tell it their part through `heard`. */
 interface ApplyDisplay {
   readonly heard: (event: ProgressEvent) => void;
   /** Draws nothing while somebody is asked: it would be drawn over the question. */
@@ -201,7 +200,6 @@ export function openDisplay(
   };
 }
 
-/** What came of it. */
 function sayOutcome(
   { outcome, plan, uncertain, milliseconds }: Applied,
   next: readonly NextStep[],
@@ -213,7 +211,6 @@ function sayOutcome(
   writer.text(renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }));
 }
 
-/** How to go on. */
 function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): readonly NextStep[] {
   const rest =
     file === undefined

@@ -128,7 +128,6 @@ export async function schema(
   return EXIT.done;
 }
 
-/** Where the schemas stand, from the project folder. */
 const SCHEMA_FILES = {
   project: ".vscode/tasc/project.schema.json",
   target: ".vscode/tasc/target.schema.json",
@@ -139,7 +138,6 @@ const SETTINGS_FILE = ".vscode/settings.json";
 
 const KEY = "yaml.schemas";
 
-/** Puts the schemas into the project, and names them in the editor's settings. */
 async function installForVscode(root: string): Promise<View> {
   const files: { readonly file: string; readonly written: boolean }[] = [];
   try {

@@ -4,7 +4,7 @@ import { type Address, compareText, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
-import type { StateEvent } from "../model/state.ts";
+import type { Binding, StateEvent } from "../model/state.ts";
 import { keyHolds } from "../plan/memory.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { type EditedText, editTexts, withTexts } from "./edit-files.ts";
@@ -123,7 +123,8 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
     if (!isUsable || live === undefined || !ids.has(live.id)) return [];
     // What the import itself binds does not say that tasc applied the target, so its batch generations are held.
     const isApplied = before !== undefined && before.bindings.size > 0;
-    const state = one.state && !isApplied ? { ...one.state, bindings: new Map() } : one.state;
+    const bindings = isApplied ? withoutMark(one.state?.bindings ?? []) : new Map<Address, Binding>();
+    const state = one.state && { ...one.state, bindings };
     return [
       [
         key,
@@ -131,7 +132,15 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
       ],
     ];
   });
-  return new Map([...joined(learnt, settled)].filter(([, events]) => events.length > 0));
+  const marked = (event: StateEvent): StateEvent =>
+    event.type === "bound" ? { ...event, imported: true } : event;
+  const all = [...joined(learnt, settled)].filter(([, events]) => events.length > 0);
+  return new Map(all.map(([key, events]) => [key, events.map(marked)]));
+}
+
+/** As if an apply had taken them up: that they are imported is nothing new. */
+function withoutMark(bindings: Iterable<readonly [Address, Binding]>): Map<Address, Binding> {
+  return new Map([...bindings].map(([address, { imported: _, ...binding }]) => [address, binding]));
 }
 
 /** In which stages new resources exist, and which files are there. */

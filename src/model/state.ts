@@ -56,6 +56,8 @@ export const isBinding = shape({
   /** A discovery that tasc started and has not seen end: what the service showed of the one before, or nothing. */
   generating: maybe(isText),
   locators: maybe(isLocators),
+  /** Bound by an import whose manifests no apply has taken up yet: what does not declare it has not removed it. */
+  imported: maybe(oneOf(true)),
 });
 export type Binding = Guarded<typeof isBinding>;
 
@@ -122,7 +124,7 @@ const EVENTS = {
   /** With another key than before, all fingerprints go: they can be compared with nothing. Record it first. */
   keyed: { keyCheck: isText },
   /** Binds an address; `fields` replaces what was recorded. Settles an intent of the address. */
-  bound: { address, id: isText, fields: isFields, secrets },
+  bound: { address, id: isText, fields: isFields, secrets, imported: maybe(oneOf(true)) },
   /** A field's record; it replaces what was recorded for that field, in all its parts. */
   wrote: { address, fields: isFields, secrets },
   forgot: { address, fields: isTexts },

@@ -112,9 +112,13 @@ export function renamedWarnings(
   });
 }
 
-/** With `onRemove: disable`, an orphaned test case that is still in use is set to DISABLED. */
+/**
+ * With `onRemove: disable`, an orphaned test case that is still in use is set to DISABLED; not if only an import has bound
+ * it: its manifests may be on a branch yet, or given up.
+ */
 export function disableOrphan(matched: MatchedTarget, orphan: Orphan): Change | undefined {
   if (parseAddress(orphan.address)?.kind !== "testCase" || matched.live === undefined) return undefined;
+  if (matched.state?.bindings.get(orphan.address)?.imported === true) return undefined;
   const live = matched.testCases.find((testCase) => testCase.id === orphan.id);
   if (live === undefined || live.status === "DISABLED") return undefined;
   return {

@@ -78,7 +78,7 @@ function settled(
     if (isSensitive(value)) secrets.add(name);
     else if (secrets.has(name) && !keepsParts(field, value, live)) secrets.delete(name);
   }
-  const isKnown = before?.id === id && sameJson(before.fields, records);
+  const isKnown = before?.id === id && before.imported !== true && sameJson(before.fields, records);
   if (isKnown && secrets.size === (before.secrets?.length ?? 0)) return [];
   return [{ type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) }];
 }

@@ -1,5 +1,5 @@
 import { type Address, compareText, isAddress } from "../model/address.ts";
-import { sameJson } from "../model/json.ts";
+import { defined, sameJson } from "../model/json.ts";
 import type { Binding, RunChange, RunRecord, State, StateEvent } from "../model/state.ts";
 
 /*
@@ -114,13 +114,15 @@ function key(draft: MutableState, keyCheck: string): void {
 
 /** Locators and shown secrets are those of one live resource, so another id loses them. */
 function bind(before: Binding | undefined, event: EventOf<"bound">): Binding {
-  const { id, fields, secrets = [] } = event;
-  if (before?.id !== id) return withSecrets({ id, fields }, event);
+  const { id, fields, secrets = [], imported } = event;
+  if (before?.id !== id) return withSecrets({ id, fields, ...defined({ imported }) }, event);
   // Of elements it says itself whether anything of a secret is left: their record is of what is declared of them.
   const isKept = (name: string): boolean =>
     name !== "elements" && sameJson(before.fields[name] ?? null, fields[name] ?? null);
   const kept = before.secrets?.filter(isKept) ?? [];
-  return withSecrets({ ...before, fields }, { fields, secrets: [...kept, ...secrets] });
+  const { imported: was, ...rest } = before;
+  const still = defined({ imported: imported && was });
+  return withSecrets({ ...rest, fields, ...still }, { fields, secrets: [...kept, ...secrets] });
 }
 
 /** A field shows a secret from the write that carried one until one that does not. */

@@ -124,6 +124,53 @@ describe.concurrent("a target that left the manifests", () => {
     });
   });
 
+  test("has not left where an import on a branch has bound it, until an apply has taken that up", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { target } = seed(service);
+      service.addCase(target, { description: "By hand" });
+      service.addCase(service.addTarget("Help Desk"), { description: "Ask" });
+      const policy = "policy: { onRemove: disable }\n";
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}${policy}`,
+        "targets/shop.yaml": SHOP,
+      });
+      const apply = async (): Promise<void> => {
+        const ran = await project.run(["apply", "--auto-approve"]);
+        expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      };
+      const planned = async (): Promise<readonly unknown[]> => {
+        const { value } = await project.json(["plan"]);
+        return [changed(value), list(value["orphaned"]).map((one) => at(one, "address"))];
+      };
+      await apply();
+      expect((await project.run(["import"])).code).toBe(0);
+      const branch = ["targets/help-desk.yaml", "targets/shop-imported.yaml"];
+      const texts = await Promise.all(branch.map((file) => project.read(file)));
+      const leave = () => Promise.all(branch.map((file) => project.remove(file)));
+      await leave();
+      const orphaned = [
+        "target.help-desk",
+        "environment.help-desk.default",
+        "testCase.help-desk.ask",
+        "environment.shop.default",
+        "environment.shop.preview-example-com",
+        "testCase.shop.by-hand",
+      ];
+      expect(await planned()).toEqual([[], orphaned]);
+      await apply();
+      for (const [at, file] of branch.entries())
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ [file]: texts[at] ?? "" });
+      await apply();
+      expect(service.writes()).toEqual([]);
+      await leave();
+      expect(await planned()).toEqual([
+        ["disable testCase.help-desk.ask", "disable testCase.shop.by-hand"],
+        orphaned,
+      ]);
+    });
+  });
+
   test("and comes back enabled is what the manifests changed, and no drift", async () => {
     await scene({}, async ({ project, service }) => {
       await left(project, seed(service), "policy: { onRemove: disable }\n");

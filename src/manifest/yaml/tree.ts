@@ -13,7 +13,7 @@ import {
   isSeq,
 } from "yaml";
 import { type Json, type Path, isArray } from "../../model/json.ts";
-import { NOT_PLAIN_DATA, plainValue, readFast } from "./fast.ts";
+import { Marks, NOT_PLAIN_DATA, plainValue, readFast } from "./fast.ts";
 import { type Finding, MAX_DEPTH, type TextSpan, findCharacters, placesOf, setOwn } from "./text.ts";
 
 /**
@@ -136,9 +136,9 @@ export function parseTree(source: string): Tree {
 
 /** The root of a text's tree, many times faster where the text is an everyday one. */
 export function rootOf(text: string): Node {
-  const marks: number[] = [];
+  const marks = new Marks();
   const value = readFast(text, marks);
-  return value === undefined ? parseTree(text).root : new MarkedTree(text, marks).node(value);
+  return value === undefined ? parseTree(text).root : new MarkedTree(text, marks.list).node(value);
 }
 
 /** Makes nodes of what the fast reader marked. They are written out: spread objects take much longer to make, and more room. */
