@@ -95,7 +95,7 @@ async function stageNames(options: ProjectOptions, host: Host) {
       chosen: settings.stage,
     }));
   const choice = chooseStage(project, options.stage, host.env["TASC_STAGE"]);
-  return { stages: stagesOf(project), chosen: choice.ok ? choice.stage : undefined };
+  return { stages: stagesOf(project), chosen: typeof choice === "string" ? choice : undefined };
 }
 
 export type OfStage<T> = { readonly stage: string } & (

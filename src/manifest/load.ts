@@ -24,7 +24,7 @@ import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
 import { findDuplicates, groupByTarget, resolveTarget } from "./target.ts";
-import type { Trust, TrustOf } from "./trust.ts";
+import type { TrustOf } from "./trust.ts";
 
 export interface LoadOptions extends ResolveOptions {
   readonly root: string;
@@ -97,7 +97,7 @@ export async function readProject(
   folder: ProjectFolder,
   { texts = true, counted }: Pick<LoadOptions, "texts" | "counted"> = {},
 ): Promise<ProjectReading> {
-  const trust: TrustOf = (await folder.trust?.()) ?? (() => NO_LIMITS);
+  const trust: TrustOf = (await folder.trust?.()) ?? (() => ({}));
   const problems = problemsOfAccess(folder);
   const documents: Document[] = [];
   const sources: SourceText[] = [];
@@ -160,10 +160,15 @@ export async function readProject(
 /** Why `tasc.yaml` is not read: it is not there, or what is wrong in it would show the lines of another file. */
 function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
   const own = folder.read(PROJECT_FILE);
-  if (!own.ok) return own.missing ? [noProject(folder)] : [];
+  const origin = { file: PROJECT_FILE, path: [] };
+  if (!own.ok) {
+    const detail = folder.list("").some(({ name }) => name === "tasc.yml")
+      ? "There is a tasc.yml. Rename it to tasc.yaml."
+      : "Run tasc from a project folder, use `--chdir DIR`, or create a project:\n  tasc init";
+    return own.missing ? [manifestProblem("no-project", origin, "There is no tasc.yaml here", detail)] : [];
+  }
   const { inside } = folder.follow(PROJECT_FILE);
   if (inside !== undefined && !HIDDEN.test(inside)) return [];
-  const origin = { file: PROJECT_FILE, path: [] };
   const summary = `${PROJECT_FILE} is a symbolic link out of the project folder, or to a hidden file`;
   return [manifestProblem("escaping-link", origin, summary, "Replace it with a file.")];
 }
@@ -199,20 +204,6 @@ function ownPartsOf(value: Json, part: ManifestPart | undefined): Json {
   return Object.fromEntries(own.map(([key, inner]) => [key, ownPartsOf(inner, entryOf(part, key))]));
 }
 
-const NO_LIMITS: Trust = {};
-
-function noProject(folder: ProjectFolder): ManifestProblem {
-  const misnamed = folder.list("").some(({ name }) => name === "tasc.yml");
-  return manifestProblem(
-    "no-project",
-    { file: PROJECT_FILE, path: [] },
-    "There is no tasc.yaml here",
-    misnamed
-      ? "There is a tasc.yml. Rename it to tasc.yaml."
-      : "Run tasc from a project folder, use `--chdir DIR`, or create a project:\n  tasc init",
-  );
-}
-
 export interface ResolveOptions {
   readonly stage?: string | undefined;
   readonly env: EnvironmentVariables;
@@ -233,9 +224,8 @@ export interface Resolution {
 export function resolveProject(reading: ProjectReading, options: ResolveOptions): Resolution {
   const { project, textFiles: files } = reading;
   if (project === undefined) return { problems: [], secrets: [] };
-  const choice = chooseStage(project, options.stage, options.env.TASC_STAGE);
-  if (!choice.ok) return { problems: [choice.problem], secrets: [] };
-  const { stage } = choice;
+  const stage = chooseStage(project, options.stage, options.env.TASC_STAGE);
+  if (typeof stage !== "string") return { problems: [stage], secrets: [] };
   const layers = settingsLayers(project, stage);
   const trust = reading.trust(stage);
   const { variables: readable } = trust;

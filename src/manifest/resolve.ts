@@ -4,9 +4,9 @@ import { Secret, UNKNOWN, type Value } from "../model/value.ts";
 import { type ManifestProblem, manifestProblem, showFound, showPath } from "./problem.ts";
 import { type Interpolated, type Interpolator, isTemplate } from "./interpolation.ts";
 import {
+  JSON_PART,
   type ManifestPart,
   allowed,
-  bare,
   convert,
   entryOf,
   holdsHidden,
@@ -31,17 +31,12 @@ export function resolveValue(part: ManifestPart, json: Json, path: Path, context
 function resolve(part: ManifestPart, json: Json, path: Path, context: ResolveContext): Value {
   if (typeof json === "string") return resolveText(part, json, path, context);
   if (isArray(json)) return json.map((item, at) => resolve(itemOf(part), item, [...path, at], context));
-  if (isObject(json)) return resolveMap(part, json, path, context);
-  return isHidden(part) && json !== null ? protect(String(json), context) : json;
-}
-
-function resolveMap(part: ManifestPart, json: JsonObject, path: Path, context: ResolveContext): Value {
-  return Object.fromEntries(
-    Object.entries(json).map(([key, value]) => [
-      key,
-      resolve(entryOf(part, key) ?? UNTYPED, value, [...path, key], context),
-    ]),
-  );
+  if (!isObject(json)) return isHidden(part) && json !== null ? protect(String(json), context) : json;
+  const entries = Object.entries(json).map(([key, value]) => [
+    key,
+    resolve(entryOf(part, key) ?? JSON_PART, value, [...path, key], context),
+  ]);
+  return Object.fromEntries(entries);
 }
 
 function resolveText(part: ManifestPart, text: string, path: Path, context: ResolveContext): Value {
@@ -96,8 +91,6 @@ function mayBeSecret({ shape, open }: ManifestPart): boolean {
   return open !== true && ["string", "url", "enum", "scalar", "json"].includes(shape.type);
 }
 
-const UNTYPED = bare({ type: "json" });
-
 function protect(text: string, { interpolator }: ResolveContext): Secret {
   interpolator.protect(text);
   return new Secret(text);
@@ -111,10 +104,7 @@ function isPlain(json: Json): boolean {
 
 /** Maps merge key by key, anything else replaces, null too. What only one of them has is shared, not copied. */
 export function merge(lower: Json, upper: Json): Json {
-  return isObject(lower) && isObject(upper) ? mergeMaps(lower, upper) : upper;
-}
-
-function mergeMaps(lower: JsonObject, upper: JsonObject): JsonObject {
+  if (!isObject(lower) || !isObject(upper)) return upper;
   const merged: Record<string, Json> = { ...lower };
   for (const [key, value] of Object.entries(upper)) {
     const below = Object.hasOwn(lower, key) ? lower[key] : undefined;

@@ -75,7 +75,7 @@ export function bare(shape: ManifestShape): ManifestPart {
   return { shape, description: "" };
 }
 
-const JSON_PART = bare({ type: "json" });
+export const JSON_PART = bare({ type: "json" });
 /** The description in a reference's `{ description: … }`. */
 const NAME_PART = bare({ type: "string", minLength: 1 });
 
@@ -183,9 +183,6 @@ export const RESERVED_KEYS = ["__proto__", "constructor", "prototype"] as const;
 /** A logical key that is none of the reserved names. */
 export const LOGICAL_KEY = KEY_PATTERN.replace("^", `^(?!(?:${RESERVED_KEYS.join("|")})$)`);
 
-/** A key of a map whose keys are the user's own: those that begin with `x-` mean nothing. */
-export const MAP_KEY = LOGICAL_KEY.replace("^", "^(?!x-)");
-
 /** Any key but the reserved names, and but what looks like an interpolation: keys have none. */
 export const ANY_KEY = `^(?!(?:${RESERVED_KEYS.join("|")})$)(?![\\s\\S]*\\$\\{)`;
 
@@ -230,12 +227,6 @@ function isOfType(shape: TextShape, text: string): boolean {
   const isMatch = new RegExp(TEXTS[shape.type].pattern, "u").test(text);
   return isMatch && (shape.type !== "url" || URL.canParse(text));
 }
-
-/** Something is interpolated, so that nothing can be said yet. */
-export const INTERPOLATED = "\\$\\{";
-
-/** Nothing but secrets, files and variables, which may hold secrets. */
-export const ONLY_SECRETS = "^(?:\\$\\{(?:secret|file|var):[^}]*\\})+$";
 
 export type Scalar = string | number | boolean;
 

@@ -20,12 +20,12 @@ import {
 } from "../problem.ts";
 import { foreignKey } from "../settings.ts";
 import {
+  JSON_PART,
   type ManifestPart,
   RESERVED_KEYS,
   type SchemaFinding,
   allowed,
   allowedIn,
-  bare,
   convert,
   entryOf,
   holdsHidden,
@@ -69,14 +69,14 @@ export function explainShape(
   for (const [pointer, found] of bySite) {
     const path = pathOf(pointer, whole);
     const parts = partsAlong(DOCUMENTS[kind], path);
-    const part = parts[path.length] ?? UNKNOWN_PART;
+    const part = parts[path.length] ?? JSON_PART;
     const value = valueAt(whole, path);
     const originOf = (inner: Path) => ({ file, path: root.length === 0 ? inner : [...root, ...inner] });
     const known = knownKeys(part);
     if (found.some(({ keyword }) => keyword === "false schema")) {
       // A key that means nothing beside the value of another one.
       const above = path.slice(0, -1);
-      const { shape } = parts[above.length] ?? UNKNOWN_PART;
+      const { shape } = parts[above.length] ?? JSON_PART;
       if (shape.type !== "object" || shape.branches === undefined) continue;
       const branch = valueAt(whole, [...above, shape.branches.key]);
       const { path: place } = originOf(path);
@@ -175,7 +175,6 @@ function isLossOfResources(path: Path): boolean {
 }
 
 const KEY = { at: "key" } as const;
-const UNKNOWN_PART = bare({ type: "json" });
 
 /** The keys that may stand in a part; none where they are the user's own. */
 function knownKeys({ shape }: ManifestPart): readonly string[] {
