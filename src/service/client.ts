@@ -93,7 +93,9 @@ export function createClient(options: ClientOptions) {
   setMaxListeners(0, signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
   const limiter = new Limiter({ concurrency, rateLimit, shareRate, world, signal });
-  const redactAll = redactingKey(apiKey, redact);
+  const key = apiKey.reveal();
+  const redactAll: Redact =
+    key.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(key, SENSITIVE);
   let transport: Promise<Transport> | undefined;
   const open = async (): Promise<Transport> => {
     const { openTransport } = await import("./transport.ts");
@@ -109,7 +111,7 @@ export function createClient(options: ClientOptions) {
     const request = {
       method,
       path: `${baseUrl.path}${pathOf(path)}${query}`,
-      headers: { "X-API-Key": apiKey.reveal(), Accept: "application/json", "User-Agent": "tasc", ...json },
+      headers: { "X-API-Key": key, Accept: "application/json", "User-Agent": "tasc", ...json },
       body: body ?? null,
     };
     for (let connects = 1; ; connects++) {
@@ -145,7 +147,7 @@ export function createClient(options: ClientOptions) {
     let acted: MayHaveActed = "no";
     const failed = (fault: Fault): ServiceError =>
       new ServiceError({ ...fault, method, path, attempts: attempt, acted });
-    if (!HEADER_VALUE.test(apiKey.reveal())) throw failed({ kind: "unsendable" });
+    if (!HEADER_VALUE.test(key)) throw failed({ kind: "unsendable" });
     if (!(await limiter.enter())) throw failed({ kind: "interrupted" });
     const number = ++count;
     const tell = (what: OfThisCall<ClientEvent>): void =>
@@ -252,8 +254,3 @@ const HEADER_VALUE = /^[!-~]([\t -~]*[!-~])?$/;
 
 /** Shorter texts occur by themselves; removing them would spoil messages and protect nothing. */
 const MIN_REDACTED = 4;
-
-function redactingKey(key: Secret, redact: Redact): Redact {
-  const text = key.reveal();
-  return text.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(text, SENSITIVE);
-}

@@ -181,10 +181,20 @@ function refusal(faultOf: (body: Uint8Array) => Fault): AnswerReader<never> {
   };
 }
 
-/** Holds the answer whole and parses it; an empty one is undefined. */
-export function wholeAnswer(): AnswerReader<Json | undefined> {
+/** Holds the answer whole. @param read is given what parses it */
+function heldAnswer<T>(read: (parse: () => Json | undefined) => T): AnswerReader<T> {
   let pieces: Uint8Array[] = [];
   let size = 0;
+  const parse = (unreadable: Fault | undefined): Json | undefined => {
+    if (unreadable !== undefined) throw new FaultError(unreadable);
+    if (size > MAX_ANSWER_BYTES)
+      throw new FaultError({ kind: "too-big", what: "answer", limit: MAX_ANSWER_BYTES });
+    if (size === 0) return undefined;
+    const bytes = withoutBom(Buffer.concat(pieces));
+    if (isDeeper(bytes, MAX_DEPTH))
+      throw new FaultError({ kind: "too-big", what: "depth", limit: MAX_DEPTH });
+    return parseBytes(bytes);
+  };
   return {
     take(piece) {
       pieces.push(piece);
@@ -192,45 +202,33 @@ export function wholeAnswer(): AnswerReader<Json | undefined> {
       if (size > MAX_ANSWER_BYTES) pieces = [];
       return size <= MAX_ANSWER_BYTES;
     },
-    end(unreadable) {
-      if (unreadable !== undefined) throw new FaultError(unreadable);
-      if (size > MAX_ANSWER_BYTES)
-        throw new FaultError({ kind: "too-big", what: "answer", limit: MAX_ANSWER_BYTES });
-      if (size === 0) return undefined;
-      const bytes = withoutBom(Buffer.concat(pieces));
-      if (isDeeper(bytes, MAX_DEPTH))
-        throw new FaultError({ kind: "too-big", what: "depth", limit: MAX_DEPTH });
-      return parseBytes(bytes);
-    },
+    end: (unreadable) => read(() => parse(unreadable)),
   };
 }
 
+/** An empty answer is undefined. */
+export function wholeAnswer(): AnswerReader<Json | undefined> {
+  return heldAnswer((parse) => parse());
+}
+
 export function shapedAnswer<T>(read: (answer: Json) => T): AnswerReader<T> {
-  const whole = wholeAnswer();
-  return {
-    ...whole,
-    end(unreadable) {
-      const answer = whole.end(unreadable);
-      if (answer === undefined) throw new FaultError({ kind: "unreadable", why: "empty", offset: undefined });
-      return read(answer);
-    },
-  };
+  return heldAnswer((parse) => {
+    const answer = parse();
+    if (answer === undefined) throw new FaultError({ kind: "unreadable", why: "empty", offset: undefined });
+    return read(answer);
+  });
 }
 
 /** The answer of an update, of which the status says it all: a body that cannot be read is as good as none. */
 export function optionalAnswer(): AnswerReader<Json | undefined> {
-  const whole = wholeAnswer();
-  return {
-    ...whole,
-    end(unreadable) {
-      try {
-        return whole.end(unreadable);
-      } catch (error) {
-        if (error instanceof FaultError) return undefined;
-        throw error;
-      }
-    },
-  };
+  return heldAnswer((parse) => {
+    try {
+      return parse();
+    } catch (error) {
+      if (error instanceof FaultError) return undefined;
+      throw error;
+    }
+  });
 }
 
 /** A list of which one item is held at a time. @param read what is kept of it */

@@ -1,5 +1,4 @@
 import { TascError } from "../model/error.ts";
-import type { FaultKind } from "../model/events.ts";
 import type { Path } from "../model/json.ts";
 import type { Method } from "./request.ts";
 
@@ -75,10 +74,9 @@ export class ServiceError extends TascError {
 
 /** Whether the service cannot be reached or does not accept the key: exit code 6 of the design contract. */
 export function isOutOfReach(fault: Fault): boolean {
-  return fault.kind === "timeout" ? fault.during === "connecting" : OUT_OF_REACH.includes(fault.kind);
+  if (fault.kind === "timeout") return fault.during === "connecting";
+  return fault.kind === "unsendable" || fault.kind === "unreachable" || fault.kind === "key-refused";
 }
-
-const OUT_OF_REACH: readonly FaultKind[] = ["unsendable", "unreachable", "key-refused"];
 
 /**
  * Whether the service can have acted on a send that ended with the fault. A 4xx says that it did not, except 408, which

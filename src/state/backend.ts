@@ -1,6 +1,7 @@
 import type { JsonObject } from "../model/json.ts";
 import { type Guarded, isCount, isText, maybe, shape } from "../model/shape.ts";
 import type { State, StateEvent } from "../model/state.ts";
+import type { Processes } from "./lock.ts";
 
 export interface StateKey {
   readonly stage: string;
@@ -148,12 +149,6 @@ export function isPast([wall, steady]: Moment, milliseconds: number): boolean {
 export type Revision = string;
 
 export const NO_DOCUMENT: Revision = "";
-
-export interface Processes {
-  readonly self: ProcessTraits;
-  /** The start of a running process, `"unknown"` if the system does not tell; `undefined`: there is none. */
-  readonly startOf: (pid: number) => Promise<string | undefined>;
-}
 
 export interface StateRuntime {
   /** Absolute; a relative `path` of the local backend starts here. */

@@ -203,17 +203,19 @@ function lineOf(text: string, what: RegExp): number | undefined {
   return index === undefined ? undefined : text.slice(0, index).split("\n").length;
 }
 
+/** Milliseconds. */
+const HALF_WRITTEN = 200;
+
 /** `readAll` one by one. What cannot be read is read once more after a pause: something may have been writing it. */
 export async function readEach(
   keys: readonly DocumentKey[],
   clock: Clock,
-  pause: number,
   read: (key: DocumentKey) => Promise<StoredState | undefined>,
 ): Promise<ReadonlyMap<string, StoredState>> {
   const all = await sideBySide(keys, async (key) => {
     const stored = await read(key).catch(async (error: unknown) => {
       problemOf(error, "corrupt");
-      await clock.sleep(pause);
+      await clock.sleep(HALF_WRITTEN);
       return await read(key);
     });
     return stored === undefined ? [] : [[key.target, stored] as const];

@@ -59,22 +59,15 @@ export function moveAddress(state: State, from: Address, to: Address): State {
 export function moveTarget(state: State, to: string, there: State | undefined): State {
   const from = targetAddress(state.target);
   if (isBlank(state)) throw unknown(from, "move");
-  const moved = underKey(state, to);
+  const moves = knownAddresses(state).map((address): StateEvent => ({
+    type: "moved",
+    from: address,
+    to: inTarget(address, to),
+  }));
+  const moved = { ...applyEvents(state, moves), target: to };
   if (there !== undefined && !isBlank(there) && formatDocument(there) !== formatDocument(moved))
     throw occupied(targetAddress(to));
   return moved;
-}
-
-function underKey(state: State, target: string): State {
-  const rename = <V>(map: ReadonlyMap<Address, V>): ReadonlyMap<Address, V> =>
-    new Map([...map].map(([address, value]) => [inTarget(address, target), value]));
-  return {
-    ...state,
-    target,
-    bindings: rename(state.bindings),
-    batchGenerations: rename(state.batchGenerations),
-    intents: rename(state.intents),
-  };
 }
 
 function inTarget(address: Address, target: string): Address {

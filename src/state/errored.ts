@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { jsonIn } from "../model/json.ts";
 import { isRecord, isText } from "../model/shape.ts";
 import { type State, type StateEvent, areStateEvents } from "../model/state.ts";
-import type { DocumentKey, StateKey, StateRuntime } from "./backend.ts";
+import type { StateKey, StateRuntime } from "./backend.ts";
 import { checkKey, formatDocument, isDocumentKey } from "./document.ts";
 import { fileName, makeFolder, readIfThere, replaceFile } from "./files.ts";
 import { StateFailure, attempt } from "./problem.ts";
@@ -18,12 +18,6 @@ import { StateFailure, attempt } from "./problem.ts";
  * It goes into the team's state, so a file that a pull request brings along must not count: it is sealed.
  */
 
-export interface Errored {
-  /** Digest of the state that was saved last, with nothing of `events` in it. */
-  readonly saved: string;
-  readonly events: readonly StateEvent[];
-}
-
 type Sealer = Pick<StateRuntime, "projectFolder" | "seal">;
 
 export function erroredFile(
@@ -35,14 +29,10 @@ export function erroredFile(
 
 const FORMAT = "tasc-errored";
 
-export async function writeErrored(
-  world: Sealer,
-  key: DocumentKey,
-  saved: State,
-  events: readonly StateEvent[],
-): Promise<string> {
-  const file = erroredFile(world, key);
-  const { stage, target, service } = key;
+/** @param saved what was saved last, with nothing of the events in it @returns the file */
+export async function writeErrored(world: Sealer, saved: State, events: readonly StateEvent[]) {
+  const file = erroredFile(world, saved);
+  const { stage, target, service } = saved;
   const content = { format: FORMAT, version: 1, stage, target, service, saved: digestOf(saved), events };
   return await attempt(file, async () => {
     await makeFolder(join(file, ".."), world.projectFolder);
@@ -52,10 +42,15 @@ export async function writeErrored(
   });
 }
 
-export async function readErrored(world: Sealer, key: DocumentKey): Promise<Errored | undefined> {
-  const file = erroredFile(world, key);
+/** Has recorded on top of a state what an earlier run could not save. @returns the file that it was in */
+export async function takeInErrored(
+  world: Sealer,
+  state: State,
+  record: (events: readonly StateEvent[]) => Promise<void>,
+): Promise<string | undefined> {
+  const file = erroredFile(world, state);
   const corrupt = (reason: string) => new StateFailure({ kind: "corrupt", where: file, reason });
-  return await attempt(file, async () => {
+  const missing = await attempt(file, async () => {
     const bytes = await readIfThere(file);
     if (bytes === undefined) return undefined;
     const content = jsonIn(bytes.toString("utf8"));
@@ -67,24 +62,18 @@ export async function readErrored(world: Sealer, key: DocumentKey): Promise<Erro
     const { saved, events } = content;
     if (!isDocumentKey(content) || !areStateEvents(events))
       throw corrupt('its "events" are not as tasc writes them');
-    checkKey(content, key, file);
-    return { saved, events };
+    checkKey(content, state, file);
+    return digestOf(state) === saved ? events : events.flatMap((event) => newTo(state, event));
   });
-}
-
-export async function removeErrored(world: Sealer, key: StateKey): Promise<void> {
-  await rm(erroredFile(world, key), { force: true });
+  if (missing === undefined) return undefined;
+  await record(missing);
+  await rm(file, { force: true });
+  return file;
 }
 
 function digestOf(state: State): string {
   const { lineage: _, ...rest } = state;
   return createHash("sha256").update(formatDocument(rest)).digest("base64url");
-}
-
-/** What is to be recorded on top of a state, for what an earlier run could not save. */
-export function erroredEvents(state: State, { saved, events }: Errored): readonly StateEvent[] {
-  if (digestOf(state) === saved) return events;
-  return events.flatMap((event) => newTo(state, event));
 }
 
 /** What the next plan does not find out by itself, or look up what became of it. */

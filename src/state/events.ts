@@ -142,11 +142,9 @@ function locate(binding: Binding, event: EventOf<"located">): Binding {
   const all = { ...before, ...event.locators };
   const known = event.elements && new Set(event.elements);
   const locators = known === undefined ? all : keep(all, (id) => known.has(id));
-  const shown = event.secret === true ? withSecrets(rest, ELEMENTS) : rest;
+  const shown = event.secret === true ? withSecrets(rest, { fields: {}, secrets: ["elements"] }) : rest;
   return Object.keys(locators).length > 0 ? { ...shown, locators } : shown;
 }
-
-const ELEMENTS = { fields: {}, secrets: ["elements"] };
 
 function plannedChanges(changes: EventOf<"began">["changes"]): ReadonlyMap<Address, RunChange> {
   const entries = Object.entries(changes).flatMap(([address, { action, calls }]) =>

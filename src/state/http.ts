@@ -36,8 +36,6 @@ const HISTORY = "_history";
 
 const ENTRIES = 200;
 const TRIES = 6;
-/** Milliseconds. */
-const HALF_WRITTEN = 250;
 
 const NONE = new Set([204, 404]);
 /** Terraform's text has 423 and 409 for a lock that somebody holds. */
@@ -62,7 +60,7 @@ class HttpBackend implements Backend {
   }
 
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
-    return await readEach(keys, this.#world.clock, HALF_WRITTEN, async (key) => {
+    return await readEach(keys, this.#world.clock, async (key) => {
       const text = await this.#get(key);
       if (text === undefined) return undefined;
       const { state, serial } = parseDocument(text, key, this.#where(key));
@@ -173,9 +171,7 @@ class HttpBackend implements Backend {
   }
 
   /** The protocol tells who holds a lock only to who asks for it. */
-  holder(): Promise<undefined> {
-    return Promise.resolve(undefined);
-  }
+  async holder(): Promise<undefined> {}
 
   /** Asks for the lock, to learn who holds it, and frees what it gets. */
   async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {

@@ -30,9 +30,6 @@ import {
 import { createLockInfo, readLock, removeLock, takeLock } from "./lock.ts";
 import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts";
 
-/** Milliseconds. */
-const HALF_WRITTEN = 100;
-
 /** Bytes after which a stage's history goes on in a new file; the one before it is kept. */
 const HISTORY_CAP = 1024 * 1024;
 
@@ -52,7 +49,7 @@ export class LocalBackend implements Backend {
   }
 
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
-    return await readEach(keys, this.#world.clock, HALF_WRITTEN, async (key) => {
+    return await readEach(keys, this.#world.clock, async (key) => {
       const paths = pathsOf(this.#root, key);
       const read = async () => stateOf(await readFiles(paths, key), key, paths.document);
       return await attempt(paths.document, read);

@@ -4,13 +4,7 @@ import { link, readFile, readlink, rename, rm, writeFile } from "node:fs/promise
 import { dirname } from "node:path";
 import { defined, jsonIn } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
-import {
-  type LockInfo,
-  type ProcessTraits,
-  type Processes,
-  type StateRuntime,
-  isLockInfo,
-} from "./backend.ts";
+import { type LockInfo, type ProcessTraits, type StateRuntime, isLockInfo } from "./backend.ts";
 import { FILE_MODE, absent, readIfThere } from "./files.ts";
 import { codeOf } from "./problem.ts";
 
@@ -76,7 +70,9 @@ function differ(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && b !== undefined && a !== b;
 }
 
-export async function readProcesses(host: string, pid: number): Promise<Processes> {
+export type Processes = Awaited<ReturnType<typeof readProcesses>>;
+
+export async function readProcesses(host: string, pid: number) {
   const machineId = await textOf("/etc/machine-id");
   const started = await startOf(pid);
   const self = defined({
@@ -90,6 +86,7 @@ export async function readProcesses(host: string, pid: number): Promise<Processe
   return { self, startOf };
 }
 
+/** When a process started, `"unknown"` if the system does not tell; `undefined`: there is none. */
 async function startOf(pid: number): Promise<string | undefined> {
   if (!answersSignals(pid)) return undefined;
   const stat = await textOf(`/proc/${pid}/stat`);
@@ -212,7 +209,6 @@ const NO_LINKS: readonly unknown[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"
 
 async function writeAside(path: string, info: LockInfo): Promise<string> {
   const temporary = `${path}.${encodeURIComponent(info.id)}.tmp`;
-  await rm(temporary, { force: true });
   await createFile(temporary, info);
   return temporary;
 }

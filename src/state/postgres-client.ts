@@ -1,8 +1,9 @@
 import { once, setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type Socket, connect as connectTcp, isIP } from "node:net";
-import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from "node:tls";
+import { checkServerIdentity, connect as connectTls } from "node:tls";
 import type { RowList, Sql } from "postgres";
+import { defined } from "../model/json.ts";
 import type { PostgresConnection } from "./config.ts";
 import { codeOf } from "./problem.ts";
 
@@ -177,14 +178,10 @@ async function openSocket(config: PostgresConnection, host: string, port: number
 
 async function encrypted(socket: Socket, config: PostgresConnection, host: string): Promise<Socket> {
   const { tls, rootCertificate } = config;
-  const options: ConnectionOptions = { socket, ...(isIP(host) === 0 && { servername: host }) };
-  const ca =
-    rootCertificate === undefined || rootCertificate === "system"
-      ? undefined
-      : await readFile(rootCertificate);
+  const isGiven = rootCertificate !== undefined && rootCertificate !== "system";
+  const ca = isGiven ? await readFile(rootCertificate) : undefined;
   const checked = connectTls({
-    ...options,
-    ...(ca !== undefined && { ca }),
+    ...defined({ socket, ca, servername: isIP(host) === 0 ? host : undefined }),
     rejectUnauthorized: tls === "verify-full" || tls === "verify-ca" || ca !== undefined,
     // With a socket that is there already, Node would check the certificate of an IP address against "localhost".
     checkServerIdentity: (_, certificate) =>

@@ -174,10 +174,9 @@ export class PostgresBackend implements Backend {
              pg_backend_pid()::text as session`,
         [stage, target, info.id, JSON.stringify(info), number],
       );
-      const holder = parseInfo(row?.["info"]);
-      if (row?.["taken"] !== "true") throw locked(key, holder);
+      if (row?.["taken"] !== "true") throw locked(key, parseInfo(row?.["info"]));
       this.#granted.add(info.id);
-      return this.#heldLock(key, number, info, connection, row["session"] ?? "", holder);
+      return this.#heldLock(key, number, info, connection, row);
     }).catch((error: unknown) => {
       this.#held.delete(number);
       throw error;
@@ -354,15 +353,10 @@ export class PostgresBackend implements Backend {
     return rows.map((row) => jsonIn(row["entry"] ?? ""));
   }
 
-  /** @param session the database's, which has the lock for as long as it lasts */
-  #heldLock(
-    key: DocumentKey,
-    number: string,
-    info: LockInfo,
-    connection: Connection,
-    session: string,
-    takenOver: LockInfo | undefined,
-  ): HeldLock {
+  #heldLock(key: DocumentKey, number: string, info: LockInfo, connection: Connection, row: Row): HeldLock {
+    const takenOver = parseInfo(row["info"]);
+    /** The database's, which has the lock for as long as it lasts. */
+    const session = row["session"] ?? "";
     const { stage, target } = key;
     const { lost } = connection;
     const { documents, journal, versions, locks } = this.#tables;

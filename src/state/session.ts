@@ -18,11 +18,11 @@ import {
   sideBySide,
 } from "./backend.ts";
 import type { BackendConfig } from "./config.ts";
-import { erroredEvents, erroredFile, readErrored, removeErrored, writeErrored } from "./errored.ts";
+import { takeInErrored, writeErrored } from "./errored.ts";
 import { applyEvents } from "./events.ts";
 import { entryOfInterrupted } from "./history.ts";
 import { createLockInfo } from "./lock.ts";
-import { StateFailure, type StateProblem, problemOf } from "./problem.ts";
+import { StateFailure, type StateProblem, lockLost, problemOf } from "./problem.ts";
 
 /** Other backends, and what they depend on, are not even loaded. */
 export async function openBackend(config: BackendConfig, world: StateRuntime): Promise<Backend> {
@@ -183,16 +183,10 @@ export class Session {
 
   /** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
   async recover(backend: Backend): Promise<void> {
-    const { key } = this.#lock;
-    const errored = await readErrored(this.#world, key);
-    if (errored !== undefined) {
-      await this.record(erroredEvents(this.state, errored));
-      await removeErrored(this.#world, key);
-      this.takenIn = erroredFile(this.#world, key);
-    }
-    const { run } = this.state;
+    this.takenIn = await takeInErrored(this.#world, this.state, (events) => this.record(events));
+    const { run, stage } = this.state;
     if (run === undefined) return;
-    if (run.changes.size > 0) await backend.addHistory(key.stage, entryOfInterrupted(run));
+    if (run.changes.size > 0) await backend.addHistory(stage, entryOfInterrupted(run));
     await this.record([{ type: "ended" }]);
   }
 
@@ -242,10 +236,8 @@ export class Session {
     await this.#closed;
   }
 
-  readonly #broke = (): void => {
-    const reason = "the connection that held it broke";
-    this.#loss.abort(new StateFailure({ kind: "lock-lost", key: this.#lock.key, reason }));
-  };
+  readonly #broke = (): void =>
+    this.#loss.abort(lockLost(this.#lock.key, "the connection that held it broke"));
 
   async #add(events: readonly StateEvent[], lasting: boolean): Promise<void> {
     if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
@@ -301,7 +293,7 @@ export class Session {
       await this.#lock.unlock().catch(ignoreStateFailure);
       if (!(error instanceof StateFailure) || unsaved.length === 0) throw error;
       const saved = applyEvents(this.#document, this.#events.slice(0, this.#saved));
-      const file = await writeErrored(this.#world, this.#lock.key, saved, unsaved);
+      const file = await writeErrored(this.#world, saved, unsaved);
       throw new StateFailure(keptIn(file, error.problem));
     }
     await this.#lock.unlock();

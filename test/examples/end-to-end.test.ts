@@ -63,10 +63,8 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
     async (stage) => {
       const stages =
         "stages:\n  staging: { service: { apiKey: '${secret:STAGING_KEY}' } }\n  production: { service: { apiKey: '${secret:PRODUCTION_KEY}' } }\n";
-      stage.write(
-        "tasc.yaml",
-        PROJECT.replace(/stages.*\n/, stages).replace(', apiKey: "${secret:APIKEY}"', ""),
-      );
+      const settings = PROJECT.replace(/stages.*\n/, stages).replace(', apiKey: "${secret:APIKEY}"', "");
+      stage.write("tasc.yaml", settings);
       stage.write("targets/shop.yaml", TARGET);
       const pulls = [
         { merged_at: "then", base: { ref: "main" }, head: { sha: COMMIT, repo: { full_name: "acme/shop" } } },
@@ -120,9 +118,10 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       expect(readFileSync(`${stage.dir}-summary.md`, "utf8")).toContain("tasc plan for `production`");
 
       editInStaging(stage);
+      stage.write("tasc.yaml", `${settings}policy: { maxChanges: 0 }\n`);
       await shell("git commit --quiet --all -m Tag && git push --quiet origin main", computer);
       rmSync(join(computer.temp, "artifacts"), { recursive: true });
-      await play("apply", { "override-policy": "" }, "workflow_dispatch");
+      await play("apply", { "override-policy": "maxChanges" }, "workflow_dispatch");
       await passAll(stage);
       await play("promote", { from: "staging", to: "production", only: "*" });
       expect(readFileSync(join(computer.temp, "artifacts", "pull-request"), "utf8")).toContain(
