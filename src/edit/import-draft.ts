@@ -9,6 +9,7 @@ import { type MatchedTarget, liveInWords } from "../plan/compare.ts";
 import { normalUrl } from "../plan/input.ts";
 import { NAMED_BY, type NamedKind, matchedIds } from "../plan/match.ts";
 import { type SecretFields, secretFields } from "../plan/memory.ts";
+import { groupBy } from "../render/words.ts";
 import {
   type ImportSources,
   type KnownResources,
@@ -75,11 +76,11 @@ export function foldersWith(
 export type FolderNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 export function folderNamesIn(folders: readonly Folder[]): FolderNames {
-  const names = new Map<string, Map<string, string>>();
-  for (const { target, id, name } of folders)
-    if (name !== undefined)
-      names.set(target.id, (names.get(target.id) ?? new Map<string, string>()).set(id, name));
-  return names;
+  const namesIn = (own: readonly Folder[]) =>
+    own.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const]));
+  return new Map(
+    [...groupBy(folders, ({ target }) => target.id)].map(([id, own]) => [id, new Map(namesIn(own))]),
+  );
 }
 
 /** The folders of the targets that are imported. @param inferred from other stages */
@@ -93,14 +94,14 @@ export function foldersOf(
     const managed = matchedIds(matched?.matches ?? new Map());
     const learnt = [...(state?.folders ?? [])].map(([name, id]) => [id, name] as const);
     const names = new Map([...(inferred.get(target.id) ?? []), ...learnt]);
-    const fresh = new Map<string, string[]>();
-    for (const { id, folderId, status, description } of base.live.testCases.get(target.id) ?? []) {
-      if (typeof folderId !== "string") continue;
-      const inside = fresh.get(folderId) ?? [];
-      fresh.set(folderId, inside);
-      if (status !== DELETED && !managed.has(id)) inside.push(description ?? id);
-    }
-    return [...fresh].map(([id, inside]) => ({ target, id, name: names.get(id), fresh: inside }));
+    const inFolders = (base.live.testCases.get(target.id) ?? []).filter(
+      ({ folderId }) => typeof folderId === "string",
+    );
+    return [...groupBy(inFolders, ({ folderId }) => folderId ?? "")].map(([folder, own]) => {
+      const fresh = own.filter(({ id, status }) => status !== DELETED && !managed.has(id));
+      const inside = fresh.map(({ id, description }) => description ?? id);
+      return { target, id: folder, name: names.get(folder), fresh: inside };
+    });
   });
 }
 
