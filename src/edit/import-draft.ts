@@ -178,13 +178,6 @@ const NOT_BINDABLE =
   "nothing that it shows tells it from all others, and its id is not a UUID, so that `id:` cannot bind it";
 const UNCLEAR = "a manifest may mean it, which is not clear; `tasc plan` says what it takes to make it so";
 
-/** Begins the key of what has no name. */
-const NOUNS: Readonly<Record<NamedKind, string>> = {
-  target: "target",
-  environment: "environment",
-  testCase: "case",
-};
-
 /** Of a URL host and path: what is readable of it, and tells environments of one application apart. */
 function readableName(kind: NamedKind, text: string, plainApp: DraftOptions["plainApp"]): string {
   if (kind === "target") return plainApp(text) || text;
@@ -246,7 +239,7 @@ function draftsOf(
     const isHidden = options.secrets.get(id)?.includes(NAMED_BY[kind]) === true;
     const shown = name === undefined || isHidden || options.holdsSecret(name) ? undefined : name;
     const readable = shown && readableName(kind, shown, plainApp);
-    return keys.has(id) ? [] : [{ id, name: readable, noun: NOUNS[kind] }];
+    return keys.has(id) ? [] : [{ id, name: readable, noun: kind === "testCase" ? "case" : kind }];
   });
   const used = new Set([...keys.values(), reserved].map((key) => key.toLowerCase()));
   for (const [id, key] of chooseKeys(requests, (key) => used.has(key) || isTaken(key))) keys.set(id, key);
@@ -320,11 +313,9 @@ function withPrerequisites(
 /** Whether going from one test case to the prerequisite of it, and on, comes by another. */
 function leadsTo(wanted: string, start: string, next: ReadonlyMap<string, string>): boolean {
   const seen = new Set<string>();
-  for (let key: string | undefined = start; key !== undefined && !seen.has(key); key = next.get(key)) {
-    if (key === wanted) return true;
+  for (let key: string | undefined = start; key !== undefined && !seen.has(key); key = next.get(key))
     seen.add(key);
-  }
-  return false;
+  return seen.has(wanted);
 }
 
 /** What decides on the way a live value is declared, in addition to the value. */
