@@ -239,10 +239,7 @@ const ROLES = {
   replaced: "  (replaced by what follows)",
 } as const;
 
-/**
- * The layers of a resource that give a field a value, lowest first, and the interpolations of those that count, each
- * once, and behind a variable those of its value.
- */
+/** The layers that give a field a value, lowest first, and the interpolations of those that count, each once. */
 function sourcesOf({ path }: Field, value: Value | undefined, facts: Facts) {
   const isHidden =
     value !== undefined &&
