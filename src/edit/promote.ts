@@ -155,10 +155,6 @@ function wishFor(difference: Difference, manifests: Manifests, from: StageView, 
   };
 }
 
-export interface ProofRequest extends PromoteRequest {
-  readonly folder: ProjectFolder;
-}
-
 /**
  * Reads the manifests as they are going to be: the diff of what was promoted must be empty, and nothing else changed.
  * @returns what is wrong; nothing where all is well
@@ -166,7 +162,7 @@ export interface ProofRequest extends PromoteRequest {
 export async function provePromotion(
   texts: readonly NewText[],
   { changes, left }: Rewrite,
-  request: ProofRequest,
+  request: PromoteRequest & { readonly folder: ProjectFolder },
 ): Promise<string | undefined> {
   const { folder, env, from, to, inScope, stages } = request;
   const reading = await readProject(withTexts(folder, texts));

@@ -275,8 +275,7 @@ function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Json {
   return [...kept, ...live.filter((item) => !meant.includes(item)).map(escaped)];
 }
 
-export interface PullProof extends ProjectDocuments {
-  readonly stages: readonly string[];
+interface PullProof extends ProjectDocuments, Pick<PullRequest, "stages"> {
   readonly folder: ProjectFolder;
   readonly options: LoadOptions;
   /** What was planned from. */

@@ -458,8 +458,7 @@ export function placeAll<G extends Goal>(
     return set?.kind !== "set" || isMet(set.value);
   };
   const harmsNobody = (after: Manifests, own: FieldRef, candidate: Candidate): boolean => {
-    const { layer } = candidate.slot;
-    const ofStage = layer === "stage" || layer === "stage defaults";
+    const ofStage = candidate.slot.layer.startsWith("stage");
     const sharing = isShared(candidate.slot) ? siblingsOf(manifests, own.address) : [own.address];
     // Thousands may share a default, and the first that minds settles it.
     return sharing.every((address) =>
@@ -509,7 +508,7 @@ export function placeAll<G extends Goal>(
 }
 
 function isShared({ layer }: Slot): boolean {
-  return layer === "defaults" || layer === "stage defaults";
+  return layer.endsWith("defaults");
 }
 
 /** All resources that share defaults with one, that itself among them. */
