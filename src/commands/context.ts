@@ -11,8 +11,8 @@ import { printedJson } from "../render/escape.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
 import { diagnosticView, writeJson } from "../render/json.ts";
 import { type Redactor, createRedactor, redactDiagnostic } from "../render/redact.ts";
-import { type Style, COLOURED, PLAIN } from "../render/style.ts";
-import { type Terminal, Writer, terminalOf } from "../render/terminal.ts";
+import { COLOURED, PLAIN, type Style } from "../render/style.ts";
+import { Writer, terminalOf } from "../render/terminal.ts";
 import { type View, show } from "../render/view.ts";
 
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
@@ -53,8 +53,8 @@ export class Console {
   constructor(world: ProcessContext, level: LogLevel, noColor: boolean) {
     const { env, stdout, stderr, unwritten: failed } = world;
     const terminals = {
-      stdout: terminalFor(stdout, env, noColor),
-      stderr: terminalFor(stderr, env, noColor),
+      stdout: terminalOf({ isTTY: stdout.isTTY, columns: stdout.columns, environment: env, noColor }),
+      stderr: terminalOf({ isTTY: stderr.isTTY, columns: stderr.columns, environment: env, noColor }),
     };
     this.level = level;
     this.#version = world.version;
@@ -157,15 +157,6 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
         }),
     },
   };
-}
-
-function terminalFor(
-  // The types say that every stream has these; one that leads to a file or a pipe has not.
-  { isTTY = false, columns = 0 }: { isTTY?: boolean; columns?: number },
-  environment: ProcessContext["env"],
-  noColor: boolean,
-): Terminal {
-  return terminalOf({ isTTY, columns, environment, noColor });
 }
 
 /** The versions of Node in which the flags are known to be there and to be heeded while a program runs. */

@@ -256,9 +256,8 @@ function draftsOf(
 }
 
 /**
- * Whether what a manifest declares of a live resource finds it and no other. The DEFAULT environment is found by its
- * type, another by its URL; of types that the interface does not name nothing is found. A test case is found by its
- * external id, or else by its name.
+ * Whether what a manifest declares of a live resource finds it and no other, as the planner matches: of types that the
+ * interface does not name nothing is found.
  */
 function finder(
   kind: NamedKind,
@@ -281,9 +280,8 @@ function finder(
 const PREREQUISITE = "discovery.prerequisite";
 
 /**
- * Test cases with the keys of their prerequisites. One that has no key here is left out, and so is one that closes a
- * circle: the service may have such, but a manifest cannot, since they could not be created in any order.
- *
+ * Test cases with the keys of their prerequisites, but for those that have no key here and those that close a circle:
+ * the service may have such, but a manifest cannot.
  * @param kept those that are declared after all
  */
 function withPrerequisites(

@@ -50,10 +50,7 @@ export interface Prepared {
 /** Addresses that cannot be imported like that, and why. */
 type Refuted = ReadonlyMap<Address, string>;
 
-/**
- * Merges, drafts, files, proof; and again without what the proof refuted, until nothing is. Each round leaves out one
- * address at least, so that it ends.
- */
+/** Merges, drafts, files, proof; and again without what the proof refuted: each round leaves out one address at least. */
 export async function prepare(sources: ImportSources, options: PrepareOptions): Promise<Prepared> {
   const excluded = new Set<Address>();
   const refused = new Map<Address, string>();
@@ -113,8 +110,8 @@ function joined(...all: readonly Iterable<readonly [string, readonly StateEvent[
 }
 
 /**
- * Folders, and which id each address has: an import binds, so that what is renamed on the service right after it is
- * known again. The records of its fields tell a later plan what has changed since.
+ * Folders, and which id each address has, so that what is renamed on the service is known again. The records of its fields
+ * tell a later plan what has changed since.
  */
 function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: PlannedProject): Learnt {
   const ids = new Set(chosen.map(({ id }) => id));
@@ -160,10 +157,8 @@ function placing({ stages, desired: { stage }, reading }: ImportSources, { folde
 }
 
 /**
- * Whether a plan right after an import would be empty is asked of the planner itself, before anything is written: the
- * project is read as it will be and planned against what was read of the service. This catches what no rule about a
- * single field can see: defaults of existing documents that reach into new test cases, keys that state remembers, and
- * whatever planner and manifests will learn later.
+ * Asks the planner itself, before anything is written, whether a plan right after an import would be empty. This catches
+ * what no rule about a single field can see: defaults that reach into new test cases, keys that state remembers.
  * @returns as `refuted` the new or merged addresses of which a plan would not be empty, with what it would say
  */
 async function prove(

@@ -51,7 +51,7 @@ export interface LoadedProject extends Resolved {
   /** Texts that must not show in any output, from 4 characters up, longest first. */
   readonly secrets: readonly string[];
   readonly project: Document;
-  /** The target documents as they stand in their files, sorted by file. */
+  /** The target documents as they stand in their files, sorted by file; without what is in them if texts are not kept. */
   readonly documents: readonly Document[];
 }
 
@@ -71,7 +71,9 @@ export async function loadProject(
   const { resolved, secrets } = resolution;
   if (resolved === undefined || project === undefined || hasErrors(problems))
     return { ok: false, diagnostics, sources, secrets };
-  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents };
+  // Without their texts nobody edits documents: what stays of their values is in the layers of what they declare.
+  const kept = options.texts === false ? documents.map((one) => ({ ...one, value: {} })) : documents;
+  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept };
 }
 
 /** A project as it was read from its folder: checked by itself, but nothing is chosen, merged or filled in yet. */
@@ -90,10 +92,7 @@ export interface ProjectReading {
   readonly isCommitted: (file: string) => boolean;
 }
 
-/**
- * Reads `tasc.yaml` and all target documents. Without their texts, those are read again where one is asked for. The only
- * function that reads manifests from the disk.
- */
+/** Reads `tasc.yaml` and all target documents: the only function that reads manifests from the disk. */
 export async function readProject(
   folder: ProjectFolder,
   { texts = true, counted }: Pick<LoadOptions, "texts" | "counted"> = {},
@@ -171,10 +170,7 @@ function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
 
 const VALIDATE = { project: validateProject, target: validateTarget };
 
-/**
- * The texts of files that are not kept: whoever asks for one is about to show a place in it. A file that was refused
- * before it was read is not shown.
- */
+/** The texts of files that are not kept, for places in them. A file that was refused before it was read is not shown. */
 function rereadSources(folder: ProjectFolder, files: ReadonlySet<string>): Sources {
   return {
     get(file) {

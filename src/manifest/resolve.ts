@@ -22,10 +22,7 @@ export interface ResolveContext {
   readonly report: (problem: ManifestProblem) => void;
 }
 
-/**
- * A declared value with its interpolations filled in, converted to its shape, and its sensitive leaves wrapped.
- * Where that fails it is unknown, and the problem is reported; the rest is trusted, since JSON Schema has checked it.
- */
+/** A declared value with its interpolations filled in, converted to its shape, sensitive leaves wrapped; unknown where that fails. */
 export function resolveValue(part: ManifestPart, json: Json, path: Path, context: ResolveContext): Value {
   if (isPlain(json) && !holdsHidden(part)) return json;
   return resolve(part, json, path, context);
@@ -112,10 +109,7 @@ function isPlain(json: Json): boolean {
   return !isObject(json) || Object.values(json).every(isPlain);
 }
 
-/**
- * How layers become one value: maps merge key by key, anything else replaces, null too. Layers are never changed,
- * and what only one of them has is shared, not copied.
- */
+/** Maps merge key by key, anything else replaces, null too. What only one of them has is shared, not copied. */
 export function merge(lower: Json, upper: Json): Json {
   return isObject(lower) && isObject(upper) ? mergeMaps(lower, upper) : upper;
 }
@@ -129,10 +123,7 @@ function mergeMaps(lower: JsonObject, upper: JsonObject): JsonObject {
   return merged;
 }
 
-/**
- * What stands at a path when all layers, lowest first, are merged; `undefined` if nothing does. It comes to the same
- * as merging first and looking then, at the price of the one value: most are texts, and found in one layer.
- */
+/** What stands at a path when all layers, lowest first, are merged, at the price of the one value; `undefined` if nothing does. */
 export function mergedAt(layers: readonly { readonly value: JsonObject }[], path: Path): Json | undefined {
   // From the highest layer down to the first that is not a map, since that replaces whatever lies below.
   let highest: Json | undefined;

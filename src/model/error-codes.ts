@@ -1,14 +1,6 @@
-/** What the catalogue of errors says of a code. */
-export interface ErrorCode {
-  readonly title: string;
-  readonly explanation: string;
-  readonly remedy: string;
-}
-
 /**
- * The catalogue of the codes of all diagnostics: title, explanation, remedy. `tasc explain CODE` prints an entry and
- * docs/reference/errors.md lists them; a test ties both to the source. A code never changes its meaning, and one that is
- * removed is not used again.
+ * The codes of all diagnostics; a test ties them to the source. A code never changes its meaning, and one that is removed
+ * is not used again.
  */
 // prettier-ignore
 const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: string, remedy: string]>> = {
@@ -206,7 +198,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   yaml: ["Invalid or unsupported YAML", "Manifests are YAML 1.2 without directives, tags, merge keys and duplicate keys. The rest of the code says which rule is broken, e.g. `yaml-tab`.", "Follow the hint of the message."],
 };
 
-export const ERROR_CODES: ReadonlyMap<string, ErrorCode> = new Map(
+export const ERROR_CODES = new Map(
   Object.entries(ENTRIES).map(([code, [title, explanation, remedy]]) => [
     code,
     { title, explanation, remedy },
@@ -214,6 +206,6 @@ export const ERROR_CODES: ReadonlyMap<string, ErrorCode> = new Map(
 );
 
 /** The entry of a code; all codes of the YAML reader share one, and so do those of HTTP statuses. */
-export function errorCode(code: string): ErrorCode | undefined {
+export function errorCode(code: string) {
   return ERROR_CODES.get(code.replace(/^(yaml)-[a-z-]+$|^(http)-\d+$/, "$1$2"));
 }

@@ -3,11 +3,8 @@ import type { Path } from "./json.ts";
 import type { Action, Method } from "./plan.ts";
 
 /** What the client tells while it works: never bodies, headers or queries. */
-export type ClientEvent =
-  /** A request goes out. */
-  (OfCall & { readonly kind: "started" }) | CallFinished | CallWaiting | SlowedDown;
+export type ClientEvent = (OfCall & { readonly kind: "started" }) | CallFinished | CallWaiting | SlowedDown;
 
-/** What all events of a call have in common. */
 export interface OfCall {
   /** Numbers calls from 1 in the order in which they were first sent; all tries of a call share it. */
   readonly call: number;
@@ -18,7 +15,6 @@ export interface OfCall {
   readonly attempt: number;
 }
 
-/** A send is over: answered, or not. */
 export interface CallFinished extends OfCall {
   readonly kind: "finished";
   /** Undefined when there was no answer. */
@@ -48,7 +44,7 @@ export interface SlowedDown {
   readonly concurrency: number;
 }
 
-/** The kinds of what can go wrong with one send. */
+/** What can go wrong with one send. */
 export type FaultKind =
   | "unsendable"
   | "unreachable"

@@ -87,7 +87,7 @@ export function renamedWarnings(
   const isSame = (resource: DesiredResource, { address, id }: Orphan): boolean => {
     const other = live.get(id);
     // For a hint, what the service shows must do: so a snapshot, without key, gives the same.
-    const memory = memoryOf(address, id, state, undefined);
+    const memory = memoryOf(address, id, { state, fingerprints: undefined });
     return TEST_CASE_FIELDS.every((field) => {
       const value = resource.fields[field.name];
       if (value === undefined || field.recognizedBy === "name") return true;
