@@ -60,11 +60,7 @@ export function outcomeJson({ done, failed, skipped, notTaken, unfinished }: Out
   };
 }
 
-/**
- * Plans, has the plan approved, and carries it out under the locks of its targets.
- *
- * @throws TascError where nothing was applied
- */
+/** Plans, has the plan approved, and carries it out under its targets' locks. @throws TascError where nothing was applied */
 export async function applyProject(
   session: Session,
   options: ApplyRequest,

@@ -89,7 +89,7 @@ export function savePlan(file: string, saved: SavedPlan, session: Session, expir
   const text = writeJson({ ...plan, apply: { ...request, made, extras, guards } });
   // The seal is over what the file will hold, so it comes last.
   const content = parseJson(redactor.document(text));
-  if (!isObject(content)) throw new TypeError("a plan that is no object");
+  if (!isObject(content)) throw new TypeError("a plan that is not an object");
   try {
     writeWhole(path, session.root, writeJson(defined({ ...content, seal: sealOf(content, settings) })));
   } catch (error) {

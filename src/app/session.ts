@@ -302,7 +302,6 @@ export class Session {
   /**
    * Does the work while the state of these targets is locked; if one lock cannot be had, none is kept. No call that
    * changes something leaves once a lock is lost, and calls in flight get a moment to end.
-   *
    * @param unsaved is told if what the work recorded could not be saved at its end; without it, that is thrown
    */
   async withLocks<T>(

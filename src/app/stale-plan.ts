@@ -11,9 +11,7 @@ import { type SavedPlan, stale } from "./saved-plan.ts";
 
 /**
  * The plan of now, cut down to what a saved plan shows. What else differs by now was not reviewed and is left for the
- * next plan.
- *
- * @throws TascError with the places where what the saved plan saw has changed
+ * next plan. @throws TascError with the places where what the saved plan saw has changed
  */
 export function asReviewed(
   saved: SavedPlan,

@@ -147,11 +147,7 @@ interface ApplyDisplay {
   readonly end: () => void;
 }
 
-/**
- * One status area on a terminal, plain lines with the time elsewhere.
- *
- * @param now milliseconds from any beginning
- */
+/** One status area on a terminal, plain lines with the time elsewhere. @param now milliseconds from any beginning */
 export function openDisplay(
   { writer, style: { stderr: style }, live, level }: Pick<Console, "writer" | "style" | "live" | "level">,
   now: () => number,
@@ -234,10 +230,7 @@ function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): r
 
 /**
  * Listens for Ctrl-C and SIGTERM. At the first, what is in flight finishes and nothing is waited for any longer; at the
- * second, the process ends.
- *
- * @param first is called at the first, so that the person knows what happens now
- * @param last is called before the process ends
+ * second, the process ends. @param last is called before it does
  */
 function listenForStop(first: () => void, last: () => void) {
   const once = new AbortController();

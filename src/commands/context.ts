@@ -163,9 +163,8 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
 const [OLDEST, NEWEST] = [20, 26];
 
 /**
- * Inlining pays where a program runs for long. In one that is over in a second or two, what is saved by it is less
- * than what compiling costs, and takes the cores from the work itself: without it, a plan of 10,000 test cases takes a
- * seventh less CPU on Node 20, a tenth less on 24 and a twentieth less on 26.
+ * In a program that is over in a second or two, inlining saves less than compiling costs: without it, a plan of 10,000
+ * test cases takes a seventh less CPU on Node 20, a tenth less on 24 and a twentieth less on 26.
  */
 export function inlineLittle(): void {
   set("--max-inlined-bytecode-size-cumulative=100");
@@ -174,21 +173,15 @@ export function inlineLittle(): void {
   set("--wasm-tiering-budget=2000000000");
 }
 
-/**
- * Where a program mostly waits for answers, what it does in between is optimised late or not at all: nobody would have
- * the time that this saves, and compiling takes a twelfth of the CPU of an apply.
- */
+/** An apply mostly waits for answers, so what it does in between is optimised late: compiling took a twelfth of its CPU. */
 export function optimiseLate(): void {
   set("--interrupt-budget=200000");
 }
 
 /**
  * What is read of manifests stays until the end. A large space for young objects saves no work there and costs a tenth of
- * the memory on Node 20, a third on 24 and a quarter on 26, so it is kept as small as it is by then; and a heap that may
- * double before it is looked through is half empty, so that of a large project grows in small steps: a fifth less memory
- * for 100,000 test cases.
- *
- * @param files as many as are about to be read
+ * the memory on Node 20, a third on 24 and a quarter on 26; and the heap of a large project grows in small steps, which
+ * takes a fifth less memory for 100,000 test cases. @param files as many as are about to be read
  */
 export function fitHeapTo(files: number): void {
   set("--semi-space-growth-factor=1");

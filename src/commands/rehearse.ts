@@ -30,8 +30,6 @@ const WAIT = 5 * 60_000;
  * Applies to a local copy of the service, kept in memory, and plans once more. The copy begins with what the service
  * shows and with the project's state, under a state backend of its own: neither the service nor the state is changed.
  * One call goes out at a time, so that the order is always the same.
- *
- * @throws TascError where nothing could be rehearsed, for the reasons that an apply has
  */
 export async function rehearse(options: OptionsOf<"rehearse">, { host }: Context): Promise<View> {
   return options.file === undefined

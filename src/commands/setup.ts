@@ -181,9 +181,6 @@ function textOf(path: string): string | undefined {
 
 /**
  * The settings with our schemas in them, and all that was there before.
- *
- * @param before the file's text, if it is there
- * @param manifests the project's patterns
  * @throws TascError for a file that cannot be written again without losing something of it
  */
 export function mergeSettings(before: string | undefined, manifests: readonly string[]): string {

@@ -86,9 +86,9 @@ function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | und
   return isNode(made) && made.type === "Literal" ? textsOf(made, nodes) : [undefined];
 }
 
-const STATE_CODES = [
-  ...readFileSync("src/state/problem.ts", "utf8").matchAll(/^  readonly "?([a-z-]+)"?: (?:\{|object)/gm),
-].map(([, kind]) => `state-${kind}`);
+const STATE_CODES = [...readFileSync("src/state/problem.ts", "utf8").matchAll(/^  "?([a-z-]+)"?: \(/gm)].map(
+  ([, kind]) => `state-${kind}`,
+);
 
 function codesOfSource(): ReadonlyMap<string | undefined, string> {
   const exported = FILES.flatMap(({ nodes }) =>
