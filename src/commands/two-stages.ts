@@ -144,8 +144,9 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
   return withSession({ ...options, stage }, host, async (session) => {
     const { planned } = await survey(session, { only: addresses });
     // Only of what was applied before it is known that a report came before what the manifests say now.
-    const since = planned.plan.changes.filter(({ fields }) => fields.some((one) => one.changedBy));
-    const pending = new Set(since.map(({ address }) => address));
+    const isBound = (address: Address): boolean =>
+      planned.matched.get(targetOf(address))?.state?.bindings.has(address) === true;
+    const pending = new Set(planned.plan.changes.map(({ address }) => address).filter(isBound));
     const applied = new Map<string, string>();
     for (const { at, changes } of await historyOf(session))
       for (const { address, outcome } of changes)

@@ -3,7 +3,7 @@ import { readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, compareText, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Json } from "../model/json.ts";
+import { type Json, defined } from "../model/json.ts";
 import type { Binding, StateEvent } from "../model/state.ts";
 import { keyHolds } from "../plan/memory.ts";
 import { refreshEvents } from "../plan/record.ts";
@@ -140,7 +140,9 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
 
 /** As if an apply had taken them up: that they are imported is nothing new. */
 function withoutMark(bindings: Iterable<readonly [Address, Binding]>): Map<Address, Binding> {
-  return new Map([...bindings].map(([address, { imported: _, ...binding }]) => [address, binding]));
+  return new Map(
+    [...bindings].map(([address, binding]) => [address, defined({ ...binding, imported: undefined })]),
+  );
 }
 
 /** In which stages new resources exist, and which files are there. */

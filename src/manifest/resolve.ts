@@ -32,7 +32,7 @@ function resolve(part: ManifestPart, json: Json, path: Path, context: ResolveCon
   if (typeof json === "string") return resolveText(part, json, path, context);
   if (isArray(json)) return json.map((item, at) => resolve(itemOf(part), item, [...path, at], context));
   if (!isObject(json)) return isHidden(part) && json !== null ? protect(String(json), context) : json;
-  const entries = Object.entries(json).map(([key, value]) => [
+  const entries = Object.entries(json).map(([key, value]): readonly [string, Value] => [
     key,
     resolve(entryOf(part, key) ?? JSON_PART, value, [...path, key], context),
   ]);

@@ -56,7 +56,7 @@ export const isBinding = shape({
   /** A discovery that tasc started and has not seen end: what the service showed of the one before, or nothing. */
   generating: maybe(isText),
   locators: maybe(isLocators),
-  /** Bound by an import whose manifests no apply has taken up yet: what does not declare it has not removed it. */
+  /** Bound by an import or by hand, and no apply has taken it up yet: manifests without it have not removed it. */
   imported: maybe(oneOf(true)),
 });
 export type Binding = Guarded<typeof isBinding>;

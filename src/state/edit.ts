@@ -95,7 +95,7 @@ export function bindAddress(state: State, address: Address, id: string, held: re
   return applyEvents(state, [
     ...(state.bindings.size === 0 ? held : []),
     { type: "unbound", address },
-    { type: "bound", address, id, fields: {} },
+    { type: "bound", address, id, fields: {}, imported: true },
   ]);
 }
 

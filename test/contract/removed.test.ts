@@ -124,10 +124,10 @@ describe.concurrent("a target that left the manifests", () => {
     });
   });
 
-  test("has not left where an import on a branch has bound it, until an apply has taken that up", async () => {
+  test("has not left where an import or a `state bind` on a branch has bound it, until an apply has taken that up", async () => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);
-      service.addCase(target, { description: "By hand" });
+      const { id } = service.addCase(target, { description: "By hand" });
       service.addCase(service.addTarget("Help Desk"), { description: "Ask" });
       const policy = "policy: { onRemove: disable }\n";
       await project.write({
@@ -143,6 +143,15 @@ describe.concurrent("a target that left the manifests", () => {
         return [changed(value), list(value["orphaned"]).map((one) => at(one, "address"))];
       };
       await apply();
+      for (const args of [
+        ["bind", "testCase.shop.by-hand", id],
+        ["rm", "testCase.shop.by-hand"],
+      ]) {
+        // oxlint-disable-next-line no-await-in-loop
+        expect((await project.run(["state", ...args])).code).toBe(0);
+        // oxlint-disable-next-line no-await-in-loop
+        expect(await planned()).toEqual([[], []]);
+      }
       expect((await project.run(["import"])).code).toBe(0);
       const branch = ["targets/help-desk.yaml", "targets/shop-imported.yaml"];
       const texts = await Promise.all(branch.map((file) => project.read(file)));

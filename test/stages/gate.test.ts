@@ -110,13 +110,19 @@ describe.concurrent("the gate", () => {
       const only = ["--only", "testCase.shop.login"];
       const applied = await stage.run(["apply", "--auto-approve", "--stage", "staging", ...only], SECRETS);
       expect(applied.code, applied.stderr).toBe(0);
-      const untested = GATED.replace("smoke", "untested");
-      writeStages(stage, untested);
       await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
-      const ran = await stage.run([...PROMOTE, ...only], SECRETS);
-      expect(ran.code).toBe(1);
-      expect(ran.stderr).toContain("it is not as its manifest says; apply it there first");
-      expect(stage.read("targets/shop.yaml")).toBe(untested);
+      // A field that has a value of before, and one that is declared for the first time.
+      for (const untested of [
+        GATED.replace("smoke", "untested"),
+        GATED.replace("tags: [web, smoke]", "tags: [web, smoke], folder: Untested"),
+      ]) {
+        writeStages(stage, untested);
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await stage.run([...PROMOTE, ...only], SECRETS);
+        expect(ran.code).toBe(1);
+        expect(ran.stderr).toContain("it is not as its manifest says; apply it there first");
+        expect(stage.read("targets/shop.yaml")).toBe(untested);
+      }
     });
   });
 
