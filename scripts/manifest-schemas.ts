@@ -2,12 +2,10 @@ import { readFileSync } from "node:fs";
 import { type Json, type JsonObject, isObject, parseJson } from "../src/model/json.ts";
 import {
   ANY_KEY,
-  INTERPOLATED,
-  MAP_KEY,
+  LOGICAL_KEY,
   type ManifestPart,
   type ManifestShape,
   type MapShape,
-  ONLY_SECRETS,
   type Branches,
   type ObjectShape,
   type Parts,
@@ -24,6 +22,15 @@ import {
   TARGET_DOCUMENT,
   TARGET_KEYS,
 } from "../src/manifest/tables.ts";
+
+/** A key of a map whose keys are the user's own: those that begin with `x-` mean nothing. */
+const MAP_KEY = LOGICAL_KEY.replace("^", "^(?!x-)");
+
+/** Something is interpolated, so that nothing can be said yet. */
+const INTERPOLATED = "\\$\\{";
+
+/** Nothing but secrets, files and variables, which may hold secrets. */
+const ONLY_SECRETS = "^(?:\\$\\{(?:secret|file|var):[^}]*\\})+$";
 
 /** All documents that have a schema and a validator. That of a plan is written by hand. */
 export const SCHEMA_NAMES = ["project", "target", "plan"] as const;

@@ -245,10 +245,8 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
         lockTimeout: durationOf("lockTimeout", options.lockTimeout),
       },
       {
-        reviewed: async () => {},
-        approve: async () => {},
         emit: (event) => options.onEvent?.(event),
-        signal: options.signal ?? new AbortController().signal,
+        signal: options.signal,
       },
     );
     const diagnostics = publicDiagnostics(said, inside.redactor);
@@ -297,7 +295,7 @@ export async function render(
   return format === "text" ? safeOutput(redactor.text(text), { colour: false }) : redactor.document(text);
 }
 
-/** Works in a session of its own, and turns whatever stops it into the library's error. */
+/** Turns whatever stops the work into the library's error. */
 async function quietly<T>(
   { opened, redactor }: Inside,
   calls: CallOptions,

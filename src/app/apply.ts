@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { apply } from "../apply/apply.ts";
 import type { Answered, FinishedDiscovery, Service } from "../apply/context.ts";
-import { locate } from "../manifest/problem.ts";
+import { hasErrors, locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import { warning } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError, failed } from "../model/error.ts";
@@ -17,38 +17,32 @@ import { ServiceError, describeFailure, isOutOfReach } from "../service/failure.
 import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
-import { type ReviewOptions, type Review, type Survey, checkRequest, judge, review } from "./plan.ts";
+import { type ReviewOptions, type Review, checkRequest, judge, review } from "./plan.ts";
 import { type SavedPlan, requestOf, stale } from "./saved-plan.ts";
 import type { PlanRequest, Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
 
 export interface ApplyRequest extends ReviewOptions {
-  /** Applied instead of a new plan, exactly as it was reviewed. */
   readonly saved?: SavedPlan | undefined;
   readonly overridePolicy: readonly PolicyRule[];
   /** How long to wait for discoveries, in milliseconds; default: no wait. */
   readonly wait?: number | undefined;
-  /** How long to wait for a lock that somebody holds, in milliseconds. */
   readonly lockTimeout?: number | undefined;
 }
 
-/** Whoever watches an apply, and may stop it. */
 export interface ApplyObserver {
   /** Is shown a new plan before it is applied, also one with errors. */
-  readonly reviewed: (review: Review) => Promise<void>;
+  readonly reviewed?: (review: Review) => Promise<void>;
   /** Is asked before anything is sent. @throws TascError where the answer is no */
-  readonly approve: (plan: Plan) => Promise<void>;
-  /** The plan is approved; calls begin. */
+  readonly approve?: (plan: Plan) => Promise<void>;
   readonly begins?: () => void;
   readonly emit: (event: ApplyEvent) => void;
   /** Once aborted, what is in flight finishes, state is saved, nothing else starts and nothing is waited for. */
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** What became of an apply. */
 export interface Applied {
   readonly outcome: Outcome;
-  /** As it was carried out. */
   readonly plan: Plan;
   /** Batch generations that were sent and had no readable answer. */
   readonly uncertain: readonly Address[];
@@ -56,7 +50,6 @@ export interface Applied {
   readonly exitCode: ExitCode;
 }
 
-/** For programs. */
 export function outcomeJson({ done, failed, skipped, notTaken, unfinished }: Outcome) {
   return {
     done,
@@ -67,37 +60,39 @@ export function outcomeJson({ done, failed, skipped, notTaken, unfinished }: Out
   };
 }
 
-/**
- * Plans, has the plan approved, and carries it out under the locks of its targets.
- *
- * @throws TascError where nothing was applied
- */
+/** Plans, has the plan approved, and carries it out under its targets' locks. @throws TascError where nothing was applied */
 export async function applyProject(
   session: Session,
   options: ApplyRequest,
   observer: ApplyObserver,
 ): Promise<Applied> {
-  const { saved, lockTimeout = 0 } = options;
+  const { saved, lockTimeout = 0, overridePolicy } = options;
+  const { signal = new AbortController().signal } = observer;
   if (saved !== undefined) refuseFaulty(saved);
   const remembered = await session.remembered();
   const checked = checkRequest(options, remembered);
   const request = saved === undefined ? checked : requestOf(saved);
   const { targets } = desiredInScope(remembered.desired, request.scope, remembered.states);
   const keys = targets.map((target) => target.key);
-  const patience = { timeout: lockTimeout, signal: observer.signal, why: "tasc apply" };
+  const patience = { timeout: lockTimeout, signal, why: "tasc apply" };
   let unsaved: StateFailure | undefined;
   const work = async (sessions: ReadonlyMap<string, StateSession>, lost: AbortSignal): Promise<Applied> => {
     if (saved?.digest !== undefined) await refuseSecond(session, saved.digest);
     const locked = [...sessions].filter(([, { isNew }]) => !isNew);
     const others = [...remembered.states].filter(([key]) => !sessions.has(key));
     const states = new Map([...others, ...locked.map(([key, { state }]) => [key, state] as const)]);
-    const refreshed = await refreshLate(session, request, { ...remembered, states }, observer.signal);
-    if (observer.signal.aborted) throw new TascError("interrupted", []);
-    const planned =
-      saved === undefined
-        ? await approved(session, { ...refreshed, request, remembered }, options, observer)
-        : await stillReviewed(session, refreshed, saved, options);
-    return carryOut(session, { ...refreshed, planned }, sessions, options, observer, lost);
+    const refreshed = await refreshLate(session, request, { ...remembered, states }, signal);
+    if (signal.aborted) throw new TascError("interrupted", []);
+    if (saved !== undefined) {
+      const planned = await stillReviewed(session, refreshed, saved, overridePolicy);
+      return carryOut(session, { ...refreshed, planned }, sessions, options, { ...observer, signal }, lost);
+    }
+    const reviewed = await review(session, { ...refreshed, request, remembered }, overridePolicy);
+    await observer.reviewed?.(reviewed);
+    if (hasErrors(reviewed.plan.diagnostics))
+      throw failed("plan-errors", "Nothing was applied: the plan has errors");
+    if (reviewed.plan.changes.length > 0) await observer.approve?.(reviewed.plan);
+    return carryOut(session, refreshed, sessions, options, { ...observer, signal }, lost);
   };
   const applied = await session.withLocks(keys, patience, work, (error) => {
     if (!(error instanceof StateFailure)) throw error;
@@ -109,7 +104,6 @@ export async function applyProject(
   return { ...applied, exitCode: applied.exitCode === EXIT.done ? EXIT.failed : applied.exitCode };
 }
 
-/** A plan with errors is applied no more than without a file. */
 function refuseFaulty(saved: SavedPlan): void {
   // What the policy refused then is judged again.
   if (errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
@@ -171,21 +165,6 @@ function notFound({ stateEvents }: Planned, states: Remembered["states"]): reado
   );
 }
 
-async function approved(
-  session: Session,
-  survey: Survey,
-  { overridePolicy }: ApplyRequest,
-  observer: ApplyObserver,
-): Promise<Planned> {
-  const reviewed = await review(session, survey, overridePolicy);
-  const { plan } = reviewed;
-  await observer.reviewed(reviewed);
-  if (plan.diagnostics.some(({ severity }) => severity === "error"))
-    throw failed("plan-errors", "Nothing was applied: the plan has errors");
-  if (plan.changes.length > 0) await observer.approve(plan);
-  return survey.planned;
-}
-
 /**
  * What is left to do of a saved plan, unless the policy of now refuses it. Only what was reviewed is judged, as changes
  * elsewhere do not spoil a saved plan.
@@ -194,7 +173,7 @@ async function stillReviewed(
   session: Session,
   { planned, input }: Refreshed,
   saved: SavedPlan,
-  options: ApplyRequest,
+  overridePolicy: readonly PolicyRule[],
 ): Promise<Planned> {
   if (input.fingerprints === undefined)
     throw stale(
@@ -210,12 +189,11 @@ async function stillReviewed(
     session,
     { ...left, plan: { ...left.plan, orphaned } },
     (address) => addresses.has(address),
-    options.overridePolicy,
+    overridePolicy,
   );
   const located = await locate(judged.diagnostics, session.project.sources);
   // What the base's manifests call a live resource was known to `plan --base` alone.
-  const isKnown =
-    errorCodes(saved).includes("policy-protected") && !options.overridePolicy.includes("protected");
+  const isKnown = errorCodes(saved).includes("policy-protected") && !overridePolicy.includes("protected");
   const refusing = new Set([...judged.refusing, ...(isKnown ? ["protected"] : [])]);
   if (refusing.size > 0)
     throw new TascError(
@@ -240,7 +218,7 @@ async function carryOut(
   refreshed: Refreshed,
   sessions: ReadonlyMap<string, StateSession>,
   { wait, saved }: ApplyRequest,
-  { begins, emit, signal }: ApplyObserver,
+  { begins, emit, signal }: ApplyObserver & { readonly signal: AbortSignal },
   lost: AbortSignal,
 ): Promise<Applied> {
   const { fingerprints } = refreshed.input;

@@ -18,10 +18,8 @@ import { stale } from "./saved-plan.ts";
 import type { Session } from "./session.ts";
 
 /**
- * An apply that is about to begin; nothing where nothing is to be changed.
- *
- * @param digest of a saved plan, by which a second apply of it is told
- * @param mayFollowUp whether it may patch what an earlier discovery has made
+ * An apply that is about to begin; nothing where nothing is to be changed. @param digest of a saved plan, by which a
+ * second apply of it is told @param mayFollowUp whether it may patch what an earlier discovery has made
  */
 export async function beginRun(
   session: Session,
@@ -42,11 +40,7 @@ export async function beginRun(
   });
 }
 
-/**
- * Refuses a saved plan that was applied before, also where nothing shows it: write-only fields, batch generations.
- *
- * @throws TascError
- */
+/** Refuses a saved plan that was applied before, also where nothing shows it: write-only fields, batch generations. */
 export async function refuseSecond(session: Session, digest: string): Promise<void> {
   const before = (await historyOf(session)).find(({ plan }) => plan === digest);
   if (before === undefined) return;

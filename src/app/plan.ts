@@ -29,14 +29,12 @@ export interface Survey extends Refreshed {
   readonly remembered: Remembered;
 }
 
-/** Reads state and service, and plans. */
 export async function survey(session: Session, options: ReviewOptions, planOnly = false): Promise<Survey> {
   const remembered = await session.remembered();
   const request = checkRequest(options, remembered);
   return { ...(await session.refresh({ ...request, planOnly })), request, remembered };
 }
 
-/** A plan as people review it. */
 export interface Review {
   /** With the policy's and the manifests' diagnostics, each at its place. */
   readonly plan: Plan;
@@ -71,7 +69,6 @@ export function judge(
   };
 }
 
-/** Who made a plan, and when. */
 export function planMeta({ version, now }: Pick<Host, "version" | "now">): PlanMeta {
   return { tool: `tasc ${version}`, createdAt: new Date(now()).toISOString() };
 }
@@ -81,7 +78,6 @@ export async function placedExtras(plan: Plan, session: Session): Promise<PlanEx
   return { ...planExtras(plan), places: await placesOfChanges(plan, session) };
 }
 
-/** Where the manifest declares what each change is about, or the field that differs. */
 async function placesOfChanges(
   plan: Plan,
   { project, desired }: Session,
@@ -133,12 +129,8 @@ function onDemandFaults(
   const resource = declared.get(text);
   if (resource === undefined) {
     const candidates = [...declared.values()].filter((one) => one.kind === kind);
-    return [
-      unknownAddress(
-        text,
-        candidates.map(({ address }) => address),
-      ),
-    ];
+    const addresses = candidates.map(({ address }) => address);
+    return [unknownAddress(text, addresses)];
   }
   if (resource.kind !== kind)
     return [fault("wrong-kind", `--${option} takes the address of a ${NOUNS[kind]}`, `${text} is not one.`)];

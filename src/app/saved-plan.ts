@@ -7,8 +7,9 @@ import { git } from "../manifest/files.ts";
 import { validate } from "../manifest/schema/generated/plan.js";
 import { validate as validateApply } from "../manifest/schema/generated/saved-plan.js";
 import { type Address, compareAddresses } from "../model/address.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { TascError, invalid, failed, stop } from "../model/error.ts";
-import { type Json, type JsonObject, isObject, parseJson } from "../model/json.ts";
+import { type Json, type JsonObject, defined, isObject, parseJson } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
 import type { Secret } from "../model/value.ts";
@@ -50,25 +51,11 @@ export interface SavedPlan {
   readonly rediscover: readonly Address[];
   /** Ids of the live targets that it was made for, by key; null for one that was not there. */
   readonly targets: Readonly<Record<string, string | null>>;
-  /** Of a plan from a file. */
-  readonly made?: Provenance;
+  readonly made?: ReturnType<typeof provenance>;
   readonly extras: PlanExtras;
   readonly guards: Readonly<Record<string, Guard>>;
   /** Tells a plan from a file from every other, in the history of applies. */
   readonly digest?: string;
-}
-
-/** Where a plan in a file comes from. */
-interface Provenance {
-  /** `user@host`. */
-  readonly by: string;
-  /** Link to the CI job. */
-  readonly job?: string;
-  readonly commit?: string;
-  /** Whether the project's folder had no uncommitted changes. */
-  readonly clean?: boolean;
-  /** ISO 8601. */
-  readonly expires?: string;
 }
 
 export async function toSavedPlan({ plan, survey }: Review, session: Session): Promise<SavedPlan> {
@@ -88,7 +75,6 @@ export async function toSavedPlan({ plan, survey }: Review, session: Session): P
   };
 }
 
-/** What it is a plan of. */
 export function requestOf({ only, exclude, shard, run, rediscover }: SavedPlan): PlanRequest {
   const scope = { only, exclude, ...(shard && { shard }) };
   return { scope, run: new Set(run), rediscover: new Set(rediscover) };
@@ -103,10 +89,9 @@ export function savePlan(file: string, saved: SavedPlan, session: Session, expir
   const text = writeJson({ ...plan, apply: { ...request, made, extras, guards } });
   // The seal is over what the file will hold, so it comes last.
   const content = parseJson(redactor.document(text));
-  const seal = isObject(content) ? sealOf(content, settings) : undefined;
+  if (!isObject(content)) throw new TypeError("a plan that is not an object");
   try {
-    const sealed = isObject(content) && seal !== undefined ? { ...content, seal } : content;
-    writeWhole(path, session.root, writeJson(sealed));
+    writeWhole(path, session.root, writeJson(defined({ ...content, seal: sealOf(content, settings) })));
   } catch (error) {
     if (error instanceof TascError) throw error;
     throw failed(
@@ -117,20 +102,20 @@ export function savePlan(file: string, saved: SavedPlan, session: Session, expir
   }
 }
 
-function provenance({ host, env, root, settings }: Session, path: string, expires?: number): Provenance {
-  const job = jobLink(env);
+/** Where a plan in a file comes from. */
+function provenance({ host, env, root, settings }: Session, path: string, expires?: number) {
   const commit = git(root, ["rev-parse", "HEAD"]);
   const own = relative(root, path);
   const except = own.startsWith("..") || isAbsolute(own) ? [] : [`:(exclude,literal)${own}`];
   const changes = git(root, ["status", "--porcelain", "-uall", "--", ".", ...except]);
   const lifetime = expires ?? settings.policy.planExpiry;
-  return {
+  return defined({
     by: `${userName()}@${hostname()}`,
-    ...(job === undefined ? {} : { job }),
-    ...(commit === undefined ? {} : { commit }),
-    ...(commit === undefined || changes === undefined ? {} : { clean: changes === "" }),
-    ...(lifetime === undefined ? {} : { expires: new Date(host.now() + lifetime).toISOString() }),
-  };
+    job: jobLink(env),
+    commit,
+    clean: commit === undefined || changes === undefined ? undefined : changes === "",
+    expires: lifetime === undefined ? undefined : new Date(host.now() + lifetime).toISOString(),
+  });
 }
 
 /** The seal of a plan's content; none without a key. @param content without the seal */
@@ -158,7 +143,6 @@ export interface PlanFile {
   readonly seal: Json | undefined;
 }
 
-/** Reads a file. @throws TascError for one that nobody can take for a saved plan */
 export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile {
   let value: Json;
   try {
@@ -258,13 +242,10 @@ function checkSeal({ content, seal }: PlanFile, settings: Settings): Seal {
 
 /** Looks for the project of a saved plan, without needing it, to tell whether the file is as it was saved. */
 export async function sealState(file: PlanFile, options: ProjectOptions, host: Host): Promise<Seal> {
-  const stage = stageOf(file);
-  const project = { ...options, allowMissingSecrets: true, ...(stage === undefined ? {} : { stage }) };
+  const project = { ...options, stage: stageOf(file) ?? options.stage };
+  const needs = { allowMissingSecrets: true, needsApiKey: false, mayBeEmpty: true };
   try {
-    return await withSession(project, host, async ({ settings }) => checkSeal(file, settings), {
-      needsApiKey: false,
-      mayBeEmpty: true,
-    });
+    return await withSession(project, host, async ({ settings }) => checkSeal(file, settings), needs);
   } catch (error) {
     if (error instanceof TascError) return "unknown";
     throw error;
@@ -359,7 +340,6 @@ function refuseOutdated({ plan, made }: SavedPlan, { host, settings, root }: Ses
     );
 }
 
-/** Why a saved plan is not applied any more. */
 export function stale(code: string, summary: string, detail: string): TascError {
   return stop(
     "stale",
@@ -379,22 +359,16 @@ function isApply(value: unknown): value is Omit<SavedPlan, "plan" | "digest"> {
 
 /** A saved plan carries its narrowing: an option that says otherwise is refused, not ignored. */
 function refuseContradiction(options: ReviewOptions, saved: SavedPlan): void {
-  const inWords = (shard: Shard | null | undefined): readonly string[] =>
-    shard ? [`${shard.index}/${shard.count}`] : [];
-  const asked = { ...options, shard: inWords(options.shard) };
-  const has = { ...saved, shard: inWords(saved.shard) };
-  const found = (["only", "exclude", "run", "rediscover", "shard"] as const).filter((name) => {
-    const texts = new Set<string>(asked[name]);
-    return texts.size > 0 && !isDeepStrictEqual(texts, new Set<string>(has[name]));
+  const found = (["only", "exclude", "run", "rediscover"] as const).filter((name) => {
+    const texts = new Set<string>(options[name]);
+    return texts.size > 0 && !isDeepStrictEqual(texts, new Set<string>(saved[name]));
   });
-  if (found.length === 0) return;
-  throw new TascError(
-    "invalid",
-    found.map((name) => ({
-      severity: "error",
-      code: "contradicts-plan",
-      summary: `--${name} does not match the saved plan`,
-      detail: `A saved plan always uses the stage and filters it was created with. Omit the option, or create a plan with it:\ntasc plan --${name} … --out FILE`,
-    })),
-  );
+  const otherShard = options.shard !== undefined && !isDeepStrictEqual(options.shard, saved.shard);
+  const all = [...found, ...(otherShard ? ["shard"] : [])].map((name): Diagnostic => ({
+    severity: "error",
+    code: "contradicts-plan",
+    summary: `--${name} does not match the saved plan`,
+    detail: `A saved plan always uses the stage and filters it was created with. Omit the option, or create a plan with it:\ntasc plan --${name} … --out FILE`,
+  }));
+  if (all.length > 0) throw new TascError("invalid", all);
 }

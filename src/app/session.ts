@@ -15,7 +15,7 @@ import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import { defined, jsonIn } from "../model/json.ts";
-import type { LiveTarget } from "../model/live.ts";
+import { type LiveTarget, sideBySide } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
@@ -53,23 +53,19 @@ export type LogLevel = "error" | "warn" | "info" | "debug";
 /** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
 export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Working directory, absolute. */
   readonly cwd: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** From 0 to 1, for the jitter of retries. */
   readonly random: () => number;
   readonly version: string;
-  /** Collects every secret that becomes known. */
   readonly secrets: Set<string>;
   /** Is told what the user should know although the work goes on. */
   readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
   readonly say?: (level: LogLevel, text: string) => void;
   /** Asks the person at the terminal, if there is one; what is not answered has no entry. */
   readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
-  /** Called for every request to the service. */
   readonly heard: (event: ClientEvent) => void;
-  /** Ends all calls at once. */
   readonly signal?: AbortSignal;
 }
 
@@ -82,7 +78,6 @@ export interface Question {
 /** How calls are made, where it differs from what the project says. */
 export interface CallOptions {
   readonly concurrency?: number | undefined;
-  /** Milliseconds. */
   readonly requestTimeout?: number | undefined;
   readonly retries?: number | undefined;
   /** Allows plain http to an address that is not this machine's. */
@@ -125,7 +120,6 @@ export async function withSession<T>(
   return inSession({ root, env, project, calls: options }, host, work);
 }
 
-/** A project that is read and resolved for one stage. */
 export interface Opened {
   readonly root: string;
   readonly env: Host["env"];
@@ -172,7 +166,6 @@ export function openFolder(options: ProjectOptions, host: Host) {
   return { root, env, folder: projectFolder(root, env.TASC_TRUST) };
 }
 
-/** What keeps manifests from being worked with, each at its place. */
 export async function invalidProject({ sources }: ProjectReading, problems: ProjectReading["problems"]) {
   return new TascError("invalid", await locate(problems, sources), (file) => sources.get(file)?.text);
 }
@@ -221,7 +214,6 @@ export class Session {
   readonly env: Host["env"];
   readonly host: Host;
   readonly project: LoadedProject;
-  /** Those of the project, with what the caller sets over them. */
   readonly settings: Settings;
   readonly redactor: Redactor;
   readonly #insecure: boolean;
@@ -230,7 +222,6 @@ export class Session {
   #client: Client | undefined;
   #locked: readonly StateSession[] = [];
   #bucket: string | undefined;
-  /** Ends all calls at once. */
   readonly #ending = new AbortController();
 
   constructor({ root, env, project, calls }: Opened, host: Host) {
@@ -244,12 +235,10 @@ export class Session {
     this.#insecure = insecure;
   }
 
-  /** The project's declared resources. */
   get desired(): Desired {
     return this.project.desired;
   }
 
-  /** The text of a manifest. */
   readonly source: ReadSource = (file) => this.project.sources.get(file)?.text;
 
   /** The stage's fingerprints: under its API key, or a key of their own; none without the key. */
@@ -268,12 +257,10 @@ export class Session {
     return this.settings.policy.onRemove === "disable";
   }
 
-  /** Where state is kept. */
   states() {
     return (this.#states ??= this.#openStates());
   }
 
-  /** Names the state document of a target. */
   stateKey(target: string): DocumentKey {
     return { stage: this.settings.stage, target, service: this.settings.baseUrl };
   }
@@ -305,7 +292,6 @@ export class Session {
     return new Map([...found].map(([key, { id }]) => [key, id]));
   }
 
-  /** Reads the service and plans. */
   async refresh(request: PlanRequest, remembered?: Remembered): Promise<Refreshed> {
     const { baseUrl } = this.settings;
     return refresh(this.client(), {
@@ -320,14 +306,13 @@ export class Session {
   /**
    * Does the work while the state of these targets is locked; if one lock cannot be had, none is kept. No call that
    * changes something leaves once a lock is lost, and calls in flight get a moment to end.
-   *
    * @param unsaved is told if what the work recorded could not be saved at its end; without it, that is thrown
    */
   async withLocks<T>(
     targets: readonly string[],
     options: { readonly timeout: number; readonly signal?: AbortSignal; readonly why: string },
     work: (sessions: ReadonlyMap<string, StateSession>, lost: AbortSignal) => Promise<T>,
-    unsaved: (failure: unknown) => void = rethrow,
+    unsaved?: (failure: unknown) => void,
   ): Promise<T> {
     const { backend, world } = await this.states();
     const { warn } = this.host;
@@ -335,25 +320,25 @@ export class Session {
     const keys = targets.map((target) => this.stateKey(target));
     const sessions = await openSessions(backend, keys, world, { ...options, waiting });
     await this.#noteBackend(backend);
-    const lost = new AbortController();
-    let ending: NodeJS.Timeout | undefined;
-    for (const [target, session] of sessions) {
-      if (session.takenOver !== undefined) warn([explainTakeover(this.stateKey(target), session.takenOver)]);
-      if (session.takenIn !== undefined) warn([explainTakenIn(this.stateKey(target), session.takenIn)]);
-      const stop = () => {
-        lost.abort();
-        ending ??= setTimeout(() => this.#ending.abort(), CALLS_END_WITHIN);
-      };
-      session.lost.addEventListener("abort", stop, { once: true });
+    for (const [target, { takenOver, takenIn }] of sessions) {
+      if (takenOver !== undefined) warn([explainTakeover(this.stateKey(target), takenOver)]);
+      if (takenIn !== undefined) warn([explainTakenIn(this.stateKey(target), takenIn)]);
     }
-    this.#locked = [...sessions.values()];
+    const locked = [...sessions.values()];
+    this.#locked = locked;
+    const lost = AbortSignal.any(locked.map((session) => session.lost));
+    let ending: NodeJS.Timeout | undefined;
+    const endCalls = () => {
+      ending = setTimeout(() => this.#ending.abort(), CALLS_END_WITHIN);
+    };
+    lost.addEventListener("abort", endCalls, { once: true });
     const close = async () => {
       clearTimeout(ending);
-      await closeAll([...sessions.values()]);
+      await sideBySide(locked.map((session) => session.close()));
     };
     let result: T;
     try {
-      result = await work(sessions, lost.signal);
+      result = await work(sessions, lost);
     } catch (error) {
       await close().catch(() => {});
       throw error;
@@ -371,10 +356,9 @@ export class Session {
 
   async #openStates() {
     const config = readConfig(this.settings.state, { insecure: this.#insecure });
-    const { fingerprints } = this;
     const world: StateRuntime = {
       projectFolder: this.root,
-      ...(fingerprints && { seal: fingerprints.seal }),
+      ...defined({ seal: this.fingerprints?.seal }),
       clock: {
         now: () => new Date(this.host.now()),
         sleep: (ms, signal) =>
@@ -506,18 +490,8 @@ export class Session {
   }
 }
 
-function rethrow(error: unknown): never {
-  throw error;
-}
-
 /** Milliseconds that calls in flight have once state is lost. */
 const CALLS_END_WITHIN = 5_000;
-
-/** Closes all, also after one could not be saved; the first failure is thrown. */
-async function closeAll(sessions: readonly StateSession[]): Promise<void> {
-  const closed = await Promise.allSettled(sessions.map((session) => session.close()));
-  for (const result of closed) if (result.status === "rejected") throw result.reason;
-}
 
 /** A user without an entry in the system's list, as in some containers, has no name. */
 export function userName(): string {

@@ -42,12 +42,10 @@ import type { Session } from "./session.ts";
 export const SNAPSHOT_FORMAT = "tasc-snapshot";
 export const SNAPSHOT_VERSION = 1;
 
-/** Everything but the test cases. */
 export interface SnapshotHead {
   readonly tool: string;
   readonly stage: string;
   readonly baseUrl: string;
-  /** ISO 8601. */
   readonly createdAt: string;
   readonly states: readonly State[];
   readonly targets: readonly LiveTarget[];
@@ -55,7 +53,6 @@ export interface SnapshotHead {
   readonly read: readonly string[];
 }
 
-/** The state that a snapshot keeps; `undefined` for what is none. */
 function readState(json: Json, stage: string, baseUrl: string): State | undefined {
   if (!isObject(json)) return undefined;
   const { target, bindings, folders, batchGenerations: batches } = json;
@@ -106,7 +103,6 @@ function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
     );
 }
 
-/** The states of a snapshot, as a plan takes them. */
 export function snapshotStates({ states }: SnapshotHead, { targets }: Desired) {
   const isDeclared = ({ target }: State) => targets.some(({ key }) => key === target);
   return {

@@ -11,9 +11,7 @@ import { type SavedPlan, stale } from "./saved-plan.ts";
 
 /**
  * The plan of now, cut down to what a saved plan shows. What else differs by now was not reviewed and is left for the
- * next plan.
- *
- * @throws TascError with the places where what the saved plan saw has changed
+ * next plan. @throws TascError with the places where what the saved plan saw has changed
  */
 export function asReviewed(
   saved: SavedPlan,
@@ -118,7 +116,6 @@ function contains(whole: Json | undefined, part: Json | undefined): boolean {
 
 type ReviewedChange = SavedPlan["plan"]["changes"][number];
 
-/** A reason with the three values that a person compares. */
 function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | undefined): string {
   switch (why.kind) {
     case "existence":

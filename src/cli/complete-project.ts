@@ -5,7 +5,6 @@ import { SECTIONS } from "../manifest/tables.ts";
 import { addressOf, compareText, isAddress, targetAddress } from "../model/address.ts";
 import { isObject } from "../model/json.ts";
 
-/** What is read from the project to complete a word. */
 export type Lookup = "stages" | "addresses" | "targets";
 
 /**

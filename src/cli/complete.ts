@@ -35,7 +35,6 @@ async function linesOf(wanted: Expected, current: string, root: string): Promise
 /** What may stand where the cursor is. */
 type Expected =
   | { readonly kind: "words"; readonly words: readonly Candidate[] }
-  /** `before` is what precedes the value in the same word, `--stage=` for example. */
   | { readonly kind: "project"; readonly lookup: Lookup; readonly before: string }
   | { readonly kind: "files" | "dirs" };
 
@@ -44,10 +43,8 @@ interface Candidate {
   readonly says?: string;
 }
 
-/** A command line up to the cursor, as far as it is understood. */
 export interface ParsedWords {
   readonly wanted: Expected;
-  /** `--chdir`, where the line has it. */
   readonly folder: string | undefined;
 }
 
@@ -59,7 +56,6 @@ const NOTHING: Expected = { kind: "words", words: [] };
  */
 export function parseWords(words: readonly string[]): ParsedWords {
   let spec: CommandSpec | undefined;
-  /** Positional arguments so far. */
   let position = 0;
   /** An option whose value comes next. */
   let open: OptionSpec | undefined;
@@ -111,7 +107,6 @@ function nameOf({ flags }: OptionSpec): string {
 
 const HELP: Candidate = { word: "--help", says: "show what the command takes" };
 
-/** What may stand for the value of an option or an argument. */
 function valueOf({ flags, choices }: OptionSpec, before: string): Expected {
   if (choices !== undefined)
     return { kind: "words", words: choices.map((value) => ({ word: `${before}${value}` })) };

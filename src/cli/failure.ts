@@ -6,8 +6,6 @@ import { failureJson } from "../render/json.ts";
 /**
  * The one place that makes words and an exit code of what stopped a command: for people on standard error, and in the
  * format that was asked for on standard output, so that whoever waits for a document reads why there is none.
- *
- * @param format as it was given on the command line
  */
 export async function reportFailure(
   error: unknown,

@@ -19,7 +19,6 @@ const argv = process.argv.slice(2);
 const file = argv.length === 1 && !isatty(1) ? FILES[argv[0] ?? ""] : undefined;
 if (file === undefined || !printFile(file)) void import("./run.ts").then(({ run }) => run(argv));
 
-/** Says whether it could. */
 function printFile(name: string): boolean {
   try {
     const text = readFileSync(join(__dirname, name));

@@ -5,7 +5,6 @@ import { COMMANDS, type CommandSpec } from "../commands/table.ts";
 import { TascError, invalid } from "../model/error.ts";
 import { openSink } from "../render/terminal.ts";
 
-/** The command that a command line asks for, and what it is given. */
 export interface Request {
   readonly spec: CommandSpec;
   readonly raw: Raw;
@@ -13,9 +12,7 @@ export interface Request {
 
 /**
  * Reads a command line. Help and versions are answered here, with no request left; a command is only named, so that its
- * code is loaded by whoever runs it.
- *
- * @throws TascError for a command line that makes no sense
+ * code is loaded by whoever runs it. @throws TascError for a command line that makes no sense
  */
 export function readCommandLine(
   argv: readonly string[],

@@ -9,7 +9,6 @@ declare const __TASC_VERSION__: string;
 /** Asked by the scripts of `tasc completion`; no command, so that help does not list it. */
 const COMPLETE = "__complete";
 
-/** Runs the command that a command line asks for. */
 export async function run(argv: readonly string[]): Promise<void> {
   const world: ProcessContext = {
     env: process.env,

@@ -140,7 +140,6 @@ function callEvent(event: ClientEvent): JsonObject | undefined {
 /** How often a live display moves on by itself, in milliseconds. */
 const TICK = 200;
 
-/** The display of an apply under way; calls tell it their part through `heard`. */
 interface ApplyDisplay {
   readonly heard: (event: ProgressEvent) => void;
   /** Draws nothing while somebody is asked: it would be drawn over the question. */
@@ -148,11 +147,7 @@ interface ApplyDisplay {
   readonly end: () => void;
 }
 
-/**
- * One status area on a terminal, plain lines with the time elsewhere.
- *
- * @param now milliseconds from any beginning
- */
+/** One status area on a terminal, plain lines with the time elsewhere. @param now milliseconds from any beginning */
 export function openDisplay(
   { writer, style: { stderr: style }, live, level }: Pick<Console, "writer" | "style" | "live" | "level">,
   now: () => number,
@@ -201,7 +196,6 @@ export function openDisplay(
   };
 }
 
-/** What came of it. */
 function sayOutcome(
   { outcome, plan, uncertain, milliseconds }: Applied,
   next: readonly NextStep[],
@@ -213,7 +207,6 @@ function sayOutcome(
   writer.text(renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }));
 }
 
-/** How to go on. */
 function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): readonly NextStep[] {
   const rest =
     file === undefined
@@ -237,10 +230,7 @@ function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): r
 
 /**
  * Listens for Ctrl-C and SIGTERM. At the first, what is in flight finishes and nothing is waited for any longer; at the
- * second, the process ends.
- *
- * @param first is called at the first, so that the person knows what happens now
- * @param last is called before the process ends
+ * second, the process ends. @param last is called before it does
  */
 function listenForStop(first: () => void, last: () => void) {
   const once = new AbortController();

@@ -11,8 +11,8 @@ import { printedJson } from "../render/escape.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
 import { diagnosticView, writeJson } from "../render/json.ts";
 import { type Redactor, createRedactor, redactDiagnostic } from "../render/redact.ts";
-import { type Style, COLOURED, PLAIN } from "../render/style.ts";
-import { type Terminal, Writer, terminalOf } from "../render/terminal.ts";
+import { COLOURED, PLAIN, type Style } from "../render/style.ts";
+import { Writer, terminalOf } from "../render/terminal.ts";
 import { type View, show } from "../render/view.ts";
 
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
@@ -24,9 +24,7 @@ export interface ProcessContext extends Omit<Host, "warn" | "say" | "ask" | "hea
   readonly unwritten: (error: Error) => void;
 }
 
-/** What a command works with, next to its options. */
 export interface Context {
-  /** What the application sees of the world. */
   readonly host: Host;
   readonly console: Console;
 }
@@ -39,7 +37,6 @@ export class Console {
   readonly redactor: Redactor;
   readonly writer: Writer;
   readonly style: { readonly stdout: Style; readonly stderr: Style };
-  /** Columns for running text. */
   readonly columns: number;
   /** Columns of the screen that standard output leads to, if it leads to one. */
   readonly screen: number | undefined;
@@ -56,8 +53,8 @@ export class Console {
   constructor(world: ProcessContext, level: LogLevel, noColor: boolean) {
     const { env, stdout, stderr, unwritten: failed } = world;
     const terminals = {
-      stdout: terminalFor(stdout, env, noColor),
-      stderr: terminalFor(stderr, env, noColor),
+      stdout: terminalOf({ isTTY: stdout.isTTY, columns: stdout.columns, environment: env, noColor }),
+      stderr: terminalOf({ isTTY: stderr.isTTY, columns: stderr.columns, environment: env, noColor }),
     };
     this.level = level;
     this.#version = world.version;
@@ -87,7 +84,6 @@ export class Console {
     this.document(writeJson(this.redactor.json(value)));
   }
 
-  /** A JSON object on one line. */
   event(value: Json): void {
     this.document(`${printedJson(JSON.stringify(this.redactor.json(value)))}\n`);
   }
@@ -99,7 +95,6 @@ export class Console {
     if (document !== undefined) this.document(document);
   }
 
-  /** The command's result, in the format that was asked for; text where none was. */
   show(view: View, format = "text"): void {
     const text = show(view, format, {
       redactor: this.redactor,
@@ -139,7 +134,6 @@ export class Console {
   }
 }
 
-/** What a command of these options works with. */
 export function openContext(world: ProcessContext, level: LogLevel, noColor: boolean): Context {
   const console = new Console(world, level, noColor);
   const { env, cwd, now, random, version, secrets } = world;
@@ -165,22 +159,12 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
   };
 }
 
-function terminalFor(
-  // The types say that every stream has these; one that leads to a file or a pipe has not.
-  { isTTY = false, columns = 0 }: { isTTY?: boolean; columns?: number },
-  environment: ProcessContext["env"],
-  noColor: boolean,
-): Terminal {
-  return terminalOf({ isTTY, columns, environment, noColor });
-}
-
 /** The versions of Node in which the flags are known to be there and to be heeded while a program runs. */
 const [OLDEST, NEWEST] = [20, 26];
 
 /**
- * Inlining pays where a program runs for long. In one that is over in a second or two, what is saved by it is less
- * than what compiling costs, and takes the cores from the work itself: without it, a plan of 10,000 test cases takes a
- * seventh less CPU on Node 20, a tenth less on 24 and a twentieth less on 26.
+ * In a program that is over in a second or two, inlining saves less than compiling costs: without it, a plan of 10,000
+ * test cases takes a seventh less CPU on Node 20, a tenth less on 24 and a twentieth less on 26.
  */
 export function inlineLittle(): void {
   set("--max-inlined-bytecode-size-cumulative=100");
@@ -189,21 +173,15 @@ export function inlineLittle(): void {
   set("--wasm-tiering-budget=2000000000");
 }
 
-/**
- * Where a program mostly waits for answers, what it does in between is optimised late or not at all: nobody would have
- * the time that this saves, and compiling takes a twelfth of the CPU of an apply.
- */
+/** An apply mostly waits for answers, so what it does in between is optimised late: compiling took a twelfth of its CPU. */
 export function optimiseLate(): void {
   set("--interrupt-budget=200000");
 }
 
 /**
  * What is read of manifests stays until the end. A large space for young objects saves no work there and costs a tenth of
- * the memory on Node 20, a third on 24 and a quarter on 26, so it is kept as small as it is by then; and a heap that may
- * double before it is looked through is half empty, so that of a large project grows in small steps: a fifth less memory
- * for 100,000 test cases.
- *
- * @param files as many as are about to be read
+ * the memory on Node 20, a third on 24 and a quarter on 26; and the heap of a large project grows in small steps, which
+ * takes a fifth less memory for 100,000 test cases. @param files as many as are about to be read
  */
 export function fitHeapTo(files: number): void {
   set("--semi-space-growth-factor=1");
@@ -217,7 +195,6 @@ function set(flag: string): void {
   if (major >= OLDEST && major <= NEWEST) setFlagsFromString(flag);
 }
 
-/** Asks one question after the other. What is not answered has no entry. */
 async function askAll(
   questions: readonly Question[],
   { stdin, stderr }: ProcessContext,

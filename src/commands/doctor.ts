@@ -86,7 +86,6 @@ async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<r
   }
 }
 
-/** The checks `config` and `stage` of a project that cannot be opened. */
 function unreadable(diagnostics: readonly Diagnostic[]): readonly Check[] {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const stage = errors.find(({ code }) => code === "no-stage" || code === "unknown-stage");
@@ -191,7 +190,6 @@ function clockOf(answer: Answer | undefined): readonly Check[] {
   ];
 }
 
-/** The checks `state` and `lock`. */
 async function checkState(session: Session): Promise<readonly Check[]> {
   const failed = (error: unknown) => failedBy("state", error);
   const tried = await tryLocks(session).catch(failed);
@@ -316,7 +314,6 @@ function checkBlocks({ name, status, summary, detail }: Check): readonly Block[]
   ];
 }
 
-/** As `engines` of package.json has it. */
 export const LEAST_NODE = "20.19";
 
 /** @param node without a `v` @param platform operating system and processor */

@@ -18,8 +18,6 @@ import { type Session, invalidProject, openFolder } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/* Commands that change manifests. */
-
 /** Puts the keys of all manifests in their usual order, and changes nothing else of them. */
 export async function fmt(options: OptionsOf<"fmt">, { host }: Context): Promise<View> {
   const { root, folder } = openFolder(options, host);

@@ -12,6 +12,7 @@ import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { compareText, isAddress } from "../model/address.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { TascError, failed, invalid } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
@@ -60,7 +61,6 @@ export async function importTargets(session: Session, options: OptionsOf<"import
   return dryRun && options.format !== "json" ? { ...view, format: "preview" } : view;
 }
 
-/** Reads the project, and the test cases of the chosen targets, side by side. */
 async function readSources(
   session: Session,
   folder: ProjectFolder,
@@ -96,29 +96,22 @@ async function readSources(
   };
 }
 
-/** The targets that are meant; all where none is named. */
 function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): readonly LiveTarget[] {
   const means = (word: string) => (target: LiveTarget) => word === target.id || word === target.app;
   const unknown = wanted.filter((word) => !targets.some(means(word)));
   const apps = targets.map(({ app }) => app);
-  if (unknown.length > 0)
-    throw allInvalid(
-      "unknown-target",
-      unknown.map((word) => {
-        const close = nearest(word, apps);
-        return [
-          `No live test target has the app or id ${JSON.stringify(word)}`,
-          close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`,
-        ];
-      }),
-    );
+  refuseEach(
+    "unknown-target",
+    unknown.map((word) => {
+      const close = nearest(word, apps);
+      return [
+        `No live test target has the app or id ${JSON.stringify(word)}`,
+        close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`,
+      ];
+    }),
+  );
   if (wanted.length === 0) return targets;
   return targets.filter((target) => wanted.some((word) => means(word)(target)));
-}
-
-/** The answers to what only a person can say, by the ids of the questions; what is not answered has none. */
-async function askedOf({ ask }: Host, questions: readonly Question[]): Promise<ReadonlyMap<string, string>> {
-  return (await ask?.(questions)) ?? new Map();
 }
 
 /** Which declared target each live one is in this stage; what is unclear is asked, or else refused. */
@@ -144,16 +137,15 @@ async function pair(
     text: `The live target ${JSON.stringify(app)} (${id}) may be ${keys.map((key) => `target.${key}`).join(" or ")}.`,
     prompt: "Key of the target that it is (a new key for a target of its own): ",
   }));
-  const answers = await askedOf(host, questions);
+  const answers = (await host.ask?.(questions)) ?? new Map<string, string>();
   const open = questions.filter(({ id }) => !answers.has(id));
-  if (open.length > 0)
-    throw allInvalid(
-      "unclear-target",
-      open.map(({ id, keys, text }) => [
-        text,
-        `Nothing was written. Choose one of them, or pass a new key for a separate target, for example:\n  tasc import --into ${keys[0] ?? "KEY"}=${id}`,
-      ]),
-    );
+  refuseEach(
+    "unclear-target",
+    open.map(({ id, keys, text }) => [
+      text,
+      `Nothing was written. Choose one of them, or pass a new key for a separate target, for example:\n  tasc import --into ${keys[0] ?? "KEY"}=${id}`,
+    ]),
+  );
   const all = new Map([...given, ...answers]);
   return { pairs: pairTargets(sources, all).pairs, into: all };
 }
@@ -165,11 +157,10 @@ async function nameFolders(
   host: Host,
 ): Promise<readonly Folder[]> {
   const unknown = [...given.keys()].filter((id) => !folders.some((folder) => folder.id === id));
-  if (unknown.length > 0)
-    throw allInvalid(
-      "unknown-folder",
-      unknown.map((id) => [`No test case of these targets is in a folder ${id}`]),
-    );
+  refuseEach(
+    "unknown-folder",
+    unknown.map((id) => [`No test case of these targets is in a folder ${id}`]),
+  );
   for (const [id, name] of given)
     if (!folders.some((folder) => folder.id === id && folder.fresh.length > 0))
       host.say?.(
@@ -186,21 +177,19 @@ async function nameFolders(
       prompt: "Its name (leave empty to skip): ",
     };
   });
-  const named = foldersWith(new Map([...given, ...(await askedOf(host, questions))]), folders);
+  const answers = (await host.ask?.(questions)) ?? [];
+  const named = foldersWith(new Map([...given, ...answers]), folders);
   // Two folders of one target cannot have one name, in state as on the service.
   const withName = named.filter(({ name }) => name !== undefined);
   const clashes = [...groupBy(withName, ({ target, name }) => JSON.stringify([target.id, name])).values()];
   const twice = clashes.filter((own) => own.length > 1);
-  if (twice.length > 0)
-    throw allInvalid(
-      "folder-name-taken",
-      twice.map((own) => [
-        `Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${own
-          .map(({ id }) => id)
-          .toSorted(compareText)
-          .join(" and ")}`,
-      ]),
-    );
+  refuseEach(
+    "folder-name-taken",
+    twice.map((own) => {
+      const ids = own.map(({ id }) => id).toSorted(compareText);
+      return [`Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${ids.join(" and ")}`];
+    }),
+  );
   const unnamed = unnamedIn(named).map(
     ({ id, testCases }) => `  ${id}  (${count(testCases.length, "test case")})`,
   );
@@ -224,28 +213,31 @@ function unnamedIn(folders: readonly Folder[]) {
     .toSorted((a, b) => compareText(a.id, b.id));
 }
 
-function allInvalid(code: string, problems: readonly (readonly [string, string?])[]): TascError {
-  return new TascError(
-    "invalid",
-    problems.map(([summary, detail = ""]) => ({ severity: "error", code, summary, detail })),
+/** Stops where there are problems, each a summary and a detail. */
+function refuseEach(
+  code: string,
+  problems: readonly (readonly [string, string?])[],
+  rest: readonly Diagnostic[] = [],
+): void {
+  const all = problems.map(
+    ([summary, detail = ""]) => ({ severity: "error", code, summary, detail }) as const,
   );
+  if (all.length + rest.length > 0) throw new TascError("invalid", [...all, ...rest]);
 }
 
 function refuse({ problems, unmatched }: Prepared): void {
-  if (problems.length + unmatched.length === 0) return;
-  const strange = allInvalid(
+  const head = invalid(
+    "import-invalid",
+    "Nothing was written: the project would not load with the new manifests",
+  );
+  refuseEach(
     "file-not-matched",
     unmatched.map((file) => [
       `${file} would not be loaded as a manifest of this project`,
       "No pattern under `manifests` in tasc.yaml matches it. Use --dir with a folder that a pattern matches, or add a pattern.",
     ]),
+    problems.length > 0 ? [...head.diagnostics, ...problems] : [],
   );
-  const head = invalid(
-    "import-invalid",
-    "Nothing was written: the project would not load with the new manifests",
-  );
-  const rest = problems.length > 0 ? [...head.diagnostics, ...problems] : [];
-  throw new TascError("invalid", [...strange.diagnostics, ...rest]);
 }
 
 /** State first: what it learns is true whatever becomes of the files. */
@@ -279,7 +271,6 @@ async function carryOut(
   });
 }
 
-/** What was written and what was left out; of a dry run with the texts. */
 function importView(
   { settings: { stage, baseUrl } }: Session,
   { files, texts, leftOut }: Prepared,

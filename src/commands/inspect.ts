@@ -4,18 +4,7 @@ import { type Session, targetsNamed, withSession } from "../app/session.ts";
 import { type Drift, driftOf, driftView, hasDrifted } from "../inspect/drift.ts";
 import { explain as explainResource, explainCode, fieldsNamed } from "../inspect/explain.ts";
 import { graphOf, graphView } from "../inspect/graph.ts";
-import {
-  type ReadReports,
-  type TargetNotification,
-  type TargetReport,
-  addressesIn,
-  laterView,
-  newNotifications,
-  newestReports,
-  notificationsView,
-  reportView,
-  reportsView,
-} from "../inspect/reports.ts";
+import * as reports from "../inspect/reports.ts";
 import { guessed, locate, placesIn } from "../manifest/problem.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
 import { KINDS, compareText } from "../model/address.ts";
@@ -29,8 +18,6 @@ import type { View } from "../render/view.ts";
 import { type Failure, ServiceError } from "../service/failure.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
-
-/* Commands that look and change nothing. */
 
 /** Where the values of an address come from, and what follows from them; or what a code of an error means. */
 export async function explain(options: OptionsOf<"explain">, { host }: Context): Promise<View> {
@@ -124,7 +111,6 @@ export async function graph(
   return { ...graphView(graphOf(desired.stage, targetsNamed(target, desired))), format };
 }
 
-/** Finds the targets that are meant on the service; those that are not there are warned of. */
 async function managedTargets(session: Session, word: string | undefined) {
   const wanted = targetsNamed(word, session.desired);
   const { states, strays } = await session.remembered();
@@ -145,11 +131,10 @@ async function managedTargets(session: Session, word: string | undefined) {
       const id = ids.get(key);
       return id === undefined ? [] : [{ key, id }];
     }),
-    addressOf: addressesIn([...states.values(), ...strays]),
+    addressOf: reports.addressesIn([...states.values(), ...strays]),
   };
 }
 
-/** The reports of managed targets, newest first. */
 export async function listReports(
   session: Session,
   { target, limit = Number.MAX_SAFE_INTEGER }: OptionsOf<"reports list">,
@@ -158,7 +143,7 @@ export async function listReports(
   const all = await sideBySide(
     targets.map(async ({ key, id }) => ({
       key,
-      ...(await newestReports(session.client().allReports(id), limit)),
+      ...(await reports.newestReports(session.client().allReports(id), limit)),
     })),
   );
   const cut = all.filter(({ end }) => end !== "end" && end !== "limit");
@@ -172,11 +157,11 @@ export async function listReports(
       ),
     ),
   );
-  const reports = all.flatMap((one) => one.reports.map((report) => ({ target: one.key, report })));
-  return reportsView(reports.toSorted(newestFirst), cut.length === 0);
+  const found = all.flatMap((one) => one.reports.map((report) => ({ target: one.key, report })));
+  return reports.reportsView(found.toSorted(newestFirst), cut.length === 0);
 }
 
-const WHY_CUT: Readonly<Record<ReadReports["end"], string>> = {
+const WHY_CUT: Readonly<Record<reports.ReadReports["end"], string>> = {
   end: "",
   limit: "",
   "nothing-new": "the page brought no new report.",
@@ -184,11 +169,10 @@ const WHY_CUT: Readonly<Record<ReadReports["end"], string>> = {
   "no-key": "gave no key to ask for it.",
 };
 
-function newestFirst({ report: a }: TargetReport, { report: b }: TargetReport): number {
+function newestFirst({ report: a }: reports.TargetReport, { report: b }: reports.TargetReport): number {
   return compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id);
 }
 
-/** One report with its results. */
 export async function showReport(session: Session, options: OptionsOf<"reports show">): Promise<View> {
   const { id, format, junit, target } = options;
   if (format === "json" && junit)
@@ -200,7 +184,7 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
   for (const one of targets)
     try {
       const report = await session.client().getReport(one.id, id);
-      const view = reportView({ target: one.key, report }, addressOf);
+      const view = reports.reportView({ target: one.key, report }, addressOf);
       return junit ? { ...view, format: "junit" } : view;
     } catch (error) {
       if (!(error instanceof ServiceError) || !isAbsent(error.failure)) throw error;
@@ -237,18 +221,18 @@ export async function notifications(
     return await withSession(options, follow ? { ...host, signal } : host, async (session) => {
       const { targets, addressOf } = await managedTargets(session, target);
       const seen = new Set<string>();
-      const readNew = async (): Promise<readonly TargetNotification[]> => {
+      const readNew = async (): Promise<readonly reports.TargetNotification[]> => {
         const lists = await sideBySide(
           targets.map(async ({ key, id }) =>
             (await session.client().listNotifications(id)).map((one) => ({ target: key, notification: one })),
           ),
         );
-        return newNotifications(lists.flat(), seen);
+        return reports.newNotifications(lists.flat(), seen);
       };
-      if (!follow) return notificationsView(await readNew(), addressOf);
+      if (!follow) return reports.notificationsView(await readNew(), addressOf);
       while (!signal.aborted) {
         const fresh = await readNew();
-        if (fresh.length > 0) console.show(laterView(fresh, addressOf));
+        if (fresh.length > 0) console.show(reports.laterView(fresh, addressOf));
         await delay(interval, undefined, { signal }).catch(() => undefined);
       }
       return EXIT.interrupted;

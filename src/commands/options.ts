@@ -9,14 +9,11 @@ import type { Link } from "../render/words.ts";
  * read it; the type of what `run` gets follows from it.
  */
 
-/** An option or an argument, as help and completion know it. */
 export interface OptionSpec {
   /** In the parser's form, `--out <file>`; of an argument, `<file>` or `[file]`. */
   readonly flags: string;
   readonly description: string;
-  /** The values that it takes; any where absent. */
   readonly choices?: readonly string[];
-  /** May be given several times. */
   readonly repeatable?: true;
 }
 
@@ -27,7 +24,6 @@ export interface Option<T> extends OptionSpec {
 
 export type OptionRecord = Readonly<Record<string, Option<unknown>>>;
 
-/** What a command gets for a record of options. */
 export type Options<R> = { readonly [K in keyof R]: R[K] extends Option<infer T> ? T : never };
 
 export function flag(flags: string, description: string): Option<boolean> {
@@ -42,7 +38,6 @@ export function list(flags: string, description: string): Option<readonly string
   return { flags, description, repeatable: true, read: textsIn };
 }
 
-/** One of several words, which the parser checks. */
 export function choice<const C extends string>(
   flags: string,
   description: string,
@@ -154,7 +149,6 @@ interface Addressed extends AddressParts {
   readonly address: Address;
 }
 
-/** The address of a resource, taken apart. */
 export function address(flags: `<${string}>`, description: string): Option<Addressed>;
 export function address(flags: `[${string}]`, description: string): Option<Addressed | undefined>;
 export function address(flags: string, description: string): Option<Addressed | undefined> {
@@ -194,7 +188,6 @@ function badValue(flags: string, why: string): Error {
   return invalid("bad-option", `${flags.split(" ", 1)[0] ?? flags} ${why}`);
 }
 
-/** Options that every command takes. */
 export const GLOBAL = {
   chdir: text("--chdir <dir>", "run in this folder instead of the current one"),
   stage: text("--stage <stage>", "stage to use; default: TASC_STAGE, then the project's default stage"),
@@ -211,7 +204,6 @@ export const GLOBAL = {
   logLevel: choice("--log-level <level>", "level of detail on stderr", ["error", "warn", "info", "debug"]),
 } as const;
 
-/** Of every command that has no formats of its own. */
 export const TEXT_OR_JSON = {
   format: choice("--format <format>", "output format", ["text", "json"]),
 } as const;

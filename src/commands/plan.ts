@@ -15,6 +15,7 @@ import { type Session, withSession } from "../app/session.ts";
 import { surveySnapshot } from "../app/snapshot.ts";
 import { git } from "../manifest/files.ts";
 import { loadProject } from "../manifest/load.ts";
+import { hasErrors } from "../manifest/problem.ts";
 import type { Desired } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, type ReadSource, invalid } from "../model/error.ts";
@@ -22,7 +23,7 @@ import type { Cause, Change, PlanJson } from "../model/plan.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { guardOf } from "../plan/staleness.ts";
-import { type PlanFormat, renderPlan, showsPlaces } from "../render/formats.ts";
+import { renderPlan, showsPlaces } from "../render/formats.ts";
 import {
   type PlanExtras,
   diagnosticJson,
@@ -32,7 +33,7 @@ import {
   writeJson,
 } from "../render/json.ts";
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";
-import { type Link, planLine } from "../render/words.ts";
+import { planLine } from "../render/words.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { type Console, type Context, fitHeapTo } from "./context.ts";
 import { type OfStage, forEachStage, worstOf } from "./validate.ts";
@@ -64,9 +65,8 @@ async function planned(session: Session, options: OptionsOf<"plan">): Promise<Re
   return review(session, found, overridePolicy);
 }
 
-/** Errors win over changes. */
 function exitCodeOf({ plan }: Review, detailed: boolean): ExitCode {
-  if (plan.diagnostics.some(({ severity }) => severity === "error")) return EXIT.failed;
+  if (hasErrors(plan.diagnostics)) return EXIT.failed;
   return detailed && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
 }
 
@@ -203,9 +203,13 @@ export async function runShow(
     const file = readPlanFile(name, host);
     const { plan, extras } = contentOf(file);
     // oxlint-disable-next-line no-await-in-loop -- deriving keys takes all of a core
-    const marks = MARKS[await sealState(file, options, host)];
-    const diagnostics = [...marks.map(diagnosticJson), ...plan.diagnostics];
-    const codes = [...marks.map(({ code }) => ({ code })), ...(extras.diagnostics ?? [])];
+    const mark = MARKS[await sealState(file, options, host)];
+    if (mark === undefined) {
+      shown.push({ plan, extras });
+      continue;
+    }
+    const diagnostics = [diagnosticJson(mark), ...plan.diagnostics];
+    const codes = [{ code: mark.code }, ...(extras.diagnostics ?? [])];
     shown.push({ plan: { ...plan, diagnostics }, extras: { ...extras, diagnostics: codes } });
   }
   const { plan, extras } = mergePlans(shown);
@@ -213,35 +217,24 @@ export async function runShow(
   return EXIT.done;
 }
 
-const MARKS: Readonly<Record<Seal, readonly Diagnostic[]>> = {
-  intact: [],
-  broken: [
-    {
-      severity: "error",
-      code: "plan-altered",
-      summary: "This plan was changed after it was saved",
-      detail:
-        "It does not match its seal: somebody edited it, or the key that it was sealed with (state.fingerprintKey, else the stage's API key) has changed since. `tasc apply` refuses it.",
-    },
-  ],
-  unknown: [
-    warning(
-      "plan-not-verified",
-      "This plan is not verified",
-      "Verifying it requires its project, its stage and the key that it was sealed with.",
-    ),
-  ],
+const MARKS: Readonly<Record<Seal, Diagnostic | undefined>> = {
+  intact: undefined,
+  broken: {
+    severity: "error",
+    code: "plan-altered",
+    summary: "This plan was changed after it was saved",
+    detail:
+      "It does not match its seal: somebody edited it, or the key that it was sealed with (state.fingerprintKey, else the stage's API key) has changed since. `tasc apply` refuses it.",
+  },
+  unknown: warning(
+    "plan-not-verified",
+    "This plan is not verified",
+    "Verifying it requires its project, its stage and the key that it was sealed with.",
+  ),
 };
 
-interface PrintOptions {
-  readonly format?: PlanFormat | undefined;
-  /** Characters that a markdown comment may have. */
-  readonly budget?: number | undefined;
-  readonly link?: readonly Link[];
-  readonly verbose: boolean;
-}
+type PrintOptions = Partial<Pick<OptionsOf<"show">, "format" | "budget" | "link" | "verbose">>;
 
-/** Prints a plan in the format that was asked for. */
 export async function printReview(
   { plan }: Review,
   session: Session,
@@ -254,11 +247,10 @@ export async function printReview(
   await printPlan(planJson(plan, planMeta(host)), extras, options, console, session.source);
 }
 
-/** Prints a plan in its public form, a saved one for instance. */
 async function printPlan(
   plan: PlanJson,
   extras: PlanExtras,
-  { format = "text", budget, link = [], verbose }: PrintOptions,
+  { format = "text", budget, link = [], verbose = false }: PrintOptions,
   console: Console,
   source: ReadSource = () => undefined,
 ): Promise<void> {

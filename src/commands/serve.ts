@@ -42,14 +42,16 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
     process.once("SIGINT", () => end()).once("SIGTERM", () => end()),
   );
   const { url, controlUrl: control } = server;
+  // Only a key of the data folder is printed: nobody knows it otherwise.
+  const apiKey = key.origin === "given" ? null : key.value;
   const lines = [
     `Serving on ${url}`,
-    `  API key: ${key.origin === "given" ? "as given" : key.value}`,
+    `  API key: ${apiKey ?? "as given"}`,
     `  data:    ${dataDir}`,
     `  control: ${control}`,
     "Press Ctrl-C to stop; the data is kept.",
   ];
-  const json = { url, apiKey: key.origin === "given" ? null : key.value, data: dataDir, control };
+  const json = { url, apiKey, data: dataDir, control };
   // One line, so that whoever waits for the address need not look for the end of an object.
   if (options.format === "json") context.console.event(json);
   else context.console.show({ json, text: [lines] });
@@ -58,18 +60,12 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   return EXIT.done;
 }
 
-interface Key {
-  readonly value: string;
-  /** Only a key of the data folder is printed: nobody knows it otherwise. */
-  readonly origin: "given" | "stored" | "new";
-}
-
 /** A random key for each data folder, so that no page or program of this machine can guess it. */
-function apiKeyOf(given: string | undefined, dataDir: string): Key {
-  if (given !== undefined && given !== "") return { value: given, origin: "given" };
+function apiKeyOf(given: string | undefined, dataDir: string) {
+  if (given !== undefined && given !== "") return { value: given, origin: "given" } as const;
   const stored = existsSync(keyFile(dataDir)) ? readFileSync(keyFile(dataDir), "utf8").trim() : "";
-  if (stored !== "") return { value: stored, origin: "stored" };
-  return { value: randomBytes(24).toString("base64url"), origin: "new" };
+  if (stored !== "") return { value: stored, origin: "stored" } as const;
+  return { value: randomBytes(24).toString("base64url"), origin: "new" } as const;
 }
 
 function keyFile(dataDir: string): string {
@@ -100,7 +96,6 @@ function readSeed(
   return seedOf(head, eachTestCase);
 }
 
-/** Starts the local service. @throws TascError for what the user can do something about */
 export async function startLocalService(options: ServerOptions): Promise<RunningServer> {
   try {
     return await startServer(options);

@@ -128,7 +128,6 @@ export async function schema(
   return EXIT.done;
 }
 
-/** Where the schemas stand, from the project folder. */
 const SCHEMA_FILES = {
   project: ".vscode/tasc/project.schema.json",
   target: ".vscode/tasc/target.schema.json",
@@ -139,7 +138,6 @@ const SETTINGS_FILE = ".vscode/settings.json";
 
 const KEY = "yaml.schemas";
 
-/** Puts the schemas into the project, and names them in the editor's settings. */
 async function installForVscode(root: string): Promise<View> {
   const files: { readonly file: string; readonly written: boolean }[] = [];
   try {
@@ -183,9 +181,6 @@ function textOf(path: string): string | undefined {
 
 /**
  * The settings with our schemas in them, and all that was there before.
- *
- * @param before the file's text, if it is there
- * @param manifests the project's patterns
  * @throws TascError for a file that cannot be written again without losing something of it
  */
 export function mergeSettings(before: string | undefined, manifests: readonly string[]): string {

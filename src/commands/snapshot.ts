@@ -17,7 +17,6 @@ import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type SnapshotHead } from "../app/sna
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** What a snapshot keeps of a state. */
 function stateJson({ target, bindings, folders, batchGenerations, intents }: State): JsonObject {
   // One that was cut off while it was sent: with the key a plan would find it uncertain as well.
   const cutOff = [...intents.keys()].filter((address) => parseAddress(address)?.kind === "batchGeneration");
@@ -120,7 +119,6 @@ export function writeSnapshot(write: (piece: string) => void, head: SnapshotHead
   };
 }
 
-/** Members in a fixed order, one state and one target a line. */
 function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json) => string): string {
   const list = (items: readonly Json[]): string =>
     items.length === 0 ? "[]" : `[\n${items.map((item) => `    ${line(item)}`).join(",\n")}\n  ]`;
@@ -138,7 +136,6 @@ function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json)
   return `{\n${members.map(([name, text]) => `  "${name}": ${text},\n`).join("")}  "testCases": [`;
 }
 
-/** As the service shows it (service-api.md, "Test target"). */
 function targetJson({ id, app, environments }: LiveTarget, secrets: SecretFields): JsonObject {
   const inner = environments.map((environment) => withoutFields(defined({ ...environment }), secrets));
   return { ...withoutFields({ id, app }, secrets), environments: inner };

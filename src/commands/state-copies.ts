@@ -25,7 +25,6 @@ import type { OptionsOf } from "./table.ts";
 
 const BACKUP = "tasc-state-backup";
 
-/** The documents of a stage, or of one target. */
 export async function pullState(session: Session, { target }: OptionsOf<"state pull">): Promise<View> {
   const { stage, baseUrl } = session.settings;
   const { backend } = await session.states();

@@ -81,7 +81,6 @@ export function serialOf(revision: string | undefined): number | undefined {
   return revision !== undefined && /^\d{1,15}$/.test(revision) ? Number(revision) : undefined;
 }
 
-/** Does the work while one target's document is locked. */
 function withDocument<T>(
   session: Session,
   target: string,
@@ -108,7 +107,6 @@ export async function mustKnowTarget(session: Session, target: string): Promise<
   );
 }
 
-/** The stage's bindings and batch generations. */
 export async function listState(session: Session): Promise<View> {
   const { backend } = await session.states();
   const states = await session.readStates(await backend.list(session.settings.stage));
@@ -121,7 +119,6 @@ export async function listState(session: Session): Promise<View> {
   return { json: sorted, text: [lines] };
 }
 
-/** What state remembers of one address. */
 export async function showState(session: Session, options: OptionsOf<"state show">): Promise<View> {
   const { address, kind, target } = options.address;
   const { backend } = await session.states();
@@ -215,7 +212,6 @@ const BATCH: Readonly<Record<BatchRecord["status"], string>> = {
   undone: "undone: it is to run",
 };
 
-/** What is known of one address becomes known of another one. */
 export async function moveState(session: Session, options: OptionsOf<"state mv">): Promise<View> {
   const { from, to } = options;
   const { target } = from;
@@ -247,7 +243,6 @@ export async function moveState(session: Session, options: OptionsOf<"state mv">
   };
 }
 
-/** Forgets an address. The service is not called. */
 export async function removeState(session: Session, options: OptionsOf<"state rm">): Promise<View> {
   const { address, kind, target } = options.address;
   const whole = kind === "target";
@@ -266,7 +261,6 @@ export async function removeState(session: Session, options: OptionsOf<"state rm
   };
 }
 
-/** What the next apply does because of what is forgotten now. */
 function consequences(state: State, gone: readonly Address[]): readonly Diagnostic[] {
   const last = gone.length === knownAddresses(state).length;
   const ran = last ? [] : gone.filter((address) => state.batchGenerations.has(address));
@@ -290,7 +284,6 @@ function consequences(state: State, gone: readonly Address[]): readonly Diagnost
   ];
 }
 
-/** Records whether a batch generation ran, which the service does not tell. */
 export async function markState(session: Session, options: OptionsOf<"state mark">): Promise<View> {
   const { address, target } = options.address;
   const { what: status } = options;
@@ -310,7 +303,6 @@ export async function markState(session: Session, options: OptionsOf<"state mark
   return { json, text: [[`${address} is marked ${status}.`]] };
 }
 
-/** The digest that a batch generation's record has of its content; none without the key or a secret. */
 function contentOf(
   resource: DesiredResource,
   fingerprints: Fingerprinter | undefined,
@@ -335,7 +327,6 @@ export async function unlockState(
   };
 }
 
-/** The versions of a document that the backend keeps. */
 export async function stateVersions(session: Session, { target }: OptionsOf<"state history">): Promise<View> {
   const { backend } = await session.states();
   if (backend.versions === undefined)
@@ -351,7 +342,6 @@ export async function stateVersions(session: Session, { target }: OptionsOf<"sta
   return { json: shown, text: [lines.length === 0 ? ["There are no earlier versions."] : lines] };
 }
 
-/** The applies of the stage, the newest first. */
 export async function history(session: Session, options: OptionsOf<"history">): Promise<View> {
   const address = options.address?.address;
   const entries = (await historyOf(session)).flatMap((entry) => {
@@ -422,7 +412,7 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
         warning(
           "bound-undeclared",
           `No manifest declares ${address}`,
-          "It was bound anyway; plans count it as unmanaged until a manifest declares it.",
+          "It was bound anyway; plans list it as orphaned until a manifest declares it.",
         ),
       ]);
     await replace(next);

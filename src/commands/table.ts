@@ -52,7 +52,6 @@ const SCOPE = {
   exclude: list("--exclude <address>", "exclude this address or glob"),
 };
 
-/** Of commands that compare two stages. */
 const TWO_STAGES = {
   from: text("--from <stage>", "source stage"),
   to: text("--to <stage>", "stage to compare with or to change"),
@@ -94,7 +93,6 @@ const LOCK_TIMEOUT = {
   lockTimeout: duration("--lock-timeout <duration>", "how long to wait for a lock, e.g. 2m"),
 };
 
-/** Of commands that read the service. */
 const READING = { ...MISSING_SECRETS, ...SERVICE };
 
 const VERBOSE = { verbose: flag("--verbose", "show every change in full") };
@@ -107,18 +105,15 @@ const PLAN_VIEW = {
 
 const TARGET = { target: text("--target <key>", "key of a target; default: all managed targets") };
 
-/** Of commands that edit state. */
 const STATE_EDIT = { ...LOCK_TIMEOUT, ...INSECURE };
 
 interface Row {
   readonly summary: string;
-  /** A command line, and what it does. */
   readonly examples: Readonly<Record<string, string>>;
   /** What it takes in addition to `--format text|json`, which a format of its own replaces, and the global options. */
   readonly options: OptionRecord;
 }
 
-/** The commands by the words that call them, in the order in which help lists them. */
 const TABLE = {
   init: {
     summary: "create a project that is ready to validate and plan",
@@ -613,7 +608,6 @@ const TABLE = {
   },
 } satisfies Readonly<Record<string, Row>>;
 
-/** Commands that have others below them. */
 const GROUPS: Readonly<Record<string, Omit<Row, "options">>> = {
   reports: {
     summary: "read test reports",
@@ -704,7 +698,6 @@ export interface CommandSpec extends Omit<Row, "options"> {
   readonly args?: readonly OptionSpec[];
   readonly options?: readonly OptionSpec[];
   readonly start?: (raw: Raw, context: Context) => Promise<ExitCode>;
-  /** Commands below this one. */
   readonly commands?: readonly CommandSpec[];
 }
 

@@ -74,7 +74,6 @@ function namesOf({ from, to, stage }: OptionsOf<"diff" | "promote">, stages: rea
   return { from, to };
 }
 
-/** What two stages resolve differently. It calls nothing and changes nothing. */
 export async function diff(options: OptionsOf<"diff">, { host }: Context): Promise<View> {
   const { from, to, scope, reading } = await openTwoStages(options, host);
   const found = diffStages(from, to, options.all ? "all" : "promoted", scopeTest(scope));

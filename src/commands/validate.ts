@@ -62,7 +62,6 @@ async function validateAll(options: OptionsOf<"validate">, context: Context): Pr
   return worstOf(all.map((of) => ("value" in of ? of.value : EXIT[of.failure.reason])));
 }
 
-/** Those that were not printed for an earlier stage. */
 function fresh(diagnostics: readonly Diagnostic[], said: Set<string>): readonly Diagnostic[] {
   return diagnostics.filter((one) => said.size < said.add(JSON.stringify(one)).size);
 }
@@ -96,10 +95,9 @@ async function stageNames(options: ProjectOptions, host: Host) {
       chosen: settings.stage,
     }));
   const choice = chooseStage(project, options.stage, host.env["TASC_STAGE"]);
-  return { stages: stagesOf(project), chosen: choice.ok ? choice.stage : undefined };
+  return { stages: stagesOf(project), chosen: typeof choice === "string" ? choice : undefined };
 }
 
-/** What became of one stage. */
 export type OfStage<T> = { readonly stage: string } & (
   { readonly value: T } | { readonly failure: TascError }
 );

@@ -56,10 +56,8 @@ export async function editTexts(
 }
 
 /**
- * Makes as much of a rewriting as can be made. Where the whole of it cannot, an anchor or another peculiarity of a text
- * is in the way of some value; the changes are halved until these are found, and all others are made.
- *
- * @param make the rewriting without some changes
+ * Makes as much of a rewriting as can be made. Where an anchor or another peculiarity of a text is in the way of some
+ * value, the changes are halved until these are found, and all others are made.
  * @param prove what is wrong with the new texts; nothing where all is well
  */
 export async function makeTexts(
@@ -127,10 +125,8 @@ export function withTexts(
 
 /**
  * Writes files whole: all of them, or none. Each text is written beside its file, under a name that no manifest pattern
- * matches, and takes its place at once, so nobody reads half a manifest; where one cannot be put in place, those before
- * it get their old text back. A symbolic link stays one, and a file keeps its permissions. A file that somebody else
- * has changed meanwhile is not overwritten, and neither is a new one that somebody else has made.
- *
+ * matches, and takes its place at once; where one cannot, those before it get their old text back. A symbolic link stays
+ * one, and a file keeps its permissions. What somebody else has changed or made meanwhile is not overwritten.
  * @throws TascError; then nothing has changed
  */
 export function writeTexts(root: string, texts: readonly NewText[]): void {

@@ -9,6 +9,7 @@ import { type MatchedTarget, liveInWords } from "../plan/compare.ts";
 import { normalUrl } from "../plan/input.ts";
 import { NAMED_BY, type NamedKind, matchedIds } from "../plan/match.ts";
 import { type SecretFields, secretFields } from "../plan/memory.ts";
+import { groupBy } from "../render/words.ts";
 import {
   type ImportSources,
   type KnownResources,
@@ -75,11 +76,11 @@ export function foldersWith(
 export type FolderNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 export function folderNamesIn(folders: readonly Folder[]): FolderNames {
-  const names = new Map<string, Map<string, string>>();
-  for (const { target, id, name } of folders)
-    if (name !== undefined)
-      names.set(target.id, (names.get(target.id) ?? new Map<string, string>()).set(id, name));
-  return names;
+  const namesIn = (own: readonly Folder[]) =>
+    own.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const]));
+  return new Map(
+    [...groupBy(folders, ({ target }) => target.id)].map(([id, own]) => [id, new Map(namesIn(own))]),
+  );
 }
 
 /** The folders of the targets that are imported. @param inferred from other stages */
@@ -93,14 +94,14 @@ export function foldersOf(
     const managed = matchedIds(matched?.matches ?? new Map());
     const learnt = [...(state?.folders ?? [])].map(([name, id]) => [id, name] as const);
     const names = new Map([...(inferred.get(target.id) ?? []), ...learnt]);
-    const fresh = new Map<string, string[]>();
-    for (const { id, folderId, status, description } of base.live.testCases.get(target.id) ?? []) {
-      if (typeof folderId !== "string") continue;
-      const inside = fresh.get(folderId) ?? [];
-      fresh.set(folderId, inside);
-      if (status !== DELETED && !managed.has(id)) inside.push(description ?? id);
-    }
-    return [...fresh].map(([id, inside]) => ({ target, id, name: names.get(id), fresh: inside }));
+    const inFolders = (base.live.testCases.get(target.id) ?? []).filter(
+      ({ folderId }) => typeof folderId === "string",
+    );
+    return [...groupBy(inFolders, ({ folderId }) => folderId ?? "")].map(([folder, own]) => {
+      const fresh = own.filter(({ id, status }) => status !== DELETED && !managed.has(id));
+      const inside = fresh.map(({ id, description }) => description ?? id);
+      return { target, id: folder, name: names.get(folder), fresh: inside };
+    });
   });
 }
 
@@ -177,13 +178,6 @@ const NOT_BINDABLE =
   "nothing that it shows tells it from all others, and its id is not a UUID, so that `id:` cannot bind it";
 const UNCLEAR = "a manifest may mean it, which is not clear; `tasc plan` says what it takes to make it so";
 
-/** Begins the key of what has no name. */
-const NOUNS: Readonly<Record<NamedKind, string>> = {
-  target: "target",
-  environment: "environment",
-  testCase: "case",
-};
-
 /** Of a URL host and path: what is readable of it, and tells environments of one application apart. */
 function readableName(kind: NamedKind, text: string, plainApp: DraftOptions["plainApp"]): string {
   if (kind === "target") return plainApp(text) || text;
@@ -245,7 +239,7 @@ function draftsOf(
     const isHidden = options.secrets.get(id)?.includes(NAMED_BY[kind]) === true;
     const shown = name === undefined || isHidden || options.holdsSecret(name) ? undefined : name;
     const readable = shown && readableName(kind, shown, plainApp);
-    return keys.has(id) ? [] : [{ id, name: readable, noun: NOUNS[kind] }];
+    return keys.has(id) ? [] : [{ id, name: readable, noun: kind === "testCase" ? "case" : kind }];
   });
   const used = new Set([...keys.values(), reserved].map((key) => key.toLowerCase()));
   for (const [id, key] of chooseKeys(requests, (key) => used.has(key) || isTaken(key))) keys.set(id, key);
@@ -256,9 +250,8 @@ function draftsOf(
 }
 
 /**
- * Whether what a manifest declares of a live resource finds it and no other. The DEFAULT environment is found by its
- * type, another by its URL; of types that the interface does not name nothing is found. A test case is found by its
- * external id, or else by its name.
+ * Whether what a manifest declares of a live resource finds it and no other, as the planner matches: of types that the
+ * interface does not name nothing is found.
  */
 function finder(
   kind: NamedKind,
@@ -281,9 +274,8 @@ function finder(
 const PREREQUISITE = "discovery.prerequisite";
 
 /**
- * Test cases with the keys of their prerequisites. One that has no key here is left out, and so is one that closes a
- * circle: the service may have such, but a manifest cannot, since they could not be created in any order.
- *
+ * Test cases with the keys of their prerequisites, but for those that have no key here and those that close a circle:
+ * the service may have such, but a manifest cannot.
  * @param kept those that are declared after all
  */
 function withPrerequisites(
@@ -321,11 +313,9 @@ function withPrerequisites(
 /** Whether going from one test case to the prerequisite of it, and on, comes by another. */
 function leadsTo(wanted: string, start: string, next: ReadonlyMap<string, string>): boolean {
   const seen = new Set<string>();
-  for (let key: string | undefined = start; key !== undefined && !seen.has(key); key = next.get(key)) {
-    if (key === wanted) return true;
+  for (let key: string | undefined = start; key !== undefined && !seen.has(key); key = next.get(key))
     seen.add(key);
-  }
-  return false;
+  return seen.has(wanted);
 }
 
 /** What decides on the way a live value is declared, in addition to the value. */

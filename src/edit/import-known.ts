@@ -194,10 +194,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: "th",
 };
 
-/**
- * A name as a key: lower case, so that two keys never differ in case alone and files named after them can stand side
- * by side anywhere. Empty where the name has no letter or digit that a key may hold.
- */
+/** A name as a key, in lower case as file systems may be; empty where it has no letter or digit that a key may hold. */
 export function slug(name: string): string {
   const plain = name
     .normalize("NFKD")
@@ -215,10 +212,8 @@ export function slug(name: string): string {
 }
 
 /**
- * A key for each request, by id. Names that nothing else bears become keys as they are; where several want one key, or
- * it is taken, each gets a piece of its id, and none the plain name: so keys follow from the live value, in whatever
- * order it is listed.
- *
+ * A key for each request, by id. Where several want one key, or it is taken, each gets a piece of its id, and none the
+ * plain name: so keys follow from the live value, in whatever order it is listed.
  */
 export function chooseKeys(
   requests: readonly KeyRequest[],

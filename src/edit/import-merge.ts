@@ -33,11 +33,10 @@ import {
   valueAtOne,
 } from "./rewrite.ts";
 
-/*
- * An import of a further stage. A live target that a declared one means in another stage becomes that target in this
- * stage, and so do its environments and test cases. What exists in some stages only says so (`onlyStages`); what differs
- * goes under `stages.NAME`. Which live resource an address means is asked of the planner, with the declared ones taken
- * for this stage's, too; so is whether the result leaves nothing to do.
+/**
+ * An import of a further stage. What a live target is in another stage, it becomes in this one, with its environments and
+ * test cases. What exists in some stages only says so (`onlyStages`); what differs goes under `stages.NAME`. Which live
+ * resource an address means is asked of the planner; so is whether the result leaves nothing to do.
  */
 
 /** A live target that several declared ones may mean, or the other way round. */
@@ -144,10 +143,7 @@ function boundTo(address: Address, id: string): Bound {
   return { type: "bound", address, id, fields: {} };
 }
 
-/**
- * Finds out what of the declared targets exists in this stage.
- * @param excluded addresses that are not to be merged
- */
+/** Finds out what of the declared targets exists in this stage. @param excluded addresses that are not to be merged */
 export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: ReadonlySet<Address>) {
   const { reading, stages, desired, chosen } = sources;
   const here = desired.stage;

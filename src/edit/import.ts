@@ -3,7 +3,7 @@ import { readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, compareText, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Json } from "../model/json.ts";
+import { type Json, defined } from "../model/json.ts";
 import type { Binding, StateEvent } from "../model/state.ts";
 import { keyHolds } from "../plan/memory.ts";
 import { refreshEvents } from "../plan/record.ts";
@@ -50,10 +50,7 @@ export interface Prepared {
 /** Addresses that cannot be imported like that, and why. */
 type Refuted = ReadonlyMap<Address, string>;
 
-/**
- * Merges, drafts, files, proof; and again without what the proof refuted, until nothing is. Each round leaves out one
- * address at least, so that it ends.
- */
+/** Merges, drafts, files, proof; and again without what the proof refuted: each round leaves out one address at least. */
 export async function prepare(sources: ImportSources, options: PrepareOptions): Promise<Prepared> {
   const excluded = new Set<Address>();
   const refused = new Map<Address, string>();
@@ -113,8 +110,8 @@ function joined(...all: readonly Iterable<readonly [string, readonly StateEvent[
 }
 
 /**
- * Folders, and which id each address has: an import binds, so that what is renamed on the service right after it is
- * known again. The records of its fields tell a later plan what has changed since.
+ * Folders, and which id each address has, so that what is renamed on the service is known again. The records of its fields
+ * tell a later plan what has changed since.
  */
 function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: PlannedProject): Learnt {
   const ids = new Set(chosen.map(({ id }) => id));
@@ -144,10 +141,7 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
 /** As if an apply had taken them up: that they are imported is nothing new. */
 function withoutMark(bindings: Iterable<readonly [Address, Binding]>): Map<Address, Binding> {
   return new Map(
-    [...bindings].map(([address, binding]) => {
-      const { imported: _, ...rest } = binding;
-      return [address, rest];
-    }),
+    [...bindings].map(([address, binding]) => [address, defined({ ...binding, imported: undefined })]),
   );
 }
 
@@ -174,10 +168,8 @@ function placing({ stages, desired: { stage }, reading }: ImportSources, { folde
 }
 
 /**
- * Whether a plan right after an import would be empty is asked of the planner itself, before anything is written: the
- * project is read as it will be and planned against what was read of the service. This catches what no rule about a
- * single field can see: defaults of existing documents that reach into new test cases, keys that state remembers, and
- * whatever planner and manifests will learn later.
+ * Asks the planner itself, before anything is written, whether a plan right after an import would be empty. This catches
+ * what no rule about a single field can see: defaults that reach into new test cases, keys that state remembers.
  * @returns as `refuted` the new or merged addresses of which a plan would not be empty, with what it would say
  */
 async function prove(

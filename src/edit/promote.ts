@@ -39,16 +39,14 @@ export interface PromoteRequest extends ProjectDocuments {
 }
 
 /**
- * The manifests in which stage `to` resolves every promoted field as stage `from` does, and every other stage as
- * before.
+ * The manifests in which stage `to` resolves every promoted field as stage `from` does, and every other stage as before.
  *
- * A value is written where the one that counts stands now, so that comments and order stay: an override is set and
- * not taken away, or the next change of the base would reach the stage without a promotion. Where that place is shared
- * with another stage or test case that is to stay as it is, the value goes into the stage's own override.
+ * A value is written where the one that counts stands now: an override is set and not taken away, or the next change of
+ * the base would reach the stage without a promotion. Where that place is shared with another stage or test case, the
+ * value goes into the stage's own override.
  *
  * A test case whose `onlyStages` leaves stage `to` out is added to that stage. Any other that only one of the stages has
- * is left and said: to make one it takes a description, an external id and what is fixed after creation, which promotion
- * never carries; and the interface can delete none.
+ * is left and said: to make one it takes what promotion never carries; and the interface can delete none.
  */
 export function promote(request: PromoteRequest, excluded: Excluded = new Map()): Rewrite {
   const { from, stages } = request;
@@ -67,10 +65,7 @@ export function promote(request: PromoteRequest, excluded: Excluded = new Map())
   };
 }
 
-/**
- * Stage `to` with the test cases and targets that `onlyStages` kept out of it, but for those with which the stage could
- * not be read.
- */
+/** Stage `to` with what `onlyStages` kept out of it, but for that with which the stage could not be read. */
 function extendStage(request: PromoteRequest, excluded: Excluded) {
   const { from, to, reading, env, project, inScope } = request;
   const diff = diffStages(from, to, "promoted", inScope);
@@ -160,19 +155,14 @@ function wishFor(difference: Difference, manifests: Manifests, from: StageView, 
   };
 }
 
-export interface ProofRequest extends PromoteRequest {
-  readonly folder: ProjectFolder;
-}
-
 /**
- * Reads the manifests as they are going to be, and looks whether they do what they are for and no more: the diff of
- * what was promoted is empty, and nothing else is declared differently in any stage.
+ * Reads the manifests as they are going to be: the diff of what was promoted must be empty, and nothing else changed.
  * @returns what is wrong; nothing where all is well
  */
 export async function provePromotion(
   texts: readonly NewText[],
   { changes, left }: Rewrite,
-  request: ProofRequest,
+  request: PromoteRequest & { readonly folder: ProjectFolder },
 ): Promise<string | undefined> {
   const { folder, env, from, to, inScope, stages } = request;
   const reading = await readProject(withTexts(folder, texts));

@@ -72,11 +72,9 @@ interface PullRequest extends ProjectDocuments {
 }
 
 /**
- * The manifests in which one stage says what the service has, wherever it declared something else.
- *
- * A value is written where the one that counts stands now. In a resource's own map it reaches the other stages, which
- * are named with the change. A default stays as it is where it holds for another test case that is not to change, in
- * this stage or in another one; then the value goes to the resource itself.
+ * The manifests in which one stage says what the service has, wherever it declared something else. A value is written
+ * where the one that counts stands now. In a resource's own map it reaches the other stages, which are named with the
+ * change. A default stays as it is where it holds for another test case that is not to change.
  */
 export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewrite {
   const { stage, stages, planned, inScope, holdsSecret } = request;
@@ -88,7 +86,7 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
       const { address, kind, fields } = resource;
       const live = matched.matches.get(address)?.live;
       if (live === undefined || !inScope(address)) continue;
-      const memory = memoryOf(address, live.id, matched.state, matched.fingerprints, matched.secrets);
+      const memory = memoryOf(address, live.id, matched);
       for (const field of fieldsOf(kind)) {
         const { name, path } = field;
         const value = fields[name];
@@ -207,9 +205,8 @@ function hasMovedSelectors(field: Field, value: Value, { elements }: LiveResourc
 }
 
 /**
- * The written elements changed to the live ones: an element that stays is left as it is written, one that was changed
- * in place keeps the parts that it declares, and what is new is written whole. A locator line whose selectors the
- * service has changed gives way to these.
+ * The written elements changed to the live ones: one that stays is left as it is written, one that was changed in place
+ * keeps the parts that it declares, and a locator line whose selectors the service has changed gives way to these.
  */
 function graftElements(
   written: Json,
@@ -258,8 +255,7 @@ function sameKind(declared: ValueObject, live: LiveElement): boolean {
 }
 
 /**
- * The written value changed as little as makes it mean the live one: parts that mean the same already stay as they are
- * written, placeholders and all.
+ * The written value changed as little as makes it mean the live one: parts that mean the same stay, placeholders and all.
  * @param meant what the written value means: it has the same form
  */
 function graft(written: Json, meant: Json, live: Json): Json {
@@ -279,8 +275,7 @@ function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Json {
   return [...kept, ...live.filter((item) => !meant.includes(item)).map(escaped)];
 }
 
-export interface PullProof extends ProjectDocuments {
-  readonly stages: readonly string[];
+interface PullProof extends ProjectDocuments, Pick<PullRequest, "stages"> {
   readonly folder: ProjectFolder;
   readonly options: LoadOptions;
   /** What was planned from. */
@@ -288,8 +283,8 @@ export interface PullProof extends ProjectDocuments {
 }
 
 /**
- * Plans once more from the manifests as they are going to be, against what was read of the service: nothing that was
- * pulled may be left to do, and nothing else may be declared differently, in any stage, unless it is said.
+ * Plans once more from the manifests as they are going to be: nothing that was pulled may be left to do, and nothing else
+ * may be declared differently in any stage, unless it is said.
  * @returns what is wrong; nothing where all is well
  */
 export async function provePull(

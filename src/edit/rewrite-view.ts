@@ -28,10 +28,7 @@ export interface RewriteOptions {
   readonly nothing: string;
 }
 
-/**
- * Writes the manifests as a rewriting leaves them, or with `dryRun` shows what would be written: the fields that change
- * by target, what was left and why, and the change of the files.
- */
+/** Writes the manifests as a rewriting leaves them, or with `dryRun` shows what would be written. */
 export async function carryOut(options: RewriteOptions): Promise<View> {
   const { documents, dryRun, root, head, title, nothing } = options;
   const { rewrite, texts } = await makeTexts(documents, options.make, options.prove);

@@ -24,7 +24,7 @@ import { groupBy } from "../render/words.ts";
 
 /**
  * How import, pull and promote change manifests: which value is written at which place, and what else that reaches. It
- * works on the values of the documents and collects edits; `edit-files.ts` makes them in the texts, once for each file.
+ * works on the values of the documents; `edit-files.ts` makes the edits in the texts.
  */
 
 /** A field of a resource in one stage. */
@@ -104,8 +104,8 @@ interface EditedLayer extends Pick<Origin, "path"> {
 }
 
 /**
- * The values of target documents, and edits of them. Layers are cut out of the documents once; an edit replaces the
- * layer that it falls into, which is small, so that neither a trial nor ten thousand edits copy a document.
+ * The values of target documents, and edits of them. An edit replaces the layer that it falls into, which is small, so
+ * that neither a trial nor ten thousand edits copy a document.
  */
 export class Manifests implements ProjectDocuments {
   readonly project: Document;
@@ -336,8 +336,8 @@ function slotIn({ kind, file, path }: Omit<Layer, "value">, { field }: FieldRef)
 }
 
 /**
- * Ways to take a value away: it goes, and where defaults have one below it, that as well. Other test cases and stages
- * that take theirs from there get it in their own overrides.
+ * Ways to take a value away: it goes, then also the default below it, then others that take theirs from there get it in
+ * their own overrides.
  */
 export function* removals(now: Manifests, ref: FieldRef, stages: readonly string[]): Generator<Candidate> {
   const top = now.topSlot(ref);
@@ -391,7 +391,6 @@ export interface Wish extends Goal {
 export const NO_PLACE = "Writing it anywhere would also change something else.";
 
 /**
- * Grants what can be granted of wishes.
  * @param wishes among them, in their order, what is left for other reasons
  * @param stages in which nothing may change that nobody wants, but, where they follow, the same field of other stages
  */
@@ -430,12 +429,9 @@ export function grant(
 }
 
 /**
- * Places values until no more can be placed: a shared default can go only once those test cases that want another value
- * have it elsewhere, and one that all its sharers want is written once for all.
- *
- * A candidate is taken if it gives the field what is wanted and changes nothing else that may not change: a test case
- * that shares a default, or another stage that shares the base, keeps its value or gets one that is wanted.
- *
+ * Places values until no more can be placed: a shared default can go only once those that want another value have it
+ * elsewhere, and one that all its sharers want is written once for all. A candidate is taken if it changes nothing that
+ * may not change: what shares a default, or the base, keeps its value or gets one that is wanted.
  * @returns as `placed` the goals that are met, with the place of the value; nothing where it went
  */
 export function placeAll<G extends Goal>(
@@ -452,8 +448,8 @@ export function placeAll<G extends Goal>(
   const refused = new Set<string>();
 
   /**
-   * Whether a field that took its value from a shared place is content with what is written there. One that wants
-   * another value may have got it elsewhere by now; that does not make the shared place the right one.
+   * Whether a field that took its value from a shared place agrees with what is written there: one that wants another
+   * value may have it elsewhere by now, which does not make the shared place right.
    */
   const agrees = ({ ref, isMet }: Goal, { slot: { file, path }, edits: own }: Candidate): boolean => {
     const start = starts.get(ref);
@@ -462,8 +458,7 @@ export function placeAll<G extends Goal>(
     return set?.kind !== "set" || isMet(set.value);
   };
   const harmsNobody = (after: Manifests, own: FieldRef, candidate: Candidate): boolean => {
-    const { layer } = candidate.slot;
-    const ofStage = layer === "stage" || layer === "stage defaults";
+    const ofStage = candidate.slot.layer.startsWith("stage");
     const sharing = isShared(candidate.slot) ? siblingsOf(manifests, own.address) : [own.address];
     // Thousands may share a default, and the first that minds settles it.
     return sharing.every((address) =>
@@ -513,7 +508,7 @@ export function placeAll<G extends Goal>(
 }
 
 function isShared({ layer }: Slot): boolean {
-  return layer === "defaults" || layer === "stage defaults";
+  return layer.endsWith("defaults");
 }
 
 /** All resources that share defaults with one, that itself among them. */
@@ -530,10 +525,7 @@ export function sameWritten(was: Json | undefined, now: Json | undefined): boole
   return was === undefined || now === undefined ? was === now : sameJson(was, now);
 }
 
-/**
- * What is written differently before and after, in some stages: a rewriting did no more than it was to do if
- * nothing else is listed here.
- */
+/** What is written differently before and after, in some stages. */
 export function changedFields(
   before: ProjectDocuments,
   after: ProjectDocuments,

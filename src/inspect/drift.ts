@@ -1,7 +1,7 @@
 import { type Address, compareAddresses } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { defined } from "../model/json.ts";
-import type { FieldChange, FieldJson } from "../model/plan.ts";
+import type { FieldJson } from "../model/plan.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
@@ -22,7 +22,13 @@ export function driftOf({ plan, matched }: Planned, scope: Scope) {
   return {
     /** Sorted by address, as are those removed. */
     changes: plan.changes.flatMap(({ address, id, fields }) => {
-      const drifted = fields.flatMap(driftedField);
+      // A plan goes from the live value to what is declared; drift went the other way, and is drawn so.
+      const drifted = fields.flatMap(({ path, before, after, sensitive, changedBy }) => {
+        if (changedBy === undefined || changedBy === "manifest") return [];
+        const sides = sensitive ? { sensitive } : { before: after, after: before };
+        const drawn: FieldJson = defined({ path, ...sides });
+        return [{ drawn, changedBy }];
+      });
       return id === undefined || drifted.length === 0 ? [] : [{ address, id, fields: drifted }];
     }),
     removed: removed.toSorted((a, b) => compareAddresses(a.address, b.address)),
@@ -35,15 +41,6 @@ export function driftOf({ plan, matched }: Planned, scope: Scope) {
 
 export function hasDrifted({ changes, removed }: Drift): boolean {
   return changes.length + removed.length > 0;
-}
-
-/** A plan goes from the live value to what is declared; drift went the other way, and is drawn so. */
-function driftedField({ path, before, after, sensitive, changedBy }: FieldChange) {
-  if (changedBy === undefined || changedBy === "manifest") return [];
-  const drawn: FieldJson = sensitive
-    ? { path, sensitive }
-    : { path, ...defined({ before: after, after: before }) };
-  return [{ drawn, changedBy }];
 }
 
 /** Another id by the manifest's own word is a correction, and not the service's doing. */
@@ -131,7 +128,7 @@ function targetSections({ changes, removed }: Drift, { verbose }: DriftOptions):
     return { address, action: "update", id, fields: shown, calls: [], followUps: [] };
   });
   const entries: readonly { readonly address: Address; readonly block: Block }[] = [
-    ...foldAlike(drawn, verbose).map((fold) => ({ address: fold.first.address, block: { fold, verbose } })),
+    ...foldAlike(drawn, verbose).map((fold) => ({ address: fold[0].address, block: { fold, verbose } })),
     ...removed.map((one) => ({ address: one.address, block: removedLine(one) })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
   return [...byTarget(entries)].map(([target, own]) => [

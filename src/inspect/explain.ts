@@ -71,7 +71,10 @@ function factsOf(request: ExplainRequest) {
     state,
     matched,
     live,
-    memory: id === undefined ? undefined : memoryOf(address, id, state, fingerprints, matched?.secrets),
+    memory:
+      id === undefined
+        ? undefined
+        : memoryOf(address, id, { state, fingerprints, secrets: matched?.secrets }),
     change: planned?.plan.changes.find((change) => change.address === address),
     /** An error must be fixed first. */
     problem: hasError || (planned !== undefined && matched === undefined),
@@ -236,10 +239,7 @@ const ROLES = {
   replaced: "  (replaced by what follows)",
 } as const;
 
-/**
- * The layers of a resource that give a field a value, lowest first, and the interpolations of those that count, each
- * once, and behind a variable those of its value.
- */
+/** The layers that give a field a value, lowest first, and the interpolations of those that count, each once. */
 function sourcesOf({ path }: Field, value: Value | undefined, facts: Facts) {
   const isHidden =
     value !== undefined &&

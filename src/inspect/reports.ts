@@ -26,10 +26,7 @@ export function addressesIn(states: Iterable<State>): AddressOf {
   return (id) => (id === undefined ? undefined : byId.get(id));
 }
 
-/**
- * The newest report that has come to its end, if any has. It is unsure where the list ended before its end and in no
- * order that would tell, so that a newer one may be missing.
- */
+/** The newest report that has ended. Unsure: the list broke off in no order, so a newer one may be missing. */
 export async function newestFinished(
   pages: AsyncIterable<NewReports>,
 ): Promise<{ readonly report: LiveReport | undefined; readonly unsure: boolean }> {
@@ -40,10 +37,7 @@ export async function newestFinished(
   return { report, unsure: end !== "end" && (report === undefined || !goesDown(reports)) };
 }
 
-export interface TargetReport {
-  readonly target: string;
-  readonly report: LiveReport;
-}
+export type TargetReport = { readonly target: string; readonly report: LiveReport };
 
 /** What was read of a target's reports, and why it ended there. */
 export interface ReadReports {
@@ -101,10 +95,7 @@ export function newNotifications(
   );
 }
 
-export interface TargetNotification {
-  readonly target: string;
-  readonly notification: LiveNotification;
-}
+export type TargetNotification = { readonly target: string; readonly notification: LiveNotification };
 
 export function notificationsView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
   const rows = notifications.map((one) => notificationCells(one, addressOf));

@@ -36,10 +36,7 @@ export type Difference = StageDiff["differences"][number];
 /** Without a value where it must not show. */
 type DiffSide = { readonly value?: Json; readonly origin?: Origin };
 
-/**
- * Compares two stages field by field: those fields that promotion carries, or all; only resources that have any. Sorted
- * by address, fields in the order of the table.
- */
+/** Compares two stages field by field, sorted by address: those fields that promotion carries, or all. */
 export function diffStages(
   from: StageView,
   to: StageView,

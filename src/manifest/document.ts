@@ -1,12 +1,4 @@
-import {
-  type Json,
-  type JsonObject,
-  type Path,
-  isArray,
-  isObject,
-  parseJson,
-  valueAt,
-} from "../model/json.ts";
+import { type Json, type JsonObject, type Path, isObject } from "../model/json.ts";
 import type { ProjectFolder } from "./files.ts";
 import { type ManifestProblem, type SourceText, manifestProblem, showFound } from "./problem.ts";
 import { readFast } from "./yaml/fast.ts";
@@ -31,10 +23,7 @@ export interface ReadDocuments {
 /** Made once: ten thousand documents share it. */
 const FIRST: Path = [];
 
-/**
- * Reads a manifest file, which may hold several documents. One that cannot be read is a problem, never an absence. Most
- * files are read at once: a promise for each would take as long as reading them does.
- */
+/** Reads a manifest file. Most are read at once: a promise for each would take as long as reading them does. */
 export function readDocuments(
   folder: ProjectFolder,
   file: string,
@@ -105,30 +94,4 @@ function yamlProblem(file: string, { line, column, code, message, hint }: YamlPr
   const summary = message.charAt(0).toUpperCase() + message.slice(1);
   const detail = hint === undefined ? "" : `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`;
   return manifestProblem(`yaml-${code}`, { file, path: [] }, summary, detail, { spot: { line, column } });
-}
-
-/** A JSON pointer as a path. Only the document knows whether `0` is a key or a position. */
-export function pathOf(pointer: string, document: Json): Path {
-  const path: (string | number)[] = [];
-  let value: Json | undefined = document;
-  for (const raw of pointer.split("/").slice(1)) {
-    const name = raw.replaceAll("~1", "/").replaceAll("~0", "~");
-    const step: string | number = isArray(value) ? Number(name) : name;
-    path.push(step);
-    value = value === undefined ? undefined : valueAt(value, [step]);
-  }
-  return path;
-}
-
-/** The document without what is at some paths. A list keeps its length, so that positions stay true: null remains. */
-export function withoutAll(document: JsonObject, paths: readonly Path[]): JsonObject {
-  // A copy in which nothing is shared, as what aliases stand for is.
-  const copy = parseJson(JSON.stringify(document));
-  for (const path of paths) {
-    const holder = valueAt(copy, path.slice(0, -1));
-    const last = path.at(-1) ?? "";
-    if (isArray(holder)) Reflect.set(holder, last, null);
-    else if (isObject(holder)) Reflect.deleteProperty(holder, last);
-  }
-  return isObject(copy) && paths.every(({ length }) => length > 0) ? copy : {};
 }

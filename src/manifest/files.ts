@@ -4,10 +4,7 @@ import { invalid } from "../model/error.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
 import { type YamlProblem, decodeUtf8, decodedText } from "./yaml/text.ts";
 
-/**
- * The project folder as manifests see it: all paths are relative to it and use forward slashes. The only door
- * between this part of tasc and the disk; tests put a folder in memory in its place.
- */
+/** The project folder as manifests see it, with relative paths and forward slashes; tests put a folder in memory in its place. */
 export interface ProjectFolder {
   /** What a folder holds, in no order; nothing where there is none. */
   readonly list: (folder: string) => readonly FolderEntry[];

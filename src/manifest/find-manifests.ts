@@ -69,10 +69,7 @@ interface Standing {
   readonly above: readonly string[];
 }
 
-/**
- * The files that patterns mean. Links are followed inside of the project; what is reached in several ways is found once,
- * under the shortest.
- */
+/** Links are followed inside of the project; what is reached in several ways is found once, under the shortest. */
 export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): Found {
   const found = new Map<string, string>();
   const escaping = new Set<string>();

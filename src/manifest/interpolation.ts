@@ -50,10 +50,7 @@ type InterpolationProblem = Pick<ManifestProblem, "severity" | "code" | "summary
 
 type Of<K extends Placeholder["kind"]> = Placeholder & { readonly kind: K };
 
-/**
- * Fills templates for one stage. The same text always comes to the same, so each is worked out once however many
- * resources share it.
- */
+/** Fills templates for one stage, each once however many resources share it. */
 export class Interpolator {
   readonly #sources: InterpolationSources;
   readonly #isReadable: (name: string) => boolean;
@@ -232,10 +229,7 @@ function plain(value: Scalar): Interpolated {
   return { value, sensitive: false, unknown: false, guarded: false, problems: [], pieces: [] };
 }
 
-/**
- * What cannot be had, or with a warning is missing and may be. It counts as guarded, so that a missing variable is not
- * reported as a literal password, too.
- */
+/** What cannot be had. It counts as guarded, so that a missing variable is not reported as a literal password, too. */
 function failed(
   code: string,
   summary: string,
@@ -284,10 +278,7 @@ export interface FoundTemplate {
   readonly template: Template;
 }
 
-/**
- * The templates of a document, in its order. Most documents have none, and show it at a glance: `${` stands in the
- * text of the file, unless an escape in double quotes makes it.
- */
+/** The templates of a document. Where `${` is not in its text, only an escape in double quotes can make one. */
 export function findTemplates({
   text,
   value,
@@ -321,10 +312,7 @@ function search(document: Json): readonly FoundTemplate[] {
   return found;
 }
 
-/**
- * Interpolation (design contract, section 1). A text is cut into literal pieces and placeholders; what a
- * placeholder stands for is decided elsewhere. Placeholders do not nest, so that a text means what it shows.
- */
+/** A text, cut into literal pieces and placeholders. Placeholders do not nest, so that a text means what it shows. */
 interface Template {
   readonly parts: readonly TemplatePart[];
   /** Placeholders that are none of ours; their text is not part. */
@@ -426,10 +414,7 @@ function unknownKind(body: string): string {
   return `An interpolation is ${FORMS}.${hint} ${ESCAPE}`;
 }
 
-/**
- * The circles in a graph in which each node points to one other at most. Each is told once, from its first member
- * in order and back to it, however it was entered.
- */
+/** The circles in a graph in which each node points to one other at most, each once, from its first member in order and back to it. */
 export function circlesIn(next: ReadonlyMap<string, string>): readonly (readonly string[])[] {
   const seen = new Set<string>();
   const circles: string[][] = [];

@@ -24,7 +24,7 @@ import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
 import { findDuplicates, groupByTarget, resolveTarget } from "./target.ts";
-import type { Trust, TrustOf } from "./trust.ts";
+import type { TrustOf } from "./trust.ts";
 
 export interface LoadOptions extends ResolveOptions {
   readonly root: string;
@@ -51,7 +51,7 @@ export interface LoadedProject extends Resolved {
   /** Texts that must not show in any output, from 4 characters up, longest first. */
   readonly secrets: readonly string[];
   readonly project: Document;
-  /** The target documents as they stand in their files, sorted by file. */
+  /** The target documents as they stand in their files, sorted by file; without what is in them if texts are not kept. */
   readonly documents: readonly Document[];
 }
 
@@ -71,7 +71,9 @@ export async function loadProject(
   const { resolved, secrets } = resolution;
   if (resolved === undefined || project === undefined || hasErrors(problems))
     return { ok: false, diagnostics, sources, secrets };
-  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents };
+  // Without their texts nobody edits documents: what stays of their values is in the layers of what they declare.
+  const kept = options.texts === false ? documents.map((one) => ({ ...one, value: {} })) : documents;
+  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept };
 }
 
 /** A project as it was read from its folder: checked by itself, but nothing is chosen, merged or filled in yet. */
@@ -90,15 +92,12 @@ export interface ProjectReading {
   readonly isCommitted: (file: string) => boolean;
 }
 
-/**
- * Reads `tasc.yaml` and all target documents. Without their texts, those are read again where one is asked for. The only
- * function that reads manifests from the disk.
- */
+/** Reads `tasc.yaml` and all target documents: the only function that reads manifests from the disk. */
 export async function readProject(
   folder: ProjectFolder,
   { texts = true, counted }: Pick<LoadOptions, "texts" | "counted"> = {},
 ): Promise<ProjectReading> {
-  const trust: TrustOf = (await folder.trust?.()) ?? (() => NO_LIMITS);
+  const trust: TrustOf = (await folder.trust?.()) ?? (() => ({}));
   const problems = problemsOfAccess(folder);
   const documents: Document[] = [];
   const sources: SourceText[] = [];
@@ -161,20 +160,22 @@ export async function readProject(
 /** Why `tasc.yaml` is not read: it is not there, or what is wrong in it would show the lines of another file. */
 function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
   const own = folder.read(PROJECT_FILE);
-  if (!own.ok) return own.missing ? [noProject(folder)] : [];
+  const origin = { file: PROJECT_FILE, path: [] };
+  if (!own.ok) {
+    const detail = folder.list("").some(({ name }) => name === "tasc.yml")
+      ? "There is a tasc.yml. Rename it to tasc.yaml."
+      : "Run tasc from a project folder, use `--chdir DIR`, or create a project:\n  tasc init";
+    return own.missing ? [manifestProblem("no-project", origin, "There is no tasc.yaml here", detail)] : [];
+  }
   const { inside } = folder.follow(PROJECT_FILE);
   if (inside !== undefined && !HIDDEN.test(inside)) return [];
-  const origin = { file: PROJECT_FILE, path: [] };
   const summary = `${PROJECT_FILE} is a symbolic link out of the project folder, or to a hidden file`;
   return [manifestProblem("escaping-link", origin, summary, "Replace it with a file.")];
 }
 
 const VALIDATE = { project: validateProject, target: validateTarget };
 
-/**
- * The texts of files that are not kept: whoever asks for one is about to show a place in it. A file that was refused
- * before it was read is not shown.
- */
+/** The texts of files that are not kept, for places in them. A file that was refused before it was read is not shown. */
 function rereadSources(folder: ProjectFolder, files: ReadonlySet<string>): Sources {
   return {
     get(file) {
@@ -203,20 +204,6 @@ function ownPartsOf(value: Json, part: ManifestPart | undefined): Json {
   return Object.fromEntries(own.map(([key, inner]) => [key, ownPartsOf(inner, entryOf(part, key))]));
 }
 
-const NO_LIMITS: Trust = {};
-
-function noProject(folder: ProjectFolder): ManifestProblem {
-  const misnamed = folder.list("").some(({ name }) => name === "tasc.yml");
-  return manifestProblem(
-    "no-project",
-    { file: PROJECT_FILE, path: [] },
-    "There is no tasc.yaml here",
-    misnamed
-      ? "There is a tasc.yml. Rename it to tasc.yaml."
-      : "Run tasc from a project folder, use `--chdir DIR`, or create a project:\n  tasc init",
-  );
-}
-
 export interface ResolveOptions {
   readonly stage?: string | undefined;
   readonly env: EnvironmentVariables;
@@ -237,9 +224,8 @@ export interface Resolution {
 export function resolveProject(reading: ProjectReading, options: ResolveOptions): Resolution {
   const { project, textFiles: files } = reading;
   if (project === undefined) return { problems: [], secrets: [] };
-  const choice = chooseStage(project, options.stage, options.env.TASC_STAGE);
-  if (!choice.ok) return { problems: [choice.problem], secrets: [] };
-  const { stage } = choice;
+  const stage = chooseStage(project, options.stage, options.env.TASC_STAGE);
+  if (typeof stage !== "string") return { problems: [stage], secrets: [] };
   const layers = settingsLayers(project, stage);
   const trust = reading.trust(stage);
   const { variables: readable } = trust;

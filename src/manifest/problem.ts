@@ -2,10 +2,7 @@ import { compareText } from "../model/address.ts";
 import type { Diagnostic, Origin, Place, Severity } from "../model/diagnostic.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 
-/**
- * A problem of a manifest whose line and column are not known yet. They cost a second parse of the file, so they are
- * looked up once, at the end, and for nothing but what is reported.
- */
+/** A problem of a manifest. Its line and column cost a second parse of the file, and are looked up once, for what is reported. */
 export interface ManifestProblem extends Omit<Diagnostic, "place"> {
   readonly origin: Origin;
   /** The key of the path's last step is meant, and not the value. */
@@ -87,10 +84,7 @@ export function guessed(word: string, candidates: Iterable<string>): string {
 
 const SHORTEST_START = 3;
 
-/**
- * The candidate that a misspelt word most likely means: a third of its letters may differ, and at least one. If none
- * is that near, the first that begins with the word; `undefined` if there is none.
- */
+/** The candidate that a misspelt word most likely means: a third of its letters may differ; else the first that begins with the word. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const all = [...candidates];
   const started =
@@ -149,10 +143,7 @@ export function sourcesByFile(sources: readonly SourceText[]): Sources {
   return { get: (file) => (byFile ??= new Map(sources.map((source) => [source.file, source]))).get(file) };
 }
 
-/**
- * Diagnostics with the line and column of what they speak of, sorted by place; those without one come last, in
- * their order. Files are parsed for positions here and only here, and only those that are spoken of.
- */
+/** Diagnostics with the line and column of what they speak of, sorted by place; those without one come last, in their order. */
 export async function locate(
   problems: readonly (Diagnostic | ManifestProblem)[],
   sources: Sources,

@@ -4,9 +4,9 @@ import { Secret, UNKNOWN, type Value } from "../model/value.ts";
 import { type ManifestProblem, manifestProblem, showFound, showPath } from "./problem.ts";
 import { type Interpolated, type Interpolator, isTemplate } from "./interpolation.ts";
 import {
+  JSON_PART,
   type ManifestPart,
   allowed,
-  bare,
   convert,
   entryOf,
   holdsHidden,
@@ -22,10 +22,7 @@ export interface ResolveContext {
   readonly report: (problem: ManifestProblem) => void;
 }
 
-/**
- * A declared value with its interpolations filled in, converted to its shape, and its sensitive leaves wrapped.
- * Where that fails it is unknown, and the problem is reported; the rest is trusted, since JSON Schema has checked it.
- */
+/** A declared value with its interpolations filled in, converted to its shape, sensitive leaves wrapped; unknown where that fails. */
 export function resolveValue(part: ManifestPart, json: Json, path: Path, context: ResolveContext): Value {
   if (isPlain(json) && !holdsHidden(part)) return json;
   return resolve(part, json, path, context);
@@ -34,17 +31,12 @@ export function resolveValue(part: ManifestPart, json: Json, path: Path, context
 function resolve(part: ManifestPart, json: Json, path: Path, context: ResolveContext): Value {
   if (typeof json === "string") return resolveText(part, json, path, context);
   if (isArray(json)) return json.map((item, at) => resolve(itemOf(part), item, [...path, at], context));
-  if (isObject(json)) return resolveMap(part, json, path, context);
-  return isHidden(part) && json !== null ? protect(String(json), context) : json;
-}
-
-function resolveMap(part: ManifestPart, json: JsonObject, path: Path, context: ResolveContext): Value {
-  return Object.fromEntries(
-    Object.entries(json).map(([key, value]) => [
-      key,
-      resolve(entryOf(part, key) ?? UNTYPED, value, [...path, key], context),
-    ]),
-  );
+  if (!isObject(json)) return isHidden(part) && json !== null ? protect(String(json), context) : json;
+  const entries = Object.entries(json).map(([key, value]): readonly [string, Value] => [
+    key,
+    resolve(entryOf(part, key) ?? JSON_PART, value, [...path, key], context),
+  ]);
+  return Object.fromEntries(entries);
 }
 
 function resolveText(part: ManifestPart, text: string, path: Path, context: ResolveContext): Value {
@@ -99,8 +91,6 @@ function mayBeSecret({ shape, open }: ManifestPart): boolean {
   return open !== true && ["string", "url", "enum", "scalar", "json"].includes(shape.type);
 }
 
-const UNTYPED = bare({ type: "json" });
-
 function protect(text: string, { interpolator }: ResolveContext): Secret {
   interpolator.protect(text);
   return new Secret(text);
@@ -112,15 +102,9 @@ function isPlain(json: Json): boolean {
   return !isObject(json) || Object.values(json).every(isPlain);
 }
 
-/**
- * How layers become one value: maps merge key by key, anything else replaces, null too. Layers are never changed,
- * and what only one of them has is shared, not copied.
- */
+/** Maps merge key by key, anything else replaces, null too. What only one of them has is shared, not copied. */
 export function merge(lower: Json, upper: Json): Json {
-  return isObject(lower) && isObject(upper) ? mergeMaps(lower, upper) : upper;
-}
-
-function mergeMaps(lower: JsonObject, upper: JsonObject): JsonObject {
+  if (!isObject(lower) || !isObject(upper)) return upper;
   const merged: Record<string, Json> = { ...lower };
   for (const [key, value] of Object.entries(upper)) {
     const below = Object.hasOwn(lower, key) ? lower[key] : undefined;
@@ -129,10 +113,7 @@ function mergeMaps(lower: JsonObject, upper: JsonObject): JsonObject {
   return merged;
 }
 
-/**
- * What stands at a path when all layers, lowest first, are merged; `undefined` if nothing does. It comes to the same
- * as merging first and looking then, at the price of the one value: most are texts, and found in one layer.
- */
+/** What stands at a path when all layers, lowest first, are merged, at the price of the one value; `undefined` if nothing does. */
 export function mergedAt(layers: readonly { readonly value: JsonObject }[], path: Path): Json | undefined {
   // From the highest layer down to the first that is not a map, since that replaces whatever lies below.
   let highest: Json | undefined;

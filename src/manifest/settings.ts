@@ -391,15 +391,12 @@ export function stagesOf(project: Document): readonly string[] {
   return declared.length === 0 ? [ONLY_STAGE] : declared;
 }
 
-export type StageChoice =
-  { readonly ok: true; readonly stage: string } | { readonly ok: false; readonly problem: ManifestProblem };
-
 /** The stage by `--stage`, else TASC_STAGE, else `defaultStage`, else the one named `default`, else the only one. */
 export function chooseStage(
   project: Document,
   option: string | undefined,
   variable: string | undefined,
-): StageChoice {
+): string | ManifestProblem {
   const { file, value } = project;
   const stages = stagesOf(project);
   const asked: [stage: Json | undefined, source: string][] = [
@@ -410,17 +407,17 @@ export function chooseStage(
   const [requested, source] = asked.find(([stage]) => typeof stage === "string") ?? [];
   const only = stages.length === 1 ? stages[0] : undefined;
   const stage = requested ?? (stages.includes(ONLY_STAGE) ? ONLY_STAGE : only);
-  if (typeof stage === "string" && stages.includes(stage)) return { ok: true, stage };
+  if (typeof stage === "string" && stages.includes(stage)) return stage;
   const inFile = source === "defaultStage" ? source : "stages";
   const origin = { file, path: value[inFile] === undefined ? [] : [inFile] };
   const known = stagesInWords(stages);
   if (typeof requested !== "string") {
     const detail = `${known} Choose one with \`--stage\`, TASC_STAGE, or \`defaultStage:\` in ${file}.`;
-    return { ok: false, problem: manifestProblem("no-stage", origin, "No stage is selected", detail) };
+    return manifestProblem("no-stage", origin, "No stage is selected", detail);
   }
   const summary = `There is no stage \`${requested}\``;
   const detail = `\`${source}\` asks for it. ${known}${didYouMean(nearest(requested, stages))}`;
-  return { ok: false, problem: manifestProblem("unknown-stage", origin, summary, detail) };
+  return manifestProblem("unknown-stage", origin, summary, detail);
 }
 
 export function stagesInWords(stages: readonly string[]): string {

@@ -3,10 +3,7 @@ import type { Shape } from "../model/fields.ts";
 import type { Path } from "../model/json.ts";
 import { listWords } from "./problem.ts";
 
-/**
- * What values of a manifest look like: the shapes of the field table, and some more that only the rest of the
- * documents has. JSON Schema, conversion after interpolation and messages are all made from these.
- */
+/** What values of a manifest look like: the shapes of the field table, and some more that only the rest of the documents has. */
 export type ManifestShape =
   | Exclude<Shape, { readonly type: "list" | "object" | "map" }>
   | { readonly type: "number"; readonly minimum?: number; readonly maximum?: number }
@@ -78,7 +75,7 @@ export function bare(shape: ManifestShape): ManifestPart {
   return { shape, description: "" };
 }
 
-const JSON_PART = bare({ type: "json" });
+export const JSON_PART = bare({ type: "json" });
 /** The description in a reference's `{ description: … }`. */
 const NAME_PART = bare({ type: "string", minLength: 1 });
 
@@ -186,9 +183,6 @@ export const RESERVED_KEYS = ["__proto__", "constructor", "prototype"] as const;
 /** A logical key that is none of the reserved names. */
 export const LOGICAL_KEY = KEY_PATTERN.replace("^", `^(?!(?:${RESERVED_KEYS.join("|")})$)`);
 
-/** A key of a map whose keys are the user's own: those that begin with `x-` mean nothing. */
-export const MAP_KEY = LOGICAL_KEY.replace("^", "^(?!x-)");
-
 /** Any key but the reserved names, and but what looks like an interpolation: keys have none. */
 export const ANY_KEY = `^(?!(?:${RESERVED_KEYS.join("|")})$)(?![\\s\\S]*\\$\\{)`;
 
@@ -234,21 +228,12 @@ function isOfType(shape: TextShape, text: string): boolean {
   return isMatch && (shape.type !== "url" || URL.canParse(text));
 }
 
-/** Something is interpolated, so that nothing can be said yet. */
-export const INTERPOLATED = "\\$\\{";
-
-/** Nothing but secrets, files and variables, which may hold secrets. */
-export const ONLY_SECRETS = "^(?:\\$\\{(?:secret|file|var):[^}]*\\})+$";
-
 export type Scalar = string | number | boolean;
 
 const INTEGER = /^[-+]?[0-9]+$/;
 const NUMBER = /^[-+]?[0-9]+(?:\.[0-9]+)?$/;
 
-/**
- * What an interpolated value is in a place of this shape: `"10"` in an integer's place is 10. `undefined` where it
- * does not fit. Values that stand in the manifest as they are never come here; JSON Schema has checked them.
- */
+/** What an interpolated value is in a place of this shape: `"10"` in an integer's place is 10. `undefined` where it does not fit. */
 export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined {
   const text = String(value);
   if (isTextual(shape)) return isOfType(shape, text) ? text : undefined;
@@ -287,10 +272,7 @@ function inside(
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/**
- * Milliseconds of a duration; `undefined` for what is none, for nothing at all and for what is too long. A timer of more
- * milliseconds than fit in 31 bits would go off at once, hence the day.
- */
+/** Milliseconds of a duration, if it is one. A timer of more than fit in 31 bits would go off at once, hence the day. */
 export function parseDuration(text: string, longestDays = 1): number | undefined {
   const [, count, unit] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) return undefined;

@@ -45,10 +45,7 @@ interface TargetRequest {
   readonly settings: readonly Layer[];
 }
 
-/**
- * What the documents of a target want of one stage; `undefined` where the target exists in other stages alone. Problems
- * are added to the list that is handed in.
- */
+/** What the documents of a target want of one stage; `undefined` where the target exists in other stages alone. */
 export function resolveTarget(
   { key, base }: TargetDocuments,
   { stage, interpolator, settings, onRemove = "ignore" }: TargetRequest,
@@ -125,10 +122,7 @@ export function existsIn(stage: string, layers: readonly Layer[]): boolean {
   return !isArray(only) || only.includes(stage);
 }
 
-/**
- * What two documents of a target both say: a resource, a field of the target, a field of its defaults. Which of the
- * two counted would depend on the names of the files. Stages are looked at one by one, whichever is chosen.
- */
+/** What two documents of a target both say: which of the two counted would depend on the names of the files. */
 export function findDuplicates(
   { key: target, base }: TargetDocuments,
   stages: readonly string[],

@@ -16,12 +16,10 @@ import { parseDuration } from "./shape.ts";
  *     statePath: .tasc/state                   # the only folder of local state
  *     variables: [TASC_*, QA_*]                # what ${env:} and ${secret:} may read
  *     policy: { maxDisabledPercent: 30 }       # counts beside the project's own, the stricter of both
- *     stages:                                  # lists of a stage replace those above
- *       production: { origins: [https://prod.example.com] }
+ *     stages: { production: { origins: [https://prod.example.com] } }   # lists replace those above
  *
- * What the file leaves out is not limited, except that state may be on no server where `origins` are limited and
- * `stateHosts` are not given, and that a file with `stages` allows no other stage. With `variables`, the key of
- * fingerprints comes from one that is named like a credential.
+ * What the file leaves out is not limited, but where `origins` are limited and `stateHosts` are not, state may be on no
+ * server, and a file with `stages` allows no other stage.
  */
 export interface Trust {
   readonly origins?: readonly string[];

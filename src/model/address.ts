@@ -9,13 +9,14 @@ export interface AddressParts {
   readonly kind: Kind;
   /** Key of the target that the resource belongs to. */
   readonly target: string;
-  /** Key of the resource inside its target; a target's own key for a target. */
+  /** Key of the resource inside its target; of a target its own. */
   readonly key: string;
 }
 
 /** What a logical key may look like; an address is made of keys and dots. */
 export const KEY_PATTERN = "^[A-Za-z0-9][A-Za-z0-9_-]*$";
-const KEY = new RegExp(KEY_PATTERN);
+const KEY = KEY_PATTERN.slice(1, -1);
+const ADDRESS = new RegExp(`^(?:target|(${KINDS.slice(1).join("|")})\\.(${KEY}))\\.(${KEY})$`);
 
 export function targetAddress(target: string): Address {
   return `target.${target}`;
@@ -27,22 +28,14 @@ export function addressOf(kind: Exclude<Kind, "target">, target: string, key: st
 
 /** Takes an address apart; `undefined` where the text is none. */
 export function parseAddress(text: string): AddressParts | undefined {
-  const dot = text.indexOf(".");
-  const next = text.indexOf(".", dot + 1);
-  const kind = text.slice(0, Math.max(dot, 0));
-  const target = text.slice(dot + 1, next < 0 ? undefined : next);
-  if (!KEY.test(target)) return undefined;
-  if (kind === "target") return next < 0 ? { kind, target, key: target } : undefined;
-  // A key has no dot in it.
-  const key = next < 0 ? "" : text.slice(next + 1);
-  if (!KEY.test(key)) return undefined;
-  if (kind === "environment" || kind === "testCase" || kind === "batchGeneration")
-    return { kind, target, key };
-  return undefined;
+  const [, inner, target, key] = ADDRESS.exec(text) ?? [];
+  if (key === undefined) return undefined;
+  const kind = KINDS.find((one) => one === inner) ?? "target";
+  return { kind, target: target ?? key, key };
 }
 
-export function isAddress(text: string): text is Address {
-  return parseAddress(text) !== undefined;
+export function isAddress(value: unknown): value is Address {
+  return typeof value === "string" && ADDRESS.test(value);
 }
 
 /** The order of every list of addresses: by target, then kind, then key. */

@@ -1,12 +1,9 @@
 import type { Address, Kind } from "./address.ts";
 import type { Origin } from "./diagnostic.ts";
-import type { JsonObject, Path } from "./json.ts";
+import { type JsonObject, type Path, valueAt } from "./json.ts";
 import type { Value } from "./value.ts";
 
-/**
- * What the manifests want of one stage: resolved, complete, checked. Nobody downstream asks which layer a value
- * came from, unless to show it.
- */
+/** What the manifests want of one stage: resolved, complete, checked. */
 export interface Desired {
   readonly stage: string;
   /** Sorted by key. */
@@ -60,22 +57,13 @@ export function originOf(resource: DesiredResource, field: Path = []): Origin | 
 
 /** The place of the value that counts among layers, lowest first; `undefined` if none has one. */
 export function originIn(layers: readonly Layer[], path: Path): Origin | undefined {
-  const layer = layers.findLast((candidate) => has(candidate.value, path));
+  const layer = layers.findLast(({ value }) => valueAt(value, path) !== undefined);
   return layer && { file: layer.file, path: [...layer.path, ...path] };
 }
 
 /** Defaults declare nothing; a resource is declared by its own map, or by a stage's if only that one has it. */
 function declarationOf({ layers }: DesiredResource): Origin | undefined {
   return layers.find(({ kind }) => kind === "base") ?? layers.find(({ kind }) => kind === "stage");
-}
-
-function has(value: JsonObject, path: Path): boolean {
-  let node: unknown = value;
-  for (const step of path) {
-    if (typeof node !== "object" || node === null || !Object.hasOwn(node, step)) return false;
-    node = Reflect.get(node, step);
-  }
-  return true;
 }
 
 /** Every declared resource of a target, the target first. */
@@ -86,7 +74,5 @@ export function resourcesOf(target: DesiredTarget): readonly DesiredResource[] {
 }
 
 export function byAddress(resources: readonly DesiredResource[]): ReadonlyMap<Address, DesiredResource> {
-  const known = new Map<Address, DesiredResource>();
-  for (const resource of resources) known.set(resource.address, resource);
-  return known;
+  return new Map(resources.map((resource) => [resource.address, resource]));
 }

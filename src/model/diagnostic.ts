@@ -17,10 +17,7 @@ export interface Origin {
   readonly path: Path;
 }
 
-/**
- * An error or a warning for the user. `code` is for programs and stays the same across wordings;
- * `summary` is one short sentence; `detail` says what exactly was found, why it matters and what to do next.
- */
+/** An error or a warning for the user. `code` is for programs; `detail` says why it matters and what to do next. */
 export interface Diagnostic {
   readonly severity: Severity;
   readonly code: string;

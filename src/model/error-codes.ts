@@ -1,14 +1,6 @@
-/** What the catalogue of errors says of a code. */
-export interface ErrorCode {
-  readonly title: string;
-  readonly explanation: string;
-  readonly remedy: string;
-}
-
 /**
- * The catalogue of the codes of all diagnostics: title, explanation, remedy. `tasc explain CODE` prints an entry and
- * docs/reference/errors.md lists them; a test ties both to the source. A code never changes its meaning, and one that is
- * removed is not used again.
+ * The codes of all diagnostics; a test ties them to the source. A code never changes its meaning, and one that is removed
+ * is not used again.
  */
 // prettier-ignore
 const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: string, remedy: string]>> = {
@@ -37,7 +29,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "batch-generation-id": ["A batch generation has no id", "The service cannot show batch generations, so there is nothing to bind.", "Say whether it ran: `tasc state mark ADDRESS done`."],
   "batch-held": ["A batch generation is held", "The test target existed before tasc kept state of it, so it is unknown whether the batch generation ran.", "`tasc state mark ADDRESS done` if it ran; `tasc apply --run ADDRESS` if it is to run."],
   "batch-uncertain": ["It is unknown whether a batch generation ran", "An earlier apply sent it and got no readable answer.", "`tasc state mark ADDRESS done` if it ran; `tasc apply --run ADDRESS` if it is to run."],
-  "bound-undeclared": ["No manifest declares a bound address", "The address is bound in state, and plans count what it is bound to as unmanaged.", "Declare it, or undo with `tasc state rm ADDRESS`."],
+  "bound-undeclared": ["No manifest declares a bound address", "The address is bound in state, and a plan lists it as orphaned.", "Declare it, or undo with `tasc state rm ADDRESS`."],
   "cannot-create": ["A resource cannot be created", "No live resource fits, and the manifest lacks a field that the service needs to create one.", "Declare the field that the message names, or bind a live resource with `id:`."],
   "claimed-twice": ["Two addresses mean one live resource", "A live resource can only be bound to one address.", "Set `id:`, or change the name of one of the two."],
   "connection-broken": ["The connection broke", "The connection ended before the answer was complete.", "Run the command again. If it happens often, check the network and proxies."],
@@ -207,7 +199,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   yaml: ["Invalid or unsupported YAML", "Manifests are YAML 1.2 without directives, tags, merge keys and duplicate keys. The rest of the code says which rule is broken, e.g. `yaml-tab`.", "Follow the hint of the message."],
 };
 
-export const ERROR_CODES: ReadonlyMap<string, ErrorCode> = new Map(
+export const ERROR_CODES = new Map(
   Object.entries(ENTRIES).map(([code, [title, explanation, remedy]]) => [
     code,
     { title, explanation, remedy },
@@ -215,6 +207,6 @@ export const ERROR_CODES: ReadonlyMap<string, ErrorCode> = new Map(
 );
 
 /** The entry of a code; all codes of the YAML reader share one, and so do those of HTTP statuses. */
-export function errorCode(code: string): ErrorCode | undefined {
+export function errorCode(code: string) {
   return ERROR_CODES.get(code.replace(/^(yaml)-[a-z-]+$|^(http)-\d+$/, "$1$2"));
 }

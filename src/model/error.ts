@@ -26,10 +26,7 @@ export type FailureReason = Exclude<keyof typeof EXIT, "done" | "changes">;
 /** The text of a manifest, for the excerpts of diagnostics. */
 export type ReadSource = (file: string) => string | undefined;
 
-/**
- * Stops a command. Everything below the command line throws this one error, and one handler renders it. It is not for
- * partial results: what an apply has done before it failed is a value.
- */
+/** Stops a command; one handler renders it. What an apply has done before it failed is a value, and not part of it. */
 export class TascError extends Error {
   override readonly name = "TascError";
 

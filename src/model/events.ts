@@ -4,10 +4,20 @@ import type { Action, Method } from "./plan.ts";
 
 /** What the client tells while it works: never bodies, headers or queries. */
 export type ClientEvent =
-  /** A request goes out. */
-  (OfCall & { readonly kind: "started" }) | CallFinished | CallWaiting | SlowedDown;
+  | (OfCall & { readonly kind: "started" })
+  | CallFinished
+  /** The call will be sent again after a delay, so many times at most. */
+  | (OfCall &
+      Pick<CallFinished, "status"> & {
+        readonly kind: "waiting";
+        readonly fault: FaultKind;
+        readonly attempts: number;
+        /** Milliseconds. */
+        readonly delay: number;
+      })
+  /** The service asked for less (429): no call goes out for so many milliseconds, and fewer at a time afterwards. */
+  | { readonly kind: "slowed"; readonly pause: number; readonly concurrency: number };
 
-/** What all events of a call have in common. */
 export interface OfCall {
   /** Numbers calls from 1 in the order in which they were first sent; all tries of a call share it. */
   readonly call: number;
@@ -18,7 +28,6 @@ export interface OfCall {
   readonly attempt: number;
 }
 
-/** A send is over: answered, or not. */
 export interface CallFinished extends OfCall {
   readonly kind: "finished";
   /** Undefined when there was no answer. */
@@ -30,25 +39,7 @@ export interface CallFinished extends OfCall {
   readonly date?: string;
 }
 
-/** The call will be sent again after a delay. */
-export interface CallWaiting extends OfCall {
-  readonly kind: "waiting";
-  readonly fault: FaultKind;
-  readonly status: number | undefined;
-  /** Sends at most. */
-  readonly attempts: number;
-  /** Milliseconds. */
-  readonly delay: number;
-}
-
-/** The service asked for less (429): no call goes out for so many milliseconds, and fewer at a time afterwards. */
-export interface SlowedDown {
-  readonly kind: "slowed";
-  readonly pause: number;
-  readonly concurrency: number;
-}
-
-/** The kinds of what can go wrong with one send. */
+/** What can go wrong with one send. */
 export type FaultKind =
   | "unsendable"
   | "unreachable"
@@ -76,8 +67,7 @@ export interface Failure {
 /** What an apply tells while it runs. It prints nothing itself. */
 export type ApplyEvent =
   | { readonly type: "started"; readonly changes: number }
-  | { readonly type: "changeStarted"; readonly address: Address; readonly action: Action }
-  | { readonly type: "changeDone"; readonly address: Address; readonly action: Action }
+  | { readonly type: "changeStarted" | "changeDone"; readonly address: Address; readonly action: Action }
   | ({ readonly type: "changeFailed" } & Failed)
   | ({ readonly type: "changeSkipped" } & Skipped)
   /** A creation had no readable answer, so the service is looked at before anything is repeated. */
@@ -92,7 +82,7 @@ export interface Outcome {
   readonly failed: readonly Failed[];
   readonly skipped: readonly Skipped[];
   /** What was written and reads otherwise at the end. */
-  readonly notTaken: readonly NotTaken[];
+  readonly notTaken: readonly { readonly address: Address; readonly paths: readonly Path[] }[];
   /** Discoveries that had not finished when the wait ended. */
   readonly unfinished: readonly Address[];
   readonly calls: Readonly<Record<Method, number>>;
@@ -107,7 +97,7 @@ export interface Failed {
   readonly failure: Pick<Failure, "summary" | "detail">;
 }
 
-export interface Skipped {
+interface Skipped {
   readonly address: Address;
   readonly reason: SkipReason;
 }
@@ -117,8 +107,3 @@ export type SkipReason =
   | { readonly kind: "needs"; readonly address: Address }
   | { readonly kind: "interrupted" }
   | { readonly kind: "fatal" };
-
-export interface NotTaken {
-  readonly address: Address;
-  readonly paths: readonly Path[];
-}

@@ -2,10 +2,7 @@ import type { Kind } from "./address.ts";
 import type { Json, Path } from "./json.ts";
 import type { LiveResource } from "./live.ts";
 
-/**
- * The field table. Each row is all that tasc knows of one manifest field; validation, JSON Schema, diff,
- * lowering, redaction, import, promotion and the reference read it here and nowhere else.
- */
+/** The field table: all that tasc knows of each manifest field, here and nowhere else. */
 
 /** What a value may look like, apart from null. */
 export type Shape =
@@ -40,10 +37,7 @@ export interface Part {
   readonly description: string;
 }
 
-/**
- * What counts as equal: the same data, the same address, the same members. A folder is written by its name and read as
- * an id; elements compare by position, part by part as declared.
- */
+/** What counts as equal. A folder is written by its name and read as an id; elements compare by position, as declared. */
 export type Compare = "plain" | "url" | "set" | "folder" | "elements";
 
 export interface Field {
@@ -53,10 +47,7 @@ export interface Field {
   readonly shape: Shape;
   /** Whether the interface lets a PATCH set it to null. */
   readonly nullable: boolean;
-  /**
-   * The live value; `undefined` where an answer does not show it. A field without it is write-only: the service never
-   * shows it, and the fingerprint of the last write is all that is known.
-   */
+  /** The live value; `undefined` where an answer does not show it. A field without it is write-only. */
   readonly read?: (live: LiveResource) => Json | undefined;
   readonly compare: Compare;
   /** Key in the body of the creating POST, where that carries the field. */
@@ -140,10 +131,7 @@ const password: Part = {
   description: "Password, from `${secret:…}` or `${file:…}`.",
 };
 
-/**
- * service-api.md, "Environment" and operations 5 and 6. A plan reads environments from the list of targets,
- * which shows nothing but their type and URL; the rest is write-only to us.
- */
+/** service-api.md, "Environment" and operations 5 and 6. The list of targets shows nothing but type and URL. */
 export const ENVIRONMENT_FIELDS: readonly Field[] = [
   field("name", {
     shape: NAME,
@@ -223,10 +211,7 @@ const ASSERTION = object(
   ["expectation"],
 );
 
-/**
- * service-api.md, "Test case element"; `locatorLine` is written by operation 9. A part of an element is known here and
- * nowhere else: how it is read, compared and sent follows from its shape.
- */
+/** service-api.md, "Test case element"; `locatorLine` is written by operation 9. The rest follows from the shapes. */
 export const ELEMENT = object({
   interaction: { shape: INTERACTION, nullable: true, description: "What this step does." },
   assertion: { shape: ASSERTION, nullable: true, description: "What this step checks." },
@@ -240,6 +225,15 @@ export const ELEMENT = object({
     shape: { type: "boolean" },
     description: "Whether the run continues when this step fails.",
   },
+});
+
+export const ELEMENTS = field("elements", {
+  shape: { type: "list", of: ELEMENT },
+  read: (live) => (live.elements ?? []).map(({ parts }) => parts),
+  compare: "elements",
+  update: "elements",
+  promoted: true,
+  description: "The test's steps, in order. Omitted parts keep their current values.",
 });
 
 /** service-api.md, "Test case" and operations 8, 9 and 10. */
@@ -329,14 +323,7 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
     description:
       "Test case that runs before this one: a key of the same target, or `{ description: … }` of a test case that is not managed here. It cannot be changed after creation.",
   }),
-  field("elements", {
-    shape: { type: "list", of: ELEMENT },
-    read: (live) => (live.elements ?? []).map(({ parts }) => parts),
-    compare: "elements",
-    update: "elements",
-    promoted: true,
-    description: "The test's steps, in order. Omitted parts keep their current values.",
-  }),
+  ELEMENTS,
 ];
 
 /** service-api.md, operation 11. The interface cannot read a batch generation, so all of it is write-only. */

@@ -5,9 +5,8 @@ import { invalid } from "./error.ts";
 export type Glob = { readonly test: (text: string) => boolean } | { readonly fault: string };
 
 /**
- * `*` is any text and `?` one character, `{a,b}` is either, `[a-c]` one of a range; all else is literal, so that a `+` or
- * a parenthesis does not become part of a regular expression. A pattern may be hostile: what would take a regular
- * expression exponential time is refused.
+ * `*` is any text and `?` one character, `{a,b}` is either, `[a-c]` one of a range; all else is literal. A pattern may be
+ * hostile: what would take a regular expression exponential time is refused.
  */
 export function compileGlob(source: string, { dot = true }: { readonly dot?: boolean } = {}): Glob {
   if (!/[*?[\]{}!\\]/.test(source)) return { test: (text) => text === source };

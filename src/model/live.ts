@@ -2,9 +2,8 @@ import type { DesiredResource } from "./desired.ts";
 import type { JsonObject } from "./json.ts";
 
 /**
- * What the service showed, in our words. Optional fields are those that service-api.md does not call
- * required: `undefined` means the answer did not show them, `null` that it showed null.
- * Enumerations are plain strings, since the service may know values that the text does not list.
+ * What the service showed. `undefined` means that the answer did not show it, `null` that it showed null. Enumerations are
+ * plain strings, since the service may know values that the text does not list.
  */
 
 /** service-api.md, "Test target". */
@@ -35,10 +34,7 @@ export interface LiveTestCase {
   readonly prerequisiteId?: string | null | undefined;
   readonly elements?: readonly LiveElement[] | undefined;
   readonly discovery?: LiveDiscovery | undefined;
-  /**
-   * The declared resource that it is bound to and that a plan has found it to be like: there is nothing to do. Where only
-   * the plan is needed, it holds no more than what tells it from others.
-   */
+  /** Bound to it, and found to be like it; where only the plan is needed, it holds what tells it from others alone. */
   readonly asDeclared?: DesiredResource<"testCase"> | undefined;
 }
 

@@ -3,10 +3,7 @@ import type { Diagnostic, Place } from "./diagnostic.ts";
 import type { Json, Path } from "./json.ts";
 import type { IdOf, IdOfElement, Value } from "./value.ts";
 
-/**
- * The one plan that every output, check and apply reads (design contract, section 3). `PlanJson` below is
- * its public form; what is here beyond that form steers an apply and never leaves the process.
- */
+/** The one plan that every output, check and apply reads (design contract, section 3); `PlanJson` is its public form. */
 export interface Plan {
   readonly stage: string;
   readonly baseUrl: string;
@@ -37,8 +34,8 @@ export function bySeverity<
 }
 
 /**
- * Why a change is planned, against a base of the manifests (`plan --base`): the manifests differ from it, it would make
- * the change itself, or the service differs from the last apply. In the order in which they are shown.
+ * Why a change is planned, against a base (`plan --base`): the manifests differ from it, it would make the change itself, or
+ * the service differs from the last apply. In the order in which they are shown.
  */
 export const CAUSES = ["manifest", "pending", "drift"] as const;
 export type Cause = (typeof CAUSES)[number];

@@ -1,4 +1,4 @@
-import { type Address, KEY_PATTERN, KINDS } from "./address.ts";
+import { type Address, isAddress } from "./address.ts";
 import {
   type Guard,
   type Guarded,
@@ -13,13 +13,7 @@ import {
   shape,
 } from "./shape.ts";
 
-/**
- * What tasc remembers of one target in one stage (design contract, section 4). No values stand here: a
- * `Fingerprint` is a keyed digest, useless without the stage's API key.
- *
- * The document is a fold over events: `applyEvents` is the only place that alters a state, so that a journal of
- * events appended during an apply and the document folded from it cannot tell two stories.
- */
+/** What tasc remembers of one target in one stage (design contract, section 4). Only `applyEvents` alters a state. */
 export interface State {
   /** Made at random with the document, so that a backup can tell which document it is one of. */
   readonly lineage?: string;
@@ -41,14 +35,6 @@ export interface State {
 
 export type Fingerprint = string;
 
-const KEY = KEY_PATTERN.slice(1, -1);
-const ADDRESS = new RegExp(`^(?:target|(?:${KINDS.slice(1).join("|")})\\.${KEY})\\.${KEY}$`);
-
-/** As `isAddress` of `address.ts`, for as many as a document holds: without taking each one apart. */
-export function isAddress(value: unknown): value is Address {
-  return isText(value) && ADDRESS.test(value);
-}
-
 const isParts = recordOf(isText);
 /** A whole field's fingerprint, or one for each declared part of an object. */
 const isFieldRecord = (value: unknown): value is Fingerprint | Guarded<typeof isParts> =>
@@ -65,15 +51,9 @@ const isLocators = recordOf(isLocator);
 export const isBinding = shape({
   id: isText,
   fields: isFields,
-  /**
-   * Fields that were last written with a secret in them. The service may still show it after the secret was rotated or
-   * taken out of the manifest, so the live values of these fields stay hidden until they are written without one.
-   */
+  /** Fields last written with a secret, which the service may still show: hidden until they are written without one. */
   secrets: maybe(isTexts),
-  /**
-   * A discovery that tasc started and has not seen end: what the service showed of the one before, or nothing. So an
-   * apply with `--wait` can go on waiting for what an earlier one started.
-   */
+  /** A discovery that tasc started and has not seen end: what the service showed of the one before, or nothing. */
   generating: maybe(isText),
   locators: maybe(isLocators),
   /** Bound by an import or by hand, and no apply has taken it up yet: manifests without it have not removed it. */
@@ -137,8 +117,8 @@ const address = isAddress;
 const secrets = maybe(isTexts);
 
 /**
- * What an apply or a state command found out, and what each says; `src/state/events.ts` says in full what follows. An
- * event about an address that is not bound changes nothing, except `bound`, `batch` and `intended`.
+ * What an apply or a state command found out; `src/state/events.ts` says what follows. An event about an address that is
+ * not bound changes nothing, except `bound`, `batch` and `intended`.
  */
 const EVENTS = {
   /** With another key than before, all fingerprints go: they can be compared with nothing. Record it first. */

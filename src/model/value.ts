@@ -42,29 +42,29 @@ export class Unknown extends SensitiveValue {}
 
 export const UNKNOWN = new Unknown();
 
-/** The id of another resource, in a planned call: known at once, or only when that resource is made. */
-export class IdOf {
-  readonly address: Address;
-
-  constructor(address: Address) {
-    this.address = address;
-  }
-
+class LaterId {
   toJSON(): string {
     return KNOWN_AFTER_APPLY;
   }
 }
 
+/** The id of another resource, in a planned call: known at once, or only when that resource is made. */
+export class IdOf extends LaterId {
+  readonly address: Address;
+
+  constructor(address: Address) {
+    super();
+    this.address = address;
+  }
+}
+
 /** The id that the service gives an element, by the element's position, once all elements are written. */
-export class IdOfElement {
+export class IdOfElement extends LaterId {
   readonly at: number;
 
   constructor(at: number) {
+    super();
     this.at = at;
-  }
-
-  toJSON(): string {
-    return KNOWN_AFTER_APPLY;
   }
 }
 

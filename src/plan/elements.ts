@@ -1,14 +1,7 @@
 import { diffArrays } from "diff";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import {
-  ELEMENT,
-  type Field,
-  type ObjectShape,
-  type Part,
-  type Shape,
-  TEST_CASE_FIELDS,
-} from "../model/fields.ts";
+import { ELEMENT, ELEMENTS, type Shape } from "../model/fields.ts";
 import { type Json, type JsonObject, isArray, isObject, sameJson } from "../model/json.ts";
 import type { LiveElement, LiveResource } from "../model/live.ts";
 import type { BodyValue, ChangedBy, FieldChange, Harm } from "../model/plan.ts";
@@ -27,10 +20,9 @@ import { type Difference, type Fingerprinter, caution, differences, ordered } fr
 import { type Memory, changedBy, mayHoldSecret, withoutWriteOnly } from "./memory.ts";
 
 /**
- * Elements are the steps of a test case. They compare by position, part by part as declared. When the lists differ
- * the service must be sent all of them, and an element keeps its identity on the service only if its id is sent with
- * it: so the declared list is laid alongside the live one first, and what is found on both sides keeps its id and
- * whatever the manifest does not declare of it.
+ * Elements are the steps of a test case. When the lists differ the service must be sent all of them, and one keeps its
+ * identity only if its id is sent with it: so the declared list is laid alongside the live one, and what is found on both
+ * sides keeps its id and whatever the manifest does not declare of it.
  */
 export interface ElementMatch {
   readonly declared: ValueObject;
@@ -152,10 +144,7 @@ export function locatorDigest(fingerprints: Fingerprinter, elementId: string, li
 /** In place of a digest until the selectors that the service makes of a line have been read. */
 export const NOT_READ_YET = "";
 
-/**
- * Why an element's locator line is to be written: it never was, it has changed, or its selectors have; nothing where
- * it is as it should be, or where the service shows no id by which the element could be called.
- */
+/** Why an element's locator line is to be written; nothing where it is as it should be, or the element has no id. */
 export function locatorDifference(
   { declared, live }: ElementMatch,
   memory: Memory,
@@ -187,8 +176,8 @@ export function alignElements(
     const element = declared[i];
     return element !== undefined && sameElement(element, live[j]) && sameLocator(element, live[j], memory);
   };
-  const partner = new Map(inOrderPairs(declared.length, live.length, same));
-  const stays = [...partner];
+  const stays = inOrderPairs(declared.length, live.length, same);
+  const partner = new Map(stays);
   const taken = new Set(partner.values());
   const pair = (i: number, j: number): void => {
     partner.set(i, j);
@@ -202,16 +191,14 @@ export function alignElements(
     moved.add(i);
     pair(i, j);
   }
-  const free = (from: number, to: number, isTaken: (at: number) => boolean): readonly number[] =>
-    Array.from({ length: to - from }, (_, at) => from + at).filter((at) => !isTaken(at));
-  let before: readonly [number, number] = [-1, -1];
-  for (const [i, j] of [...stays, [declared.length, live.length] as const]) {
-    const places = free(before[1] + 1, j, (at) => taken.has(at));
-    for (const [nth, at] of free(before[0] + 1, i, (one) => partner.has(one)).entries()) {
-      const place = places[nth];
-      if (place !== undefined) pair(at, place);
+  let [i, j] = [0, 0];
+  for (const [nextI, nextJ] of [...stays, [declared.length, live.length] as const]) {
+    for (; i < nextI; i++) {
+      if (partner.has(i)) continue;
+      while (taken.has(j)) j++;
+      if (j < nextJ) pair(i, j);
     }
-    before = [i, j];
+    [i, j] = [nextI + 1, nextJ + 1];
   }
   return declared.map((element, at) => {
     const index = partner.get(at);
@@ -229,8 +216,8 @@ function isWhole(declared: ValueObject | undefined, live: LiveElement | undefine
 }
 
 /**
- * A longest list of equal positions that are in order on both sides. What is equal at both ends is taken first: where
- * the manifest says little of a step, several fit, and then the one in the same place is meant.
+ * A longest list of equal positions that are in order on both sides. What is equal at both ends comes first: where several
+ * fit, the one in the same place is meant.
  */
 function inOrderPairs(
   n: number,
@@ -268,10 +255,9 @@ function sameLocator(declared: ValueObject, live: LiveElement | undefined, memor
 export type Body = { readonly [key: string]: BodyValue };
 
 /**
- * The `elements` of a PATCH (service-api.md, operation 8). It carries only what the text describes there, so what
- * the list shows beyond that (scroll states) stays behind, and no null where the text has none.
- *
- * With one sensitive leaf all of them are sensitive: what is kept of a live element may be what was secret before.
+ * The `elements` of a PATCH (service-api.md, operation 8): declared parts in place of live ones, nothing beyond what the
+ * text describes, and no null where the text has none. With one sensitive leaf all of them are sensitive: what is kept of
+ * a live element may be what was secret before.
  *
  * @param mayHold whether it may be so although no leaf is sensitive any more
  */
@@ -280,104 +266,68 @@ export function elementBodies(
   live: readonly LiveElement[],
   mayHold = false,
 ): readonly BodyValue[] {
-  const keep = mayHold || matches.some((match) => isSensitive(match.declared)) ? hidden : plain;
+  const isHidden = mayHold || matches.some((match) => isSensitive(match.declared));
   const base = firstIndex(live.map((element) => element.raw));
-  return matches.map((match, position) => elementBody(match, base + position, keep));
+  return matches.map(({ declared, live: { raw } = { raw: {} } }, position) => {
+    const kept = isHidden ? hidden(raw) : raw;
+    const body: Record<string, BodyValue> = { ...pick(raw, ["id", "testCaseId"]), index: base + position };
+    for (const [name, { shape, writeOnly }] of Object.entries(ELEMENT.parts)) {
+      const value = writeOnly ? undefined : bodyPart(shape, declared[name], kept[name]);
+      if (value !== undefined) body[name] = value;
+    }
+    return body;
+  });
 }
 
 /** Whether the service counts from 0 or 1 is not shown; it goes on as it began. */
-function firstIndex(raw: readonly JsonObject[]): number {
+function firstIndex(raw: readonly ValueObject[]): number {
   const first = raw[0]?.["index"];
   return typeof first === "number" ? first : 0;
 }
 
-/** Declared parts in place of live ones, and of the live element what the text describes of a body. */
-function elementBody({ declared, live }: ElementMatch, index: number, keep: Keep): Body {
-  const raw = live?.raw ?? {};
-  const body: Record<string, BodyValue> = { ...pick(raw, ["id", "testCaseId"], plain), index };
-  for (const [name, { shape, writeOnly }] of Object.entries(ELEMENT.parts)) {
-    const value = writeOnly ? undefined : bodyPart(shape, declared[name], raw[name], keep, name);
-    if (value !== undefined) body[name] = value;
-  }
-  return body;
-}
-
-function bodyPart(
-  shape: Shape,
-  declared: Value | undefined,
-  raw: Json | undefined,
-  keep: Keep,
-  name: string,
-): BodyValue | undefined {
+/** @param raw as it came, or the same with its texts hidden */
+function bodyPart(shape: Shape, declared: Value | undefined, raw: Value | undefined): BodyValue | undefined {
   if (shape.type === "object") {
     if (declared !== undefined && !isValueObject(declared)) return declared;
-    if (!isObject(raw)) return declared ?? (raw === null ? null : undefined);
-    return { ...pick(raw, [...LINKS, ...Object.keys(shape.parts)], keep), ...declared };
+    if (!isValueObject(raw)) return declared ?? (raw === null ? null : undefined);
+    return { ...pick(raw, [...LINKS, ...Object.keys(shape.parts)]), ...declared };
   }
-  if (shape.type === "list" && shape.of.type === "object") return bodyItems(shape.of, declared, raw, keep);
-  return declared ?? (raw === undefined || raw === null ? undefined : keep(raw, name));
-}
-
-/** The items that are declared, each with the ids and the undeclared parts of the one in its place; else all of them. */
-function bodyItems(
-  shape: ObjectShape,
-  declared: Value | undefined,
-  raw: Json | undefined,
-  keep: Keep,
-): BodyValue | undefined {
-  const before = isArray(raw) ? raw.filter(isObject) : [];
-  const keys = [...LINKS, ...Object.keys(shape.parts)];
+  if (shape.type !== "list" || shape.of.type !== "object") return declared ?? raw ?? undefined;
+  // The items that are declared, each with the ids and the undeclared parts of the one in its place; else all of them.
+  const before = isValueList(raw) ? raw.filter(isValueObject) : [];
+  const { parts, required = [] } = shape.of;
+  const keys = [...LINKS, ...Object.keys(parts)];
   if (!isValueList(declared))
-    return isArray(raw) ? before.map((item) => pick(item, [...keys, "index"], keep)) : undefined;
-  const required = shape.required ?? [];
+    return isValueList(raw) ? before.map((item) => pick(item, [...keys, "index"])) : undefined;
+  const undeclared = keys.filter((key) => !required.includes(key));
   const base = firstIndex(before);
-  return declared.filter(isValueObject).map((item, at) => ({
-    ...pick(
-      before[at] ?? {},
-      keys.filter((key) => !required.includes(key)),
-      keep,
-    ),
-    index: base + at,
-    ...item,
-  }));
-}
-
-/** How a part of a live element goes back to the service. */
-type Keep = (value: Json, key: string) => BodyValue;
-
-function plain(value: Json): BodyValue {
-  return value;
+  return declared
+    .filter(isValueObject)
+    .map((item, at) => ({ ...pick(before[at] ?? {}, undeclared), index: base + at, ...item }));
 }
 
 /** What ties a part of an element to what it belongs to. */
 const LINKS: readonly string[] = ["id", "testCaseElementId"];
 
 /** Sent as it is, shown as sensitive. */
-function hidden(value: Json, key: string): BodyValue {
-  if (LINKS.includes(key)) return value;
+function hidden(value: JsonObject): ValueObject;
+function hidden(value: Json): Value;
+function hidden(value: Json): Value {
   if (typeof value === "string") return new Secret(value);
-  if (isArray(value)) return value.map((item) => hidden(item, ""));
+  if (isArray(value)) return value.map((item) => hidden(item));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([part, item]) => [part, hidden(item, part)]));
+  const parts = Object.entries(value);
+  return Object.fromEntries(parts.map(([key, part]) => [key, LINKS.includes(key) ? part : hidden(part)]));
 }
 
-function pick(source: JsonObject, keys: readonly string[], keep: Keep): Body {
+function pick(source: ValueObject, keys: readonly string[]): ValueObject {
   return Object.fromEntries(
     keys.flatMap((key) => {
-      const value = source[key];
-      return value === undefined || value === null ? [] : [[key, keep(value, key)]];
+      const value = source[key] ?? null;
+      return value === null ? [] : [[key, value]];
     }),
   );
 }
-
-/** What differs of the elements, as a part of a PATCH and calls of their own. */
-export interface ElementsDiff {
-  readonly body: { readonly [key: string]: BodyValue };
-  readonly locators: readonly ElementMatch[];
-  readonly shown: readonly FieldChange[];
-}
-
-const ELEMENTS = TEST_CASE_FIELDS.find((field) => field.name === "elements");
 
 /** Whether a locator line is to be written, or cannot be, to a test case whose elements are as declared. */
 export function hasOpenLocators(
@@ -393,54 +343,62 @@ export function hasOpenLocators(
   });
 }
 
+/** What differs of the elements, as a part of a PATCH, and what needs calls of their own. */
+interface ElementsDiff {
+  readonly body: Body;
+  readonly locators: readonly ElementMatch[];
+  readonly shown: readonly FieldChange[];
+}
+
 /** When only locator lines differ, an element call each; else one PATCH of all elements, and lines after it. */
-export function diffElements(resource: DesiredResource, live: LiveResource, memory: Memory): ElementsDiff {
-  const value = resource.fields["elements"];
-  if (ELEMENTS === undefined || value === undefined || isUnknown(value))
-    return { body: {}, locators: [], shown: [] };
+export function diffElements(
+  { fields: { elements: value } }: DesiredResource,
+  { elements: current = [] }: LiveResource,
+  memory: Memory,
+): ElementsDiff {
+  if (value === undefined || isUnknown(value)) return { body: {}, locators: [], shown: [] };
   const declared = declaredElements(value);
-  const current = live.elements ?? [];
   const same = sameElements(declared, current);
   const matches = same
     ? declared.map((element, at) => ({ declared: element, at, live: current[at] }))
     : alignElements(declared, current, memory);
   const locators = matches.filter((match) => locatorDifference(match, memory) !== undefined);
-  const lines = locators.flatMap((match) => locatorChanges(ELEMENTS, value, match, memory));
+  const lines = locators.map((match): FieldChange => {
+    const path = ["elements", match.at, "locatorLine"];
+    const by = locatorDifference(match, memory);
+    const after = match.declared["locatorLine"] ?? null;
+    return {
+      path,
+      ...(isSensitive(value) ? { sensitive: true } : { after: reveal(after) }),
+      ...(by === undefined || by === "new" ? {} : { changedBy: by }),
+    };
+  });
   if (same) return { body: {}, locators, shown: lines };
-  const before = projectElements(declared, current);
-  const after = declared.map(withoutLine);
+  const by = elementsChangedBy(declared, matches, current, memory);
   const mayHold = mayHoldSecret(ELEMENTS, memory);
-  const by = elementsChangedBy(ELEMENTS, { before, after, matches, current }, memory);
+  const changes = elementChanges(value, matches, current, mayHold);
   return {
     body: { elements: elementBodies(matches, current, mayHold) },
     locators,
-    shown: [
-      ...elementChanges(value, matches, current, mayHold).map((change) =>
-        by === undefined ? change : { ...change, changedBy: by },
-      ),
-      ...lines,
-    ],
+    shown: [...changes.map((change) => (by === undefined ? change : { ...change, changedBy: by })), ...lines],
   };
 }
 
-/**
- * What differs, step by step, in the order of the steps: as the PATCH will treat them, so that one inserted at the
- * front is one insertion and not a change of all that follow.
- */
+/** What differs, step by step, as the PATCH will treat them: one inserted at the front is one insertion. */
 function elementChanges(
   value: Value,
   matches: readonly ElementMatch[],
   current: readonly LiveElement[],
-  hidden: boolean,
+  isHidden: boolean,
 ): readonly FieldChange[] {
   const kept = new Set(matches.map(({ live }) => live));
-  const gone = [...current.entries()].filter(([, element]) => !kept.has(element));
   const changes: FieldChange[] = [];
+  let next = 0;
   const tellGone = (until: number): void => {
-    for (let [next] = gone; next !== undefined && next[0] < until; [next] = gone) {
-      gone.shift();
-      const lost = next[1].parts["assertion"] ? ({ harmful: "assertion lost" } as const) : {};
-      changes.push({ path: ["elements", next[0]], before: ordered(elementInWords(next[1])), ...lost });
+    for (const element of current.slice(next, until)) {
+      const lost = element.parts["assertion"] ? ({ harmful: "assertion lost" } as const) : {};
+      const path = ["elements", next++];
+      if (!kept.has(element)) changes.push({ path, before: ordered(elementInWords(element)), ...lost });
     }
   };
   for (const match of matches) {
@@ -448,7 +406,7 @@ function elementChanges(
     changes.push(...elementChange(match));
   }
   tellGone(current.length);
-  if (!isSensitive(value) && !hidden) return changes;
+  if (!isSensitive(value) && !isHidden) return changes;
   const harmful = changes.find((change) => change.harmful !== undefined)?.harmful;
   return [{ path: ["elements"], sensitive: true, ...(harmful === undefined ? {} : { harmful }) }];
 }
@@ -474,78 +432,44 @@ function harmOf({ path: [part], after }: Difference, { parts }: LiveElement): Ha
   return part === "ignoreFailure" && after === true ? "failure ignored" : undefined;
 }
 
-interface BothLists {
-  /** The live list cut down to what is declared at the same places. */
-  readonly before: Json;
-  readonly after: Value;
-  readonly matches: readonly ElementMatch[];
-  readonly current: readonly LiveElement[];
-}
-
 /**
- * Who changed the list. An element that the manifest has no more shows no longer which of its parts were declared, and
- * so not whether it is as it was applied: that holds if it is so for any choice of parts.
+ * Who changed the list. An element that the manifest has no more does not show which of its parts were declared: the list
+ * is as it was applied if it is so for any choice of parts.
  */
 function elementsChangedBy(
-  field: Field,
-  { before, after, matches, current }: BothLists,
+  declared: readonly ValueObject[],
+  matches: readonly ElementMatch[],
+  current: readonly LiveElement[],
   memory: Memory,
 ): ChangedBy | undefined {
-  const first = changedBy(field, after, before, memory);
+  const after = declared.map(withoutLine);
+  const first = changedBy(ELEMENTS, after, projectElements(declared, current), memory);
   if (first !== "both" || matches.length === current.length) return first;
-  const parts = new Map(matches.map(({ declared, live }) => [live, declared]));
-  for (const choice of PART_CHOICES) {
-    const was = current.map((element) =>
-      parts.has(element) ? projectElement(parts.get(element), element) : choice(element),
-    );
-    if (changedBy(field, after, was, memory) === "manifest") return "manifest";
-  }
-  return first;
+  const parts = new Map(matches.map((match) => [match.live, match.declared]));
+  const isApplied = PART_CHOICES.some((choice) => {
+    const was = current.map((element) => projectElement(parts.get(element) ?? choice(element), element));
+    return changedBy(ELEMENTS, after, was, memory) === "manifest";
+  });
+  return isApplied ? "manifest" : first;
 }
 
 /** Every choice of parts that an element can be declared with; items of lists whole, or with what they must have. */
-const PART_CHOICES: readonly ((element: LiveElement) => Json)[] = subsets(
-  Object.keys(ELEMENT.parts).filter((name) => ELEMENT.parts[name]?.writeOnly !== true),
-).flatMap((names) => {
-  const chosen = ({ parts }: LiveElement): readonly (readonly [string, Json])[] =>
-    Object.entries(parts).filter(([name]) => names.includes(name));
-  return [
-    (element: LiveElement) => Object.fromEntries(chosen(element)),
-    (element: LiveElement) =>
-      Object.fromEntries(
-        chosen(element).map(([name, part]) => [name, withRequired(ELEMENT.parts[name], part)]),
-      ),
-  ];
-});
-
-function withRequired(part: Part | undefined, live: Json): Json {
-  const of = part?.shape.type === "list" ? part.shape.of : undefined;
-  if (of?.type !== "object" || !isArray(live)) return live;
-  return live.map((item) =>
-    isObject(item) ? Object.fromEntries((of.required ?? []).map((key) => [key, item[key] ?? null])) : item,
-  );
-}
-
-function subsets(names: readonly string[]): readonly (readonly string[])[] {
-  return names.reduce<readonly (readonly string[])[]>(
-    (sets, name) => [...sets, ...sets.map((set) => [...set, name])],
-    [[]],
-  );
-}
-
-function locatorChanges(
-  field: Field,
-  elements: Value,
-  match: ElementMatch,
-  memory: Memory,
-): readonly FieldChange[] {
-  const line = match.declared["locatorLine"];
-  const path = [...field.path, match.at, "locatorLine"];
-  const difference = locatorDifference(match, memory);
-  const by = difference === undefined || difference === "new" ? {} : { changedBy: difference };
-  if (line === undefined) return [];
-  return [isSensitive(elements) ? { path, sensitive: true, ...by } : { path, after: reveal(line), ...by }];
-}
+const PART_CHOICES = Object.entries(ELEMENT.parts).reduce<readonly ((element: LiveElement) => ValueObject)[]>(
+  (choices, [name, { shape, writeOnly }]) => {
+    if (writeOnly === true) return choices;
+    const required = shape.type === "list" && shape.of.type === "object" ? shape.of.required : undefined;
+    const item = Object.fromEntries((required ?? []).map((key) => [key, ""]));
+    const itemsOf = (list: Json | undefined) => (isArray(list) ? list.map(() => item) : "");
+    return choices.flatMap((choice) => [
+      choice,
+      (element) => ({ ...choice(element), [name]: "" }),
+      ...(required === undefined
+        ? []
+        : [(element: LiveElement) => ({ ...choice(element), [name]: itemsOf(element.parts[name]) })]),
+    ]);
+  },
+  [() => ({})],
+);
 
 /** A live element that bears a locator line and has no id cannot be called (operation 9). */
 export function namelessElements(resource: DesiredResource, live: LiveResource): readonly Diagnostic[] {

@@ -23,16 +23,18 @@ export interface Memory {
   readonly fingerprints: Fingerprinter | undefined;
 }
 
-/**
- * Records made with another key say nothing, so they read as none: write-only fields are then sent once more,
- * and a prompt is recorded again.
- */
+/** Where to remember from. */
+interface Remembering {
+  readonly state: State | undefined;
+  readonly fingerprints: Fingerprinter | undefined;
+  readonly secrets?: SecretFields | undefined;
+}
+
+/** Records made with another key say nothing, so they read as none. */
 export function memoryOf(
   address: Address,
   id: string,
-  state: State | undefined,
-  fingerprints: Fingerprinter | undefined,
-  secrets: SecretFields = new Map(),
+  { state, fingerprints, secrets }: Remembering,
 ): Memory {
   const bound = state?.bindings.get(address);
   const binding = bound?.id === id ? bound : undefined;
@@ -40,7 +42,7 @@ export function memoryOf(
   return {
     id,
     binding: binding && (trusted ? binding : { id, fields: {}, ...withSecrets(binding.secrets ?? []) }),
-    secrets: (binding ? secretFieldsOf(binding) : secrets.get(id)) ?? [],
+    secrets: (binding ? secretFieldsOf(binding) : secrets?.get(id)) ?? [],
     folders: state?.folders ?? new Map(),
     fingerprints,
   };
@@ -51,19 +53,20 @@ export function keyHolds(state: State | undefined, fingerprints: Fingerprinter):
   return state?.keyCheck === undefined || state.keyCheck === fingerprints.keyCheck;
 }
 
-/** The record of a field's value: part by part where parts can change alone. */
+/** The record of a field's value: part by part where parts can change alone, which those of a list cannot. */
 export function recordField(
   fingerprints: Fingerprinter,
   id: string,
   field: Field,
   value: Value,
 ): FieldRecord {
-  if (!isValueObject(value) || !hasParts(field.shape))
+  if (!isValueObject(value) || (field.shape.type !== "object" && field.shape.type !== "map"))
     return wholeRecord(fingerprints, id, field, reveal(withoutWriteOnly(field.shape, value)));
-  const parts: Record<string, Fingerprint> = {};
-  for (const [part, partValue] of Object.entries(value))
-    parts[part] = fingerprints.of(`${id}/${field.name}/${part}`, reveal(partValue));
-  return parts;
+  const parts = Object.entries(value).map(([part, own]): [string, Fingerprint] => [
+    part,
+    fingerprints.of(`${id}/${field.name}/${part}`, reveal(own)),
+  ]);
+  return Object.fromEntries(parts);
 }
 
 /** The part of a record that names the fields which carry a secret: left out where none does. */
@@ -89,17 +92,12 @@ export function withoutWriteOnly(shape: Shape, value: Value): Value {
 }
 
 /** The record of a plain value as a whole; also of a live one, to compare it with what was last applied. */
-export function wholeRecord(fingerprints: Fingerprinter, id: string, field: Field, value: Json): Fingerprint {
+function wholeRecord(fingerprints: Fingerprinter, id: string, field: Field, value: Json): Fingerprint {
   return fingerprints.of(`${id}/${field.name}`, normalise(field.compare, value));
 }
 
-/** Only of objects and maps can parts change alone; a list is one value. */
-function hasParts(shape: Shape): boolean {
-  return shape.type === "object" || shape.type === "map";
-}
-
 /** Fields that were last written with a secret, and elements that the service made from such a prompt: they may quote it. */
-export function secretFieldsOf({ secrets = [], fields }: Binding): readonly string[] {
+function secretFieldsOf({ secrets = [], fields }: Binding): readonly string[] {
   const areMade = secrets.includes("discovery.prompt") && fields["elements"] === undefined;
   return areMade ? [...secrets, "elements"] : secrets;
 }
@@ -138,8 +136,8 @@ export function changedBy(
 }
 
 /**
- * The parts of a write-only field that differ from what was last written: `[[]]` for the field as a whole, nothing
- * where it is the same, cannot be told without the key, or holds an unknown value.
+ * The parts of a write-only field that differ from what was last written: `[[]]` for all of it, nothing where it is the
+ * same, cannot be told without the key, or holds an unknown value.
  */
 export function unwrittenParts(field: Field, value: Value, memory: Memory): readonly Path[] {
   const { fingerprints, binding } = memory;
@@ -158,13 +156,10 @@ export function unwrittenParts(field: Field, value: Value, memory: Memory): read
 }
 
 /**
- * What became of creations whose outcome is not known (design contract, section 5): an intent is written before each
- * POST and settled after it; what is still open was cut off in between. The service is asked by looking: what bears
- * the intended name and was not there before is what the POST made; where nothing does, it made nothing.
- *
- * The obvious way, to match by name as for any other resource, fails where the name was there before or the manifest
- * has changed since; so an intent keeps the ids that it must not be taken for, and digests of its names. An apply sees
- * to it that of creations which could be taken for one another only one is under way.
+ * What became of creations whose outcome is not known (design contract, section 5): an intent is written before each POST
+ * and settled after it. What bears the intended name and was not there before is what the POST made. To match by name as
+ * for any other resource fails where the name was there before or the manifest has changed since; so an intent keeps the
+ * ids that it must not be taken for, and digests of its names.
  */
 export interface Recovery {
   readonly events: readonly StateEvent[];
@@ -206,9 +201,9 @@ export function recover(state: State, around: RecoverySources): Recovery {
       (id) => !intent.existing.includes(id) && !around.taken.has(id),
     );
     const [only] = candidates;
-    if (candidates.length > 1) diagnostics.push(manyMade(address, intent, candidates));
-    else if (only === undefined && isReadable) events.push({ type: "settled", address });
-    else if (only === undefined) diagnostics.push(notTold(address, intent));
+    if (candidates.length === 0 && isReadable) events.push({ type: "settled", address });
+    else if (only === undefined || candidates.length > 1)
+      diagnostics.push(unclearCreation(address, intent, candidates));
     else {
       around.taken.add(only);
       const fields = isReadable ? sentFields(address, intent, only, around) : {};
@@ -253,8 +248,8 @@ export function listedOf(kind: NamedKind, live: Live, targetId: string | undefin
 }
 
 /**
- * The records of what the POST carried, as far as the manifest still says the same. A prompt that it does not keeps
- * the record that was made without the id: that equals none made with it, so the prompt counts as changed.
+ * The records of what the POST carried, as far as the manifest still says the same. A prompt that it does not keeps the
+ * record made without the id, which equals none made with it: so it counts as changed.
  */
 function sentFields(
   address: Address,
@@ -287,24 +282,19 @@ export function nameDigests(
   };
 }
 
-/** Nothing is called as declared now; what the creation was called stands in state under a key that is gone. */
-function notTold(address: Address, { at }: Intent): Diagnostic {
-  return {
-    severity: "error",
-    code: "creation-unclear",
-    address,
-    summary: "Unknown what became of an interrupted creation",
-    detail: `A creation was interrupted at ${at}, and the key of state has changed since, so its name cannot be read.\nIf it was made:     tasc state bind ${address} ID\nIf it was not made: tasc state rm ${address}`,
-  };
-}
-
-function manyMade(address: Address, intent: Intent, ids: readonly string[]): Diagnostic {
+/** None where nothing is called as declared now, and what the creation was called stands in state under a key that is gone. */
+function unclearCreation(address: Address, { at }: Intent, ids: readonly string[]): Diagnostic {
   const list = ids.toSorted(compareText).map((id) => `  ${id}`);
-  return {
-    severity: "error",
-    code: "creation-unclear",
-    address,
-    summary: `${ids.length} live resources may be the result of an interrupted creation`,
-    detail: `A creation was interrupted at ${intent.at}, and these have appeared since:\n${list.join("\n")}\nChoose the right one:\ntasc state bind ${address} ID`,
-  };
+  const [summary, why] =
+    ids.length === 0
+      ? [
+          "Unknown what became of an interrupted creation",
+          `the key of state has changed since, so its name cannot be read.\nIf it was made:     tasc state bind ${address} ID\nIf it was not made: tasc state rm ${address}`,
+        ]
+      : [
+          `${ids.length} live resources may be the result of an interrupted creation`,
+          `these have appeared since:\n${list.join("\n")}\nChoose the right one:\ntasc state bind ${address} ID`,
+        ];
+  const detail = `A creation was interrupted at ${at}, and ${why}`;
+  return { severity: "error", code: "creation-unclear", address, summary, detail };
 }

@@ -13,8 +13,7 @@ import { mayHoldSecret, memoryOf } from "./memory.ts";
 
 /**
  * What state binds of a target and no manifest declares any more: orphaned as far as the service still lists it and no
- * declared address means it. Of the rest there is nothing left to say. What only an import has bound, or
- * somebody by hand, was never declared here: its manifests may be on a branch yet, or given up.
+ * declared address means it. Of the rest there is nothing left to say.
  */
 export function undeclaredBindings(matched: MatchedTarget): {
   readonly orphans: readonly Orphan[];
@@ -27,10 +26,10 @@ export function undeclaredBindings(matched: MatchedTarget): {
   if (left.length === 0) return { orphans: [], gone: [] };
   const managed = matchedIds(matches);
   const listed = new Set(listedIn(live, testCases));
-  const isLeft = ({ id }: Orphan): boolean => listed.has(id) && !managed.has(id);
+  const isOrphan = ({ id }: Orphan): boolean => listed.has(id) && !managed.has(id);
   return {
-    orphans: left.filter((one) => isLeft(one) && state?.bindings.get(one.address)?.imported !== true),
-    gone: left.flatMap((one) => (isLeft(one) ? [] : [one.address])),
+    orphans: left.filter(isOrphan),
+    gone: left.flatMap((one) => (isOrphan(one) ? [] : [one.address])),
   };
 }
 
@@ -47,7 +46,7 @@ export function undeclaredOrphans(
   return undeclared.flatMap((state) => {
     const own = state.bindings.get(targetAddress(state.target));
     if (own === undefined || !live.has(own.id) || meant.has(own.id)) return [];
-    return [...state.bindings].flatMap(([address, { id, imported }]) => (imported ? [] : [{ address, id }]));
+    return [...state.bindings].map(([address, { id }]) => ({ address, id }));
   });
 }
 
@@ -88,7 +87,7 @@ export function renamedWarnings(
   const isSame = (resource: DesiredResource, { address, id }: Orphan): boolean => {
     const other = live.get(id);
     // For a hint, what the service shows must do: so a snapshot, without key, gives the same.
-    const memory = memoryOf(address, id, state, undefined);
+    const memory = memoryOf(address, id, { state, fingerprints: undefined });
     return TEST_CASE_FIELDS.every((field) => {
       const value = resource.fields[field.name];
       if (value === undefined || field.recognizedBy === "name") return true;
@@ -113,9 +112,13 @@ export function renamedWarnings(
   });
 }
 
-/** With `onRemove: disable`, an orphaned test case that is still in use is set to DISABLED. */
+/**
+ * With `onRemove: disable`, an orphaned test case that is still in use is set to DISABLED; not if only an import has bound
+ * it: its manifests may be on a branch yet, or given up.
+ */
 export function disableOrphan(matched: MatchedTarget, orphan: Orphan): Change | undefined {
   if (parseAddress(orphan.address)?.kind !== "testCase" || matched.live === undefined) return undefined;
+  if (matched.state?.bindings.get(orphan.address)?.imported === true) return undefined;
   const live = matched.testCases.find((testCase) => testCase.id === orphan.id);
   if (live === undefined || live.status === "DISABLED") return undefined;
   return {

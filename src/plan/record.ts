@@ -13,64 +13,56 @@ import { undeclaredBindings } from "./orphans.ts";
 import { batchContent } from "./resources.ts";
 
 /**
- * What state is to remember of a target once it has been looked at: which id each address has, and that the fields
- * which are as declared were so. It is how adopted resources come under management, and how a later plan can tell who
- * changed a field. Nothing here follows from a call; records of calls are made where the call is answered.
- *
+ * What state is to remember of a target once it was read: which id each address has, and that the fields which are as
+ * declared were so. Records of calls are made where the call is answered.
  * @param isAnew whether the record of a field that has one is made again; trusted is one that this run has made
  */
 export function refreshEvents(
   matched: MatchedTarget,
   fingerprints: Fingerprinter,
   inScope: (address: Address) => boolean,
-  isAnew: IsAnew = () => true,
+  isAnew: (address: Address, field: string) => boolean = () => true,
 ): readonly StateEvent[] {
   const { state, live } = matched;
   // The key comes first, and also before anything is made: what is recorded from here on is made with it.
   const keyed: readonly StateEvent[] =
     state?.keyCheck === fingerprints.keyCheck ? [] : [{ type: "keyed", keyCheck: fingerprints.keyCheck }];
   if (live === undefined) return keyed;
+  // With another key all records of the target are of no more use, so all are made again at once.
+  const isRead = keyHolds(state, fingerprints) ? inScope : () => true;
   return [
     ...keyed,
     // Before the bindings: once there are any, what is not recorded as held counts as never run.
     ...batchEvents(matched, fingerprints),
-    // With another key all records of the target are of no more use, so all are made again at once.
-    ...bindingEvents(matched, fingerprints, keyHolds(state, fingerprints) ? inScope : () => true, isAnew),
+    // The target is bound whatever the scope: nothing in it could be looked up again without its id.
+    ...[...matched.resources.values()].flatMap((resource) => {
+      const { address, kind } = resource;
+      const own = matched.matches.get(address)?.live;
+      if (own === undefined || !(kind === "target" || isRead(address))) return [];
+      const memory = memoryOf(address, own.id, { ...matched, fingerprints });
+      const before = memory.binding?.generating;
+      return [
+        ...settled(resource, own, memory, fingerprints, state?.bindings.get(address), isAnew),
+        // One that an earlier run started, and that is over by now.
+        ...(before !== undefined && hasEnded(own.discovery, before)
+          ? [{ type: "generated" as const, address }]
+          : []),
+        ...locatorEvents(address, own, memory, fingerprints),
+      ];
+    }),
     ...undeclaredBindings(matched).gone.map((address) => ({ type: "unbound" as const, address })),
   ];
-}
-
-type IsAnew = (address: Address, field: string) => boolean;
-
-/** The target is bound whatever the scope: nothing in it could be looked up again without its id. */
-function bindingEvents(
-  matched: MatchedTarget,
-  fingerprints: Fingerprinter,
-  inScope: (address: Address) => boolean,
-  isAnew: IsAnew,
-): readonly StateEvent[] {
-  return [...matched.resources.values()].flatMap((resource) => {
-    const { address, kind } = resource;
-    const live = matched.matches.get(address)?.live;
-    if (live === undefined || !(kind === "target" || inScope(address))) return [];
-    const memory = memoryOf(address, live.id, matched.state, fingerprints, matched.secrets);
-    return [
-      ...settled(resource, live, memory, matched.state?.bindings.get(address), isAnew),
-      ...generatedEvents(address, live, memory),
-      ...locatorEvents(address, live, memory, fingerprints),
-    ];
-  });
 }
 
 function settled(
   resource: DesiredResource,
   live: LiveResource,
   memory: Memory,
+  fingerprints: Fingerprinter,
   before: Binding | undefined,
-  isAnew: IsAnew,
+  isAnew: (address: Address, field: string) => boolean,
 ): readonly StateEvent[] {
-  const { id, binding, fingerprints } = memory;
-  if (fingerprints === undefined) return [];
+  const { id, binding } = memory;
   const records: Record<string, FieldRecord> = { ...binding?.fields };
   const secrets = new Set(binding === undefined ? memory.secrets : binding.secrets);
   for (const field of fieldsOf(resource.kind)) {
@@ -96,10 +88,7 @@ function keepsParts({ compare }: Field, value: Value, { elements = [] }: LiveRes
   return compare === "elements" && !saysAll(declaredElements(value), elements);
 }
 
-/**
- * The selectors that the service has made of the locator lines which were written to it, as its list shows them; and
- * nothing is kept of elements that are no more.
- */
+/** The selectors that the service has made of locator lines; nothing is kept of elements that are no more. */
 function locatorEvents(
   address: Address,
   { elements }: LiveResource,
@@ -108,16 +97,15 @@ function locatorEvents(
 ): readonly StateEvent[] {
   const records = memory.binding?.locators ?? {};
   const ids = elements?.flatMap(({ id }) => id ?? []);
-  if (ids === undefined || Object.keys(records).length === 0) return [];
-  const locators: Record<string, LocatorRecord> = {};
-  for (const element of elements ?? []) {
+  if (elements === undefined || ids === undefined || Object.keys(records).length === 0) return [];
+  const read = elements.flatMap((element): readonly (readonly [string, LocatorRecord])[] => {
     const record = records[element.id ?? ""];
-    if (element.id !== undefined && record?.selectors === NOT_READ_YET)
-      locators[element.id] = { ...record, selectors: selectorsDigest(fingerprints, element) };
-  }
-  const gone = Object.keys(records).some((id) => !ids.includes(id));
-  if (!gone && Object.keys(locators).length === 0) return [];
-  return [{ type: "located", address, locators, elements: ids }];
+    if (element.id === undefined || record?.selectors !== NOT_READ_YET) return [];
+    return [[element.id, { ...record, selectors: selectorsDigest(fingerprints, element) }]];
+  });
+  const isComplete = Object.keys(records).every((id) => ids.includes(id));
+  if (isComplete && read.length === 0) return [];
+  return [{ type: "located", address, locators: Object.fromEntries(read), elements: ids }];
 }
 
 /** What tells one discovery of a test case from the next, where the service shows anything of it. */
@@ -126,9 +114,8 @@ export function discoveryMark(discovery: LiveDiscovery | undefined): string {
 }
 
 /**
- * Whether a discovery is over that was started when the service showed the given mark. The text lists CREATED alone; a
- * cause or a message of an abort, or a word for an end, says that it is over. The end of an earlier generation is shown
- * until the new one begins.
+ * Whether a discovery is over that was started when the service showed the given mark, which it may show until the new one
+ * begins. The text lists CREATED alone; a cause or a message of an abort, or a word for an end, says that it is over.
  */
 export function hasEnded(discovery: LiveDiscovery | undefined, before: string): boolean {
   if (discovery === undefined || (before !== "" && discoveryMark(discovery) === before)) return false;
@@ -136,20 +123,7 @@ export function hasEnded(discovery: LiveDiscovery | undefined, before: string): 
   return /finish|complete|success|succeed|done|fail|abort|cancel|error/i.test(discovery.status ?? "");
 }
 
-/** Discoveries that an earlier run started, and that are over by now. */
-function generatedEvents(
-  address: Address,
-  { discovery }: LiveResource,
-  { binding }: Memory,
-): readonly StateEvent[] {
-  const before = binding?.generating;
-  return before !== undefined && hasEnded(discovery, before) ? [{ type: "generated", address }] : [];
-}
-
-/**
- * A batch generation of an adopted target is held until the user says whether it ran; also one out of scope, since by
- * the next run nobody will know that the target was adopted.
- */
+/** A batch generation of an adopted target is held until the user says whether it ran; also one out of scope. */
 function batchEvents({ target, state }: MatchedTarget, fingerprints: Fingerprinter): readonly StateEvent[] {
   const adopting = state === undefined || state.bindings.size === 0;
   const rekeyed = !keyHolds(state, fingerprints);

@@ -35,7 +35,7 @@ function keeping(
   return (live) => {
     const own = bound.get(live.id);
     if (own !== undefined && isSettled) {
-      const memory = memoryOf(own.address, live.id, state, fingerprints);
+      const memory = memoryOf(own.address, live.id, { state, fingerprints });
       if (isAsDeclared(own, live, memory))
         return planOnly === true && !rediscover.has(own.address)
           ? unchanged(live, own, own.id ?? memory.binding?.id)

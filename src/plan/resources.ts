@@ -18,7 +18,6 @@ import {
 import {
   type ElementMatch,
   type Body,
-  alignElements,
   declaredElements,
   diffElements,
   elementBodies,
@@ -114,11 +113,8 @@ function decideTarget(matched: MatchedTarget): Decision {
   }
   const sent = sentFields(target);
   const settings = sent.filter(({ field }) => field.create === undefined);
-  const post: PlannedCall = {
-    method: "POST",
-    path: ["apiKey", "v3", "test-targets"],
-    body: { testTarget: { app, discoveryUrl } },
-  };
+  const path = ["apiKey", "v3", "test-targets"];
+  const post: PlannedCall = { method: "POST", path, body: { testTarget: { app, discoveryUrl } } };
   return decided(target, "create", {
     fields: shownFields(sent),
     calls: [post, ...patchOf(matched, [], settings)],
@@ -132,12 +128,10 @@ function updated(
   live: LiveResource,
   path: PlannedCall["path"],
 ): Decision {
-  const { id } = live;
-  const memory = memoryOf(resource.address, id, matched.state, matched.fingerprints, matched.secrets);
-  const diffs = diffFields(resource, live, memory);
-  const fields = diffs.flatMap(({ shown }) => shown);
+  const diffs = diffFields(resource, live, memoryOf(resource.address, live.id, matched));
   if (diffs.length === 0) return UNCHANGED;
-  return decided(resource, "update", { id, fields, calls: patchOf(matched, path, diffs) });
+  const fields = diffs.flatMap(({ shown }) => shown);
+  return decided(resource, "update", { id: live.id, fields, calls: patchOf(matched, path, diffs) });
 }
 
 /** service-api.md, operations 5 and 6. */
@@ -172,7 +166,7 @@ function decideTestCase(matched: MatchedTarget, resource: DesiredResource, redis
   const { live } = match;
   if (live === undefined) return createTestCase(matched, resource);
   if (live.asDeclared === resource && !rediscover) return UNCHANGED;
-  const memory = memoryOf(resource.address, live.id, matched.state, matched.fingerprints, matched.secrets);
+  const memory = memoryOf(resource.address, live.id, matched);
   const diagnostics = [
     ...fixedWarnings(matched, resource, live, memory),
     ...namelessElements(resource, live),
@@ -180,10 +174,7 @@ function decideTestCase(matched: MatchedTarget, resource: DesiredResource, redis
   return { ...updateTestCase(matched, resource, live, memory, rediscover), diagnostics };
 }
 
-/**
- * Whether a plan has nothing to say of a test case that is bound to a resource: told from the two alone, and so without
- * those that refer to others.
- */
+/** Whether a plan has nothing to say of a bound test case: told from the two alone, and so without those that refer to others. */
 export function isAsDeclared(resource: DesiredResource, live: LiveTestCase, memory: Memory): boolean {
   for (const field of TEST_CASE_FIELDS) {
     const value = resource.fields[field.name];
@@ -241,8 +232,9 @@ function updateTestCase(
   ];
   if (calls.length === 0) return UNCHANGED;
   // Once the service has generated again, new elements want their locator lines, too.
-  const announced = new Set(elements.locators.map(({ at }) => at));
-  const lines = newLocators(resource).filter(({ at }) => !announced.has(at));
+  const lines = newElements(resource).filter(
+    (line) => hasLine(line) && !elements.locators.some(({ at }) => at === line.at),
+  );
   return decided(resource, takesOutOfRuns(body) ? "disable" : generates ? "rediscover" : "update", {
     id: live.id,
     fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
@@ -293,23 +285,25 @@ function createTestCase(matched: MatchedTarget, resource: DesiredResource): Deci
         ["test-cases", self],
         sent.filter(({ field }) => field.read === undefined && field.create === undefined),
       ),
-      ...newLocators(resource).map((match) => patchElement(matched, resource, self, match)),
+      ...newElements(resource)
+        .filter(hasLine)
+        .map((match) => patchElement(matched, resource, self, match)),
     ],
     followUps: followUps(matched, resource, self),
     dependsOn: [...needsTarget(matched), ...(before.needs ?? [])],
   });
 }
 
-function newLocators(resource: DesiredResource): readonly ElementMatch[] {
-  return declaredElements(resource.fields["elements"])
-    .map((declared, at) => ({ declared, at, live: undefined }))
-    .filter(({ declared }) => declared["locatorLine"] !== undefined && !isUnknown(declared));
+/** Elements as they are sent where there are none yet. */
+function newElements({ fields: { elements } }: DesiredResource): readonly ElementMatch[] {
+  return declaredElements(elements).map((declared, at) => ({ declared, at, live: undefined }));
 }
 
-/**
- * What the service may have set otherwise by the time it has generated: readable fields that the POST does not carry,
- * or leaves out because they are null.
- */
+function hasLine({ declared }: ElementMatch): boolean {
+  return declared["locatorLine"] !== undefined && !isUnknown(declared);
+}
+
+/** What the service may set otherwise as it generates: readable fields that the POST does not carry, or leaves out as null. */
 function followUps(
   matched: MatchedTarget,
   resource: DesiredResource,
@@ -319,15 +313,11 @@ function followUps(
     const value = resource.fields[field.name];
     if (value === undefined || isUnknown(value) || field.update === undefined || field.generates) return [];
     if (field.read === undefined || (field.create !== undefined && value !== null)) return [];
-    return [{ field, value: field.compare === "elements" ? allNew(value, matched, resource) : value }];
+    return [
+      { field, value: field.compare === "elements" ? elementBodies(newElements(resource), []) : value },
+    ];
   });
   return patchOf(matched, ["test-cases", id], open);
-}
-
-/** Elements as they are sent where there are none yet. */
-function allNew(value: Value, { fingerprints }: MatchedTarget, resource: DesiredResource): BodyValue {
-  const memory = memoryOf(resource.address, "", undefined, fingerprints);
-  return elementBodies(alignElements(declaredElements(value), [], memory), []);
 }
 
 function patchElement(
@@ -344,38 +334,37 @@ function patchElement(
 
 /** service-api.md, operation 11: it runs once per content, and nothing can be read of it afterwards. */
 function decideBatchGeneration(matched: MatchedTarget, resource: DesiredResource, run: boolean): Decision {
-  const { live, state } = matched;
+  const { live, state, fingerprints } = matched;
   const record = state?.batchGenerations.get(resource.address);
-  if (run || live === undefined || record?.status === "undone") return runBatchGeneration(matched, resource);
   // On a target that tasc has applied before, what it has not recorded did not run.
-  if (record === undefined && state !== undefined && state.bindings.size > 0)
+  const isNew = record === undefined && state !== undefined && state.bindings.size > 0;
+  // Without the key, or with another one, nobody can tell; and then it must not run a second time.
+  const isOther =
+    record?.content !== undefined &&
+    record.status !== "held" &&
+    fingerprints !== undefined &&
+    keyHolds(state, fingerprints) &&
+    !Object.values(resource.fields).some(isUnknown) &&
+    batchContent(fingerprints, resource) !== record.content;
+  if (run || live === undefined || record?.status === "undone" || isNew || isOther)
     return runBatchGeneration(matched, resource);
-  if (record === undefined || record.status === "held")
-    return waysOn(
-      resource,
-      "batch-held",
-      "Held: state does not record whether it ran",
-      "The test target existed before tasc recorded state for it.",
-    );
-  if (contentChanged(matched, resource, record.content)) return runBatchGeneration(matched, resource);
-  if (record.status === "done") return UNCHANGED;
-  return waysOn(
-    resource,
-    "batch-uncertain",
-    "Unknown whether it ran",
-    "An earlier apply sent it and got no readable answer, and the API cannot read batch generations.",
-  );
-}
-
-/** Without the key, or with another one, nobody can tell; and then it must not run a second time. */
-function contentChanged(
-  { fingerprints, state }: MatchedTarget,
-  resource: DesiredResource,
-  recorded: Fingerprint | undefined,
-): boolean {
-  if (fingerprints === undefined || recorded === undefined) return false;
-  if (!keyHolds(state, fingerprints) || Object.values(resource.fields).some(isUnknown)) return false;
-  return batchContent(fingerprints, resource) !== recorded;
+  if (record?.status === "done") return UNCHANGED;
+  const { address } = resource;
+  const ways = `If it ran:      tasc state mark ${address} done\nTo run it now: tasc apply --run ${address}`;
+  const held = (code: string, summary: string, why: string): Decision => ({
+    diagnostics: [caution(code, resource, summary, `${why}\n${ways}`)],
+  });
+  return record?.status === "uncertain"
+    ? held(
+        "batch-uncertain",
+        "Unknown whether it ran",
+        "An earlier apply sent it and got no readable answer, and the API cannot read batch generations.",
+      )
+    : held(
+        "batch-held",
+        "Held: state does not record whether it ran",
+        "The test target existed before tasc recorded state for it.",
+      );
 }
 
 /** The record of a batch generation's content: of what is sent, wherever `moved:` may have taken the address. */
@@ -384,20 +373,9 @@ export function batchContent(fingerprints: Fingerprinter, resource: DesiredResou
   return fingerprints.of("batchGeneration", reveal(Object.fromEntries(content)));
 }
 
-/** A batch generation that is not run again by itself, and the two ways on. */
-function waysOn(resource: DesiredResource, code: string, summary: string, why: string): Decision {
-  const { address } = resource;
-  const ways = `If it ran:      tasc state mark ${address} done\nTo run it now: tasc apply --run ${address}`;
-  return { diagnostics: [caution(code, resource, summary, `${why}\n${ways}`)] };
-}
-
 function runBatchGeneration(matched: MatchedTarget, resource: DesiredResource): Decision {
   const sent = sentFields(resource);
-  const meant = sent.map(({ field, value }) => ({
-    field,
-    value,
-    ...(field.shape.type === "reference" ? referred(matched, resource, field.name) : undefined),
-  }));
+  const meant = sent.map((one) => ({ ...one, ...referred(matched, resource, one.field.name) }));
   const problems = meant.flatMap((one) => one.problem ?? []);
   if (problems.length > 0) return { diagnostics: problems };
   const body = meant.flatMap(({ field, value, id }): readonly Sent[] =>
@@ -413,10 +391,7 @@ function runBatchGeneration(matched: MatchedTarget, resource: DesiredResource): 
 /** What a field that refers to another resource means. */
 interface Referred {
   readonly id?: string | IdOf;
-  /**
-   * The service finds a prerequisite by its name, so it must be the one it has when the POST arrives: renames come after
-   * the creations, so that is the live name where there is one.
-   */
+  /** The service finds a prerequisite by its name when the POST arrives: renames come later, so the live one counts first. */
   readonly name?: BodyValue;
   /** What must be made before. */
   readonly needs?: readonly Address[];
@@ -441,19 +416,15 @@ function referred(matched: MatchedTarget, resource: DesiredResource, name: strin
   const address = addressOf(field.shape.to, matched.target.key, plain);
   const live = matched.matches.get(address)?.live;
   const declared = matched.resources.get(address)?.fields["description"];
-  if (live === undefined)
-    return {
-      id: new IdOf(address),
-      ...(declared === undefined ? {} : { name: declared }),
-      needs: [address],
-    };
   // The live form of what is declared as sensitive, or was when it was written, is so as well.
-  const { secrets } = memoryOf(address, live.id, matched.state, undefined, matched.secrets);
-  const isSecret = secrets.includes("description") || (declared !== undefined && isSensitive(declared));
-  const called =
-    live.description === undefined || !isSecret ? live.description : new Secret(live.description);
-  const known = called ?? declared;
-  return { id: live.id, ...(known === undefined ? {} : { name: known }) };
+  const wasSecret = live !== undefined && memoryOf(address, live.id, matched).secrets.includes("description");
+  const isSecret = wasSecret || (declared !== undefined && isSensitive(declared));
+  const shown = live?.description;
+  const called = (shown !== undefined && isSecret ? new Secret(shown) : shown) ?? declared;
+  return {
+    ...(live === undefined ? { id: new IdOf(address), needs: [address] } : { id: live.id }),
+    ...(called === undefined ? {} : { name: called }),
+  };
 }
 
 function descriptionIn(value: Json): string | undefined {
@@ -474,21 +445,19 @@ function notOneByName(
   found: readonly LiveTestCase[],
   { path }: Field,
 ): Diagnostic {
-  const list = found
-    .map(({ id }) => `  ${id}`)
-    .toSorted(compareText)
-    .join("\n");
-  return problem(
-    "prerequisite-by-name",
-    resource,
-    found.length === 0
-      ? `No unmanaged live test case is named ${JSON.stringify(description)}`
-      : `${found.length} unmanaged live test cases are named ${JSON.stringify(description)}`,
-    found.length === 0
-      ? "Correct the name, or, if a manifest declares the test case, write its key instead."
-      : `The service finds a prerequisite by its name, so it must be the only one:\n${list}\nRename the others.`,
-    path,
-  );
+  const ids = found.map(({ id }) => `  ${id}`).toSorted(compareText);
+  const name = JSON.stringify(description);
+  const [summary, detail] =
+    ids.length === 0
+      ? [
+          `No unmanaged live test case is named ${name}`,
+          "Correct the name, or, if a manifest declares the test case, write its key instead.",
+        ]
+      : [
+          `${ids.length} unmanaged live test cases are named ${name}`,
+          `The service finds a prerequisite by its name, so it must be the only one:\n${ids.join("\n")}\nRename the others.`,
+        ];
+  return problem("prerequisite-by-name", resource, summary, detail, path);
 }
 
 /** What the service would show for a fixed field; `undefined` where that cannot be told. */

@@ -1,19 +1,17 @@
 import { type Address, parseAddress } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
-import type { Json } from "../model/json.ts";
+import { type Json, startsWith } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
 import type { BodyValue, Change } from "../model/plan.ts";
 import { type Value, isUnknown, isValueList, isValueObject, reveal } from "../model/value.ts";
-import { type MatchedTarget, readField } from "./compare.ts";
+import { readField } from "./compare.ts";
 import { type Fingerprinter, normalise, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 
 /**
- * What a saved plan must find unchanged to be applied (design contract, section 3): for each address that it touches,
- * which live resource it means, the live values of the fields that it changes, and the resolved manifest with its
- * secrets. Values are kept as keyed digests, so the file lets nobody test a guess; what can be shown of them stands in
- * the plan itself.
+ * What a saved plan must find unchanged to be applied (design contract, section 3), for each address that it touches. Values
+ * are kept as keyed digests, so the file lets nobody test a guess.
  */
 export interface Guard {
   /** Id of the live resource, or how a batch generation that was sent stands in state; null where there was none. */
@@ -34,10 +32,10 @@ export function guardsOf(planned: Planned, fingerprints: Fingerprinter): Readonl
 }
 
 /** Names of the fields that a change shows, as the field table has them. */
-export function changedFields(change: Pick<Change, "address" | "fields">): readonly string[] {
-  return fieldsAt(change.address)
-    .filter((field) => change.fields.some(({ path }) => field.path.every((step, at) => path[at] === step)))
-    .map((field) => field.name);
+export function changedFields({ address, fields }: Pick<Change, "address" | "fields">): readonly string[] {
+  return fieldsAt(address)
+    .filter((field) => fields.some(({ path }) => startsWith(path, field.path)))
+    .map(({ name }) => name);
 }
 
 function fieldsAt(address: Address): readonly Field[] {
@@ -52,23 +50,22 @@ export function guardOf(
   planned: Planned,
   fingerprints: Fingerprinter,
 ): Guard {
-  const matched = planned.matched.get(targetOf(address));
-  const resource = matched?.resources.get(address);
-  const live = matched && liveAt(matched, address);
+  const { matches, resources, state, testCases } = planned.matched.get(targetOf(address)) ?? {};
+  const resource = resources?.get(address);
+  const bound = state?.bindings.get(address)?.id;
+  // A batch generation has no binding; what has one and matches nothing is an orphan.
+  const live = matches?.get(address)?.live ?? testCases?.find(({ id }) => id === bound);
+  const status = state?.batchGenerations.get(address)?.status;
+  const sent = status === "done" || status === "uncertain" ? status : null;
   const digests: Record<string, string> = {};
   for (const field of fieldsAt(address)) {
     const { name, update } = field;
     const isChanged = update !== undefined && fields.includes(name);
-    const value = live && isChanged ? readLive(field, live, resource) : undefined;
+    const value = live && isChanged ? readLive(field, live, resource?.fields[name]) : undefined;
     if (value !== undefined) digests[name] = fingerprints.of(`guard/${address}/${name}`, value);
   }
   const declared = fingerprints.of(`guard/${address}`, declaredOf(resource));
-  return { id: live?.id ?? sentBatch(matched, address), declared, live: digests };
-}
-
-function sentBatch(matched: MatchedTarget | undefined, address: Address): string | null {
-  const status = matched?.state?.batchGenerations.get(address)?.status;
-  return status === "done" || status === "uncertain" ? status : null;
+  return { id: live?.id ?? sent, declared, live: digests };
 }
 
 function declaredOf(resource: DesiredResource | undefined): Json {
@@ -80,26 +77,16 @@ function declaredOf(resource: DesiredResource | undefined): Json {
   return { id: resource.id ?? null, fields: Object.fromEntries(fields) };
 }
 
-/** A batch generation has no binding; what has one and matches nothing is an orphan. */
-function liveAt({ matches, state, testCases }: MatchedTarget, address: Address): LiveResource | undefined {
-  const orphan = state?.bindings.get(address)?.id;
-  return matches.get(address)?.live ?? testCases.find(({ id }) => id === orphan);
-}
-
-/** As the service shows it: a folder by its id, whatever it is called by now. */
-function readLive(field: Field, live: LiveResource, resource: DesiredResource | undefined): Json | undefined {
-  const reading = readField(field, live, () => undefined, guardedParts(resource?.fields[field.name]));
+/** As the service shows it: a folder by its id; of elements what a plan changes, which is selectors where a line makes them. */
+function readLive(field: Field, live: LiveResource, declared: Value | undefined): Json | undefined {
+  const parts = isValueList(declared)
+    ? declared.map((item) =>
+        isValueObject(item) && item["locatorLine"] !== undefined ? { ...item, selectors: [] } : item,
+      )
+    : undefined;
+  const reading = readField(field, live, () => undefined, parts);
   if (reading.kind === "unnamed") return reading.id;
-  if (reading.kind === "hidden") return undefined;
-  return normalise(field.compare, reading.value);
-}
-
-/** The parts of elements that a plan changes: those declared, and selectors where a line makes them. */
-function guardedParts(declared: Value | undefined): Value | undefined {
-  if (!isValueList(declared)) return undefined;
-  return declared.map((item) =>
-    isValueObject(item) && item["locatorLine"] !== undefined ? { ...item, selectors: [] } : item,
-  );
+  return reading.kind === "hidden" ? undefined : normalise(field.compare, reading.value);
 }
 
 /** Why a saved plan no longer holds for an address. */
@@ -141,10 +128,7 @@ export function isRediscovering({ calls }: Change): boolean {
   );
 }
 
-/**
- * A change as things are now, with no more than what was reviewed of it. What differs by now and was not reviewed is
- * left for the next plan.
- */
+/** A change as things are now, with no more than what was reviewed of it. */
 export function onlyReviewed(current: Change, reviewed: readonly { readonly body: unknown }[]): Change {
   const keys = new Set(reviewed.flatMap(({ body }) => Object.keys(body ?? {})));
   return withBodyKeys(current, (key) => keys.has(key));

@@ -21,16 +21,22 @@ export interface ReportFacts {
   readonly next: readonly NextStep[];
 }
 
-export interface NextStep {
-  readonly command: string;
-  readonly purpose: string;
-}
+export type NextStep = { readonly command: string; readonly purpose: string };
+
+/** Done changes that are listed by name unless everything is asked for. */
+const MOST_DONE = 40;
 
 export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options: ReportOptions): string {
-  const { style, width, screen = Infinity } = options;
+  const { style, width, screen = Infinity, verbose } = options;
   const { done, failed, skipped, calls, interrupted, fatal } = outcome;
   const titleOf = (address: Address, action = facts.actions.get(address)): string =>
     action === undefined ? address : `${style(action, SIGNS[action])} ${address}`;
+  // What an earlier discovery has changed is patched beside the plan.
+  const actions = done.map((address) => ({ address, action: facts.actions.get(address) ?? "update" }));
+  const named = sorted(actions).map(({ address, action }) => titleOf(address, action));
+  const counted = actionsIn(actions).map(
+    ([action, amount]) => `${style(action, SIGNS[action])} ${amount} ${action}`,
+  );
   const failure = ({ summary, detail }: Failed["failure"]): readonly string[] => [
     style("error", safeLine(summary)),
     // Each line by itself, so that lists and commands keep their form.
@@ -50,7 +56,7 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
   ];
   return withoutWorkflowCommands(
     sectionsText([
-      section("Done", doneLines(done, titleOf, facts, options)),
+      section("Done", verbose || done.length <= MOST_DONE ? named : counted),
       section(
         "Failed",
         sorted(failed).flatMap((change) => [
@@ -83,23 +89,6 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
 
 function sorted<T extends { readonly address: Address }>(items: readonly T[]): readonly T[] {
   return items.toSorted((a, b) => compareAddresses(a.address, b.address));
-}
-
-/** Done changes that are listed by name unless everything is asked for. */
-const MOST_DONE = 40;
-
-function doneLines(
-  done: readonly Address[],
-  titleOf: (address: Address, action: Action) => string,
-  { actions }: ReportFacts,
-  { style, verbose }: ReportOptions,
-): readonly string[] {
-  // What an earlier discovery has changed is patched beside the plan.
-  const actionOf = (address: Address): Action => actions.get(address) ?? "update";
-  if (verbose || done.length <= MOST_DONE)
-    return done.toSorted(compareAddresses).map((address) => titleOf(address, actionOf(address)));
-  const counts = actionsIn(done.map((address) => ({ action: actionOf(address) })));
-  return counts.map(([action, amount]) => `${style(action, SIGNS[action])} ${amount} ${action}`);
 }
 
 /** All that is told while an apply runs: by the apply, by its calls, and by whoever stops it (Ctrl-C). */
@@ -169,7 +158,7 @@ function told(event: ProgressEvent): Told {
         ["Stopping:", "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately."],
         Infinity,
       );
-    default:
+    case "changeStarted":
       return {};
   }
 }

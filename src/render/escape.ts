@@ -76,6 +76,11 @@ export function xmlAttribute(text: string): string {
   return html(text).replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
 }
 
+/** A part of a path in a URL; half of a character cannot be encoded. */
+export function uriPart(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Cs}/gu, "\ufffd"));
+}
+
 /** JSON text as it may be printed: the same value; what acts on a terminal or a workflow log by its number. */
 export function printedJson(json: string): string {
   return replaceActing(json, (character) => (character === "\n" ? character : byUnits(character))).replace(

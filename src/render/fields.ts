@@ -47,17 +47,12 @@ export function changeMeaning({ path, before, after, movedFrom, harmful }: Field
   return [harmful === undefined ? `${noun} ${what}` : `${noun} ${what}, ${harmful}`];
 }
 
-/** One side of a change; without a value where the service does not show it. */
-export interface Side {
-  readonly kind: "removed" | "added";
-  readonly value: Json | undefined;
-}
-
-export function sidesOf({ path, before, after }: FieldJson, action: Action): readonly Side[] {
-  const sides: readonly Side[] = [
+/** The sides that a change has; without a value where the service does not show it. */
+export function sidesOf({ path, before, after }: FieldJson, action: Action) {
+  const sides = [
     { kind: "removed", value: before },
     { kind: "added", value: after },
-  ];
+  ] as const;
   const hasBoth = action !== "create" && !isListItem(path);
   return hasBoth ? sides : sides.filter(({ value }) => value !== undefined);
 }
@@ -92,12 +87,9 @@ export function fieldsText({ fields, action }: ChangeView, most: number): string
 export const NOT_SHOWN = "(not shown)";
 
 /** Both values, where they are long texts, whose difference reads better than they do. */
-export function longTexts({
-  before,
-  after,
-}: FieldJson): readonly [before: string, after: string] | undefined {
+export function longTexts({ before, after }: FieldJson) {
   if (typeof before !== "string" || typeof after !== "string") return undefined;
-  return isLongText(before) || isLongText(after) ? [before, after] : undefined;
+  return isLongText(before) || isLongText(after) ? ([before, after] as const) : undefined;
 }
 
 /** Texts from this width on read better as a block. */
@@ -108,11 +100,9 @@ export function isLongText(value: Json | undefined): value is string {
 }
 
 function diffSize(before: string, after: string): string {
-  const pieces = lineDiff(before, after);
-  const [removed = 0, added = 0] = ["removed", "added"].map(
-    (kind) => pieces.filter((piece) => piece.kind === kind).length,
-  );
-  return `${count(removed, "line")} removed, ${added} added`;
+  const kinds = groupBy(lineDiff(before, after), ({ kind }) => kind);
+  const amount = (kind: Piece["kind"]): number => kinds.get(kind)?.length ?? 0;
+  return `${count(amount("removed"), "line")} removed, ${amount("added")} added`;
 }
 
 /** A value on one line, as its author would write it in YAML: bare where that cannot be misread. */
@@ -147,14 +137,12 @@ export function clip(text: string, most: number): string {
   return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}… (${text.length} characters)`;
 }
 
-export interface Piece {
-  readonly kind: "same" | "added" | "removed";
-  readonly text: string;
-}
+export type Piece = { readonly kind: "same" | "added" | "removed"; readonly text: string };
 
 /** Lines of both texts in reading order. A line break at the very end does not count as a line. */
 export function lineDiff(before: string, after: string): readonly Piece[] {
-  const parts = diffLines(ended(before), ended(after), BOUND);
+  const [old = "", wanted = ""] = [before, after].map((text) => text.replace(/(?<=[^\n])$/, "\n"));
+  const parts = diffLines(old, wanted, BOUND);
   if (parts === undefined) return [...lines("removed", before), ...lines("added", after)];
   return parts.flatMap((part) => lines(kindOf(part), part.value));
 }
@@ -198,15 +186,8 @@ function joined(pieces: readonly Piece[]): readonly Piece[] {
 const BOUND = { maxEditLength: 2000 };
 
 function lines(kind: Piece["kind"], text: string): readonly Piece[] {
-  if (text === "") return [];
-  return text
-    .replace(/\n$/, "")
-    .split("\n")
-    .map((line) => ({ kind, text: line }));
-}
-
-function ended(text: string): string {
-  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+  const all = text === "" ? [] : text.replace(/\n$/, "").split("\n");
+  return all.map((line) => ({ kind, text: line }));
 }
 
 function kindOf(part: { readonly added: boolean; readonly removed: boolean }): Piece["kind"] {
@@ -235,28 +216,22 @@ export function excerpts(pieces: readonly Piece[]): readonly Excerpt[] {
 }
 
 /** Changes of one target that say the same, in the order of the plan. */
-export interface FoldedChanges {
-  readonly first: ChangeView;
-  readonly changes: readonly ChangeView[];
-}
+export type Fold = readonly [first: ChangeView, ...others: ChangeView[]];
 
 /** Fewer alike changes are quicker to read one by one. */
 const FEWEST = 4;
 
-/**
- * Puts alike changes together at the place of the first: same kind, action, fields, values and hand. So a tag that is
- * set on a thousand test cases is one thing to read. With `verbose` each stays by itself.
- */
-export function foldAlike(changes: readonly ChangeView[], verbose = false): readonly FoldedChanges[] {
+/** Alike changes (kind, action, fields, values, hand) at the place of the first; with `verbose` each by itself. */
+export function foldAlike(changes: readonly ChangeView[], verbose = false): readonly Fold[] {
   const likeness = ({ address, action, fields }: ChangeView): string => {
     const { kind, target } = placeOf(address);
     return JSON.stringify([target, kind, action, fields]);
   };
   const groups = groupBy(changes, verbose ? ({ address }) => address : likeness);
   const groupOf = new Map([...groups.values()].flatMap((group) => group.map((change) => [change, group])));
-  return changes.flatMap((change) => {
-    const group = groupOf.get(change) ?? [];
-    if (group.length < FEWEST) return [{ first: change, changes: [change] }];
-    return group[0] === change ? [{ first: change, changes: group }] : [];
+  return changes.flatMap((change): readonly Fold[] => {
+    const [first, ...others] = groupOf.get(change) ?? [];
+    if (others.length + 1 < FEWEST) return [[change]];
+    return first === change ? [[first, ...others]] : [];
   });
 }

@@ -14,7 +14,7 @@ import type {
   PlannedCall,
 } from "../model/plan.ts";
 import { IdOf, KNOWN_AFTER_APPLY, SENSITIVE, Secret, Unknown } from "../model/value.ts";
-import { printedJson } from "./escape.ts";
+import { printedJson, uriPart } from "./escape.ts";
 
 /** Rises when a program that reads plans would have to change. */
 export const PLAN_FORMAT = "1.1";
@@ -62,10 +62,7 @@ export function writeJson(value: unknown): string {
 /** A planned call as it is shown: secrets and unknown ids by what stands for them. */
 export function callJson({ method, path, body }: PlannedCall): CallJson {
   const segments = path.map((segment) =>
-    // Half of a character cannot be encoded.
-    typeof segment === "string"
-      ? encodeURIComponent(segment.replace(/\p{Cs}/gu, "\ufffd"))
-      : KNOWN_AFTER_APPLY,
+    typeof segment === "string" ? uriPart(segment) : KNOWN_AFTER_APPLY,
   );
   return { method, path: segments.map((segment) => `/${segment}`).join(""), body: bodyJson(body) };
 }

@@ -38,10 +38,7 @@ export function renderPlanMarkdown(
 }
 
 /** A part of the comment with a frame of its own; the caution comes first, then the targets. */
-interface Section {
-  readonly at: number;
-  readonly frame: (texts: readonly string[]) => string;
-}
+type Section = { readonly at: number; readonly frame: (texts: readonly string[]) => string };
 
 /** What the comment tells of one error, change, warning or orphan. */
 type Item = ReturnType<typeof itemOf>;
@@ -52,11 +49,7 @@ const LAST = 1e6;
 /** What a kind of items may take together, so that a long list leaves room for the rest. */
 const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 } as const;
 
-/**
- * @param changes that it stands for
- * @param line what it says at the least
- * @param full all that can be said; absent where the line says it all
- */
+/** Its `line` is the least it says, `full` all there is, where that is more; `changes` are those it stands for. */
 function itemOf(section: Section, kind: keyof typeof SHARES, changes: number, line: string, full?: string) {
   return { section, kind, changes, line: withoutForgeries(line), full: full && withoutForgeries(full) };
 }
@@ -70,7 +63,13 @@ function withoutForgeries(text: string): string {
 function itemsOf(plan: PlanView): readonly Item[] {
   const { orphaned } = plan;
   const { errors, dangers, others, warnings } = words.byWeight(plan);
-  const caution = cautionSection(plan);
+  const { title, reasons } = words.summaryVerdict(plan);
+  const quoted = (text: string): string => text.replace(/^(?=.*\n)/gm, "> ").replace(/^> $/gm, ">");
+  // A quote as GitHub draws it in red.
+  const caution: Section = {
+    at: 0,
+    frame: (texts) => `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
+  };
   const listed = foldedSection(LAST, words.count(warnings.length, "warning"));
   const left = `${orphaned.length} orphaned: removed from the manifests but still on the service`;
   const gone = foldedSection(LAST + 1, left);
@@ -84,16 +83,6 @@ function itemsOf(plan: PlanView): readonly Item[] {
       return itemOf(gone, "orphan", 0, line);
     }),
   ];
-}
-
-/** The caution, a quote as GitHub draws it in red. */
-function cautionSection(plan: PlanView): Section {
-  const { title, reasons } = words.summaryVerdict(plan);
-  const quoted = (text: string): string => text.replace(/^(?=.*\n)/gm, "> ").replace(/^> $/gm, ">");
-  return {
-    at: 0,
-    frame: (texts) => `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
-  };
 }
 
 /** A table of items that are rows, then the others. */
@@ -120,7 +109,7 @@ function targetItems(changes: readonly ChangeView[]): readonly Item[] {
       const counts = words.actionCounts(rows).join(", ");
       const name = escape.html(escape.safeLine(target));
       const section = foldedSection(++at, `<b>${name}</b>${why}: ${counts}`);
-      return show.foldAlike(rows).map((fold) => ({ ...fold.first, item: changeItem(fold, section) }));
+      return show.foldAlike(rows).map((fold) => ({ ...fold[0], item: changeItem(fold, section) }));
     }),
   );
   return bySeverity(items).map(({ item }) => item);
@@ -166,9 +155,10 @@ function dangerItem(change: ChangeView, section: Section): Item {
 const MOST_NAMES = 50;
 
 /** A row of the target's table or, with all there is to say, something to unfold. */
-function changeItem({ first, changes }: show.FoldedChanges, section: Section): Item {
+function changeItem(fold: show.Fold, section: Section): Item {
+  const [first] = fold;
   const { action, address } = first;
-  const more = changes.length - 1;
+  const more = fold.length - 1;
   const alike = more === 0 ? "" : ` and ${more} more alike`;
   const cells = [
     `${words.SIGNS[action]}\u00a0${action}`,
@@ -176,15 +166,15 @@ function changeItem({ first, changes }: show.FoldedChanges, section: Section): I
     fieldTexts(first, escape.markdownCellCode).join("<br>"),
   ];
   const told = fieldTexts(first, (text) => `<code>${escape.html(escape.safeLine(text))}</code>`).join(" ");
-  const unnamed = changes.length - MOST_NAMES;
-  const named = changes.slice(0, MOST_NAMES).map((change) => change.address);
+  const unnamed = fold.length - MOST_NAMES;
+  const named = fold.slice(0, MOST_NAMES).map((change) => change.address);
   const all = [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join("\n");
   const names = more === 0 ? "" : escape.markdownBlock(all, "text");
   const full =
     `<details><summary>${words.SIGNS[action]} ${action} <code>${escape.html(address)}</code>${alike} ${told}</summary>\n\n` +
     `${diffBlock(first)}${names}\n</details>\n`;
   const saysAll = more === 0 && lineSaysAll(first);
-  return itemOf(section, "change", changes.length, `| ${cells.join(" | ")} |\n`, saysAll ? undefined : full);
+  return itemOf(section, "change", fold.length, `| ${cells.join(" | ")} |\n`, saysAll ? undefined : full);
 }
 
 /** Details that only repeat the line are left out: a reviewer would open them for nothing. */
@@ -241,7 +231,7 @@ function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): type
 
 function headText({ stage }: PlanView, links: readonly words.Link[]): string {
   // The hidden mark of a stage's comment.
-  const name = encodeURIComponent(stage.replace(/\p{Cs}/gu, "\ufffd")).replaceAll("--", "-%2D");
+  const name = escape.uriPart(stage).replaceAll("--", "-%2D");
   const title = `<!-- tasc:plan ${name} -->\n### tasc plan for ${escape.markdownCode(show.clip(stage, 100))}\n`;
   const anchors = links.map(
     ({ text, url }) => `[${escape.markdownText(text)}](<${encodeURI(decoded(url))}>)`,

@@ -1,6 +1,7 @@
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { CallJson, DiagnosticJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
+import { uriPart } from "./escape.ts";
 import { canonicalText, encodedWords, letterless, rawText, toOriginal } from "./canonical.ts";
 import type { ChangeView, FieldView } from "./json.ts";
 
@@ -132,8 +133,7 @@ function writtenForms(secret: string): readonly string[] {
     return tags.replaceAll('"', double).replaceAll("'", single);
   });
   const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, "\ufffd"));
-  return [...new Set([secret, secret.trim(), json, ascii, url, tags, ...html])];
+  return [...new Set([secret, secret.trim(), json, ascii, uriPart(secret), tags, ...html])];
 }
 
 const ENOUGH = 48;
@@ -352,10 +352,7 @@ function hashesOf(text: string): Int32Array {
   return hashes;
 }
 
-/**
- * Takes secrets out of what came from outside into a plan: live values, bodies, messages. What tasc itself put there
- * (addresses, actions, field names, counts) stays, the more since hiding it would tell what the secret is.
- */
+/** Takes secrets out of what came from outside into a plan. To hide our own words would tell what the secret is. */
 export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
   return {
     ...plan,

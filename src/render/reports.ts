@@ -15,27 +15,19 @@ interface ReportItem extends Pick<DiagnosticView, "address" | "detail" | "file" 
 }
 
 function diagnosticItem(diagnostic: DiagnosticView): ReportItem {
-  const { severity, code, summary } = diagnostic;
-  return { ...diagnostic, level: severity, rule: code ?? severity, title: summary };
+  const { severity: level, code: rule = level, summary: title } = diagnostic;
+  return { ...diagnostic, level, rule, title };
 }
 
+/** The details of a change are its fields. */
 function changeItems(plan: PlanView): readonly ReportItem[] {
-  return bySeverity(plan.changes).map((change) => {
+  return bySeverity(plan.changes).map((change): ReportItem => {
     const { address, action, place } = change;
     const level = words.needsAttention(change) ? "warning" : "note";
-    return {
-      ...place,
-      level,
-      rule: `plan-${action}`,
-      title: `${action} ${address}`,
-      detail: "",
-      address,
-      change,
-    };
+    const [title, detail] = [`${action} ${address}`, fieldsText(change, MOST)];
+    return { ...place, level, rule: `plan-${action}`, title, detail, address, change };
   });
 }
-
-const LEVELS = ["error", "warning", "note"];
 
 /** Errors, changes that need attention, warnings, the other changes; among equals the order stays. */
 function planItems(plan: PlanView): readonly ReportItem[] {
@@ -43,7 +35,7 @@ function planItems(plan: PlanView): readonly ReportItem[] {
 }
 
 function worstFirst(items: readonly ReportItem[]): readonly ReportItem[] {
-  return items.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
+  return ["error", "warning", "note"].flatMap((wanted) => items.filter(({ level }) => level === wanted));
 }
 
 /** Characters of a value: in a message that GitHub shows in a box, and in reports. */
@@ -77,10 +69,7 @@ function annotation({ level, title, detail, address, file, line, column, change 
   return `::${word} ${properties.join(",")}::${escape.annotationMessage(message)}\n`;
 }
 
-/**
- * GitLab's Terraform report: the counts of the merge request's widget. A rediscovery is an update there, a test that
- * stops running a deletion. A report without counts, as of a plan that was altered, shows as one that failed.
- */
+/** GitLab's Terraform report. A test that stops running is a deletion; a report without counts shows as failed. */
 export function renderPlanGitlab(plan: PlanView): string {
   const { create, update, rediscover, disable } = plan.summary;
   const counted = { create, update: update + rediscover, delete: disable };
@@ -137,8 +126,7 @@ function caseXml(item: ReportItem): string {
   const outcome = isFailure(item) ? "failure" : "skipped";
   const message =
     change !== undefined ? `to ${change.action}` : level === "error" ? title : `warning: ${title}`;
-  const text =
-    change === undefined ? [placeText(item), detail].filter(Boolean).join("\n") : fieldsText(change, MOST);
+  const text = [change === undefined ? placeText(item) : "", detail].filter(Boolean).join("\n");
   const name = [address ?? [], change === undefined ? title : []].flat().join(": ");
   const attributes = Object.entries({ classname: suiteOf(item), name, file, line })
     .filter(([, value]) => value !== undefined)
@@ -179,30 +167,20 @@ function log(items: readonly ReportItem[], tool: string): string {
 }
 
 function resultJson(item: ReportItem, rules: readonly string[]) {
-  const { rule, level, title, detail, address, file, line, column, change } = item;
-  const more = change === undefined ? detail : fieldsText(change, MOST);
-  const physicalLocation =
-    file === undefined
-      ? undefined
-      : {
-          artifactLocation: { uri: uriOf(file) },
-          region: line === undefined ? undefined : { startLine: line, startColumn: column },
-        };
-  const logicalLocations =
-    address === undefined ? undefined : [{ fullyQualifiedName: escape.safeLine(address) }];
+  const { rule, level, title, detail, address, file, line, column } = item;
+  // A relative path stays one: a scheme or a root cannot come of a file's name.
+  const uri = file?.split("/").map(escape.uriPart).join("/");
+  const region = line === undefined ? undefined : { startLine: line, startColumn: column };
   return {
     ruleId: rule,
     ruleIndex: rules.indexOf(rule),
     level,
-    message: { text: escape.safeLines(more === "" ? title : `${title}\n${more}`) },
-    locations: (file ?? address) ? [{ physicalLocation, logicalLocations }] : undefined,
+    message: { text: escape.safeLines(detail === "" ? title : `${title}\n${detail}`) },
+    locations: (file ?? address) && [
+      {
+        physicalLocation: uri && { artifactLocation: { uri }, region },
+        logicalLocations: address && [{ fullyQualifiedName: escape.safeLine(address) }],
+      },
+    ],
   };
-}
-
-/** A relative path as a reference that is one; a scheme or a root cannot come of a file's name. */
-function uriOf(file: string): string {
-  return file
-    .split("/")
-    .map((part) => encodeURIComponent(part.replace(/\p{Cs}/gu, "\ufffd")))
-    .join("/");
 }

@@ -13,7 +13,8 @@ export interface Terminal {
 }
 
 export interface TerminalFacts {
-  readonly isTTY: boolean;
+  /** Both absent for a stream that leads to a file or a pipe. */
+  readonly isTTY?: boolean;
   readonly columns?: number;
   /** The variables `NO_COLOR`, `FORCE_COLOR`, `CI` and `TERM`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -29,9 +30,9 @@ const LEAST_TEXT = 40;
  * Colour: never with `--no-color` or a `NO_COLOR` that is not empty; else as `FORCE_COLOR` says; else on a terminal.
  * `CI` only ends live drawing: its logs keep every line.
  */
-export function terminalOf({ isTTY, columns, environment, noColor }: TerminalFacts): Terminal {
+export function terminalOf({ isTTY = false, columns = 0, environment, noColor }: TerminalFacts): Terminal {
   const dumb = environment["TERM"] === "dumb";
-  const screen = isTTY && columns !== undefined && columns > 0 ? columns : DEFAULT_COLUMNS;
+  const screen = isTTY && columns > 0 ? columns : DEFAULT_COLUMNS;
   return {
     isTTY,
     columns: screen,

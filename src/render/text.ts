@@ -18,34 +18,37 @@ export interface PlanTextOptions extends DiagnosticOptions {
 
 /** The plan for people. It is drawn from the public form of the plan, so that a saved plan looks the same. */
 export function renderPlanText(plan: PlanView, options: PlanTextOptions): string {
+  const { style, screen } = options;
+  const { stage, baseUrl, changes, summary } = plan;
   const { errors, dangers } = words.byWeight(plan);
-  return withoutWorkflowCommands(
-    sectionsText([
-      header(plan, options),
-      attentionSection(errors, dangers, options),
-      ...words
-        .byCause(plan.changes)
-        .flatMap(({ title, changes }, at) => [
-          title === undefined ? [] : [options.style("strong", title)],
-          ...targetSections(changes, at === 0 ? errors : [], options),
-        ]),
-      orphanSection(plan, options),
-      ...diagnosticSections(plan, options),
-      footer(plan, options),
-    ]),
-  );
+  const signs = words.actionsIn(changes).map(([action]) => `${style(action, words.SIGNS[action])} ${action}`);
+  if (errors.length > 0) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
+  const nothing = changes.length === 0 ? [words.NOTHING_TO_DO] : [];
+  const total = words.planLine(summary, screen).split("\n");
+  const sections = sectionsText([
+    [
+      `${style("strong", `Stage ${safeLine(stage)}`)} ${style("faint", `at ${safeLine(baseUrl)}`)}`,
+      ...(signs.length === 0 ? [] : [signs.join("   ")]),
+    ],
+    attentionSection(errors, dangers, options),
+    ...words
+      .byCause(changes)
+      .flatMap(({ title, changes: own }, at) => [
+        title === undefined ? [] : [style("strong", title)],
+        ...targetSections(own, at === 0 ? errors : [], options),
+      ]),
+    orphanSection(plan, options),
+    ...diagnosticSections(plan, options),
+    [
+      ...(errors.length > 0 ? [style("error", words.diagnosticCounts(plan))] : nothing),
+      ...total.map((line) => style("strong", line)),
+      words.alsoLine(summary) ?? [],
+    ].flat(),
+  ]);
+  return withoutWorkflowCommands(sections);
 }
 
 type Lines = readonly string[];
-
-function header(plan: PlanView, { style }: PlanTextOptions): Lines {
-  const title = `${style("strong", `Stage ${safeLine(plan.stage)}`)} ${style("faint", `at ${safeLine(plan.baseUrl)}`)}`;
-  const signs = words
-    .actionsIn(plan.changes)
-    .map(([action]) => `${style(action, words.SIGNS[action])} ${action}`);
-  if (plan.diagnostics.some(words.isError)) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
-  return signs.length === 0 ? [title] : [title, signs.join("   ")];
-}
 
 /** The first of a long list, with a last line that says how many more there are; all if everything is asked for. */
 function firstOf<T>(
@@ -134,9 +137,9 @@ function targetSections(
   );
   const entries = [
     ...folds.map((fold) => ({
-      address: fold.first.address,
+      address: fold[0].address,
       lines: changeLines(fold, inside),
-      changes: fold.changes,
+      changes: fold,
       problems: 0,
     })),
     ...[...problems].map(([address, own]) => ({
@@ -200,26 +203,16 @@ function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions)
   return [renderDiagnostics(shown, options).trimEnd().split("\n"), left];
 }
 
-function footer(plan: PlanView, { style, screen }: PlanTextOptions): Lines {
-  const first = plan.diagnostics.some(words.isError)
-    ? [style("error", words.diagnosticCounts(plan))]
-    : plan.changes.length === 0
-      ? [words.NOTHING_TO_DO]
-      : [];
-  const total = words.planLine(plan.summary, screen).split("\n");
-  return [...first, ...total.map((line) => style("strong", line)), words.alsoLine(plan.summary) ?? []].flat();
-}
-
 interface ChangeOptions extends FieldOptions {
   /** Creations by name alone; a plan of a thousand is read that way. */
   readonly brief: boolean;
 }
 
-export function changeLines(fold: show.FoldedChanges, options: ChangeOptions): Lines {
-  const { style, brief, verbose } = options;
-  const { first, changes } = fold;
-  const { action, fields, followUps } = first;
-  const alone = changes.length === 1;
+export function changeLines(fold: show.Fold, options: ChangeOptions): Lines {
+  const { style, brief, verbose, width } = options;
+  const [first, ...others] = fold;
+  const { action, fields, calls, followUps, id } = first;
+  const alone = others.length === 0;
   const head = heading(first, style);
   if (brief && alone && action === "create") return [`${head}  ${style("faint", nameOf(first))}`.trimEnd()];
   // Who changed all fields, where it is one and the same for each.
@@ -230,8 +223,18 @@ export function changeLines(fold: show.FoldedChanges, options: ChangeOptions): L
   );
   if (brief && alone && lines.length === 1 && followUps.length === 0)
     return [`${head}  ${lines.join("")}${note}`];
-  const calls = verbose && alone ? callLines(first, style) : [];
-  const below = [...lines, ...laterLines(first, options), ...calls];
+  const later = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
+  const about = [
+    ...(later.length === 0 ? [] : wrap(`then set if needed: ${later.map(safeLine).join(", ")}`, width)),
+    ...(verbose && alone
+      ? [
+          `id ${id}`,
+          ...calls.map(({ method, path }) => `${method} ${path}`),
+          ...followUps.map(({ method, path }) => `${method} ${path} (if needed)`),
+        ]
+      : []),
+  ];
+  const below = [...lines, ...about.map((line) => style("faint", safeLine(line)))];
   return [
     ...(alone ? [head + note] : foldHeading(fold, note, options)),
     ...below.map((line) => `    ${line}`),
@@ -244,13 +247,12 @@ function heading({ action, address }: ChangeView, style: Style): string {
 
 const NAMED = 4;
 
-function foldHeading({ first, changes }: show.FoldedChanges, note: string, options: ChangeOptions): Lines {
-  const { style, width } = options;
-  const { action, address } = first;
+function foldHeading(fold: show.Fold, note: string, { style, width }: ChangeOptions): Lines {
+  const [{ action, address }] = fold;
   const noun = words.kindNoun(words.placeOf(address).kind);
-  const title = `${style(action, words.SIGNS[action])} ${style("strong", words.count(changes.length, noun))} alike${note}`;
-  const names = changes.slice(0, NAMED).map((change) => change.address);
-  const more = changes.length - names.length;
+  const title = `${style(action, words.SIGNS[action])} ${style("strong", words.count(fold.length, noun))} alike${note}`;
+  const names = fold.slice(0, NAMED).map((change) => change.address);
+  const more = fold.length - names.length;
   const text = more === 0 ? names.join(", ") : `${names.join(", ")} and ${more} more`;
   return [title, ...wrap(text, width - 4).map((line) => `    ${style("faint", line)}`)];
 }
@@ -260,22 +262,6 @@ function nameOf({ fields }: ChangeView): string {
   const names = ["description", "app", "name", "discoveryUrl", "prompt"];
   const named = fields.find(({ path }) => path.length === 1 && names.includes(String(path[0])));
   return typeof named?.after === "string" ? safeLine(named.after) : "";
-}
-
-function laterLines({ followUps }: ChangeView, { style, width }: ChangeOptions): Lines {
-  const names = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
-  if (names.length === 0) return [];
-  const text = `then set if needed: ${names.map(safeLine).join(", ")}`;
-  return wrap(text, width).map((line) => style("faint", line));
-}
-
-function callLines({ calls, followUps, id }: ChangeView, style: Style): Lines {
-  const lines = [
-    `id ${id}`,
-    ...calls.map(({ method, path }) => `${method} ${path}`),
-    ...followUps.map(({ method, path }) => `${method} ${path} (if needed)`),
-  ];
-  return lines.map((line) => style("faint", safeLine(line)));
 }
 
 interface FieldOptions {

@@ -3,8 +3,8 @@ import type { Json } from "../model/json.ts";
 import type { FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines } from "./escape.ts";
-import { type FoldedChanges, clip, fieldName, valueText } from "./fields.ts";
-import { writeJson } from "./json.ts";
+import { type Fold, clip, fieldName, valueText } from "./fields.ts";
+import { type ChangeView, writeJson } from "./json.ts";
 import { type Redactor, redactChange, redactField } from "./redact.ts";
 import { type Meaning, type Style, padTo, sectionsText, textWidth, wrap } from "./style.ts";
 import { changeLines, fieldLines } from "./text.ts";
@@ -62,7 +62,7 @@ export type Block =
   /** `name: before → after`; a side that is absent is not declared. */
   | { readonly field: FieldJson }
   /** Changes as a plan draws them. */
-  | { readonly fold: FoldedChanges; readonly verbose: boolean }
+  | { readonly fold: Fold; readonly verbose: boolean }
   /** The same, indented. */
   | { readonly indent: number; readonly blocks: readonly Block[] };
 
@@ -130,12 +130,10 @@ function blockLines(block: Block, options: ShowOptions): readonly string[] {
   if ("headings" in block) return tableLines(block, options);
   if ("field" in block) return pairLines(redactField(block.field, options.redactor), options);
   if ("fold" in block) {
-    const changes = block.fold.changes.map((change) => redactChange(change, options.redactor));
-    const { verbose } = block;
-    return changeLines(
-      { first: changes[0] ?? block.fold.first, changes },
-      { ...options, verbose, brief: false },
-    );
+    const redacted = (change: ChangeView): ChangeView => redactChange(change, options.redactor);
+    const [first, ...others] = block.fold;
+    const fold: Fold = [redacted(first), ...others.map(redacted)];
+    return changeLines(fold, { ...options, verbose: block.verbose, brief: false });
   }
   const width = options.width - block.indent;
   const lines = block.blocks.flatMap((inner) => blockLines(inner, { ...options, width }));

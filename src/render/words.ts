@@ -71,10 +71,7 @@ export function byWeight({ changes, diagnostics }: PlanView) {
   };
 }
 
-/**
- * The gist of a plan: may it be applied, and must somebody look first? With what there is of each kind of danger, the
- * worst first: `2 errors`, `1 to disable`.
- */
+/** The gist of a plan: may it be applied, must somebody look first, and why, the worst reason first. */
 export function summaryVerdict({ changes, diagnostics }: PlanView) {
   const errors = diagnostics.filter(isError);
   const isRefused = errors.some(
@@ -212,7 +209,4 @@ export function timeText(time: string): string {
 }
 
 /** A page that a plan belongs to, for instance its pull request. */
-export interface Link {
-  readonly text: string;
-  readonly url: string;
-}
+export type Link = { readonly text: string; readonly url: string };

@@ -33,10 +33,7 @@ const replaceData: ControlOperation = ({ service, runner }, call) => {
   runner.stop();
 };
 
-/**
- * Puts a document of everything in place of what is stored, or refuses it and leaves all as it was. Ids are one of a
- * kind, and whatever belongs to a test target belongs to one of the document.
- */
+/** Replaces all that is stored; refuses a document that repeats an id, or has a row of a target that it has not. */
 export function putData({ store, runtime }: Service, document: Json): void {
   const data = r.dataReader(document, "", runtime);
   const targets = new Set(data.testTargets.map((target) => target.id));

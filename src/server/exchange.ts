@@ -11,11 +11,7 @@ export type HandlerAnswer = { readonly reply: Reply; readonly defect?: string };
 /** Older requests are dropped: the log lives in memory. */
 const MOST = 100_000;
 
-/**
- * One request of the interface from its arrival to the last byte, with the fault that applies to it, if any. `act`
- * carries it out; how it came out is added to its place in the log: a status, or the fault that took its place (both for
- * a status fault), and the stack of an error that the service did not expect.
- */
+/** One request of the interface, with the fault that applies to it, if any; the log says how it came out. */
 export async function exchange(
   {
     log,

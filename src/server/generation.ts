@@ -198,10 +198,7 @@ function endBatch(service: Service, { id, testTargetId, prompt, ...generation }:
 /** Steps beyond these are left out: a prompt may be a page long. */
 const MOST_STEPS = 8;
 
-/**
- * A click for each sentence of the prompt, and a look whether the last one's text is there. "How a discovery ...
- * executes internally" is not shown (Gaps); this only has to be the same every time.
- */
+/** "How a discovery ... executes internally" is not shown (Gaps): a click for each sentence, and a last look. */
 function generatedElements(prompt: string, runtime: v.ServerRuntime): readonly r.Element[] {
   const steps = prompt
     .split(/[.;\n]+/)

@@ -49,10 +49,7 @@ export type RunningServer = {
 /** The service has no business beyond this machine. */
 const HOST = "127.0.0.1";
 
-/**
- * Starts the service of service-api.md on this machine, and `/control` beside it. Rejects with DataDirInUseError,
- * DriverMissingError, a Refusal for a seed that it cannot hold, and the system's error when the port is taken.
- */
+/** Rejects with DataDirInUseError, DriverMissingError, a Refusal of the seed, or the system's error (port taken). */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { apiKey, seed, discoveryTime, settings } = options;
   const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);

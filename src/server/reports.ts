@@ -3,10 +3,7 @@ import * as v from "./input.ts";
 import * as r from "./resources.ts";
 import { type Service, type TargetOperation, openEnum, ownedBy } from "./service.ts";
 
-/**
- * Operation 12: GET /test-targets/{testTargetId}/test-reports, newest first. "Query parameters for paging: not
- * shown": the next page is asked for with this answer's `key`, JSON-encoded, unless the settings say otherwise.
- */
+/** Operation 12: newest first. The next page is asked for with this answer's `key`, unless the settings differ. */
 export const listTestReports: TargetOperation = (service, call, target) => {
   const before = cursor(service, call.query);
   const rest = [...service.store.testReports.of(target.id)]
@@ -64,10 +61,7 @@ export function testReportView(report: r.TestReport, results = report.testResult
   };
 }
 
-/**
- * A report of the history, whose testResults are "report-shaped objects holding further testResults" (operation
- * 12). What the outer ones stand for is not said: here each is the report as it would be with one result alone.
- */
+/** "Report-shaped" testResults (operation 12): here each is the report as it would be with one result alone. */
 function listedTestReportView(report: r.TestReport): AnsweredJson {
   return {
     ...testReportView(report),

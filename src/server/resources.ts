@@ -172,7 +172,6 @@ export const testCaseReader = v.object({
 });
 
 export type TestCase = v.Read<typeof testCaseReader>;
-export type Discovery = v.Read<typeof discoveryReader>;
 
 /** A case a user still sees; a DELETED one is kept, but no operation reaches it any more. */
 export function isLive(testCase: TestCase): boolean {

@@ -14,8 +14,11 @@ import {
 } from "./service.ts";
 
 /** Operation 7: GET /test-targets/{testTargetId}/test-cases, in the order of creation. */
-export const listTestCases: TargetOperation = (service, call, target) =>
-  listed(service, target, readFilter(service, call.query.get("filter")));
+export const listTestCases: TargetOperation = (service, call, target) => {
+  const sent = call.query.get("filter");
+  const read = () => filter(v.parseForeign(sent ?? "", "filter"), "filter", service.runtime);
+  return listed(service, target, sent === null ? r.isLive : read());
+};
 
 function* listed(
   { store, settings }: Service,
@@ -111,14 +114,7 @@ function testCaseOf(service: Service, call: HandlerCall, target: r.TestTarget): 
 
 type Filter = (testCase: r.TestCase) => boolean;
 
-/**
- * The query's `filter` (operation 7). "Operator syntax per field: not shown": a field takes a plain value, and AND, OR
- * and NOT (none of them) take arrays of filters. Without a filter everything but DELETED is listed.
- */
-function readFilter({ runtime }: Service, sent: string | null): Filter {
-  return sent === null ? r.isLive : filter(v.parseForeign(sent, "filter"), "filter", runtime);
-}
-
+/** The query's `filter` (operation 7): plain values of fields, and lists of filters for AND, OR and NOT (none). */
 const filter: v.Reader<Filter> = (...sent) => {
   const { AND = [], OR, NOT = [], ...wanted } = filterFields(...sent);
   return (testCase) =>
@@ -144,11 +140,17 @@ const filterFields = v.object({
 
 /** The list shape: all response fields of the table (Test case, operation 7). */
 function listedTestCaseView(testCase: r.TestCase, settings: r.Settings): AnsweredJson {
+  const { status = "", freePrompt, ...discovery } = testCase.discovery ?? {};
+  const shown = testCase.discovery && {
+    ...discovery,
+    status: status === "CREATED" ? status : openEnum(status, settings),
+    freePrompt: settings.showPrompt ? freePrompt : undefined,
+  };
   return {
     ...common(testCase, "list", settings),
     ...r.pick(testCase, "type", "prerequisiteId", "proposalRunId", "teardownTestCaseId"),
     createdBy: openEnum(testCase.createdBy, settings),
-    discovery: settings.showDiscovery ? discoveryView(testCase.discovery, settings) : undefined,
+    discovery: settings.showDiscovery ? shown : undefined,
   };
 }
 
@@ -158,16 +160,6 @@ function common(testCase: r.TestCase, shape: ElementShape, settings: r.Settings)
     ...r.pick(testCase, "entryPointUrlPath", "folderId", "externalId"),
     elements: testCase.elements.map((element) => elementView(element, testCase.id, shape)),
     tags: settings.tagOrder === "sorted" ? testCase.tags.toSorted() : testCase.tags,
-  };
-}
-
-function discoveryView(discovery: r.Discovery | null, settings: r.Settings): AnsweredJson {
-  if (discovery === null) return null;
-  const { status, freePrompt, ...rest } = discovery;
-  return {
-    ...rest,
-    status: status === "CREATED" ? status : openEnum(status, settings),
-    freePrompt: settings.showPrompt ? freePrompt : undefined,
   };
 }
 

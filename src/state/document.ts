@@ -1,4 +1,4 @@
-import { compareText } from "../model/address.ts";
+import { compareText, isAddress } from "../model/address.ts";
 import { defined, jsonIn } from "../model/json.ts";
 import { type Guard, isCount, isRecord, isText } from "../model/shape.ts";
 import {
@@ -6,7 +6,6 @@ import {
   type State,
   type StateEvent,
   emptyState,
-  isAddress,
   isBatchRecord,
   isBinding,
   isIntent,

@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { type JsonObject, defined, jsonIn } from "../model/json.ts";
+import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
 import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
@@ -16,7 +17,6 @@ import {
   moment,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
-import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
 import { formatDocument, parseDocument, readEach } from "./document.ts";
 import { createLockInfo } from "./lock.ts";
 import { StateFailure, codeOf, lockLost, locked, problemOf } from "./problem.ts";
@@ -26,10 +26,6 @@ import { StateFailure, codeOf, lockLost, locked, problemOf } from "./problem.ts"
  * document, LOCK and UNLOCK. The protocol cannot list documents or keep other things, so a stage has two more
  * documents, which no apply locks: an index of its targets, and the history of applies.
  */
-
-export async function openHttpBackend(config: HttpConfig, world: StateRuntime): Promise<Backend> {
-  return new HttpBackend(config, await openClient(config, world), world);
-}
 
 const INDEX = "_index";
 const HISTORY = "_history";
@@ -46,7 +42,7 @@ const TOO_MANY = 429;
 /** Milliseconds. */
 const PAUSES = [250, 1_000, 2_000];
 
-class HttpBackend implements Backend {
+export class HttpBackend implements Backend {
   readonly place: string;
   readonly #config: HttpConfig;
   readonly #client: StateClient;
@@ -373,7 +369,7 @@ const LAST_LIMIT = 1_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** These parts are what undici's index exports under these names, without what else that loads. */
-async function openClient(
+export async function openClient(
   { address, username = "", password }: HttpConfig,
   { clock, environment }: StateRuntime,
 ) {

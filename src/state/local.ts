@@ -200,11 +200,11 @@ function heldLock(
     append: async (events, base, lasting) =>
       await attempt(paths.journal, async () => {
         const opened = journal ?? (await openJournal(base));
-        if (lasting) await flush(opened, journalLine(events));
-        // The system has it, and keeps it whatever becomes of this process.
-        else appendFileSync(opened.fd, journalLine(events));
-        if (lasting) checkLock();
-        else checkIfDue();
+        // From here on the system keeps it, whatever becomes of this process.
+        appendFileSync(opened.fd, journalLine(events));
+        if (!lasting) return checkIfDue();
+        await opened.datasync();
+        checkLock();
       }),
     confirm: async () => await attempt(paths.lock, async () => checkIfDue()),
     unlock: async () =>

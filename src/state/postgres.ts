@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
 import { type JsonObject, defined, jsonIn } from "../model/json.ts";
+import { areStateEvents } from "../model/state.ts";
 import {
   type Backend,
   type DocumentKey,
@@ -17,7 +18,6 @@ import {
   moment,
 } from "./backend.ts";
 import type { PostgresConfig } from "./config.ts";
-import { areStateEvents } from "../model/state.ts";
 import { formatDocument, storedState } from "./document.ts";
 import { Connection, type Row, isLossOfConnection } from "./postgres-client.ts";
 import { StateFailure, attempt, codeOf, lockLost, locked, problemOf } from "./problem.ts";

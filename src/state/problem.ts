@@ -1,7 +1,7 @@
-import type { LockInfo, StateKey } from "./backend.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { type FailureReason, TascError } from "../model/error.ts";
 import { defined } from "../model/json.ts";
+import type { LockInfo, StateKey } from "./backend.ts";
 
 type Kind = keyof typeof WORDS;
 /** What can stand between an apply and its state. `where` names the file, the row or the address, without credentials. */

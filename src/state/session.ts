@@ -31,8 +31,8 @@ export async function openBackend(config: BackendConfig, world: StateRuntime): P
     return new PostgresBackend(config);
   }
   if (config.backend === "http") {
-    const { openHttpBackend } = await import("./http.ts");
-    return await openHttpBackend(config, world);
+    const { HttpBackend, openClient } = await import("./http.ts");
+    return new HttpBackend(config, await openClient(config, world), world);
   }
   const { LocalBackend } = await import("./local.ts");
   return new LocalBackend(config, world);

@@ -86,9 +86,9 @@ function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | und
   return isNode(made) && made.type === "Literal" ? textsOf(made, nodes) : [undefined];
 }
 
-const STATE_CODES = [
-  ...readFileSync("src/state/problem.ts", "utf8").matchAll(/^  readonly "?([a-z-]+)"?: (?:\{|object)/gm),
-].map(([, kind]) => `state-${kind}`);
+const STATE_CODES = [...readFileSync("src/state/problem.ts", "utf8").matchAll(/^  "?([a-z-]+)"?: \(/gm)].map(
+  ([, kind]) => `state-${kind}`,
+);
 
 function codesOfSource(): ReadonlyMap<string | undefined, string> {
   const exported = FILES.flatMap(({ nodes }) =>
@@ -100,7 +100,17 @@ function codesOfSource(): ReadonlyMap<string | undefined, string> {
     const imported = new Set(
       nodes.flatMap(({ type, local }) => (type === "ImportSpecifier" ? [nameOf(local)] : [])),
     );
+    const makesTuples = nodes.some(
+      ({ type, label }) => type === "TSNamedTupleMember" && nameOf(label) === "code",
+    );
     const found = nodes.flatMap((node) => {
+      // A function that returns a tuple, of which the code is the first.
+      if (node.type === "ReturnStatement" && makesTuples) {
+        const { argument } = node;
+        return isNode(argument) && argument.type === "ArrayExpression"
+          ? textsOf(listOf(argument["elements"])[0], nodes)
+          : [];
+      }
       if (node.type === "CallExpression") {
         const name = nameOf(node["callee"]) ?? "";
         const at = (imported.has(name) ? shared : own).get(name) ?? -1;

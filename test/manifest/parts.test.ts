@@ -10,7 +10,6 @@ import {
   stringMatching,
 } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { pathOf, withoutAll } from "../../src/manifest/document.ts";
 import { valueAt, type Json, type JsonObject, isObject } from "../../src/model/json.ts";
 import { listWords, nearest, showFound, showPath } from "../../src/manifest/problem.ts";
 import {
@@ -224,27 +223,6 @@ describe("conversion", () => {
     [{ type: "version", version: 1 }, 2, undefined],
   ] as const)("%j of %j is %j", (shape, value, expected) => {
     expect(convert(shape, value)).toBe(expected);
-  });
-});
-
-describe("pointers", () => {
-  const document = { "a/b": { "~": [{ 0: "x" }, "y"] }, list: [1, [2]] };
-
-  test("lead to keys and positions as the document has them", () => {
-    expect(pathOf("/a~1b/~0/0/0", document)).toEqual(["a/b", "~", 0, "0"]);
-    expect(valueAt(document, ["a/b", "~", 0, "0"])).toBe("x");
-    expect(pathOf("", document)).toEqual([]);
-    expect(valueAt(document, ["toString"])).toBeUndefined();
-    expect(valueAt(document, ["list", "0"])).toBeUndefined();
-  });
-
-  test("leave the rest as it is when one is taken out, and positions too", () => {
-    expect(withoutAll(document, [["a/b"]])).toEqual({ list: [1, [2]] });
-    expect(withoutAll(document, [["list", 0]])).toEqual({ ...document, list: [null, [2]] });
-    expect(withoutAll(document, [["list", 1, 0], ["a/b"]])).toEqual({ list: [1, [null]] });
-    expect(withoutAll(document, [["nothing", "here"]])).toEqual(document);
-    expect(withoutAll(document, [["list"], ["list", 1]])).toEqual({ "a/b": document["a/b"] });
-    expect(document.list).toEqual([1, [2]]);
   });
 });
 

@@ -1,8 +1,7 @@
 import type { DocumentKey } from "../../src/state/backend.ts";
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { isAddress as isModelAddress } from "../../src/model/address.ts";
-import { type State, type StateEvent, emptyState, isAddress, isStateEvent } from "../../src/model/state.ts";
+import { type State, type StateEvent, emptyState, isStateEvent } from "../../src/model/state.ts";
 import { formatDocument, parseDocument } from "../../src/state/document.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { StateFailure, type StateProblem } from "../../src/state/problem.ts";
@@ -300,19 +299,6 @@ describe("reading accepts", () => {
   it("the same base address written otherwise", () => {
     const service = "HTTPS://Service.Example.com:443/base/";
     expect(problemOf(SAMPLE_TEXT, { ...KEY, service })).toBeUndefined();
-  });
-
-  it("nothing but addresses, as the model has them", () => {
-    const dotted = fc
-      .array(fc.constantFrom("target", "environment", "testCase", "shop", "", "a_b-c", "-x", "ä"), {
-        maxLength: 4,
-      })
-      .map((parts) => parts.join("."));
-    fc.assert(
-      fc.property(dotted, (text) => {
-        expect(isAddress(text)).toBe(isModelAddress(text));
-      }),
-    );
   });
 
   it("every event, after a way through JSON", () => {

@@ -29,10 +29,7 @@ function layersIn({ root, value }: Document): readonly { readonly path: Path; re
   return [{ path: root, value }, ...layers];
 }
 
-/**
- * Every key under `stages`, and every entry of `onlyStages`, is a stage of the project; and an element is found by
- * `locatorLine` or by `selectors`, not by both.
- */
+/** Stages that are named exist; and an element is found by `locatorLine` or by `selectors`, not by both. */
 function checkResources(
   document: Document,
   stages: readonly string[] | undefined,
@@ -75,10 +72,7 @@ function checkResources(
   }
 }
 
-/**
- * Every `${…}` is an interpolation that tasc knows, also in stages that are not chosen; and what `${env:…}` brings in
- * shows in every plan, so it may not name what looks like a credential.
- */
+/** Every `${…}` is an interpolation that tasc knows, also in stages that are not chosen, and none shows what looks like a credential. */
 function checkTemplates(
   { file, root }: Document,
   part: ManifestPart,

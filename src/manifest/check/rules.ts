@@ -110,10 +110,7 @@ function checkReferences(target: DesiredTarget, references: readonly Reference[]
 
 const RECOGNIZING = TEST_CASE_FIELDS.filter(({ recognizedBy }) => recognizedBy !== undefined);
 
-/**
- * An override of a test case that nothing declares is most likely what a rename left behind. A test case of one stage
- * alone says at least what it is called or what it checks.
- */
+/** An override without a test case is most likely what a rename left behind, unless it says what the test case is called or checks. */
 function checkOverrides(target: DesiredTarget, add: Add): void {
   const isStub = ({ id, fields, layers }: DesiredResource): boolean =>
     id === undefined &&

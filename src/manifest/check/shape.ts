@@ -1,6 +1,14 @@
-import type { Origin } from "../../model/diagnostic.ts";
-import { type Document, pathOf, withoutAll } from "../document.ts";
-import { valueAt, type Json, type Path, isObject } from "../../model/json.ts";
+import {
+  type Json,
+  type JsonObject,
+  type Path,
+  isArray,
+  isObject,
+  parseJson,
+  valueAt,
+} from "../../model/json.ts";
+import type { Document } from "../document.ts";
+import { isTemplate, parseTemplate } from "../interpolation.ts";
 import {
   type ManifestProblem,
   didYouMean,
@@ -10,15 +18,14 @@ import {
   showFound,
   showPath,
 } from "../problem.ts";
-import { isTemplate, parseTemplate } from "../interpolation.ts";
 import { foreignKey } from "../settings.ts";
-import type { SchemaFinding } from "../shape.ts";
 import {
+  JSON_PART,
   type ManifestPart,
   RESERVED_KEYS,
+  type SchemaFinding,
   allowed,
   allowedIn,
-  bare,
   convert,
   entryOf,
   holdsHidden,
@@ -35,16 +42,22 @@ export interface CheckedDocument {
   readonly lossy: boolean;
 }
 
-/**
- * The mistakes behind what JSON Schema found in a document, and what is left of it without them: one for each key that
- * may not be there, each that is missing and each value that does not fit, however many keywords it breaks.
- */
+/** The mistakes behind what JSON Schema found in a document, one for each key or value however many keywords it breaks. */
 export function explainShape(
   kind: DocumentKind,
   document: Document,
   findings: readonly SchemaFinding[],
 ): CheckedDocument {
+  const { file, root, value: whole } = document;
   const isLoss = kind === "project" ? isLossOfStages : isLossOfResources;
+  const problems: ManifestProblem[] = [];
+  const spoilt: Path[] = [];
+  let lossy = false;
+  const add = (path: Path, problem: ManifestProblem, isMissing = false): void => {
+    problems.push(problem);
+    if (!isMissing) spoilt.push(path);
+    lossy ||= isLoss(path);
+  };
   const bySite = new Map<string, SchemaFinding[]>();
   for (const finding of findings) {
     // That a branch does not hold is said by what does not hold in it.
@@ -53,88 +66,120 @@ export function explainShape(
     if (known === undefined) bySite.set(finding.instancePath, [finding]);
     else known.push(finding);
   }
-  const mistakes = [...bySite].flatMap(([pointer, found]) => {
-    const path = pathOf(pointer, document.value);
+  for (const [pointer, found] of bySite) {
+    const path = pathOf(pointer, whole);
     const parts = partsAlong(DOCUMENTS[kind], path);
-    const part = parts[path.length] ?? UNKNOWN_PART;
-    return explainSite({ document, path, value: valueAt(document.value, path), parts, part }, found);
-  });
-  const spoilt = mistakes.flatMap(({ path, isMissing }) => (isMissing ? [] : [path]));
-  return {
-    document: { ...document, value: withoutAll(document.value, spoilt) },
-    problems: mistakes.map(({ problem }) => problem),
-    lossy: mistakes.some(({ path }) => isLoss(path)),
-  };
+    const part = parts[path.length] ?? JSON_PART;
+    const value = valueAt(whole, path);
+    const originOf = (inner: Path) => ({ file, path: root.length === 0 ? inner : [...root, ...inner] });
+    const known = knownKeys(part);
+    if (found.some(({ keyword }) => keyword === "false schema")) {
+      // A key that means nothing beside the value of another one.
+      const above = path.slice(0, -1);
+      const { shape } = parts[above.length] ?? JSON_PART;
+      if (shape.type !== "object" || shape.branches === undefined) continue;
+      const branch = valueAt(whole, [...above, shape.branches.key]);
+      const { path: place } = originOf(path);
+      const name = typeof branch === "string" ? branch : shape.branches.default;
+      add(path, foreignKey(file, place, shape.branches, name));
+      continue;
+    }
+    const strange = namesIn(found, "additionalProperties", "additionalProperty");
+    const required = namesIn(found, "required", "missingProperty");
+    // Who misspelt a key that must be there has made one mistake, not two.
+    const meant = new Set(required.length === 0 ? [] : strange.map((key) => nearest(key, known)));
+    for (const key of strange) {
+      const inner = [...path, key];
+      const isOwn = known.length === 0 || isTemplate(key);
+      const allowedHere = `${didYouMean(isOwn ? undefined : nearest(key, known))} Allowed here: ${listWords(known, "and")}.`;
+      const problem = isOwn
+        ? manifestProblem("bad-key", originOf(inner), `\`${key}\` cannot be a key`, whyBad(value, key), KEY)
+        : manifestProblem(
+            "unknown-key",
+            originOf(inner),
+            `Unknown key \`${key}\``,
+            allowedHere.trimStart(),
+            KEY,
+          );
+      add(inner, problem);
+    }
+    for (const key of required) {
+      if (meant.has(key)) continue;
+      const missing = entryOf(part, key);
+      const detail = `The key \`${key}\` is required.${missing === undefined ? "" : ` It must be ${allowedIn(missing)}.`}`;
+      const summary = `\`${showPath([...path, key])}\` is missing`;
+      add(path, manifestProblem("missing-key", originOf(path), summary, detail), true);
+    }
+    if (found.every(({ keyword }) => keyword === "additionalProperties" || keyword === "required")) continue;
+    const name = `\`${showPath(path)}\``;
+    const mayShow = !parts.some(isHidden) && !holdsHidden(part);
+    const isOpenSecret =
+      part.secret === true && value !== null && value !== undefined && typeof value !== "object";
+    const problem = isOpenSecret
+      ? manifestProblem(
+          "secret-in-clear",
+          originOf(path),
+          `${name} must come from a secret or a file`,
+          secretDetail(String(value)),
+        )
+      : manifestProblem(
+          "bad-value",
+          originOf(path),
+          `${name} must be ${allowedIn(part)}`,
+          `Found ${showFound(value, mayShow)}.${hint(value, part, mayShow)}`,
+        );
+    add(path, problem);
+  }
+  return { document: { ...document, value: withoutAll(whole, spoilt) }, problems, lossy };
 }
 
-/** Whether stages, or the patterns of manifests, went with what was at a path. */
+/** A JSON pointer as a path. Only the document knows whether `0` is a key or a position. */
+function pathOf(pointer: string, document: Json): Path {
+  const path: (string | number)[] = [];
+  let value: Json | undefined = document;
+  for (const raw of pointer.split("/").slice(1)) {
+    const name = raw.replaceAll("~1", "/").replaceAll("~0", "~");
+    const step: string | number = isArray(value) ? Number(name) : name;
+    path.push(step);
+    value = value === undefined ? undefined : valueAt(value, [step]);
+  }
+  return path;
+}
+
+/** The document without what is at some paths. A list keeps its length, so that positions stay true: null remains. */
+function withoutAll(document: JsonObject, paths: readonly Path[]): JsonObject {
+  // A copy in which nothing is shared, as what aliases stand for is.
+  const copy = parseJson(JSON.stringify(document));
+  for (const path of paths) {
+    const holder = valueAt(copy, path.slice(0, -1));
+    const last = path.at(-1) ?? "";
+    if (isArray(holder)) Reflect.set(holder, last, null);
+    else if (isObject(holder)) Reflect.deleteProperty(holder, last);
+  }
+  return isObject(copy) && paths.every(({ length }) => length > 0) ? copy : {};
+}
+
+/** Whether stages, or the patterns of manifests, went with what was at a path; a misspelt key was meant to decide on them. */
 function isLossOfStages(path: Path): boolean {
   const [first] = path;
   if (first === undefined) return false;
-  if (path.length === 1) return nearest(String(first), CHOOSING) !== undefined;
+  if (path.length === 1) return nearest(String(first), ["manifests", "stages", "defaultStage"]) !== undefined;
   return first === "manifests" || (first === "stages" && path.length === 2);
 }
 
-/** Keys that decide on stages and files; a misspelt one was meant to. */
-const CHOOSING = ["manifests", "stages", "defaultStage"];
-
 /** Whether a resource, or more, went with what was at a path. */
 function isLossOfResources(path: Path): boolean {
-  const inside = path[0] === "stages" ? path.slice(2) : path;
-  const [first] = inside;
-  if (inside.length > 1) return inside.length === 2 && SECTIONS.some(({ name }) => name === first);
-  return !FIELDS_OF_TARGETS.has(String(first));
+  const [first, ...further] = path[0] === "stages" ? path.slice(2) : path;
+  if (further.length > 0) return further.length === 1 && SECTIONS.some(({ name }) => name === first);
+  return ![...TARGET_KEYS, "defaults", "moved"].includes(String(first));
 }
 
-const FIELDS_OF_TARGETS: ReadonlySet<string> = new Set([...TARGET_KEYS, "defaults", "moved"]);
+const KEY = { at: "key" } as const;
 
-interface Site {
-  readonly document: Document;
-  readonly path: Path;
-  readonly value: Json | undefined;
-  /** From the root to the value, as far as the tables know. */
-  readonly parts: readonly ManifestPart[];
-  /** What the tables say of the value. */
-  readonly part: ManifestPart;
-}
-
-const UNKNOWN_PART = bare({ type: "json" });
-
-/** Whether the value may be repeated in a message: nothing in it, and nothing that it is in, is to be hidden. */
-function mayShow({ parts, part }: Site): boolean {
-  return !parts.some(isHidden) && !holdsHidden(part);
-}
-
-function knownKeys({ part: { shape } }: Site): readonly string[] {
+/** The keys that may stand in a part; none where they are the user's own. */
+function knownKeys({ shape }: ManifestPart): readonly string[] {
   if (shape.type === "object") return Object.keys(shape.parts);
   return shape.type === "reference" ? ["description"] : [];
-}
-
-/** A mistake in the shape of a document. What is at its path cannot be used, unless something is missing there. */
-interface Mistake {
-  readonly problem: ManifestProblem;
-  readonly path: Path;
-  readonly isMissing?: true;
-}
-
-function originOf({ document: { file, root } }: Site, path: Path): Origin {
-  return { file, path: root.length === 0 ? path : [...root, ...path] };
-}
-
-function explainSite(site: Site, findings: readonly SchemaFinding[]): Mistake[] {
-  const { path } = site;
-  if (findings.some(({ keyword }) => keyword === "false schema"))
-    return [{ problem: explainForeign(site), path }];
-  const strange = namesIn(findings, "additionalProperties", "additionalProperty");
-  const required = namesIn(findings, "required", "missingProperty");
-  // Who misspelt a key that must be there has made one mistake, not two.
-  const meant = new Set(required.length === 0 ? [] : strange.map((key) => nearest(key, knownKeys(site))));
-  const mistakes = strange.map((key): Mistake => ({ problem: explainKey(site, key), path: [...path, key] }));
-  for (const key of required)
-    if (!meant.has(key)) mistakes.push({ problem: explainMissing(site, key), path, isMissing: true });
-  if (findings.some(({ keyword }) => keyword !== "additionalProperties" && keyword !== "required"))
-    mistakes.push({ problem: explainValue(site), path });
-  return mistakes;
 }
 
 function namesIn(findings: readonly SchemaFinding[], keyword: string, parameter: string): string[] {
@@ -144,18 +189,7 @@ function namesIn(findings: readonly SchemaFinding[], keyword: string, parameter:
     .filter((name) => typeof name === "string");
 }
 
-/** A key that may not stand where it does. */
-function explainKey(site: Site, key: string): ManifestProblem {
-  const origin = originOf(site, [...site.path, key]);
-  const known = knownKeys(site);
-  if (known.length > 0 && !isTemplate(key)) {
-    const detail = `${didYouMean(nearest(key, known))} Allowed here: ${listWords(known, "and")}.`.trimStart();
-    return manifestProblem("unknown-key", origin, `Unknown key \`${key}\``, detail, { at: "key" });
-  }
-  return manifestProblem("bad-key", origin, `\`${key}\` cannot be a key`, whyBad(site, key), { at: "key" });
-}
-
-function whyBad({ value }: Site, key: string): string {
+function whyBad(value: Json | undefined, key: string): string {
   if (RESERVED_KEYS.some((name) => name === key)) return "It is a reserved name. Choose another.";
   if (isTemplate(key)) return "Keys are not interpolated, only values are. Write the key in full.";
   // The key as it could be written, unless that is taken.
@@ -163,38 +197,6 @@ function whyBad({ value }: Site, key: string): string {
   const written = plain.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^[_-]+|-+$/g, "");
   const isFree = written !== "" && !(isObject(value) && Object.hasOwn(value, written));
   return `It must be ${allowed({ type: "key" })}.${isFree ? ` \`${written}\` is possible.` : ""}`;
-}
-
-/** A key that means nothing beside the value of another one. */
-function explainForeign(site: Site): ManifestProblem {
-  const { document, parts } = site;
-  const path = site.path.slice(0, -1);
-  const part = parts[path.length] ?? UNKNOWN_PART;
-  const branches = part.shape.type === "object" ? part.shape.branches : undefined;
-  if (branches === undefined) return explainKey({ ...site, path, part }, String(site.path.at(-1)));
-  const value = valueAt(document.value, [...path, branches.key]);
-  const branch = typeof value === "string" ? value : branches.default;
-  const origin = originOf(site, site.path);
-  return foreignKey(origin.file, origin.path, branches, branch);
-}
-
-function explainMissing(site: Site, key: string): ManifestProblem {
-  const part = entryOf(site.part, key);
-  const summary = `\`${showPath([...site.path, key])}\` is missing`;
-  const detail = `The key \`${key}\` is required.${part === undefined ? "" : ` It must be ${allowedIn(part)}.`}`;
-  return manifestProblem("missing-key", originOf(site, site.path), summary, detail);
-}
-
-function explainValue(site: Site): ManifestProblem {
-  const { path, part, value } = site;
-  const origin = originOf(site, path);
-  const name = `\`${showPath(path)}\``;
-  if (part.secret === true && value !== null && value !== undefined && typeof value !== "object") {
-    const summary = `${name} must come from a secret or a file`;
-    return manifestProblem("secret-in-clear", origin, summary, secretDetail(String(value)));
-  }
-  const detail = `Found ${showFound(value, mayShow(site))}.${hint(site)}`;
-  return manifestProblem("bad-value", origin, `${name} must be ${allowedIn(part)}`, detail);
 }
 
 /** Says what is wrong without repeating any of it: it may well be the password. */
@@ -209,12 +211,12 @@ function secretDetail(text: string): string {
     : `Secrets written in the file stay in git history. ${remedy}`;
 }
 
-function hint(site: Site): string {
-  const { value, part } = site;
-  const { shape, nullable = false } = part;
-  if (value === null && (shape.type === "object" || shape.type === "map"))
-    return nullable ? "" : " An empty map is written `{}`.";
-  if (value === null) return nullable ? "" : " It cannot be null. Leave the key out instead.";
+function hint(value: Json | undefined, { shape, nullable = false }: ManifestPart, mayShow: boolean): string {
+  if (value === null) {
+    if (nullable) return "";
+    const isMap = shape.type === "object" || shape.type === "map";
+    return isMap ? " An empty map is written `{}`." : " It cannot be null. Leave the key out instead.";
+  }
   if (shape.type === "version" && typeof value === "number") return " A newer tasc may read it.";
   if (typeof value === "string") {
     if (shape.type === "enum") return didYouMean(nearest(value, shape.values));
@@ -224,5 +226,5 @@ function hint(site: Site): string {
   if (typeof value !== "number" && typeof value !== "boolean") return "";
   if (shape.type === "duration") return ` Write the unit too: \`${String(value)}s\`.`;
   if (convert(shape, String(value)) !== String(value)) return "";
-  return mayShow(site) ? ` Put it in quotes: \`"${String(value)}"\`.` : " Put it in quotes.";
+  return mayShow ? ` Put it in quotes: \`"${String(value)}"\`.` : " Put it in quotes.";
 }

@@ -100,10 +100,7 @@ function inOrder(text: string, splices: readonly Splice[]): readonly Splice[] | 
   return [{ start: same, end, text: rest.slice(same) }];
 }
 
-/**
- * What edits mean for a value, whatever its text looks like; `prune` never takes the root. The value is copied once and not
- * for each edit: an import or a pull may make thousands in one large map. @throws EditRefusal
- */
+/** What edits mean for a value, which is copied once: an import or a pull may make thousands. @throws EditRefusal */
 export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolean): Json {
   // The root is made an item of a list, so that setting it is not a special case.
   const holder: Draft[] = [draftOf(value)];

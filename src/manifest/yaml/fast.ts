@@ -18,10 +18,7 @@ const MAP_END = 0x7d;
 /** The indentation of what is behind the last line. */
 const END = -1;
 
-/**
- * Tabs, control characters, line ends other than LF, and byte order marks: in a text with one of them the careful
- * parser decides.
- */
+/** Tabs, control characters, and line ends other than LF: in a text with one of them the careful parser decides. */
 const UNUSUAL = /[^\n\u0020-\u007e\u00a0-\u2027\u202a-\ufefe\uff00-\ufffd]/;
 
 /**
@@ -31,11 +28,10 @@ const UNUSUAL = /[^\n\u0020-\u007e\u00a0-\u2027\u202a-\ufefe\uff00-\ufffd]/;
  * It never says what is wrong, and never guesses: whatever it does not read with certainty it leaves to `readSlow` by
  * returning undefined. What it reads, it reads as that does; that they agree is tested with generated texts.
  *
- * @param marks is filled with the start and the end of each node, in the order of their starts: of keys, of values, and of
- *   the dashes of lists
+ * @param marks is told where everything stands
  * @returns the value, or undefined when `readSlow` must decide.
  */
-export function readFast(text: string, marks?: number[]): Json | undefined {
+export function readFast(text: string, marks?: Marks): Json | undefined {
   // Marks are of the text as it is.
   const lines = marks === undefined && text.includes("\r") ? text.replaceAll("\r\n", "\n") : text;
   if (UNUSUAL.test(lines)) return undefined;
@@ -44,6 +40,25 @@ export function readFast(text: string, marks?: number[]): Json | undefined {
   } catch (error) {
     if (error instanceof Deferred) return undefined;
     throw error;
+  }
+}
+
+/** The start and the end of each node in the order of their starts: of keys, of values, and of the dashes of lists. */
+export class Marks {
+  readonly list: number[] = [];
+  /** Where the last value ended. */
+  #end = 0;
+
+  /** @returns its place in the list */
+  add(start: number, end: number): number {
+    this.#end = end;
+    return this.list.push(start, end) - 1;
+  }
+
+  /** Of a map or list, the end is known behind all that is in it. */
+  close(place = 0, end = this.#end): void {
+    this.#end = end;
+    this.list[place] = end;
   }
 }
 
@@ -91,11 +106,9 @@ class FastReader {
   /** Column of the line's first character that is not a space; of an item behind a dash, its own. */
   #indent = 0;
   #depth = 0;
-  readonly #marks: number[] | undefined;
-  /** Where the last value ended. */
-  #end = 0;
+  readonly #marks: Marks | undefined;
 
-  constructor(text: string, marks?: number[]) {
+  constructor(text: string, marks?: Marks) {
     this.#marks = marks;
     this.#isEnded = text.endsWith("\n");
     this.#text = this.#isEnded ? text : `${text}\n`;
@@ -111,26 +124,6 @@ class FastReader {
 
   #code(): number {
     return this.#text.charCodeAt(this.#at);
-  }
-
-  #mark(start: number, end: number): void {
-    this.#end = end;
-    this.#marks?.push(start, end);
-  }
-
-  /** Marks where a map or list begins; its end is known behind all that is in it. */
-  #open(): number {
-    return this.#marks?.push(this.#at, END) ?? 0;
-  }
-
-  #close(mark: number, end: number): void {
-    this.#end = end;
-    if (this.#marks !== undefined) this.#marks[mark - 1] = end;
-  }
-
-  #nothing(at: number): null {
-    this.#mark(at, at);
-    return null;
   }
 
   #isSpaceOrEnd(at: number): boolean {
@@ -191,9 +184,9 @@ class FastReader {
   /** At the first line of a map or list in block style: all of it, up to the first line that stands further left. */
   #block(): Json {
     if (++this.#depth > MAX_DEPTH) defer();
-    const mark = this.#open();
+    const mark = this.#marks?.add(this.#at, END);
     const value = this.#isDash() ? this.#blockList(this.#indent) : this.#blockMap(this.#indent);
-    this.#close(mark, this.#end);
+    this.#marks?.close(mark);
     this.#depth--;
     return value;
   }
@@ -204,7 +197,7 @@ class FastReader {
     do {
       const start = this.#at;
       const key = this.#blockKey(last);
-      this.#mark(start, this.#at - 1);
+      this.#marks?.add(start, this.#at - 1);
       if (Object.hasOwn(map, key)) defer();
       setOwn(map, key, this.#valueBehind(indent, true));
       last = key;
@@ -240,7 +233,7 @@ class FastReader {
     do {
       if (!this.#isDash()) defer();
       const dash = this.#at++;
-      this.#mark(dash, this.#at);
+      this.#marks?.add(dash, this.#at);
       this.#at = this.#pastSpaces(this.#at);
       const isInner = this.#isDash() || this.#endOf(PLAIN_KEY, this.#at) > this.#at;
       if (isInner) {
@@ -255,21 +248,21 @@ class FastReader {
     return trimmed(items);
   }
 
-  /**
-   * What stands behind a key's colon or a dash, in the same line or below.
-   * @param flush whether a list may stand as far left as its key does
-   */
+  /** What stands behind a key or a dash, in the same line or below. @param flush whether a list may stand as far left as its key */
   #valueBehind(indent: number, flush: boolean): Json {
     const from = this.#at;
     const start = this.#pastSpaces(from);
     this.#at = start;
     const code = this.#code();
-    if (code === NEWLINE || (code === HASH && this.#at > from))
-      return this.#valueBelow(indent, flush) ?? this.#nothing(start);
+    if (code === NEWLINE || (code === HASH && start > from)) {
+      const below = this.#valueBelow(indent, flush);
+      if (below === null) this.#marks?.add(start, start);
+      return below;
+    }
     if (code === 0x7c || code === 0x3e) return this.#blockScalar(indent);
     if (code === LIST || code === MAP) return this.#flowLines(indent);
     const value = code === QUOTE || code === APOSTROPHE ? this.#quoted(code) : this.#plainInLine();
-    this.#mark(start, this.#at);
+    this.#marks?.add(start, this.#at);
     return this.#ended(value, indent);
   }
 
@@ -307,7 +300,7 @@ class FastReader {
     const { lines, last, end } = linesBelow(this.#text, this.#nextLine(), parent);
     // How far a block of empty lines goes is for the careful parser to say.
     if (lines.length === 0 && this.#marks !== undefined) defer();
-    this.#mark(start, last);
+    this.#marks?.add(start, last);
     if (end === this.#text.length && !this.#isEnded) defer();
     this.#toContent(end);
     // A comment between the two indentations, where parsers part.
@@ -324,9 +317,9 @@ class FastReader {
 
   #flow(parent: number): Json {
     if (++this.#depth > MAX_DEPTH) defer();
-    const mark = this.#open();
+    const mark = this.#marks?.add(this.#at, END);
     const value = this.#code() === LIST ? this.#flowList(parent) : this.#flowMap(parent);
-    this.#close(mark, this.#at);
+    this.#marks?.close(mark, this.#at);
     this.#depth--;
     return value;
   }
@@ -357,11 +350,14 @@ class FastReader {
       const code = this.#code();
       const key = code === QUOTE || code === APOSTROPHE ? this.#quoted(code) : this.#take(PLAIN_FLOW_KEY);
       if (this.#code() !== COLON || !/[ \n,}]/.test(this.#text.charAt(this.#at + 1))) defer();
-      this.#mark(start, this.#at++);
+      const colon = this.#at++;
+      this.#marks?.add(start, colon);
       if (Object.hasOwn(map, key)) defer();
       this.#skipGap(parent);
       const isEmpty = this.#code() === COMMA || this.#code() === MAP_END;
-      setOwn(map, key, isEmpty ? this.#nothing(this.#pastSpaces(this.#end + 1)) : this.#flowValue(parent));
+      const past = isEmpty ? this.#pastSpaces(colon + 1) : 0;
+      if (isEmpty) this.#marks?.add(past, past);
+      setOwn(map, key, isEmpty ? null : this.#flowValue(parent));
       this.#endEntry(parent, MAP_END);
     }
     return map;
@@ -390,11 +386,10 @@ class FastReader {
     const start = this.#at;
     const isQuoted = code === QUOTE || code === APOSTROPHE;
     const token = isQuoted ? this.#quoted(code) : this.#take(PLAIN_IN_FLOW);
-    const text = token.trimEnd();
-    this.#mark(start, isQuoted ? this.#at : start + text.length);
+    this.#marks?.add(start, isQuoted ? this.#at : start + token.trimEnd().length);
     if (isQuoted) return token;
     // Other white space than spaces may be a part of the value.
-    return /: |:$| #|[^\S ]/.test(token) ? defer() : plain(text);
+    return /: |:$| #|[^\S ]/.test(token) ? defer() : plain(token.trimEnd());
   }
 
   /** Spaces and line ends; comments between brackets are left to the careful parser. */
@@ -440,10 +435,7 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - first) % 2 === 1;
 }
 
-/**
- * The lines of a block, without their indentation and empty ones at the end; where the last of them ends, and the start of
- * the first line behind.
- */
+/** The lines of a block without indentation and empty ones at the end, where the last one ends, and where the next line begins. */
 function linesBelow(text: string, start: number, parent: number) {
   const lines: string[] = [];
   let indent = -1;
@@ -517,11 +509,7 @@ const INTEGER = /^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
-/**
- * What an unquoted scalar means in YAML 1.2 core, and in nothing else: `yes`, `ON`, `1_000`, `0b1`,
- * `2024-01-01` and `12:30` are text. The first character rules out nearly every text before a pattern is
- * tried.
- */
+/** What an unquoted scalar means in YAML 1.2 core: `yes`, `ON`, `1_000`, `0b1`, `2024-01-01` and `12:30` are text. */
 export function plainValue(text: string): Json | typeof NOT_PLAIN_DATA {
   if (!"~nNtTfF+-.0123456789".includes(text.charAt(0))) return text;
   const word = WORDS.get(text);

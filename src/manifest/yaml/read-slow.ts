@@ -25,12 +25,7 @@ export function read(text: string): Reading {
   return value === undefined ? readSlow(text) : { ok: true, value };
 }
 
-/**
- * Reads any text, and has the last word on what it means and on what is wrong with it.
- * Loads `yaml`: import this module lazily.
- *
- * @param text a whole file, without byte order mark.
- */
+/** Reads any text without byte order mark, and has the last word on what it means. Loads `yaml`: import this module lazily. */
 export function readSlow(text: string): Reading {
   const placeOf = placesOf(text);
   const tree = parseTree(text);

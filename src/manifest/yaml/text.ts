@@ -17,10 +17,7 @@ export type Finding = {
 const CONTROL = new RegExp(String.raw`[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]`, "g");
 const LONE_RETURN = /\r(?!\n)/g;
 
-/**
- * Characters that YAML forbids, and line ends that its parsers disagree on. `cleaned` is the text without
- * them, of the same length, so that the rest of it can be parsed and keeps its places.
- */
+/** Characters that YAML forbids, and line ends that its parsers disagree on. `cleaned` is as long as the text, and can be parsed. */
 export function findCharacters(text: string): { readonly cleaned: string; readonly findings: Finding[] } {
   const findings = [...text.matchAll(CONTROL)].map(({ 0: character, index }): Finding => {
     const code = character.charCodeAt(0).toString(16);
@@ -113,10 +110,7 @@ export function setOwn<T>(map: Record<string, T>, key: string, value: T): void {
 
 export type TextSpan = { readonly start: number; readonly end: number };
 
-/**
- * The documents of a text, each with its `---`; what comes before the first one belongs to it. A line that begins with
- * `---` ends a document whatever it is in, so that no parser is needed to see it.
- */
+/** The documents of a text. A line that begins with `---` ends one whatever it is in, so that no parser is needed to see it. */
 export function splitDocuments(text: string): readonly TextSpan[] {
   const marks = text.includes("---") ? [...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index) : [];
   const [first = 0] = marks;

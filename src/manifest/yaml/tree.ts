@@ -13,7 +13,7 @@ import {
   isSeq,
 } from "yaml";
 import { type Json, type Path, isArray } from "../../model/json.ts";
-import { NOT_PLAIN_DATA, plainValue, readFast } from "./fast.ts";
+import { Marks, NOT_PLAIN_DATA, plainValue, readFast } from "./fast.ts";
 import { type Finding, MAX_DEPTH, type TextSpan, findCharacters, placesOf, setOwn } from "./text.ts";
 
 /**
@@ -136,9 +136,9 @@ export function parseTree(source: string): Tree {
 
 /** The root of a text's tree, many times faster where the text is an everyday one. */
 export function rootOf(text: string): Node {
-  const marks: number[] = [];
+  const marks = new Marks();
   const value = readFast(text, marks);
-  return value === undefined ? parseTree(text).root : new MarkedTree(text, marks).node(value);
+  return value === undefined ? parseTree(text).root : new MarkedTree(text, marks.list).node(value);
 }
 
 /** Makes nodes of what the fast reader marked. They are written out: spread objects take much longer to make, and more room. */
@@ -216,10 +216,7 @@ const STYLE_OF: Readonly<Record<string, ScalarNode["style"] | "flow">> = {
 /** Tokens before a node, on its side of the `-`, `?` or `:`; its anchor and its tag are among them. */
 type Before = readonly CST.SourceToken[];
 
-/**
- * How many characters of the text all aliases together may stand for. A bound on their number would refuse a thousand test
- * cases that share one list of tags, and would let a few aliases to a large text pass.
- */
+/** How many characters all aliases together may stand for; their number says little about how much they multiply. */
 export const ALIAS_BUDGET = 250_000;
 
 class TreeBuilder {
@@ -450,10 +447,7 @@ export function* nodesOf(node: Node): Generator<Node> {
   }
 }
 
-/**
- * The entries from the root along a path, for as far as the tree has it: the root itself comes first, so a path that
- * exists to its end has one entry more than segments. Aliases on the way are followed; the last value may be one.
- */
+/** The entries from the root, which is the first, along a path for as far as the tree has it. Aliases on the way are followed. */
 export function entriesAlong(root: Node, path: Path): Entry[] {
   const entries: Entry[] = [{ start: root.start, end: root.end, ...NO_KEY, value: root }];
   let last = root;

@@ -60,26 +60,24 @@ function svg(nodes: ReadonlyMap<string, Point>, edges: readonly Edge[]): string 
   const points = [...nodes.values()];
   const width = Math.max(...points.map(({ x }) => x)) + BOX.width + 2;
   const height = Math.max(...points.map(({ y }) => y)) + BOX.height + 2;
-  const lines = edges.map(({ from, to }) => line(nodes.get(from), nodes.get(to))).join("");
+  const pointOf = (address: string): Point => nodes.get(address) ?? { x: 0, y: 0 };
+  const lines = edges.map(({ from, to }) => {
+    const [{ x, y }, { x: x2, y: end }] = [pointOf(from), pointOf(to)];
+    const [x1, y1, y2] = [x + BOX.width, y + BOX.height / 2, end + BOX.height / 2];
+    const middle = (x1 + x2) / 2;
+    return `<path d="M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}"/>`;
+  });
+  const boxes = [...nodes].map(([address, { x, y }]) => {
+    const text = address.length > FITTING ? `${address.slice(0, FITTING - 1)}…` : address;
+    return (
+      `<a href="#${html(address)}" tabindex="-1"><title>${html(address)}</title><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="5"/>` +
+      `<text x="${x + 8}" y="${y + 15}">${html(text)}</text></a>`
+    );
+  });
   return (
     `<div class="graph" tabindex="0" role="region" aria-label="Order of the changes"><svg viewBox="-1 -1 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true" focusable="false">` +
-    `${lines}${[...nodes].map(box).join("")}</svg></div>`
+    `${lines.join("")}${boxes.join("")}</svg></div>`
   );
-}
-
-function box([address, { x, y }]: readonly [string, Point]): string {
-  const text = address.length > FITTING ? `${address.slice(0, FITTING - 1)}…` : address;
-  return (
-    `<a href="#${html(address)}" tabindex="-1"><title>${html(address)}</title><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="5"/>` +
-    `<text x="${x + 8}" y="${y + 15}">${html(text)}</text></a>`
-  );
-}
-
-function line(from: Point = { x: 0, y: 0 }, to = from): string {
-  const [x1, y1] = [from.x + BOX.width, from.y + BOX.height / 2];
-  const [x2, y2] = [to.x, to.y + BOX.height / 2];
-  const middle = (x1 + x2) / 2;
-  return `<path d="M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}"/>`;
 }
 
 export function addressLink(address: string): string {

@@ -11,10 +11,7 @@ import { addressLink, graphSection } from "./graph.ts";
 import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
 
-/**
- * The plan as one page that needs nothing else: no network, no other file, and no script to be read. Its policy lets run
- * only the script and the style that stand in it, known by their digests.
- */
+/** The plan as one page that loads nothing. Its policy lets run its own script and style alone, by their digests. */
 export function renderPlanHtml(
   plan: PlanView,
   { links = [] }: { readonly links?: readonly words.Link[] } = {},
@@ -29,6 +26,18 @@ export function renderPlanHtml(
     errors: own,
   }));
   const known = new Set([...planned, ...problems.map(({ address }) => address)]);
+  const warned =
+    warnings.length === 0
+      ? ""
+      : `<section aria-labelledby="warnings"><h2 id="warnings">${words.count(warnings.length, "warning")}</h2>
+${warnings.map((warning) => diagnosticItem(warning, known)).join("\n")}</section>`;
+  const left = plan.orphaned.map(
+    ({ address, id }) => `<li><code>${html(address)}</code> <code class="faint">${html(id)}</code></li>`,
+  );
+  const orphaned =
+    left.length === 0
+      ? ""
+      : `<section aria-labelledby="orphans"><h2 id="orphans">${left.length} orphaned</h2><p>Removed from the manifests but still on the service.</p><ul>${left.join("\n")}</ul></section>`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -50,9 +59,9 @@ ${filterForm(plan, problems.length)}
 <p id="status" role="status" class="faint">${words.count(plan.changes.length, "change")}</p>
 ${targetSections(plan, problems)}
 </section>
-${warningSection(warnings, known)}
+${warned}
 ${graphSection(plan)}
-${orphanSection(plan)}
+${orphaned}
 </main>
 <script>${PAGE_SCRIPT}</script>
 </body>
@@ -126,12 +135,6 @@ ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
 </section>`;
 }
 
-function warningSection(warnings: readonly DiagnosticView[], known: ReadonlySet<string>): string {
-  if (warnings.length === 0) return "";
-  return `<section aria-labelledby="warnings"><h2 id="warnings">${words.count(warnings.length, "warning")}</h2>
-${warnings.map((warning) => diagnosticItem(warning, known)).join("\n")}</section>`;
-}
-
 function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>): string {
   const { severity, summary, detail, address } = diagnostic;
   const place = placeText(diagnostic);
@@ -190,37 +193,23 @@ function targetSections({ changes }: PlanView, problems: readonly Problem[]): st
     .map(({ title, changes: planned }, at) => {
       const wrong = words.byTarget(at === 0 ? problems : []);
       const own = words.byTarget(planned);
-      const targets = [...new Set([...wrong.keys(), ...own.keys()])];
-      const sections = targets.map((target) =>
-        targetSection(target, wrong.get(target) ?? [], own.get(target) ?? []),
-      );
+      const sections = [...new Set([...wrong.keys(), ...own.keys()])].map((target) => {
+        const [errors, rows] = [wrong.get(target) ?? [], own.get(target) ?? []];
+        const failed = errors.length === 0 ? [] : [words.count(errors.length, "problem")];
+        const totals = [...failed, ...words.actionCounts(rows)].map(
+          (text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`,
+        );
+        return `<details class="target" data-target="${html(target)}"><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
+${errors.map(problemHtml).join("")}${bySeverity(rows).map(changeHtml).join("")}</details>`;
+      });
       return `${title === undefined ? "" : `<h3 class="group">${title}</h3>`}${sections.join("\n")}`;
     })
     .join("\n");
 }
 
-function targetSection(target: string, problems: readonly Problem[], changes: readonly ChangeView[]): string {
-  const wrong = problems.length === 0 ? [] : [words.count(problems.length, "problem")];
-  const totals = [...wrong, ...words.actionCounts(changes)].map(
-    (text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`,
-  );
-  const rows = [...problems.map(problemRow), ...bySeverity(changes).map(changeHtml)];
-  return `<details class="target" data-target="${html(target)}"><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
-${rows.join("")}</details>`;
-}
-
-function problemRow({ address, errors }: Problem): string {
-  const [{ summary } = { summary: "" }] = errors;
+function problemHtml({ address, errors }: Problem): string {
   const text = errors.map((error) => diagnosticItem(error, new Set())).join("");
-  return `${rowHead(address, "problem", words.PROBLEM_SIGN)}<span class="preview">${html(summary)}</span></summary><div class="inside">${text}</div></details>\n`;
-}
-
-function orphanSection({ orphaned }: PlanView): string {
-  if (orphaned.length === 0) return "";
-  const items = orphaned.map(
-    ({ address, id }) => `<li><code>${html(address)}</code> <code class="faint">${html(id)}</code></li>`,
-  );
-  return `<section aria-labelledby="orphans"><h2 id="orphans">${orphaned.length} orphaned</h2><p>Removed from the manifests but still on the service.</p><ul>${items.join("\n")}</ul></section>`;
+  return `${rowHead(address, "problem", words.PROBLEM_SIGN)}<span class="preview">${html(errors[0]?.summary ?? "")}</span></summary><div class="inside">${text}</div></details>\n`;
 }
 
 /** Fields that a row names, and characters of a value there. */
