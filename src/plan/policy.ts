@@ -158,8 +158,7 @@ function namesById(input: PolicyInput): ReadonlyMap<string, readonly Address[]> 
   for (const { target, bindings } of states) {
     const known = matched.get(target)?.target;
     const isDeclared = known !== undefined && known.left !== true;
-    for (const [address, { id, imported }] of bindings)
-      if (imported !== true && (isDeclared || !names.has(id))) add(address, id);
+    for (const [address, { id }] of bindings) if (isDeclared || !names.has(id)) add(address, id);
   }
   for (const [address, id] of basesOf(input).flatMap(boundIn)) add(address, id);
   return names;
