@@ -17,6 +17,7 @@ import { TascError, failed, invalid } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
+import { secretFields } from "../plan/memory.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
 import { count, groupBy, kindNoun } from "../render/words.ts";
@@ -72,10 +73,17 @@ async function readSources(
   const { states, strays } = await session.remembered();
   const client = session.client();
   const targets = await client.listTargets();
+  // A name that may be a secret of before is not said.
+  const secrets = secretFields([...states.values(), ...strays]);
+  const hide = (id: string, field: string, name = ""): unknown =>
+    secrets.get(id)?.includes(field) === true && session.host.secrets.add(name);
+  for (const { id, app } of targets) hide(id, "app", app);
   const chosen = chosenOf(targets, wanted);
-  const lists = chosen.map(
-    async ({ id }) => [id, await client.listTestCases(id, (testCase) => testCase)] as const,
-  );
+  const lists = chosen.map(async ({ id }) => {
+    const testCases = await client.listTestCases(id, (testCase) => testCase);
+    for (const one of testCases) hide(one.id, "description", one.description);
+    return [id, testCases] as const;
+  });
   const testCases = new Map(await sideBySide(lists));
   return {
     reading,
