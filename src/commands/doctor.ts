@@ -14,7 +14,8 @@ import { ServiceError, describeFailure } from "../service/failure.ts";
 import { parseHttpDate } from "../service/refusal.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { describeHolder, explainProblem, problemOf } from "../state/problem.ts";
-import { type Host, type Session, withSession } from "../app/session.ts";
+import type { Host } from "../app/project.ts";
+import { type Session, withSession } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 

@@ -84,7 +84,7 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
       "Plan each stage separately instead:\ntasc plan --stage STAGE",
     );
   const work = async (session: Session) => ({ reviewed: await planned(session, options), session });
-  const all: readonly StagePlan[] = await forEachStage(options, host, work);
+  const all: readonly StagePlan[] = await forEachStage(options, host, (one) => withSession(one, host, work));
   const codes = all.map((of) =>
     "value" in of ? exitCodeOf(of.value.reviewed, detailedExitcode) : EXIT[of.failure.reason],
   );
