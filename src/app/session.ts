@@ -283,8 +283,12 @@ export class Session {
   }
 
   /** The ids of the declared targets that are live, by key, found as a plan finds them. */
-  liveIds(states: ReadonlyMap<string, State>, targets: readonly LiveTarget[]): ReadonlyMap<string, string> {
-    const found = liveTargets({ desired: this.desired, states, fingerprints: undefined }, targets);
+  liveIds(
+    states: ReadonlyMap<string, State>,
+    targets: readonly LiveTarget[],
+    desired = this.desired,
+  ): ReadonlyMap<string, string> {
+    const found = liveTargets({ desired, states, fingerprints: undefined }, targets);
     return new Map([...found].map(([key, { id }]) => [key, id]));
   }
 

@@ -23,8 +23,10 @@ function stateJson({ target, bindings, folders, batchGenerations, intents }: Sta
     ...[...batchGenerations].map(([address, { status }]) => [address, status] as const),
     ...cutOff.map((address) => [address, "uncertain"] as const),
   ];
+  const imported = [...bindings].flatMap(([address, one]) => (one.imported ? [address] : []));
   return {
     target,
+    ...(imported.length === 0 ? {} : { imported }),
     bindings: byAddress([...bindings].map(([address, { id }]) => [address, id])),
     folders: Object.fromEntries([...folders].toSorted(([a], [b]) => compareText(a, b))),
     batchGenerations: byAddress(batches),
@@ -65,10 +67,10 @@ export async function snapshot(
 async function takeSnapshot(session: Session, write: (piece: string) => void): Promise<void> {
   const { settings, host, redactor } = session;
   const { stage, baseUrl } = settings;
-  const { states, strays } = await session.remembered();
+  const { desired, states, strays } = await session.remembered();
   const client = session.client();
   const targets = await client.listTargets();
-  const read = [...new Set(session.liveIds(states, targets).values())];
+  const read = [...new Set(session.liveIds(states, targets, desired).values())];
   const head = { ...planMeta(host), stage, baseUrl, states: [...states.values(), ...strays], targets, read };
   const writer = writeSnapshot(write, head, redactor);
   for (const id of read)
