@@ -48,7 +48,7 @@ export async function run(options: OptionsOf<"plan">, context: Context): Promise
     context.host,
     async (session) => {
       const reviewed = await planned(session, options);
-      if (out !== undefined) savePlan(out, await toSavedPlan(reviewed, session), session, expires);
+      if (out !== undefined) await savePlan(out, await toSavedPlan(reviewed, session), session, expires);
       await printReview(reviewed, session, options, context);
       return exitCodeOf(reviewed, detailedExitcode);
     },

@@ -106,16 +106,8 @@ export async function forEachStage<T, O extends ProjectOptions>(
 }
 
 /** From the mildest to the worst, for a command that works on several stages. */
-const WORSE: readonly ExitCode[] = [
-  EXIT.done,
-  EXIT.changes,
-  EXIT.failed,
-  EXIT.stale,
-  EXIT.locked,
-  EXIT.unreachable,
-  EXIT.invalid,
-  EXIT.interrupted,
-];
+const { done, changes, failed, stale, locked, unreachable, invalid: wrong, interrupted } = EXIT;
+const WORSE = [done, changes, failed, stale, locked, unreachable, wrong, interrupted];
 
 export function worstOf(codes: readonly ExitCode[]): ExitCode {
   return WORSE.findLast((code) => codes.includes(code)) ?? EXIT.done;
@@ -133,24 +125,20 @@ export async function stages(options: ProjectOptions, { host }: Context): Promis
       testCases: desired.targets.reduce((sum, { testCases }) => sum + testCases.length, 0),
     };
   });
-  const [first] = found;
-  const whole = found.every((of) => "value" in of);
-  if (first !== undefined && "failure" in first && !found.some((of) => "value" in of)) throw first.failure;
+  const failures = found.flatMap((of) => ("failure" in of ? [of.failure] : []));
+  if (failures[0] !== undefined && failures.length === found.length) throw failures[0];
   const json = found.map(({ stage, ...of }) => ({
     stage,
     chosen: stage === chosen,
     ...("value" in of ? of.value : { error: of.failure.message }),
   }));
-  const rows = found.map(({ stage, ...of }) => [
-    stage === chosen ? `${stage} *` : stage,
-    ...("value" in of
-      ? [of.value.baseUrl, String(of.value.targets), String(of.value.testCases)]
-      : [of.failure.message, "", ""]),
+  const rows = json.map(({ stage, chosen: isChosen, ...of }) => [
+    isChosen ? `${stage} *` : stage,
+    ...("error" in of ? [of.error, "", ""] : [of.baseUrl, String(of.targets), String(of.testCases)]),
   ]);
-  const headings = ["stage", "service", "targets", "test cases"];
   return {
     json: { stages: json },
-    text: [[{ headings, rows }]],
-    exitCode: whole ? EXIT.done : EXIT.invalid,
+    text: [[{ headings: ["stage", "service", "targets", "test cases"], rows }]],
+    exitCode: failures.length === 0 ? EXIT.done : EXIT.invalid,
   };
 }
