@@ -1,4 +1,3 @@
-import { closeSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Address, compareAddresses, compareText, parseAddress } from "../model/address.ts";
 import { EXIT, type ExitCode, failed } from "../model/error.ts";
@@ -8,7 +7,7 @@ import type { State } from "../model/state.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { type SecretFields, secretFields } from "../plan/memory.ts";
 import { printedJson } from "../render/escape.ts";
-import { refuseSpecialFile } from "../render/output-file.ts";
+import { writeWhole } from "../render/output-file.ts";
 import type { Redactor } from "../render/redact.ts";
 import type { View } from "../render/view.ts";
 import { planMeta } from "../app/plan.ts";
@@ -54,7 +53,7 @@ export async function snapshot(
     return EXIT.done;
   }
   try {
-    await writingWhole(resolve(host.cwd, out), root, (write) => takeSnapshot(session, write));
+    await writeWhole(resolve(host.cwd, out), root, (write) => takeSnapshot(session, write));
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     const detail = "Check that the folder exists, is writable and has space.";
@@ -62,27 +61,6 @@ export async function snapshot(
   }
   // For people, nothing to say is good news.
   return { json: { stage, baseUrl, out }, text: [] };
-}
-
-/** Writes a file that is readable for its owner alone from the first moment, and in its place only when it is whole. */
-export async function writingWhole(
-  path: string,
-  root: string,
-  work: (write: (piece: string) => void) => Promise<void>,
-): Promise<void> {
-  refuseSpecialFile(path, root);
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = openSync(temporary, "wx", 0o600);
-  try {
-    try {
-      await work((piece) => writeFileSync(file, piece));
-    } finally {
-      closeSync(file);
-    }
-    renameSync(temporary, path);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
 }
 
 /** Reads the service into a snapshot, one target after the other, so that the test cases of one are held and no more. */
