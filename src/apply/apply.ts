@@ -102,10 +102,16 @@ async function recordStart(run: Run): Promise<void> {
   const inScope = scopeTest(input.scope);
   const recording = [...sessions.keys()].map((key) => {
     const matched = planned.matched.get(key);
-    const changes = beganChanges(planned.plan.changes, key);
-    const mayFollowUp = wait !== undefined;
+    const own = planned.plan.changes.filter(({ address }) => targetOf(address) === key);
+    // What the history is to know of a run that is cut off.
+    const changes: RunChanges = Object.fromEntries(
+      own.map((change) => {
+        const calls = change.calls.length + (endsWithAnswers(change) ? 0 : 1);
+        return [change.address, { action: change.action, calls }];
+      }),
+    );
     const began: readonly StateEvent[] =
-      history !== undefined && (mayFollowUp || Object.keys(changes).length > 0)
+      history !== undefined && (wait !== undefined || own.length > 0)
         ? [{ type: "began", run: history, changes }]
         : [];
     return record(run, key, [
@@ -115,17 +121,6 @@ async function recordStart(run: Run): Promise<void> {
     ]);
   });
   await Promise.all(recording);
-}
-
-/** What the history is to know of a run that is cut off. */
-function beganChanges(changes: readonly Change[], target: string): RunChanges {
-  const own = changes.filter(({ address }) => targetOf(address) === target);
-  return Object.fromEntries(
-    own.map((change) => {
-      const calls = change.calls.length + (endsWithAnswers(change) ? 0 : 1);
-      return [change.address, { action: change.action, calls }];
-    }),
-  );
 }
 
 /** Batch generations whose POST was cut off in an earlier run: this one finds that out, so it says so and fails. */
@@ -215,21 +210,14 @@ function isWritten(change: Change | undefined, path: Path): boolean {
 const INTERVAL = 2000;
 
 /** What was known of discoveries when the apply began. */
-interface DiscoveriesBefore {
-  /** Ids of notifications: what they tell is of earlier discoveries. */
-  readonly notified: ReadonlySet<string>;
-  /** By address, discoveries that an earlier run started, with what was shown before them. */
-  readonly underWay: ReadonlyMap<Address, string>;
-  /** Those of them that were as declared: what differs of them later, their discovery has changed. */
-  readonly settled: ReadonlySet<Address>;
-}
+type DiscoveriesBefore = Awaited<ReturnType<typeof discoveriesBefore>>;
 
 /** Read only where the apply is to wait. */
-async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<DiscoveriesBefore> {
-  if (run.wait === undefined) return { notified: new Set(), underWay: new Map(), settled: new Set() };
+async function discoveriesBefore(run: Run, changes: readonly Change[]) {
+  /** By address, discoveries that an earlier run started, with what was shown before them. */
   const inScope = scopeTest(run.input.scope);
   const underWay = new Map(
-    [...run.sessions.values()].flatMap(({ state }) =>
+    (run.wait === undefined ? [] : [...run.sessions.values()]).flatMap(({ state }) =>
       [...state.bindings].flatMap(([address, { generating }]) =>
         generating !== undefined && inScope(address) && run.resources.has(address)
           ? [[address, generating] as const]
@@ -237,15 +225,19 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<
       ),
     ),
   );
-  const generating = changes.filter((change) => change.action === "create" || isRediscovering(change));
+  const generating = changes.filter(
+    (change) => run.wait !== undefined && (change.action === "create" || isRediscovering(change)),
+  );
   const keys = new Set([...generating.map(({ address }) => address), ...underWay.keys()].map(targetOf));
   const ids = [...keys].flatMap((key) => run.planned.matched.get(key)?.live?.id ?? []);
   const answers = await Promise.all(ids.map((id) => run.service.finishedDiscoveries(id)));
-  const notified = answers.flatMap((answer) => (answer.ok ? answer.value.map(({ id }) => id) : []));
+  // Ids of notifications: what they tell is of earlier discoveries.
+  const notified = new Set(answers.flatMap((answer) => (answer.ok ? answer.value.map(({ id }) => id) : [])));
   // Looked up in a plan of now: a saved one leaves out what has changed in the manifests since.
   const differing = underWay.size === 0 ? new Map<Address, Change>() : changesOf(replan(run));
+  // Of those under way, what was as declared: what differs of it later, its discovery has changed.
   const settled = new Set([...underWay.keys()].filter((address) => !differing.has(address)));
-  return { notified: new Set(notified), underWay, settled };
+  return { notified, underWay, settled };
 }
 
 /**
@@ -395,14 +387,8 @@ async function patchByFolders(run: Run, steps: readonly Step[]): Promise<void> {
 /** A change of nothing but the folder, of which it is not known where the test case is now. */
 function isDoubtful({ calls, fields }: Change): boolean {
   const [call, ...others] = calls;
-  const [field] = fields;
-  return (
-    call !== undefined &&
-    others.length === 0 &&
-    Object.keys(call.body).length === 1 &&
-    folderName(call) !== undefined &&
-    field?.before === undefined
-  );
+  if (call === undefined || others.length > 0 || fields[0]?.before !== undefined) return false;
+  return Object.keys(call.body).length === 1 && folderName(call) !== undefined;
 }
 
 /** The folders that a step tells of, with their target. */
