@@ -2,7 +2,7 @@ import { type Address, type Kind, parseAddress, targetAddress } from "../model/a
 import type { DesiredResource } from "../model/desired.ts";
 import type { Failure, Outcome } from "../model/events.ts";
 import type { Path } from "../model/json.ts";
-import type { LiveDiscovery, LiveTestCase } from "../model/live.ts";
+import type { LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import type { RunChanges, StateEvent } from "../model/state.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
@@ -194,16 +194,12 @@ function notTaken(run: Run, { plan }: Planned): Outcome["notTaken"] {
   return plan.changes.flatMap(({ address, fields }) => {
     const written = reviewed.get(address);
     if (!hasStatus(run, address, "done")) return [];
-    const paths = fields.map(({ path }) => path).filter((path) => isWritten(written, path));
+    // Of what this run made, had generated, or patched only after the end of an earlier discovery, all declared counts.
+    const isWhole = written === undefined || written.action === "create" || isRediscovering(written);
+    const isWritten = (path: Path) => isWhole || written.fields.some((field) => field.path[0] === path[0]);
+    const paths = fields.map(({ path }) => path).filter(isWritten);
     return paths.length === 0 ? [] : [{ address, paths }];
   });
-}
-
-/** Of what this run made, had generated, or patched only after the end of an earlier discovery, all that is declared counts. */
-function isWritten(change: Change | undefined, path: Path): boolean {
-  if (change === undefined) return true;
-  const { action, fields } = change;
-  return action === "create" || isRediscovering(change) || fields.some((field) => field.path[0] === path[0]);
 }
 
 /** Milliseconds between two looks. */
@@ -299,9 +295,7 @@ async function stillOpen(
   });
 }
 
-function discoveries(
-  testCases: readonly LiveTestCase[] = [],
-): ReadonlyMap<string, LiveDiscovery | undefined> {
+function discoveries(testCases: readonly LiveTestCase[] = []) {
   return new Map(testCases.map(({ id, discovery }) => [id, discovery]));
 }
 
