@@ -4,7 +4,6 @@ import { withTexts, writeTexts } from "../edit/edit-files.ts";
 import { type Folder, foldersWith } from "../edit/import-draft.ts";
 import type { ImportSources } from "../edit/import-known.ts";
 import { type Pairs, pairTargets } from "../edit/import-merge.ts";
-import type { NewFile } from "../edit/import-write.ts";
 import { type Prepared, prepare } from "../edit/import.ts";
 import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/problem.ts";
@@ -113,10 +112,8 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
     "unknown-target",
     unknown.map((word) => {
       const close = nearest(word, apps);
-      return [
-        `No live test target has the app or id ${JSON.stringify(word)}`,
-        close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`,
-      ];
+      const hint = close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`;
+      return [`No live test target has the app or id ${JSON.stringify(word)}`, hint];
     }),
   );
   if (wanted.length === 0) return targets;
@@ -200,12 +197,12 @@ async function nameFolders(
     }),
   );
   const unnamed = unnamedIn(named).map(
-    ({ id, testCases }) => `  ${id}  (${count(testCases.length, "test case")})`,
+    ({ id, testCases }) => `  ${id}  (${count(testCases.length, "test case")})\n`,
   );
   if (unnamed.length > 0)
     host.say?.(
       "warn",
-      `The API returns these folders by id only, so they are not declared:\n${unnamed.join("\n")}\nTo name one while importing, add --folder ID=NAME`,
+      `The API returns these folders by id only, so they are not declared:\n${unnamed.join("")}To name one while importing, add --folder ID=NAME`,
     );
   return named;
 }
@@ -289,7 +286,13 @@ function importView(
   const lines = [
     ...(removed ? [`removed  ${SAMPLE.file}  (the unchanged sample of tasc init)`] : []),
     ...texts.map(({ file }) => `merged  ${file}`),
-    ...files.map(fileLine),
+    ...files.map(({ file, environments, testCases }) => {
+      const held = [
+        ...(environments === 0 ? [] : [count(environments, "environment")]),
+        ...(testCases === 0 ? [] : [count(testCases, "test case")]),
+      ];
+      return `wrote  ${file}${held.length === 0 ? "" : `  (${held.join(", ")})`}`;
+    }),
   ];
   const json = {
     formatVersion: "1.0",
@@ -319,12 +322,4 @@ function importView(
   const escape = (text: string): string => safeOutput(text, { colour: false });
   const preview = [...texts.map(patchOf), ...added].map((text) => ({ text, escape }));
   return { json, text: [lines.length === 0 ? [nothing] : lines], documents: { preview } };
-}
-
-function fileLine({ file, environments, testCases }: NewFile): string {
-  const held = [
-    ...(environments === 0 ? [] : [count(environments, "environment")]),
-    ...(testCases === 0 ? [] : [count(testCases, "test case")]),
-  ];
-  return held.length === 0 ? `wrote  ${file}` : `wrote  ${file}  (${held.join(", ")})`;
 }
