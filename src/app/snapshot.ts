@@ -58,9 +58,13 @@ function readState(json: Json, stage: string, baseUrl: string): State | undefine
   const { target, bindings, folders, batchGenerations: batches } = json;
   if (typeof target !== "string" || !isObject(bindings) || !isObject(folders) || !isObject(batches))
     return undefined;
+  const imported = new Set(isArray(json.imported) ? json.imported : []);
+  const mark = (address: Address) => (imported.has(address) ? ({ imported: true } as const) : {});
   return {
     ...emptyState(stage, target, baseUrl),
-    bindings: new Map(addressed(bindings).map(([address, id]) => [address, { id, fields: {} }])),
+    bindings: new Map(
+      addressed(bindings).map(([address, id]) => [address, { id, fields: {}, ...mark(address) }]),
+    ),
     folders: new Map(texts(folders)),
     batchGenerations: new Map(
       addressed(batches).flatMap(([address, text]) => {

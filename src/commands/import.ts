@@ -13,14 +13,16 @@ import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { compareText, isAddress } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { TascError, invalid } from "../model/error.ts";
+import { TascError, failed, invalid } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
 import { count, groupBy, kindNoun } from "../render/words.ts";
-import type { Host, Question, Session } from "../app/session.ts";
+import type { Host, Question } from "../app/project.ts";
+import type { Session } from "../app/session.ts";
+import { formatDocument } from "../state/document.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** Writes manifests for live targets, such that a plan right after it is empty. */
@@ -55,7 +57,7 @@ export async function importTargets(session: Session, options: OptionsOf<"import
     host.say?.("warn", `left out  ${noun}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
   }
   const removed = hasSample && prepared.files.length > 0;
-  if (!dryRun) await carryOut(session, prepared, removed, options.lockTimeout ?? 0);
+  if (!dryRun) await carryOut(session, prepared, sources.states, removed, options.lockTimeout ?? 0);
   const view = importView(session, prepared, removed, dryRun);
   return dryRun && options.format !== "json" ? { ...view, format: "preview" } : view;
 }
@@ -243,12 +245,22 @@ function refuse({ problems, unmatched }: Prepared): void {
 async function carryOut(
   session: Session,
   { files, texts, learnt }: Prepared,
+  read: ImportSources["states"],
   removed: boolean,
   timeout: number,
 ): Promise<void> {
   const added = files.map(({ file, text }) => ({ file, bom: false, before: undefined, after: text }));
   const sample = join(session.root, SAMPLE.file);
   await session.withLocks([...learnt.keys()], { timeout, why: "tasc import" }, async (states) => {
+    for (const [target, { isNew, state }] of states) {
+      const before = read.get(target);
+      if ((isNew ? undefined : formatDocument(state)) !== (before && formatDocument(before)))
+        throw failed(
+          "import-state-changed",
+          `State of target ${target} changed while tasc was importing`,
+          "Nothing was written. Import again.",
+        );
+    }
     for (const [target, events] of learnt) await states.get(target)?.record(events);
     if (removed) rmSync(sample);
     try {

@@ -48,7 +48,7 @@ export async function run(options: OptionsOf<"plan">, context: Context): Promise
     context.host,
     async (session) => {
       const reviewed = await planned(session, options);
-      if (out !== undefined) savePlan(out, await toSavedPlan(reviewed, session), session, expires);
+      if (out !== undefined) await savePlan(out, await toSavedPlan(reviewed, session), session, expires);
       await printReview(reviewed, session, options, context);
       return exitCodeOf(reviewed, detailedExitcode);
     },
@@ -84,7 +84,7 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
       "Plan each stage separately instead:\ntasc plan --stage STAGE",
     );
   const work = async (session: Session) => ({ reviewed: await planned(session, options), session });
-  const all: readonly StagePlan[] = await forEachStage(options, host, work);
+  const all: readonly StagePlan[] = await forEachStage(options, host, (one) => withSession(one, host, work));
   const codes = all.map((of) =>
     "value" in of ? exitCodeOf(of.value.reviewed, detailedExitcode) : EXIT[of.failure.reason],
   );
