@@ -6,13 +6,8 @@ import { resolve } from "node:path";
 import { applyProject } from "./app/apply.ts";
 import { review, survey } from "./app/plan.ts";
 import { type SavedPlan, toSavedPlan } from "./app/saved-plan.ts";
-import {
-  type Host,
-  type Opened,
-  type Session,
-  type CallOptions as SessionCalls,
-  inSession,
-} from "./app/session.ts";
+import type { Host, Opened, CallOptions as SessionCalls } from "./app/project.ts";
+import { type Session, inSession } from "./app/session.ts";
 import { loadProject as load } from "./manifest/load.ts";
 import { validate } from "./manifest/schema/generated/plan.js";
 import { parseDuration } from "./manifest/shape.ts";

@@ -68,7 +68,13 @@ export async function applyProject(
 ): Promise<Applied> {
   const { saved, lockTimeout = 0, overridePolicy } = options;
   const { signal = new AbortController().signal } = observer;
-  if (saved !== undefined) refuseFaulty(saved);
+  // What the policy refused then is judged again.
+  if (saved && errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
+    throw failed(
+      "plan-errors",
+      "Nothing was applied: the plan has errors",
+      "`tasc show` prints it with them. Correct what they report, and plan again.",
+    );
   const remembered = await session.remembered();
   const checked = checkRequest(options, remembered);
   const request = saved === undefined ? checked : requestOf(saved);
@@ -102,16 +108,6 @@ export async function applyProject(
   // The summary of what was done is still to come, so this is not thrown.
   session.host.warn(unsaved.diagnostics);
   return { ...applied, exitCode: applied.exitCode === EXIT.done ? EXIT.failed : applied.exitCode };
-}
-
-function refuseFaulty(saved: SavedPlan): void {
-  // What the policy refused then is judged again.
-  if (errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
-    throw failed(
-      "plan-errors",
-      "Nothing was applied: the plan has errors",
-      "`tasc show` prints it with them. Correct what they report, and plan again.",
-    );
 }
 
 function errorCodes({ plan, extras: { diagnostics = [] } }: SavedPlan): readonly (string | undefined)[] {

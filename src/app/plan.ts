@@ -12,7 +12,8 @@ import type { Remembered } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
-import type { Host, PlanRequest, Session } from "./session.ts";
+import type { Host } from "./project.ts";
+import type { PlanRequest, Session } from "./session.ts";
 
 /** What is asked of a plan beyond what the manifests say, as it was written. */
 export interface ReviewOptions {

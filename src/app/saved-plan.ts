@@ -23,14 +23,8 @@ import { MAX_DEPTH } from "../service/request.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { jobLink } from "../state/lock.ts";
 import { type Review, type ReviewOptions, placedExtras, planMeta } from "./plan.ts";
-import {
-  type Host,
-  type PlanRequest,
-  type ProjectOptions,
-  type Session,
-  userName,
-  withSession,
-} from "./session.ts";
+import type { Host, ProjectOptions } from "./project.ts";
+import { type PlanRequest, type Session, userName, withSession } from "./session.ts";
 
 /*
  * A saved plan is what people approve, so it must not be able to lie. It is sealed: an HMAC over its whole content,

@@ -94,16 +94,9 @@ async function runStep(run: Run, step: Step): Promise<void> {
     return settle(run, address, { kind: "skipped", reason: { kind: "needs", address: missing } });
   if (hasStatus(run, address, "halfway")) run.statuses.delete(address);
   else run.emit({ type: "changeStarted", address, action });
-  settle(run, address, await carriedOut(run, step));
-}
-
-/** A change whose answer, or whose intent, could not be recorded has failed. */
-async function carriedOut(run: Run, step: Step): Promise<Status> {
-  try {
-    return await carryOut(run, step);
-  } catch (error) {
-    return { kind: "failed", failure: loseState(run, error) };
-  }
+  // A change whose answer, or whose intent, could not be recorded has failed.
+  const lost = (error: unknown): Status => ({ kind: "failed", failure: loseState(run, error) });
+  settle(run, address, await carryOut(run, step).catch(lost));
 }
 
 /** What must be there and is not; or what could be taken for what this step makes, as long as it is not known. */

@@ -1,6 +1,6 @@
 import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
-import type { Host, LogLevel, Question } from "../app/session.ts";
+import type { Host, LogLevel, Question } from "../app/project.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ReadSource, TascError } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";

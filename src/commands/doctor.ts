@@ -14,7 +14,8 @@ import { ServiceError, describeFailure } from "../service/failure.ts";
 import { parseHttpDate } from "../service/refusal.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { describeHolder, explainProblem, problemOf } from "../state/problem.ts";
-import { type Host, type Session, withSession } from "../app/session.ts";
+import type { Host } from "../app/project.ts";
+import { type Session, withSession } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -115,10 +116,8 @@ function checkConfig({ project }: Session, allowMissingSecrets: boolean): Check 
   const { desired, documents, diagnostics } = project;
   const resources = desired.targets.flatMap(resourcesOf).length;
   const size = `${count(resources, "resource")} in ${count(documents.length, "document")}`;
-  const missing = diagnostics
-    .filter(({ code }) => code === MISSING_SECRET)
-    .map(({ summary }) => `${summary}.`);
-  const names = [...new Set(missing)];
+  const missing = diagnostics.filter(({ code }) => code === MISSING_SECRET);
+  const names = [...new Set(missing.map(({ summary }) => `${summary}.`))];
   if (names.length > 0)
     return check(
       "config",

@@ -19,7 +19,8 @@ import { EVERYTHING } from "../plan/input.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
 import { count, groupBy, kindNoun } from "../render/words.ts";
-import type { Host, Question, Session } from "../app/session.ts";
+import type { Host, Question } from "../app/project.ts";
+import type { Session } from "../app/session.ts";
 import { formatDocument } from "../state/document.ts";
 import type { OptionsOf } from "./table.ts";
 

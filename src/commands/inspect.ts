@@ -14,8 +14,9 @@ import { type ExitCode, EXIT, TascError, invalid, failed } from "../model/error.
 import { fieldsOf } from "../model/fields.ts";
 import { sideBySide } from "../model/live.ts";
 import { targetOf } from "../plan/input.ts";
+import { secretFields } from "../plan/memory.ts";
 import type { View } from "../render/view.ts";
-import { type Failure, ServiceError } from "../service/failure.ts";
+import { ServiceError } from "../service/failure.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -114,24 +115,27 @@ export async function graph(
 async function managedTargets(session: Session, word: string | undefined) {
   const wanted = targetsNamed(word, session.desired);
   const { states, strays } = await session.remembered();
-  const ids = session.liveIds(states, await session.client().listTargets());
+  const live = await session.client().listTargets();
+  const ids = session.liveIds(states, live);
+  const known = [...states.values(), ...strays];
+  const missing = wanted.filter(({ key }) => !ids.has(key));
   session.host.warn(
-    wanted
-      .filter(({ key }) => !ids.has(key))
-      .map(({ key }) =>
-        warning(
-          "not-live",
-          `Target ${key} does not exist on the service, so there is nothing to read`,
-          "Create it with `tasc apply`. If several live targets match, `tasc plan` lists them.",
-        ),
+    missing.map(({ key }) =>
+      warning(
+        "not-live",
+        `Target ${key} does not exist on the service, so there is nothing to read`,
+        "Create it with `tasc apply`. If several live targets match, `tasc plan` lists them.",
       ),
+    ),
   );
   return {
     targets: wanted.flatMap(({ key }) => {
       const id = ids.get(key);
-      return id === undefined ? [] : [{ key, id }];
+      const environments = live.find((one) => one.id === id)?.environments ?? [];
+      return id === undefined ? [] : [{ key, id, environments }];
     }),
-    addressOf: reports.addressesIn([...states.values(), ...strays]),
+    addressOf: reports.addressesIn(known),
+    secrets: secretFields(known),
   };
 }
 
@@ -139,11 +143,11 @@ export async function listReports(
   session: Session,
   { target, limit = Number.MAX_SAFE_INTEGER }: OptionsOf<"reports list">,
 ): Promise<View> {
-  const { targets } = await managedTargets(session, target);
+  const { targets, secrets } = await managedTargets(session, target);
   const all = await sideBySide(
-    targets.map(async ({ key, id }) => ({
-      key,
-      ...(await reports.newestReports(session.client().allReports(id), limit)),
+    targets.map(async (one) => ({
+      ...one,
+      ...(await reports.newestReports(session.client().allReports(one.id), limit)),
     })),
   );
   const cut = all.filter(({ end }) => end !== "end" && end !== "limit");
@@ -157,7 +161,9 @@ export async function listReports(
       ),
     ),
   );
-  const found = all.flatMap((one) => one.reports.map((report) => ({ target: one.key, report })));
+  const found = all.flatMap((one) =>
+    one.reports.map((report) => ({ target: one.key, report: reports.withoutSecrets(report, one, secrets) })),
+  );
   const newestFirst = found.toSorted(
     ({ report: a }, { report: b }) =>
       compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id),
@@ -179,15 +185,17 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
     throw invalid("bad-option", "--junit and --format json cannot be combined; choose one");
   if (!/^[\w-]+$/.test(id))
     throw invalid("bad-id", "This is not the id of a report", "List them:\n  tasc reports list");
-  const { targets, addressOf } = await managedTargets(session, target);
+  const { targets, addressOf, secrets } = await managedTargets(session, target);
   // The path of a report names its target, so each managed one is asked until one has it.
   for (const one of targets)
     try {
-      const report = await session.client().getReport(one.id, id);
+      const report = reports.withoutSecrets(await session.client().getReport(one.id, id), one, secrets);
       const view = reports.reportView({ target: one.key, report }, addressOf);
       return junit ? { ...view, format: "junit" } : view;
     } catch (error) {
-      if (!(error instanceof ServiceError) || !isAbsent(error.failure)) throw error;
+      const failure = error instanceof ServiceError ? error.failure : undefined;
+      // An id that it does not know, a service may also call a bad one.
+      if (failure?.kind !== "status" || ![400, 404, 410, 422].includes(failure.status)) throw error;
     }
   const searched = targets.map(({ key }) => key).join(", ") || "no target";
   throw failed(
@@ -195,11 +203,6 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
     `There is no report ${id}`,
     `Searched in ${searched}. List the reports:\n  tasc reports list`,
   );
-}
-
-/** An id that it does not know, a service may also call a bad one. */
-function isAbsent(failure: Failure): boolean {
-  return failure.kind === "status" && [400, 404, 410, 422].includes(failure.status);
 }
 
 /** What the service reported of managed targets, oldest first. */

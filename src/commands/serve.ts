@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { projectRoot, readVariables } from "../app/session.ts";
+import { projectRoot, readVariables } from "../app/project.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
 import { EXIT, type ExitCode, failed } from "../model/error.ts";
 import { type JsonObject, defined } from "../model/json.ts";

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import plan from "../../schemas/plan.schema.json" with { type: "json" };
 import project from "../../schemas/project.schema.json" with { type: "json" };
 import target from "../../schemas/target.schema.json" with { type: "json" };
-import { projectRoot } from "../app/session.ts";
+import { projectRoot } from "../app/project.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/load.ts";
@@ -103,8 +103,7 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
     "Next, in another terminal:  tasc serve",
     "Then:                       TASC_API_KEY=KEY tasc plan, with the key that it prints",
   ];
-  const text = [written.map((file) => `wrote  ${file}`), next];
-  return { json: { written, kept }, text };
+  return { json: { written, kept }, text: [written.map((file) => `wrote  ${file}`), next] };
 }
 
 const SCHEMAS = { project, target, plan };

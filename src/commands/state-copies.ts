@@ -17,7 +17,8 @@ import { readConfig } from "../state/config.ts";
 import { isRecord } from "../model/shape.ts";
 import { type ParsedDocument, formatDocument, parseDocument } from "../state/document.ts";
 import { lockDocuments, openBackend, unlockAll } from "../state/session.ts";
-import type { Host, Session } from "../app/session.ts";
+import type { Host } from "../app/project.ts";
+import type { Session } from "../app/session.ts";
 import { type LockedDocument, mustKnowTarget, serialOf, withDocuments } from "./state.ts";
 import type { OptionsOf } from "./table.ts";
 

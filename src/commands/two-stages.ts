@@ -16,7 +16,8 @@ import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
 import { historyOf } from "../app/history.ts";
 import { checkRequest, survey } from "../app/plan.ts";
-import { type Host, invalidProject, openFolder, withSession } from "../app/session.ts";
+import { type Host, invalidProject, openFolder } from "../app/project.ts";
+import { withSession } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 

@@ -178,8 +178,7 @@ function namesById(
   for (const { target, bindings } of states) {
     const known = matched.get(target)?.target;
     const isDeclared = known !== undefined && known.left !== true;
-    for (const [address, { id, imported }] of bindings)
-      if (imported !== true && (isDeclared || !names.has(id))) add(address, id);
+    for (const [address, { id }] of bindings) if (isDeclared || !names.has(id)) add(address, id);
   }
   for (const { address, id } of base) add(address, id);
   return names;
