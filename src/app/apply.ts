@@ -135,9 +135,14 @@ async function refreshLate(
   for (let pause = 250; ; pause *= 2) {
     const refreshed = await session.refresh(request, remembered);
     // One that began later than now did so by another machine's clock.
-    const cutOff = notFound(refreshed.planned, remembered.states)
-      .map((at) => Math.min(at, start))
-      .filter((at) => host.now() - at < recent);
+    // Creations that were cut off and seem to have made nothing.
+    const lost = [...remembered.states].flatMap(([key, { intents }]) =>
+      refreshed.planned.stateEvents.get(key)?.some(({ type }) => type === "settled")
+        ? [...intents.values()]
+        : [],
+    );
+    const began = lost.map(({ at }) => Math.min(Date.parse(at), start));
+    const cutOff = began.filter((at) => host.now() - at < recent);
     if (cutOff.length === 0 || signal.aborted) return refreshed;
     const left = Math.max(...cutOff) + recent - host.now();
     if (pause === 250)
@@ -150,15 +155,6 @@ async function refreshLate(
       ]);
     await delay(Math.min(pause, left), undefined, { signal }).catch(() => undefined);
   }
-}
-
-/** When creations began that were cut off and seem to have made nothing: milliseconds since 1970. */
-function notFound({ stateEvents }: Planned, states: Remembered["states"]): readonly number[] {
-  return [...states].flatMap(([key, { intents }]) =>
-    stateEvents.get(key)?.some(({ type }) => type === "settled") === true
-      ? [...intents.values()].map(({ at }) => Date.parse(at))
-      : [],
-  );
 }
 
 /**
