@@ -68,7 +68,13 @@ export async function applyProject(
 ): Promise<Applied> {
   const { saved, lockTimeout = 0, overridePolicy } = options;
   const { signal = new AbortController().signal } = observer;
-  if (saved !== undefined) refuseFaulty(saved);
+  // What the policy refused then is judged again.
+  if (saved && errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
+    throw failed(
+      "plan-errors",
+      "Nothing was applied: the plan has errors",
+      "`tasc show` prints it with them. Correct what they report, and plan again.",
+    );
   const remembered = await session.remembered();
   const checked = checkRequest(options, remembered);
   const request = saved === undefined ? checked : requestOf(saved);
@@ -104,16 +110,6 @@ export async function applyProject(
   return { ...applied, exitCode: applied.exitCode === EXIT.done ? EXIT.failed : applied.exitCode };
 }
 
-function refuseFaulty(saved: SavedPlan): void {
-  // What the policy refused then is judged again.
-  if (errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
-    throw failed(
-      "plan-errors",
-      "Nothing was applied: the plan has errors",
-      "`tasc show` prints it with them. Correct what they report, and plan again.",
-    );
-}
-
 function errorCodes({ plan, extras: { diagnostics = [] } }: SavedPlan): readonly (string | undefined)[] {
   return plan.diagnostics.flatMap(({ severity }, at) =>
     severity === "error" ? [diagnostics[at]?.code] : [],
@@ -139,9 +135,14 @@ async function refreshLate(
   for (let pause = 250; ; pause *= 2) {
     const refreshed = await session.refresh(request, remembered);
     // One that began later than now did so by another machine's clock.
-    const cutOff = notFound(refreshed.planned, remembered.states)
-      .map((at) => Math.min(at, start))
-      .filter((at) => host.now() - at < recent);
+    // Creations that were cut off and seem to have made nothing.
+    const lost = [...remembered.states].flatMap(([key, { intents }]) =>
+      refreshed.planned.stateEvents.get(key)?.some(({ type }) => type === "settled")
+        ? [...intents.values()]
+        : [],
+    );
+    const began = lost.map(({ at }) => Math.min(Date.parse(at), start));
+    const cutOff = began.filter((at) => host.now() - at < recent);
     if (cutOff.length === 0 || signal.aborted) return refreshed;
     const left = Math.max(...cutOff) + recent - host.now();
     if (pause === 250)
@@ -154,15 +155,6 @@ async function refreshLate(
       ]);
     await delay(Math.min(pause, left), undefined, { signal }).catch(() => undefined);
   }
-}
-
-/** When creations began that were cut off and seem to have made nothing: milliseconds since 1970. */
-function notFound({ stateEvents }: Planned, states: Remembered["states"]): readonly number[] {
-  return [...states].flatMap(([key, { intents }]) =>
-    stateEvents.get(key)?.some(({ type }) => type === "settled") === true
-      ? [...intents.values()].map(({ at }) => Date.parse(at))
-      : [],
-  );
 }
 
 /**

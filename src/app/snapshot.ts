@@ -331,22 +331,20 @@ function readerOf(head: SnapshotHead, shown: string, eachTestCase: Snapshot["eac
   return {
     listTargets: async () => head.targets,
     listTestCases: async (targetId, keep) => {
-      if (!head.read.includes(targetId)) throw notRead(head, shown, targetId);
+      if (!head.read.includes(targetId)) {
+        const app = head.targets.find(({ id }) => id === targetId)?.app ?? targetId;
+        throw invalid(
+          "snapshot",
+          `The snapshot does not contain the test cases of "${app}"`,
+          `${shown} contains only targets that were declared when it was taken. Take a new snapshot with the current manifests:\n  tasc snapshot --out ${shown}`,
+        );
+      }
       const kept: LiveTestCase[] = [];
       wanted.set(targetId, (testCase) => void kept.push(keep(testCase)));
       await (pass ??= readAll());
       return kept;
     },
   };
-}
-
-function notRead({ targets }: SnapshotHead, shown: string, targetId: string): TascError {
-  const app = targets.find(({ id }) => id === targetId)?.app ?? targetId;
-  return invalid(
-    "snapshot",
-    `The snapshot does not contain the test cases of "${app}"`,
-    `${shown} contains only targets that were declared when it was taken. Take a new snapshot with the current manifests:\n  tasc snapshot --out ${shown}`,
-  );
 }
 
 /**

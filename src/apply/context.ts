@@ -120,20 +120,15 @@ export function startRun(context: ApplyContext): Run {
 export function settle(run: Run, address: Address, status: Status): void {
   if (run.statuses.get(address)?.kind !== status.kind) run.statuses.delete(address);
   run.statuses.set(address, status);
-  switch (status.kind) {
-    case "done": {
-      const { change } = status;
-      if (run.history !== undefined && !endsWithAnswers(change))
-        recordSoon(run, targetOf(address), [{ type: "answered", address, last: true }], "from a crash");
-      return run.emit({ type: "changeDone", address, action: change.action });
-    }
-    case "failed":
-      if (status.failure.fatal) run.fatal = status.failure;
-      return run.emit({ type: "changeFailed", address, failure: status.failure });
-    case "skipped":
-      return run.emit({ type: "changeSkipped", address, reason: status.reason });
-    case "halfway":
-  }
+  if (status.kind === "done") {
+    const { change } = status;
+    if (run.history !== undefined && !endsWithAnswers(change))
+      recordSoon(run, targetOf(address), [{ type: "answered", address, last: true }], "from a crash");
+    run.emit({ type: "changeDone", address, action: change.action });
+  } else if (status.kind === "failed") {
+    if (status.failure.fatal) run.fatal = status.failure;
+    run.emit({ type: "changeFailed", address, failure: status.failure });
+  } else if (status.kind === "skipped") run.emit({ type: "changeSkipped", address, reason: status.reason });
 }
 
 export function hasStatus({ statuses }: Run, address: Address, ...kinds: readonly Status["kind"][]): boolean {

@@ -89,29 +89,17 @@ export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> 
 async function runStep(run: Run, step: Step): Promise<void> {
   const { address, action } = step.change;
   if (hasStatus(run, address, "failed", "skipped")) return;
-  const missing = missingFor(run, step);
+  // What must be there and is not: one that came about and failed afterwards can be built upon.
+  const isMissing = (one: Address) => hasStatus(run, one, "failed", "skipped") && !run.created.has(one);
+  // Or what could be taken for what this step makes, as long as it is not known.
+  const missing = step.change.dependsOn.find(isMissing) ?? step.after.find((one) => run.open.has(one));
   if (missing !== undefined)
     return settle(run, address, { kind: "skipped", reason: { kind: "needs", address: missing } });
   if (hasStatus(run, address, "halfway")) run.statuses.delete(address);
   else run.emit({ type: "changeStarted", address, action });
-  settle(run, address, await carriedOut(run, step));
-}
-
-/** A change whose answer, or whose intent, could not be recorded has failed. */
-async function carriedOut(run: Run, step: Step): Promise<Status> {
-  try {
-    return await carryOut(run, step);
-  } catch (error) {
-    return { kind: "failed", failure: loseState(run, error) };
-  }
-}
-
-/** What must be there and is not; or what could be taken for what this step makes, as long as it is not known. */
-function missingFor(run: Run, { change, after }: Step): Address | undefined {
-  // One that came about and failed afterwards can be built upon.
-  const isMissing = (address: Address): boolean =>
-    hasStatus(run, address, "failed", "skipped") && !run.created.has(address);
-  return change.dependsOn.find(isMissing) ?? after.find((address) => run.open.has(address));
+  // A change whose answer, or whose intent, could not be recorded has failed.
+  const lost = (error: unknown): Status => ({ kind: "failed", failure: loseState(run, error) });
+  settle(run, address, await carryOut(run, step).catch(lost));
 }
 
 /** Carries out one change: its calls in turn, each recorded as soon as it is answered. */

@@ -116,10 +116,8 @@ function checkConfig({ project }: Session, allowMissingSecrets: boolean): Check 
   const { desired, documents, diagnostics } = project;
   const resources = desired.targets.flatMap(resourcesOf).length;
   const size = `${count(resources, "resource")} in ${count(documents.length, "document")}`;
-  const missing = diagnostics
-    .filter(({ code }) => code === MISSING_SECRET)
-    .map(({ summary }) => `${summary}.`);
-  const names = [...new Set(missing)];
+  const missing = diagnostics.filter(({ code }) => code === MISSING_SECRET);
+  const names = [...new Set(missing.map(({ summary }) => `${summary}.`))];
   if (names.length > 0)
     return check(
       "config",

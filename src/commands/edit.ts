@@ -26,9 +26,8 @@ export async function fmt(options: OptionsOf<"fmt">, { host }: Context): Promise
   const { project, documents, problems } = reading;
   // Mistakes inside of a document are no reason to leave the others; without tasc.yaml nobody knows which files.
   if (project === undefined && hasErrors(problems)) throw await invalidProject(reading, problems);
-  const files = new Map(
-    [...(project === undefined ? [] : [project]), ...documents].map((document) => [document.file, document]),
-  );
+  const all = project === undefined ? documents : [project, ...documents];
+  const files = new Map(all.map((document) => [document.file, document]));
   const changed = [...files.values()].flatMap(({ file, bom, text }) => {
     const after = formatManifest(text, file === project?.file ? "project" : "target");
     return after === text ? [] : [{ file, bom, before: text, after }];

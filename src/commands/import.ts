@@ -232,10 +232,8 @@ function refuseEach(
 }
 
 function refuse({ problems, unmatched }: Prepared): void {
-  const head = invalid(
-    "import-invalid",
-    "Nothing was written: the project would not load with the new manifests",
-  );
+  const summary = "Nothing was written: the project would not load with the new manifests";
+  const head = invalid("import-invalid", summary);
   refuseEach(
     "file-not-matched",
     unmatched.map((file) => [

@@ -16,7 +16,7 @@ import { sideBySide } from "../model/live.ts";
 import { targetOf } from "../plan/input.ts";
 import { secretFields } from "../plan/memory.ts";
 import type { View } from "../render/view.ts";
-import { type Failure, ServiceError } from "../service/failure.ts";
+import { ServiceError } from "../service/failure.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -118,16 +118,15 @@ async function managedTargets(session: Session, word: string | undefined) {
   const live = await session.client().listTargets();
   const ids = session.liveIds(states, live);
   const known = [...states.values(), ...strays];
+  const missing = wanted.filter(({ key }) => !ids.has(key));
   session.host.warn(
-    wanted
-      .filter(({ key }) => !ids.has(key))
-      .map(({ key }) =>
-        warning(
-          "not-live",
-          `Target ${key} does not exist on the service, so there is nothing to read`,
-          "Create it with `tasc apply`. If several live targets match, `tasc plan` lists them.",
-        ),
+    missing.map(({ key }) =>
+      warning(
+        "not-live",
+        `Target ${key} does not exist on the service, so there is nothing to read`,
+        "Create it with `tasc apply`. If several live targets match, `tasc plan` lists them.",
       ),
+    ),
   );
   return {
     targets: wanted.flatMap(({ key }) => {
@@ -194,7 +193,9 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
       const view = reports.reportView({ target: one.key, report }, addressOf);
       return junit ? { ...view, format: "junit" } : view;
     } catch (error) {
-      if (!(error instanceof ServiceError) || !isAbsent(error.failure)) throw error;
+      const failure = error instanceof ServiceError ? error.failure : undefined;
+      // An id that it does not know, a service may also call a bad one.
+      if (failure?.kind !== "status" || ![400, 404, 410, 422].includes(failure.status)) throw error;
     }
   const searched = targets.map(({ key }) => key).join(", ") || "no target";
   throw failed(
@@ -202,11 +203,6 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
     `There is no report ${id}`,
     `Searched in ${searched}. List the reports:\n  tasc reports list`,
   );
-}
-
-/** An id that it does not know, a service may also call a bad one. */
-function isAbsent(failure: Failure): boolean {
-  return failure.kind === "status" && [400, 404, 410, 422].includes(failure.status);
 }
 
 /** What the service reported of managed targets, oldest first. */

@@ -88,13 +88,10 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
   const codes = all.map((of) =>
     "value" in of ? exitCodeOf(of.value.reviewed, detailedExitcode) : EXIT[of.failure.reason],
   );
-  if (format === "json")
-    console.document(
-      writeJson({
-        stages: all.map((of, at) => ({ stage: of.stage, exitCode: codes[at], ...jsonOf(of, context) })),
-      }),
-    );
-  else {
+  if (format === "json") {
+    const stages = all.map((of, at) => ({ stage: of.stage, exitCode: codes[at], ...jsonOf(of, context) }));
+    console.document(writeJson({ stages }));
+  } else {
     const rows = all.map((of) => [
       of.stage,
       "value" in of ? planLine(of.value.reviewed.plan.summary) : of.failure.message,
@@ -114,10 +111,8 @@ function jsonOf(of: StagePlan, { host, console }: Context) {
   if ("value" in of)
     return { plan: redactPlan(planJson(of.value.reviewed.plan, planMeta(host)), console.redactor) };
   const { reason, diagnostics } = of.failure;
-  return failureJson(
-    reason,
-    diagnostics.map((one) => redactDiagnostic(one, console.redactor)),
-  );
+  const shown = diagnostics.map((one) => redactDiagnostic(one, console.redactor));
+  return failureJson(reason, shown);
 }
 
 /**

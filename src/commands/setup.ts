@@ -103,8 +103,7 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
     "Next, in another terminal:  tasc serve",
     "Then:                       TASC_API_KEY=KEY tasc plan, with the key that it prints",
   ];
-  const text = [written.map((file) => `wrote  ${file}`), next];
-  return { json: { written, kept }, text };
+  return { json: { written, kept }, text: [written.map((file) => `wrote  ${file}`), next] };
 }
 
 const SCHEMAS = { project, target, plan };

@@ -74,7 +74,13 @@ const ON_DEMAND = {
   run: list("--run <address>", "force a new run of this batch generation"),
 };
 
-const SHARD = {
+const OVERRIDE_POLICY = {
+  overridePolicy: someOf("--override-policy <rule>", "ignore this policy rule for this run", POLICY_RULES),
+};
+
+/** What is planned, and which rules may refuse it. */
+const PLANNING = {
+  ...SCOPE,
   shard: parsed(
     "--shard <i/n>",
     "include only this part of the targets, e.g. 2/5; each target always stays in the same part",
@@ -84,10 +90,8 @@ const SHARD = {
       return index >= 1 && index <= count ? { index, count } : undefined;
     },
   ),
-};
-
-const OVERRIDE_POLICY = {
-  overridePolicy: someOf("--override-policy <rule>", "ignore this policy rule for this run", POLICY_RULES),
+  ...ON_DEMAND,
+  ...OVERRIDE_POLICY,
 };
 
 const LOCK_TIMEOUT = {
@@ -193,10 +197,7 @@ const TABLE = {
         "separate the changes of this branch from those pending at this commit and from drift",
       ),
       allStages: flag("--all-stages", "plan all stages and exit with the most severe exit code"),
-      ...SCOPE,
-      ...SHARD,
-      ...ON_DEMAND,
-      ...OVERRIDE_POLICY,
+      ...PLANNING,
       ...MISSING_SECRETS,
       snapshot: text(
         "--snapshot <file>",
@@ -239,10 +240,7 @@ const TABLE = {
     options: {
       file: text("[file]", "a plan saved by `tasc plan --out`; applied without confirmation"),
       autoApprove: flag("--auto-approve", "skip the confirmation"),
-      ...SCOPE,
-      ...SHARD,
-      ...ON_DEMAND,
-      ...OVERRIDE_POLICY,
+      ...PLANNING,
       wait: duration("--wait [duration]", "wait for discoveries to finish; default time limit: 15m", {
         always: 15 * 60_000,
       }),
