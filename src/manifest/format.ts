@@ -30,7 +30,7 @@ function formatDocument(text: string, root: ManifestPart): string {
 
 /** Nothing is lost, comments neither: what changes its place is all there. */
 function sameCharacters(a: string, b: string): boolean {
-  const [inA = "", inB = ""] = [a, b].map((text) => [...text].toSorted().join(""));
+  const [inA = "", inB = ""] = [a, b].map((text) => text.split("").toSorted().join(""));
   return inA === inB;
 }
 

@@ -182,7 +182,7 @@ export function clockText(milliseconds: number): string {
 }
 
 /** Items by key, keys in the order in which they first turn up. */
-export function groupBy<T, K extends string | object>(
+export function groupBy<T, K extends string>(
   items: Iterable<T>,
   keyOf: (item: T) => K,
 ): ReadonlyMap<K, readonly T[]> {
