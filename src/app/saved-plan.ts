@@ -23,14 +23,8 @@ import { MAX_DEPTH } from "../service/request.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { jobLink } from "../state/lock.ts";
 import { type Review, type ReviewOptions, placedExtras, planMeta } from "./plan.ts";
-import {
-  type Host,
-  type PlanRequest,
-  type ProjectOptions,
-  type Session,
-  userName,
-  withSession,
-} from "./session.ts";
+import type { Host, ProjectOptions } from "./project.ts";
+import { type PlanRequest, type Session, userName, withSession } from "./session.ts";
 
 /*
  * A saved plan is what people approve, so it must not be able to lie. It is sealed: an HMAC over its whole content,
@@ -81,7 +75,7 @@ export function requestOf({ only, exclude, shard, run, rediscover }: SavedPlan):
 }
 
 /** Saves a plan, sealed and readable for its owner alone: whole or not at all. @param expires milliseconds from now */
-export function savePlan(file: string, saved: SavedPlan, session: Session, expires?: number): void {
+export async function savePlan(file: string, saved: SavedPlan, session: Session, expires?: number) {
   const { plan, extras, guards, ...request } = saved;
   const { redactor, host, settings } = session;
   const path = resolve(host.cwd, file);
@@ -91,7 +85,8 @@ export function savePlan(file: string, saved: SavedPlan, session: Session, expir
   const content = parseJson(redactor.document(text));
   if (!isObject(content)) throw new TypeError("a plan that is not an object");
   try {
-    writeWhole(path, session.root, writeJson(defined({ ...content, seal: sealOf(content, settings) })));
+    const sealed = writeJson(defined({ ...content, seal: sealOf(content, settings) }));
+    await writeWhole(path, session.root, (write) => write(sealed));
   } catch (error) {
     if (error instanceof TascError) throw error;
     throw failed(
@@ -122,15 +117,14 @@ function provenance({ host, env, root, settings }: Session, path: string, expire
 function sealOf(content: JsonObject, { state, apiKey, stage }: Settings): string | undefined {
   const secret = state.fingerprintKeyUnknown ? undefined : (state.fingerprintKey ?? apiKey);
   if (secret === undefined) return undefined;
-  const key = sealKeys.get(secret) ?? sealKey(secret, stage);
-  sealKeys.set(secret, key);
+  let key = sealKeys.get(secret);
+  if (key === undefined) {
+    // The file must not be a way to try out keys, which people may have chosen: each try costs tens of milliseconds.
+    const strong = scryptSync(secret.reveal(), `tasc plan 1\0${stage}`, 32, { N: 2 ** 14, r: 8, p: 1 });
+    key = Buffer.from(hkdfSync("sha256", strong, "tasc plan", "tasc plan 1: seal", 32));
+    sealKeys.set(secret, key);
+  }
   return createHmac("sha256", key).update(canonicalJson(content)).digest("base64url");
-}
-
-/** The file must not be a way to try out keys, which people may have chosen: each try costs tens of milliseconds. */
-function sealKey(secret: Secret, stage: string): Buffer {
-  const strong = scryptSync(secret.reveal(), `tasc plan 1\0${stage}`, 32, { N: 2 ** 14, r: 8, p: 1 });
-  return Buffer.from(hkdfSync("sha256", strong, "tasc plan", "tasc plan 1: seal", 32));
 }
 
 /** Each belongs to the project of one stage, and goes with it. */
@@ -159,18 +153,17 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
   if (seal === undefined && content["apply"] === undefined)
     throw notSaved(
       file,
-      isPlan(content)
-        ? "it was printed by `--format json` and not saved by `--out`"
-        : "it is not a plan, or of a version that this tasc does not know",
+      isPlan(content) ? "it was printed by `--format json` and not saved by `--out`" : UNKNOWN,
     );
   return { shown: file, content, seal };
 }
 
+const UNKNOWN = "it is not a plan, or of a version that this tasc does not know";
+
 /** What a file holds, whoever wrote it. @throws TascError for what is not a plan */
 export function contentOf(file: PlanFile): SavedPlan {
   const { shown, content } = file;
-  if (!isPlan(content))
-    throw notSaved(shown, "it is not a plan, or of a version that this tasc does not know");
+  if (!isPlan(content)) throw notSaved(shown, UNKNOWN);
   const apply: unknown = file.content["apply"];
   if (!isApply(apply)) throw notSaved(shown, "what an apply needs is missing or damaged");
   const { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics } = content;
@@ -261,8 +254,7 @@ export async function withSavedPlan<T>(
 ): Promise<T> {
   const stage = stageOf(file);
   try {
-    const project = { ...options, stage: options.stage ?? stage };
-    return await withSession(project, host, async (session) =>
+    return await withSession({ ...options, stage: options.stage ?? stage }, host, async (session) =>
       work(session, openSaved(file, options, session)),
     );
   } catch (error) {

@@ -1,19 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseEnv } from "node:util";
-import { PROJECT_FILE } from "../manifest/document.ts";
-import { projectFolder } from "../manifest/files.ts";
-import { type LoadOptions, type LoadedProject, type ProjectReading, loadProject } from "../manifest/load.ts";
-import { guessed, locate } from "../manifest/problem.ts";
+import type { LoadedProject } from "../manifest/load.ts";
+import { guessed } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
-import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { type ReadSource, TascError, invalid } from "../model/error.ts";
-import type { ClientEvent } from "../model/events.ts";
+import { warning } from "../model/diagnostic.ts";
+import { type ReadSource, invalid } from "../model/error.ts";
 import { defined, jsonIn } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
@@ -47,54 +42,7 @@ import {
   explainWaiting,
 } from "../state/problem.ts";
 import { type Session as StateSession, confirmLocks, openBackend, openSessions } from "../state/session.ts";
-
-export type LogLevel = "error" | "warn" | "info" | "debug";
-
-/** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
-export interface Host {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** From 0 to 1, for the jitter of retries. */
-  readonly random: () => number;
-  readonly version: string;
-  readonly secrets: Set<string>;
-  /** Is told what the user should know although the work goes on. */
-  readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
-  readonly say?: (level: LogLevel, text: string) => void;
-  /** Asks the person at the terminal, if there is one; what is not answered has no entry. */
-  readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
-  readonly heard: (event: ClientEvent) => void;
-  readonly signal?: AbortSignal;
-}
-
-export interface Question {
-  readonly id: string;
-  readonly text?: string;
-  readonly prompt: string;
-}
-
-/** How calls are made, where it differs from what the project says. */
-export interface CallOptions {
-  readonly concurrency?: number | undefined;
-  readonly requestTimeout?: number | undefined;
-  readonly retries?: number | undefined;
-  /** Allows plain http to an address that is not this machine's. */
-  readonly insecure?: boolean | undefined;
-}
-
-export interface ProjectOptions extends CallOptions {
-  readonly chdir?: string | undefined;
-  readonly stage?: string | undefined;
-  readonly dotenv?: readonly string[];
-  /** A file with limits that manifests cannot set; else TASC_TRUST. */
-  readonly trust?: string | undefined;
-  readonly allowMissingSecrets?: boolean;
-}
-
-/** What a command needs of the project, where it is not a whole one with all secrets; it wins over the options. */
-export type ProjectNeeds = Omit<LoadOptions, "root" | "stage" | "env">;
+import { type Host, type Opened, type ProjectNeeds, type ProjectOptions, openProject } from "./project.ts";
 
 export interface PlanRequest {
   readonly scope: Scope;
@@ -110,21 +58,7 @@ export async function withSession<T>(
   work: (session: Session) => Promise<T>,
   needs: ProjectNeeds = {},
 ): Promise<T> {
-  const root = projectRoot(options, host);
-  const env = readVariables(options, host, root);
-  const { stage, allowMissingSecrets = false } = options;
-  const project = await loadProject({ root, stage, env, allowMissingSecrets, ...needs });
-  for (const secret of project.secrets) host.secrets.add(secret);
-  if (!project.ok)
-    throw new TascError("invalid", project.diagnostics, (file) => project.sources.get(file)?.text);
-  return inSession({ root, env, project, calls: options }, host, work);
-}
-
-export interface Opened {
-  readonly root: string;
-  readonly env: Host["env"];
-  readonly project: LoadedProject;
-  readonly calls: CallOptions;
+  return inSession(await openProject(options, host, needs), host, work);
 }
 
 export async function inSession<T>(
@@ -138,57 +72,6 @@ export async function inSession<T>(
   } finally {
     await session.close();
   }
-}
-
-/**
- * The project's folder: the one that is named, else the working folder or the nearest above it that has a project of the
- * same user, as git has it. A project gets the API key, so one that somebody else put into a parent folder is not taken.
- */
-export function projectRoot(
-  { chdir }: Pick<ProjectOptions, "chdir">,
-  { cwd, say }: Pick<Host, "cwd" | "say">,
-): string {
-  if (chdir !== undefined) return resolve(cwd, chdir);
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    const owner = statSync(join(folder, PROJECT_FILE), { throwIfNoEntry: false })?.uid;
-    if (owner !== undefined && (folder === cwd || owner === process.getuid?.())) {
-      if (folder !== cwd) say?.("debug", `The project is in ${folder}.`);
-      return folder;
-    }
-    if (folder === dirname(folder)) return cwd;
-  }
-}
-
-/** The project's folder to read manifests from, within the limits of `--trust` or TASC_TRUST. */
-export function openFolder(options: ProjectOptions, host: Host) {
-  const root = projectRoot(options, host);
-  const env = readVariables(options, host, root);
-  return { root, env, folder: projectFolder(root, env.TASC_TRUST) };
-}
-
-export async function invalidProject({ sources }: ProjectReading, problems: ProjectReading["problems"]) {
-  return new TascError("invalid", await locate(problems, sources), (file) => sources.get(file)?.text);
-}
-
-/**
- * The environment with `--dotenv`: what is set already wins, and of two files the first. `--trust` sets TASC_TRUST, so
- * that no reading of manifests is without its limits.
- */
-export function readVariables(
-  { dotenv = [], chdir, trust }: ProjectOptions,
-  { env, cwd }: Host,
-  root: string,
-): Host["env"] {
-  const all: Record<string, string | undefined> = {};
-  for (const file of dotenv) {
-    try {
-      const text = readFileSync(resolve(chdir === undefined ? cwd : root, file), "utf8");
-      for (const [name, value] of Object.entries(parseEnv(text))) all[name] ??= value;
-    } catch {
-      throw invalid("dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
-    }
-  }
-  return { ...all, ...env, ...(trust === undefined ? {} : { TASC_TRUST: resolve(cwd, trust) }) };
 }
 
 /** The target of that key, or all where none is named. @throws TascError if no manifest declares it */
@@ -283,8 +166,12 @@ export class Session {
   }
 
   /** The ids of the declared targets that are live, by key, found as a plan finds them. */
-  liveIds(states: ReadonlyMap<string, State>, targets: readonly LiveTarget[]): ReadonlyMap<string, string> {
-    const found = liveTargets({ desired: this.desired, states, fingerprints: undefined }, targets);
+  liveIds(
+    states: ReadonlyMap<string, State>,
+    targets: readonly LiveTarget[],
+    desired = this.desired,
+  ): ReadonlyMap<string, string> {
+    const found = liveTargets({ desired, states, fingerprints: undefined }, targets);
     return new Map([...found].map(([key, { id }]) => [key, id]));
   }
 
@@ -357,8 +244,7 @@ export class Session {
       ...defined({ seal: this.fingerprints?.seal }),
       clock: {
         now: () => new Date(this.host.now()),
-        sleep: (ms, signal) =>
-          delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+        sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
       },
       newId: randomUUID,
       processes: await readProcesses(hostname(), process.pid),
@@ -444,8 +330,7 @@ export class Session {
     return await backend.takeSends(this.#bucket, sends, perSecond).catch((error: unknown) => {
       if (!(error instanceof StateFailure)) throw error;
       const { detail } = explainProblem(error.problem);
-      const summary = "The rate limit is not shared with other jobs";
-      this.host.warn([{ severity: "warning", code: "rate-not-shared", summary, detail }]);
+      this.host.warn([warning("rate-not-shared", "The rate limit is not shared with other jobs", detail)]);
       throw error;
     });
   }
@@ -472,11 +357,7 @@ export class Session {
         rateLimit !== undefined && {
           shareRate: (sends: number) => this.#takeSends(apiKey, rateLimit, sends),
         }),
-      world: {
-        now,
-        random,
-        sleep: (ms, abort) => delay(ms, undefined, abort === undefined ? {} : { signal: abort }),
-      },
+      world: { now, random, sleep: (ms, abort) => delay(ms, undefined, { signal: abort }) },
       redact: (text) => this.redactor.text(text),
       onEvent: heard,
       env: this.env,

@@ -1,6 +1,6 @@
 import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
-import type { Host, LogLevel, Question } from "../app/session.ts";
+import type { Host, LogLevel, Question } from "../app/project.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ReadSource, TascError } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
@@ -136,16 +136,10 @@ export class Console {
 
 export function openContext(world: ProcessContext, level: LogLevel, noColor: boolean): Context {
   const console = new Console(world, level, noColor);
-  const { env, cwd, now, random, version, secrets } = world;
   return {
     console,
     host: {
-      env,
-      cwd,
-      now,
-      random,
-      version,
-      secrets,
+      ...world,
       warn: (diagnostics, source) => console.diagnostics(diagnostics, source),
       heard: (event) => console.heard(event),
       say: (level, text) => console.say(level, text),

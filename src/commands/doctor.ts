@@ -14,7 +14,8 @@ import { ServiceError, describeFailure } from "../service/failure.ts";
 import { parseHttpDate } from "../service/refusal.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { describeHolder, explainProblem, problemOf } from "../state/problem.ts";
-import { type Host, type Session, withSession } from "../app/session.ts";
+import type { Host } from "../app/project.ts";
+import { type Session, withSession } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -164,30 +165,23 @@ async function checkService(
 
 function missingKey({ project, settings }: Session): Check {
   const declared = mergedAt(settingsLayers(project.project, settings.stage), ["service", "apiKey"]);
-  return typeof declared === "string"
-    ? check(
-        "key",
-        "fail",
-        `\`service.apiKey\` is ${declared}, which is not set`,
-        "Set the environment variable, or load it from a file with --dotenv.",
-      )
-    : check(
-        "key",
-        "fail",
-        "`service.apiKey` is missing",
-        'Declare it in tasc.yaml, for the project or for the stage:\nservice: { apiKey: "${secret:TASC_API_KEY}" }',
-      );
+  const [why, advice] =
+    typeof declared === "string"
+      ? [
+          `${declared}, which is not set`,
+          "Set the environment variable, or load it from a file with --dotenv.",
+        ]
+      : ["missing", `Declare it in tasc.yaml, for the project or for the stage:\n${KEY_EXAMPLE}`];
+  return check("key", "fail", `\`service.apiKey\` is ${why}`, advice);
 }
+
+const KEY_EXAMPLE = 'service: { apiKey: "${secret:TASC_API_KEY}" }';
 
 function clockOf(answer: Answer | undefined): readonly Check[] {
   if (answer?.status === undefined) return [];
-  const { date = "", local } = answer;
-  const service = parseHttpDate(date.trim());
-  return [
-    service === undefined
-      ? check("clock", "skipped", "not checked, since the service does not send the time")
-      : checkClock({ service, local }),
-  ];
+  const service = parseHttpDate((answer.date ?? "").trim());
+  if (service !== undefined) return [checkClock({ service, local: answer.local })];
+  return [check("clock", "skipped", "not checked, since the service does not send the time")];
 }
 
 async function checkState(session: Session): Promise<readonly Check[]> {
@@ -264,18 +258,15 @@ const TOLERANCE = 30_000;
 export function checkClock({ service, local }: { service: number; local: number }): Check {
   const difference = local - service;
   if (Math.abs(difference) <= TOLERANCE) return check("clock", "ok", "this machine and the service agree");
-  const way = difference > 0 ? "ahead of" : "behind";
+  const seconds = Math.abs(difference) / 1000;
+  const minutes = Math.round(seconds / 60);
+  const time = minutes < 1 ? `${Math.round(seconds)} s` : `${minutes} min`;
   return check(
     "clock",
     "warn",
-    `this machine is ${inWords(Math.abs(difference))} ${way} the service`,
+    `this machine is ${time} ${difference > 0 ? "ahead of" : "behind"} the service`,
     "Dates of reports, notifications and locks may be wrong. Synchronise the machine's clock with NTP.",
   );
-}
-
-function inWords(ms: number): string {
-  const minutes = Math.round(ms / 60_000);
-  return minutes < 1 ? `${Math.round(ms / 1000)} s` : `${minutes} min`;
 }
 
 const MARKS = {
@@ -323,8 +314,6 @@ export function checkVersion({
   platform: system,
 }: Readonly<Record<"tasc" | "node" | "platform", string>>): Check {
   const summary = `tasc ${tasc} on Node ${node}, ${system}`;
-  const isCurrent = node.localeCompare(LEAST_NODE, "en", { numeric: true }) >= 0;
-  return isCurrent
-    ? check("version", "ok", summary)
-    : check("version", "fail", summary, `tasc needs Node ${LEAST_NODE} or later. Install a current one.`);
+  if (node.localeCompare(LEAST_NODE, "en", { numeric: true }) >= 0) return check("version", "ok", summary);
+  return check("version", "fail", summary, `tasc needs Node ${LEAST_NODE} or later. Install a current one.`);
 }

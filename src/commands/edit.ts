@@ -14,7 +14,8 @@ import { type Json, sameJson } from "../model/json.ts";
 import { scopeTest } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
 import { survey } from "../app/plan.ts";
-import { type Session, invalidProject, openFolder } from "../app/session.ts";
+import { invalidProject, openFolder } from "../app/project.ts";
+import type { Session } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 

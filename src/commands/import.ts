@@ -4,7 +4,6 @@ import { withTexts, writeTexts } from "../edit/edit-files.ts";
 import { type Folder, foldersWith } from "../edit/import-draft.ts";
 import type { ImportSources } from "../edit/import-known.ts";
 import { type Pairs, pairTargets } from "../edit/import-merge.ts";
-import type { NewFile } from "../edit/import-write.ts";
 import { type Prepared, prepare } from "../edit/import.ts";
 import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/problem.ts";
@@ -13,14 +12,17 @@ import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { compareText, isAddress } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { TascError, invalid } from "../model/error.ts";
+import { TascError, failed, invalid } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
+import { secretFields } from "../plan/memory.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
 import { count, groupBy, kindNoun } from "../render/words.ts";
-import type { Host, Question, Session } from "../app/session.ts";
+import type { Host, Question } from "../app/project.ts";
+import type { Session } from "../app/session.ts";
+import { formatDocument } from "../state/document.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** Writes manifests for live targets, such that a plan right after it is empty. */
@@ -55,7 +57,7 @@ export async function importTargets(session: Session, options: OptionsOf<"import
     host.say?.("warn", `left out  ${noun}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
   }
   const removed = hasSample && prepared.files.length > 0;
-  if (!dryRun) await carryOut(session, prepared, removed, options.lockTimeout ?? 0);
+  if (!dryRun) await carryOut(session, prepared, sources.states, removed, options.lockTimeout ?? 0);
   const view = importView(session, prepared, removed, dryRun);
   return dryRun && options.format !== "json" ? { ...view, format: "preview" } : view;
 }
@@ -71,10 +73,17 @@ async function readSources(
   const { states, strays } = await session.remembered();
   const client = session.client();
   const targets = await client.listTargets();
+  // A name that may be a secret of before is not said.
+  const secrets = secretFields([...states.values(), ...strays]);
+  const hide = (id: string, field: string, name = ""): unknown =>
+    secrets.get(id)?.includes(field) === true && session.host.secrets.add(name);
+  for (const { id, app } of targets) hide(id, "app", app);
   const chosen = chosenOf(targets, wanted);
-  const lists = chosen.map(
-    async ({ id }) => [id, await client.listTestCases(id, (testCase) => testCase)] as const,
-  );
+  const lists = chosen.map(async ({ id }) => {
+    const testCases = await client.listTestCases(id, (testCase) => testCase);
+    for (const one of testCases) hide(one.id, "description", one.description);
+    return [id, testCases] as const;
+  });
   const testCases = new Map(await sideBySide(lists));
   return {
     reading,
@@ -103,10 +112,8 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
     "unknown-target",
     unknown.map((word) => {
       const close = nearest(word, apps);
-      return [
-        `No live test target has the app or id ${JSON.stringify(word)}`,
-        close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`,
-      ];
+      const hint = close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`;
+      return [`No live test target has the app or id ${JSON.stringify(word)}`, hint];
     }),
   );
   if (wanted.length === 0) return targets;
@@ -190,12 +197,12 @@ async function nameFolders(
     }),
   );
   const unnamed = unnamedIn(named).map(
-    ({ id, testCases }) => `  ${id}  (${count(testCases.length, "test case")})`,
+    ({ id, testCases }) => `  ${id}  (${count(testCases.length, "test case")})\n`,
   );
   if (unnamed.length > 0)
     host.say?.(
       "warn",
-      `The API returns these folders by id only, so they are not declared:\n${unnamed.join("\n")}\nTo name one while importing, add --folder ID=NAME`,
+      `The API returns these folders by id only, so they are not declared:\n${unnamed.join("")}To name one while importing, add --folder ID=NAME`,
     );
   return named;
 }
@@ -243,12 +250,22 @@ function refuse({ problems, unmatched }: Prepared): void {
 async function carryOut(
   session: Session,
   { files, texts, learnt }: Prepared,
+  read: ImportSources["states"],
   removed: boolean,
   timeout: number,
 ): Promise<void> {
   const added = files.map(({ file, text }) => ({ file, bom: false, before: undefined, after: text }));
   const sample = join(session.root, SAMPLE.file);
   await session.withLocks([...learnt.keys()], { timeout, why: "tasc import" }, async (states) => {
+    for (const [target, { isNew, state }] of states) {
+      const before = read.get(target);
+      if ((isNew ? undefined : formatDocument(state)) !== (before && formatDocument(before)))
+        throw failed(
+          "import-state-changed",
+          `State of target ${target} changed while tasc was importing`,
+          "Nothing was written. Import again.",
+        );
+    }
     for (const [target, events] of learnt) await states.get(target)?.record(events);
     if (removed) rmSync(sample);
     try {
@@ -269,7 +286,13 @@ function importView(
   const lines = [
     ...(removed ? [`removed  ${SAMPLE.file}  (the unchanged sample of tasc init)`] : []),
     ...texts.map(({ file }) => `merged  ${file}`),
-    ...files.map(fileLine),
+    ...files.map(({ file, environments, testCases }) => {
+      const held = [
+        ...(environments === 0 ? [] : [count(environments, "environment")]),
+        ...(testCases === 0 ? [] : [count(testCases, "test case")]),
+      ];
+      return `wrote  ${file}${held.length === 0 ? "" : `  (${held.join(", ")})`}`;
+    }),
   ];
   const json = {
     formatVersion: "1.0",
@@ -299,12 +322,4 @@ function importView(
   const escape = (text: string): string => safeOutput(text, { colour: false });
   const preview = [...texts.map(patchOf), ...added].map((text) => ({ text, escape }));
   return { json, text: [lines.length === 0 ? [nothing] : lines], documents: { preview } };
-}
-
-function fileLine({ file, environments, testCases }: NewFile): string {
-  const held = [
-    ...(environments === 0 ? [] : [count(environments, "environment")]),
-    ...(testCases === 0 ? [] : [count(testCases, "test case")]),
-  ];
-  return held.length === 0 ? `wrote  ${file}` : `wrote  ${file}  (${held.join(", ")})`;
 }

@@ -14,6 +14,7 @@ import { type ExitCode, EXIT, TascError, invalid, failed } from "../model/error.
 import { fieldsOf } from "../model/fields.ts";
 import { sideBySide } from "../model/live.ts";
 import { targetOf } from "../plan/input.ts";
+import { secretFields } from "../plan/memory.ts";
 import type { View } from "../render/view.ts";
 import { type Failure, ServiceError } from "../service/failure.ts";
 import type { Context } from "./context.ts";
@@ -114,7 +115,9 @@ export async function graph(
 async function managedTargets(session: Session, word: string | undefined) {
   const wanted = targetsNamed(word, session.desired);
   const { states, strays } = await session.remembered();
-  const ids = session.liveIds(states, await session.client().listTargets());
+  const live = await session.client().listTargets();
+  const ids = session.liveIds(states, live);
+  const known = [...states.values(), ...strays];
   session.host.warn(
     wanted
       .filter(({ key }) => !ids.has(key))
@@ -129,9 +132,11 @@ async function managedTargets(session: Session, word: string | undefined) {
   return {
     targets: wanted.flatMap(({ key }) => {
       const id = ids.get(key);
-      return id === undefined ? [] : [{ key, id }];
+      const environments = live.find((one) => one.id === id)?.environments ?? [];
+      return id === undefined ? [] : [{ key, id, environments }];
     }),
-    addressOf: reports.addressesIn([...states.values(), ...strays]),
+    addressOf: reports.addressesIn(known),
+    secrets: secretFields(known),
   };
 }
 
@@ -139,11 +144,11 @@ export async function listReports(
   session: Session,
   { target, limit = Number.MAX_SAFE_INTEGER }: OptionsOf<"reports list">,
 ): Promise<View> {
-  const { targets } = await managedTargets(session, target);
+  const { targets, secrets } = await managedTargets(session, target);
   const all = await sideBySide(
-    targets.map(async ({ key, id }) => ({
-      key,
-      ...(await reports.newestReports(session.client().allReports(id), limit)),
+    targets.map(async (one) => ({
+      ...one,
+      ...(await reports.newestReports(session.client().allReports(one.id), limit)),
     })),
   );
   const cut = all.filter(({ end }) => end !== "end" && end !== "limit");
@@ -157,8 +162,14 @@ export async function listReports(
       ),
     ),
   );
-  const found = all.flatMap((one) => one.reports.map((report) => ({ target: one.key, report })));
-  return reports.reportsView(found.toSorted(newestFirst), cut.length === 0);
+  const found = all.flatMap((one) =>
+    one.reports.map((report) => ({ target: one.key, report: reports.withoutSecrets(report, one, secrets) })),
+  );
+  const newestFirst = found.toSorted(
+    ({ report: a }, { report: b }) =>
+      compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id),
+  );
+  return reports.reportsView(newestFirst, cut.length === 0);
 }
 
 const WHY_CUT: Readonly<Record<reports.ReadReports["end"], string>> = {
@@ -169,21 +180,17 @@ const WHY_CUT: Readonly<Record<reports.ReadReports["end"], string>> = {
   "no-key": "gave no key to ask for it.",
 };
 
-function newestFirst({ report: a }: reports.TargetReport, { report: b }: reports.TargetReport): number {
-  return compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id);
-}
-
 export async function showReport(session: Session, options: OptionsOf<"reports show">): Promise<View> {
   const { id, format, junit, target } = options;
   if (format === "json" && junit)
     throw invalid("bad-option", "--junit and --format json cannot be combined; choose one");
   if (!/^[\w-]+$/.test(id))
     throw invalid("bad-id", "This is not the id of a report", "List them:\n  tasc reports list");
-  const { targets, addressOf } = await managedTargets(session, target);
+  const { targets, addressOf, secrets } = await managedTargets(session, target);
   // The path of a report names its target, so each managed one is asked until one has it.
   for (const one of targets)
     try {
-      const report = await session.client().getReport(one.id, id);
+      const report = reports.withoutSecrets(await session.client().getReport(one.id, id), one, secrets);
       const view = reports.reportView({ target: one.key, report }, addressOf);
       return junit ? { ...view, format: "junit" } : view;
     } catch (error) {

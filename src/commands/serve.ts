@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { projectRoot, readVariables } from "../app/session.ts";
+import { projectRoot, readVariables } from "../app/project.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
 import { EXIT, type ExitCode, failed } from "../model/error.ts";
 import { type JsonObject, defined } from "../model/json.ts";
@@ -25,25 +25,33 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   const dataDir =
     options.data === undefined ? join(root, ".tasc/service") : resolve(context.host.cwd, options.data);
   const env = readVariables(options, context.host, root);
-  const key = apiKeyOf(options.apiKey ?? env["TASC_SERVE_API_KEY"], dataDir);
+  const keyFile = join(dataDir, "api-key");
+  const given = (options.apiKey ?? env["TASC_SERVE_API_KEY"]) || undefined;
+  const stored = given === undefined && existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : "";
+  // A random key for each data folder, so that no page or program of this machine can guess it.
+  const key = (given ?? stored) || randomBytes(24).toString("base64url");
   const seed = readSeed(options, context, dataDir);
   for (const name of ["service.db", "lock.db"])
     for (const suffix of ["", "-wal", "-shm", "-journal"]) refuseLinks(join(dataDir, name + suffix), root);
-  refuseLinks(keyFile(dataDir), root);
+  refuseLinks(keyFile, root);
   const server = await startLocalService({
     port: options.port ?? 4010,
     dataDir,
-    apiKey: key.value,
+    apiKey: key,
     ...defined({ discoveryTime: options.discoveryTime, seed }),
   });
-  if (key.origin === "new") writeKey(keyFile(dataDir), key.value);
+  if (given === undefined && stored === "") {
+    // Not through a link, also not through one that another process has made since. An empty file is not a key.
+    rmSync(keyFile, { force: true });
+    writeFileSync(keyFile, `${key}\n`, { mode: 0o600, flag: "wx" });
+  }
   // Whoever reads the address may stop it at once.
   const stopped = new Promise<void>((end) =>
     process.once("SIGINT", () => end()).once("SIGTERM", () => end()),
   );
   const { url, controlUrl: control } = server;
   // Only a key of the data folder is printed: nobody knows it otherwise.
-  const apiKey = key.origin === "given" ? null : key.value;
+  const apiKey = given === undefined ? key : null;
   const lines = [
     `Serving on ${url}`,
     `  API key: ${apiKey ?? "as given"}`,
@@ -60,24 +68,6 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   return EXIT.done;
 }
 
-/** A random key for each data folder, so that no page or program of this machine can guess it. */
-function apiKeyOf(given: string | undefined, dataDir: string) {
-  if (given !== undefined && given !== "") return { value: given, origin: "given" } as const;
-  const stored = existsSync(keyFile(dataDir)) ? readFileSync(keyFile(dataDir), "utf8").trim() : "";
-  if (stored !== "") return { value: stored, origin: "stored" } as const;
-  return { value: randomBytes(24).toString("base64url"), origin: "new" } as const;
-}
-
-function keyFile(dataDir: string): string {
-  return join(dataDir, "api-key");
-}
-
-/** Not through a link, also not through one that another process has made since. An empty file is not a key. */
-function writeKey(file: string, key: string): void {
-  rmSync(file, { force: true });
-  writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });
-}
-
 /** `--from`: what an empty data folder begins with. One that holds data keeps it, so that a restart goes on. */
 function readSeed(
   { from: file }: OptionsOf<"serve">,
@@ -85,50 +75,47 @@ function readSeed(
   dataDir: string,
 ): JsonObject | undefined {
   if (file === undefined) return undefined;
-  if (existsSync(join(dataDir, "service.db"))) {
-    console.say(
-      "warn",
-      `${dataDir} already contains data, which is served; ${file} was not read. Use --data to choose another folder for a copy of it.`,
-    );
-    return undefined;
+  if (!existsSync(join(dataDir, "service.db"))) {
+    const { head, eachTestCase } = openSnapshot(resolve(host.cwd, file), file, "bad-snapshot");
+    return seedOf(head, eachTestCase);
   }
-  const { head, eachTestCase } = openSnapshot(resolve(host.cwd, file), file, "bad-snapshot");
-  return seedOf(head, eachTestCase);
+  console.say(
+    "warn",
+    `${dataDir} already contains data, which is served; ${file} was not read. Use --data to choose another folder for a copy of it.`,
+  );
+  return undefined;
 }
 
 export async function startLocalService(options: ServerOptions): Promise<RunningServer> {
   try {
     return await startServer(options);
   } catch (error) {
-    throw reasonFor(error, options);
+    const { dataDir, port } = options;
+    if (error instanceof Refusal) {
+      // Empty again, the folder takes the corrected snapshot.
+      if (dataDir !== undefined) discard(dataDir);
+      throw failed(
+        "bad-snapshot",
+        "The local service cannot load the snapshot",
+        `${error.message}. It is as strict as the interface is described.`,
+      );
+    }
+    if (error instanceof DataDirInUseError)
+      throw failed(
+        "data-in-use",
+        `Another process is serving ${dataDir}`,
+        "Stop it, or use another folder with --data.",
+      );
+    if (error instanceof DriverMissingError)
+      throw failed("sqlite-missing", "The local service needs SQLite", `${error.message}.`);
+    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
+      throw failed(
+        "port-in-use",
+        `Port ${port} is in use`,
+        "Choose another one with --port; --port 0 selects a free port.",
+      );
+    throw error;
   }
-}
-
-function reasonFor(error: unknown, { dataDir, port }: ServerOptions): unknown {
-  if (error instanceof Refusal) {
-    // Empty again, the folder takes the corrected snapshot.
-    if (dataDir !== undefined) discard(dataDir);
-    return failed(
-      "bad-snapshot",
-      "The local service cannot load the snapshot",
-      `${error.message}. It is as strict as the interface is described.`,
-    );
-  }
-  if (error instanceof DataDirInUseError)
-    return failed(
-      "data-in-use",
-      `Another process is serving ${dataDir}`,
-      "Stop it, or use another folder with --data.",
-    );
-  if (error instanceof DriverMissingError)
-    return failed("sqlite-missing", "The local service needs SQLite", `${error.message}.`);
-  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-    return failed(
-      "port-in-use",
-      `Port ${port} is in use`,
-      "Choose another one with --port; --port 0 selects a free port.",
-    );
-  return error;
 }
 
 /** Removes the databases, and nothing else that may be in the folder. */

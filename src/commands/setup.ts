@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import plan from "../../schemas/plan.schema.json" with { type: "json" };
 import project from "../../schemas/project.schema.json" with { type: "json" };
 import target from "../../schemas/target.schema.json" with { type: "json" };
-import { projectRoot } from "../app/session.ts";
+import { projectRoot } from "../app/project.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/load.ts";

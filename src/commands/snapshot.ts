@@ -1,4 +1,3 @@
-import { closeSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Address, compareAddresses, compareText, parseAddress } from "../model/address.ts";
 import { EXIT, type ExitCode, failed } from "../model/error.ts";
@@ -8,7 +7,7 @@ import type { State } from "../model/state.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { type SecretFields, secretFields } from "../plan/memory.ts";
 import { printedJson } from "../render/escape.ts";
-import { refuseSpecialFile } from "../render/output-file.ts";
+import { writeWhole } from "../render/output-file.ts";
 import type { Redactor } from "../render/redact.ts";
 import type { View } from "../render/view.ts";
 import { planMeta } from "../app/plan.ts";
@@ -24,8 +23,10 @@ function stateJson({ target, bindings, folders, batchGenerations, intents }: Sta
     ...[...batchGenerations].map(([address, { status }]) => [address, status] as const),
     ...cutOff.map((address) => [address, "uncertain"] as const),
   ];
+  const imported = [...bindings].flatMap(([address, one]) => (one.imported ? [address] : []));
   return {
     target,
+    ...(imported.length === 0 ? {} : { imported }),
     bindings: byAddress([...bindings].map(([address, { id }]) => [address, id])),
     folders: Object.fromEntries([...folders].toSorted(([a], [b]) => compareText(a, b))),
     batchGenerations: byAddress(batches),
@@ -52,7 +53,7 @@ export async function snapshot(
     return EXIT.done;
   }
   try {
-    await writingWhole(resolve(host.cwd, out), root, (write) => takeSnapshot(session, write));
+    await writeWhole(resolve(host.cwd, out), root, (write) => takeSnapshot(session, write));
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     const detail = "Check that the folder exists, is writable and has space.";
@@ -62,35 +63,14 @@ export async function snapshot(
   return { json: { stage, baseUrl, out }, text: [] };
 }
 
-/** Writes a file that is readable for its owner alone from the first moment, and in its place only when it is whole. */
-export async function writingWhole(
-  path: string,
-  root: string,
-  work: (write: (piece: string) => void) => Promise<void>,
-): Promise<void> {
-  refuseSpecialFile(path, root);
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = openSync(temporary, "wx", 0o600);
-  try {
-    try {
-      await work((piece) => writeFileSync(file, piece));
-    } finally {
-      closeSync(file);
-    }
-    renameSync(temporary, path);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-}
-
 /** Reads the service into a snapshot, one target after the other, so that the test cases of one are held and no more. */
 async function takeSnapshot(session: Session, write: (piece: string) => void): Promise<void> {
   const { settings, host, redactor } = session;
   const { stage, baseUrl } = settings;
-  const { states, strays } = await session.remembered();
+  const { desired, states, strays } = await session.remembered();
   const client = session.client();
   const targets = await client.listTargets();
-  const read = [...new Set(session.liveIds(states, targets).values())];
+  const read = [...new Set(session.liveIds(states, targets, desired).values())];
   const head = { ...planMeta(host), stage, baseUrl, states: [...states.values(), ...strays], targets, read };
   const writer = writeSnapshot(write, head, redactor);
   for (const id of read)

@@ -2,7 +2,8 @@ import { KINDS } from "../model/address.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import { POLICY_RULES } from "../model/settings.ts";
 import { DIAGNOSTIC_FORMATS, PLAN_FORMATS } from "../render/formats.ts";
-import type { ProjectNeeds, Session } from "../app/session.ts";
+import type { ProjectNeeds } from "../app/project.ts";
+import type { Session } from "../app/session.ts";
 import type { View } from "../render/view.ts";
 import type { Context } from "./context.ts";
 import {

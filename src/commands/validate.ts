@@ -1,11 +1,4 @@
-import {
-  type Host,
-  type ProjectNeeds,
-  type ProjectOptions,
-  type Session,
-  projectRoot,
-  withSession,
-} from "../app/session.ts";
+import { type Host, type Opened, type ProjectOptions, openProject, projectRoot } from "../app/project.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { readProject } from "../manifest/load.ts";
 import { chooseStage, stagesOf } from "../manifest/settings.ts";
@@ -24,11 +17,8 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
   const { format = "text" } = options;
   if (options.allStages) return validateAll(options, context);
   try {
-    return await withSession(options, host, (session) => printValid(session, format, context), {
-      needsApiKey: false,
-      texts: false,
-      counted: fitHeapTo,
-    });
+    const needs = { needsApiKey: false, texts: false, counted: fitHeapTo };
+    return await printValid(await openProject(options, host, needs), format, context);
   } catch (error) {
     if (format === "text" || !(error instanceof TascError)) throw error;
     // The mistakes are what this command is asked for, so in a format for programs they are its result.
@@ -48,11 +38,8 @@ async function validateAll(options: OptionsOf<"validate">, context: Context): Pr
       "Validate each stage separately instead:\ntasc validate --stage STAGE",
     );
   const said = new Set<string>();
-  const all = await forEachStage(
-    options,
-    context.host,
-    (session) => printValid(session, "text", context, said),
-    { needsApiKey: false },
+  const all = await forEachStage(options, context.host, async (one) =>
+    printValid(await openProject(one, context.host, { needsApiKey: false }), "text", context, said),
   );
   for (const of of all)
     if ("failure" in of) {
@@ -67,16 +54,15 @@ function fresh(diagnostics: readonly Diagnostic[], said: Set<string>): readonly 
 }
 
 async function printValid(
-  session: Session,
+  { project }: Opened,
   format: string,
   context: Context,
   said = new Set<string>(),
 ): Promise<ExitCode> {
   const { console } = context;
-  const { project, desired, source } = session;
-  const { diagnostics, documents } = project;
+  const { diagnostics, documents, desired, sources } = project;
   if (format === "text") {
-    console.diagnostics(fresh(diagnostics, said), source);
+    console.diagnostics(fresh(diagnostics, said), (file) => sources.get(file)?.text);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
     console.data(`Valid: ${resources} in ${count(documents.length, "document")}, stage ${desired.stage}\n`);
   } else if (format === "json")
@@ -89,11 +75,10 @@ async function printValid(
 async function stageNames(options: ProjectOptions, host: Host) {
   const { project } = await readProject(projectFolder(projectRoot(options, host)));
   // Opening it tells what is wrong with it.
-  if (project === undefined)
-    return withSession(options, host, async ({ settings }) => ({
-      stages: settings.stages,
-      chosen: settings.stage,
-    }));
+  if (project === undefined) {
+    const { settings } = (await openProject(options, host)).project;
+    return { stages: settings.stages, chosen: settings.stage };
+  }
   const choice = chooseStage(project, options.stage, host.env["TASC_STAGE"]);
   return { stages: stagesOf(project), chosen: typeof choice === "string" ? choice : undefined };
 }
@@ -103,17 +88,16 @@ export type OfStage<T> = { readonly stage: string } & (
 );
 
 /** Does the same work for each stage in turn; a stage that fails stops no other. */
-export async function forEachStage<T>(
-  options: ProjectOptions,
+export async function forEachStage<T, O extends ProjectOptions>(
+  options: O,
   host: Host,
-  work: (session: Session) => Promise<T>,
-  needs?: ProjectNeeds,
+  work: (options: O) => Promise<T>,
 ): Promise<readonly OfStage<T>[]> {
   const all: OfStage<T>[] = [];
   for (const stage of (await stageNames(options, host)).stages)
     try {
       // oxlint-disable-next-line no-await-in-loop -- stages may share a service, which is to be asked by one at a time
-      all.push({ stage, value: await withSession({ ...options, stage }, host, work, needs) });
+      all.push({ stage, value: await work({ ...options, stage }) });
     } catch (failure) {
       if (!(failure instanceof TascError)) throw failure;
       all.push({ stage, failure });
@@ -122,16 +106,8 @@ export async function forEachStage<T>(
 }
 
 /** From the mildest to the worst, for a command that works on several stages. */
-const WORSE: readonly ExitCode[] = [
-  EXIT.done,
-  EXIT.changes,
-  EXIT.failed,
-  EXIT.stale,
-  EXIT.locked,
-  EXIT.unreachable,
-  EXIT.invalid,
-  EXIT.interrupted,
-];
+const { done, changes, failed, stale, locked, unreachable, invalid: wrong, interrupted } = EXIT;
+const WORSE = [done, changes, failed, stale, locked, unreachable, wrong, interrupted];
 
 export function worstOf(codes: readonly ExitCode[]): ExitCode {
   return WORSE.findLast((code) => codes.includes(code)) ?? EXIT.done;
@@ -140,34 +116,29 @@ export function worstOf(codes: readonly ExitCode[]): ExitCode {
 /** What the project has in each stage. It calls nothing. */
 export async function stages(options: ProjectOptions, { host }: Context): Promise<View> {
   const { chosen } = await stageNames(options, host);
-  const found = await forEachStage(
-    options,
-    host,
-    async ({ settings, desired: { targets } }) => ({
+  const found = await forEachStage(options, host, async (one) => {
+    const needs = { needsApiKey: false, allowMissingSecrets: true };
+    const { settings, desired } = (await openProject(one, host, needs)).project;
+    return {
       baseUrl: settings.baseUrl,
-      targets: targets.length,
-      testCases: targets.reduce((sum, { testCases }) => sum + testCases.length, 0),
-    }),
-    { needsApiKey: false, allowMissingSecrets: true },
-  );
-  const [first] = found;
-  const whole = found.every((of) => "value" in of);
-  if (first !== undefined && "failure" in first && !found.some((of) => "value" in of)) throw first.failure;
+      targets: desired.targets.length,
+      testCases: desired.targets.reduce((sum, { testCases }) => sum + testCases.length, 0),
+    };
+  });
+  const failures = found.flatMap((of) => ("failure" in of ? [of.failure] : []));
+  if (failures[0] !== undefined && failures.length === found.length) throw failures[0];
   const json = found.map(({ stage, ...of }) => ({
     stage,
     chosen: stage === chosen,
     ...("value" in of ? of.value : { error: of.failure.message }),
   }));
-  const rows = found.map(({ stage, ...of }) => [
-    stage === chosen ? `${stage} *` : stage,
-    ...("value" in of
-      ? [of.value.baseUrl, String(of.value.targets), String(of.value.testCases)]
-      : [of.failure.message, "", ""]),
+  const rows = json.map(({ stage, chosen: isChosen, ...of }) => [
+    isChosen ? `${stage} *` : stage,
+    ...("error" in of ? [of.error, "", ""] : [of.baseUrl, String(of.targets), String(of.testCases)]),
   ]);
-  const headings = ["stage", "service", "targets", "test cases"];
   return {
     json: { stages: json },
-    text: [[{ headings, rows }]],
-    exitCode: whole ? EXIT.done : EXIT.invalid,
+    text: [[{ headings: ["stage", "service", "targets", "test cases"], rows }]],
+    exitCode: failures.length === 0 ? EXIT.done : EXIT.invalid,
   };
 }

@@ -1,6 +1,9 @@
 import { type Address, compareAddresses, compareText } from "../model/address.ts";
 import type { Json } from "../model/json.ts";
+import type { LiveTarget } from "../model/live.ts";
 import type { State } from "../model/state.ts";
+import { SENSITIVE } from "../model/value.ts";
+import type { SecretFields } from "../plan/memory.ts";
 import { html, xmlAttribute } from "../render/escape.ts";
 import {
   type Block,
@@ -35,6 +38,24 @@ export async function newestFinished(
   const { reports, end } = await readUntil(pages, (read) => read.some(isFinished));
   const report = newestFirst(reports).find(isFinished);
   return { report, unsure: end !== "end" && (report === undefined || !goesDown(reports)) };
+}
+
+/** Without the names and the address that may show a secret of before. @param target that the report is of */
+export function withoutSecrets(
+  report: LiveReport,
+  { environments }: Pick<LiveTarget, "environments">,
+  secrets: SecretFields,
+): LiveReport {
+  const mayShow = (id: string | undefined, field: string): boolean =>
+    secrets.get(id)?.includes(field) === true;
+  const ranAtSecret = environments.some(({ id }) => mayShow(id, "discoveryUrl"));
+  return {
+    ...report,
+    executionUrl: ranAtSecret ? SENSITIVE : report.executionUrl,
+    results: report.results.map((one) =>
+      mayShow(one.testCaseId, "description") ? { ...one, name: SENSITIVE } : one,
+    ),
+  };
 }
 
 export type TargetReport = { readonly target: string; readonly report: LiveReport };

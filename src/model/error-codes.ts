@@ -63,6 +63,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "id-not-listed": ["The service does not list this id", "No live resource of this kind and target has the id.", "Correct the id, or remove it to match by name."],
   "import-invalid": ["The imported manifests would be invalid", "What import would write does not pass validation. Nothing was written.", "Correct what the other messages name, and run the import again."],
   "import-other-stage": ["An import would change another stage", "An import changes only the stage that it imports. This is a defect of tasc.", "Report it. Nothing was written."],
+  "import-state-changed": ["State changed during an import", "An apply or a state command wrote to state between the import's reading and its writing. Nothing was written.", "Import again."],
   "intent-forgotten": ["An interrupted creation was forgotten", "It is unknown what the interrupted apply created, and the next one looks for it by name only.", "Check in the next plan that nothing is created twice."],
   interrupted: ["The command was interrupted", "It was stopped (Ctrl-C) before it was done.", "Run it again."],
   invalid: ["The manifests or the arguments are wrong", "The command gave no more specific code.", "Run `tasc validate`, or the command with `--help`."],

@@ -197,22 +197,16 @@ export function declaredChanges(
   value: Value,
   parts: readonly Path[] = [[]],
 ): readonly FieldChange[] {
-  return parts.flatMap((part) => {
-    const [key] = part;
-    if (key === undefined) return wholeChanges(field, value);
-    const partValue = isValueObject(value) && typeof key === "string" ? value[key] : undefined;
+  const { path, shape } = field;
+  const own = isValueObject(value) ? value : {};
+  return parts.flatMap(([key]) => {
     // A header that goes has no value any more; that it goes is all there is to say, and its old value is secret.
-    return [afterOnly([...field.path, key], partValue ?? UNKNOWN)];
+    if (key !== undefined) return [afterOnly([...path, key], own[key] ?? UNKNOWN)];
+    const names =
+      shape.type === "object" || shape.type === "map" ? orderedParts(shape, Object.keys(own)) : [];
+    if (names.length === 0) return [afterOnly(path, value)];
+    return names.map((part) => afterOnly([...path, part], own[part] ?? null));
   });
-}
-
-function wholeChanges(field: Field, value: Value): readonly FieldChange[] {
-  const split = field.shape.type === "object" || field.shape.type === "map";
-  if (!split || !isValueObject(value) || Object.keys(value).length === 0)
-    return [afterOnly(field.path, value)];
-  return orderedParts(field.shape, Object.keys(value)).map((part) =>
-    afterOnly([...field.path, part], value[part] ?? null),
-  );
 }
 
 /** With one sensitive leaf the whole is: what stands around it would tell of it. */

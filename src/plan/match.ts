@@ -189,7 +189,7 @@ function matchAll<L extends LiveResource, R extends DesiredResource>(
     const candidates = rule.candidates(resource).filter(({ id }) => !taken.has(id));
     const [only] = candidates;
     const removed = boundId(resource, stateOf(resource));
-    if (candidates.length > 1) problems.push(ambiguous(resource, candidates, rule));
+    if (candidates.length > 1) problems.push(ambiguous(resource, candidates, stateOf(resource), rule));
     else if (only !== undefined) bind(resource, only);
     else if (byId.size < rule.live.length) problems.push(listTorn(resource, rule));
     else found.set(resource.address, removed === undefined ? {} : { removed });
@@ -231,11 +231,14 @@ function listTorn(resource: DesiredResource, { noun }: Pick<MatchRule<never>, "n
 function ambiguous<L extends LiveResource>(
   resource: DesiredResource,
   candidates: readonly L[],
+  state: State | undefined,
   { noun, namedBy, shownAs, remedy }: MatchRule<L>,
 ): Diagnostic {
   const hidden = isSensitive(resource.fields[namedBy] ?? null);
+  const bound = [...(state?.bindings.values() ?? [])];
+  const mayShowSecret = new Set(bound.flatMap((one) => (one.secrets?.includes(namedBy) ? [one.id] : [])));
   const list = candidates
-    .map((live) => `  ${live.id}${hidden ? "" : `  ${shownAs(live)}`}`)
+    .map((live) => `  ${live.id}${hidden || mayShowSecret.has(live.id) ? "" : `  ${shownAs(live)}`}`)
     .toSorted(compareText)
     .join("\n");
   return problem(

@@ -154,15 +154,7 @@ export interface Remembered {
 export function withRemovedTargets(remembered: Remembered, disableRemoved: boolean): Remembered {
   const { desired, states, strays } = remembered;
   if (!disableRemoved || strays.length === 0) return remembered;
-  return {
-    desired: { ...desired, targets: [...desired.targets, ...strays.map(({ target }) => leftTarget(target))] },
-    states: new Map([...states, ...strays.map((state) => [state.target, state] as const)]),
-    strays: [],
-  };
-}
-
-function leftTarget(key: string): DesiredTarget {
-  return {
+  const left = strays.map(({ target: key }): DesiredTarget => ({
     kind: "target",
     address: targetAddress(key),
     key,
@@ -174,5 +166,10 @@ function leftTarget(key: string): DesiredTarget {
     testCases: [],
     batchGenerations: [],
     moved: [],
+  }));
+  return {
+    desired: { ...desired, targets: [...desired.targets, ...left] },
+    states: new Map([...states, ...strays.map((state) => [state.target, state] as const)]),
+    strays: [],
   };
 }

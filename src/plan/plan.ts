@@ -2,13 +2,13 @@ import { type Address, compareAddresses } from "../model/address.ts";
 import { byAddress, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveTarget } from "../model/live.ts";
-import type { Change, Orphan, Plan, Summary } from "../model/plan.ts";
+import type { Change, Orphan, Plan } from "../model/plan.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { applyEvents } from "../state/events.ts";
 import type { MatchedTarget } from "./compare.ts";
 import { type PlanInput, type Scope, orderedChange, scopeTest } from "./input.ts";
-import { matchTargets, pendingMoves } from "./match.ts";
-import { type Recovery, recover, secretFields } from "./memory.ts";
+import { lazy, matchTargets, pendingMoves } from "./match.ts";
+import { recover, secretFields } from "./memory.ts";
 import { undeclaredOrphans } from "./orphans.ts";
 import { type TargetPlan, planTarget } from "./resources.ts";
 
@@ -54,21 +54,11 @@ export function makePlan(input: PlanInput): Planned {
   };
 }
 
-/** A target that is live. */
-export interface LiveMatch {
-  readonly id: string;
-  /** After moves. */
-  readonly state: State | undefined;
-}
-
-/** The targets whose test cases a plan must read: those that are live, by key. */
-export function liveTargets(
-  input: Omit<Refreshable, "live">,
-  targets: readonly LiveTarget[],
-): ReadonlyMap<string, LiveMatch> {
+/** The targets whose test cases a plan must read: those that are live, by key, each with its state after moves. */
+export function liveTargets(input: Omit<Refreshable, "live">, targets: readonly LiveTarget[]) {
   const { states } = bringUpToDate({ ...input, live: { targets, testCases: new Map() } });
   const matches = matchTargets(input.desired.targets, targets, states, input.elsewhere).byAddress;
-  const found = new Map<string, LiveMatch>();
+  const found = new Map<string, { readonly id: string; readonly state: State | undefined }>();
   for (const { key, address, moved } of input.desired.targets) {
     const match = matches.get(address);
     const before = input.states.get(key);
@@ -83,7 +73,11 @@ type Refreshable = Pick<PlanInput, "desired" | "states" | "live" | "fingerprints
 
 /** States and what has become of them, by target key, after moves and interrupted creations. */
 function bringUpToDate({ desired, states, live, fingerprints }: Refreshable) {
-  const taken = takenIds(states);
+  // Ids that addresses have; nothing but an open creation asks for them.
+  const taken = lazy(() => {
+    const bindings = [...states.values()].flatMap((state) => [...state.bindings.values()]);
+    return new Set(bindings.map(({ id }) => id));
+  });
   const current = new Map<string, State>();
   const events = new Map<string, readonly StateEvent[]>();
   const diagnostics: Diagnostic[] = [];
@@ -92,27 +86,17 @@ function bringUpToDate({ desired, states, live, fingerprints }: Refreshable) {
     if (before === undefined) continue;
     const moves = pendingMoves(target.moved, before);
     const moved = applyEvents(before, moves);
-    const found =
-      fingerprints === undefined || moved.intents.size === 0
-        ? NOTHING_FOUND
-        : recover(moved, { live, fingerprints, resources: byAddress(resourcesOf(target)), taken });
+    current.set(target.key, moved);
+    events.set(target.key, moves);
+    if (fingerprints === undefined || moved.intents.size === 0) continue;
+    const resources = byAddress(resourcesOf(target));
+    const found = recover(moved, { live, fingerprints, resources, taken: taken() });
     current.set(target.key, applyEvents(moved, found.events));
     events.set(target.key, [...moves, ...found.events]);
     diagnostics.push(...found.diagnostics);
   }
   return { states: current, events, diagnostics };
 }
-
-const NOTHING_FOUND: Recovery = { events: [], diagnostics: [] };
-
-/** Ids that addresses have; collected only where some creation is open, as nothing else asks for them. */
-function takenIds(states: ReadonlyMap<string, State>): Set<string> {
-  const all = [...states.values()];
-  if (all.every((state) => state.intents.size === 0)) return new Set();
-  return new Set(all.flatMap((state) => [...state.bindings.values()].map((binding) => binding.id)));
-}
-
-type InScope = (address: Address) => boolean;
 
 /** What the targets come to, narrowed to the scope, sorted and counted. */
 function assemble(
@@ -121,26 +105,50 @@ function assemble(
   problems: readonly Diagnostic[],
 ): Plan {
   const inScope = scopeTest(input.scope);
-  const all = targetPlans.flatMap((targetPlan) => targetPlan.changes);
+  const isOwn = ({ address }: Orphan | Change): boolean => inScope(address);
+  const all = targetPlans.flatMap((one) => one.changes);
   const needed = withNeeded(all, inScope, input.scope);
-  const disables = targetPlans
-    .flatMap((targetPlan) => targetPlan.disables)
-    .filter(({ address }) => inScope(address));
+  const disables = targetPlans.flatMap((one) => one.disables).filter(isOwn);
   const changes = [...needed.changes, ...disables].toSorted(sortedByAddress).map(orderedChange);
-  const orphaned = orphansInScope(input, targetPlans, inScope);
-  const diagnostics = diagnosticsInScope(
-    [...problems, ...needed.problems, ...targetPlans.flatMap((targetPlan) => targetPlan.diagnostics)],
-    changes,
-    inScope,
-  );
+  const changed = new Set(changes.map(({ address }) => address));
+
+  const found = targetPlans.flatMap(({ matched }) => matched?.live?.id ?? []);
+  const meant = new Set([...found, ...(input.elsewhere ?? [])]);
+  const strays = undeclaredOrphans(input.strays, input.live.targets, meant);
+  const orphans = [...targetPlans.flatMap((one) => one.orphans), ...strays];
+  const orphaned = orphans.filter(isOwn).toSorted(sortedByAddress);
+
+  // What is said of no address in particular comes first.
+  const diagnostics = [...problems, ...needed.problems, ...targetPlans.flatMap((one) => one.diagnostics)]
+    .filter(({ address }) => address === undefined || inScope(address) || changed.has(address))
+    .toSorted((a, b) =>
+      a.address === undefined || b.address === undefined
+        ? Number(a.address !== undefined) - Number(b.address !== undefined)
+        : compareAddresses(a.address, b.address),
+    );
+
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const busy = new Set([...changes, ...errors].map(({ address }) => address));
+  const declared = targetPlans.flatMap(({ matched }) => [...(matched?.resources.keys() ?? [])]);
+  const calls = changes.flatMap((change) => change.calls);
+  const count = (action: Change["action"]): number =>
+    changes.filter((change) => change.action === action).length;
   return {
     stage: input.desired.stage,
     baseUrl: input.baseUrl,
     summary: {
-      ...countChanges(changes),
-      unchanged: countUnchanged(targetPlans, changes, diagnostics, inScope),
+      create: count("create"),
+      update: count("update"),
+      rediscover: count("rediscover"),
+      disable: count("disable"),
+      calls: {
+        POST: calls.filter(({ method }) => method === "POST").length,
+        PATCH: calls.filter(({ method }) => method === "PATCH").length,
+      },
+      followUps: changes.reduce((sum, change) => sum + change.followUps.length, 0),
+      unchanged: declared.filter((address) => inScope(address) && !busy.has(address)).length,
       orphaned: orphaned.length,
-      unmanaged: targetPlans.reduce((sum, targetPlan) => sum + targetPlan.unmanaged, 0),
+      unmanaged: targetPlans.reduce((sum, one) => sum + one.unmanaged, 0),
     },
     changes,
     orphaned,
@@ -152,81 +160,12 @@ function sortedByAddress(a: { readonly address: Address }, b: { readonly address
   return compareAddresses(a.address, b.address);
 }
 
-function orphansInScope(
-  input: PlanInput,
-  targetPlans: readonly TargetPlan[],
-  inScope: InScope,
-): readonly Orphan[] {
-  const own = targetPlans.flatMap((targetPlan) => targetPlan.orphans);
-  const found = targetPlans.flatMap(({ matched }) => matched?.live?.id ?? []);
-  const meant = new Set([...found, ...(input.elsewhere ?? [])]);
-  const strays = undeclaredOrphans(input.strays, input.live.targets, meant);
-  return [...own, ...strays].filter((orphan) => inScope(orphan.address)).toSorted(sortedByAddress);
-}
-
-/** What is said of addresses that the plan is about, and of none in particular. */
-function diagnosticsInScope(
-  diagnostics: readonly Diagnostic[],
-  changes: readonly Change[],
-  inScope: InScope,
-): readonly Diagnostic[] {
-  const changed = new Set(changes.map((change) => change.address));
-  return diagnostics
-    .filter(({ address }) => address === undefined || inScope(address) || changed.has(address))
-    .toSorted(byPlace);
-}
-
-function byPlace(a: Diagnostic, b: Diagnostic): number {
-  if (a.address === undefined || b.address === undefined)
-    return Number(a.address !== undefined) - Number(b.address !== undefined);
-  return compareAddresses(a.address, b.address);
-}
-
-function countChanges(changes: readonly Change[]): Omit<Summary, "unchanged" | "orphaned" | "unmanaged"> {
-  const count = (action: Change["action"]): number =>
-    changes.filter((change) => change.action === action).length;
-  const calls = changes.flatMap((change) => change.calls);
-  return {
-    create: count("create"),
-    update: count("update"),
-    rediscover: count("rediscover"),
-    disable: count("disable"),
-    calls: {
-      POST: calls.filter((call) => call.method === "POST").length,
-      PATCH: calls.filter((call) => call.method === "PATCH").length,
-    },
-    followUps: changes.reduce((sum, change) => sum + change.followUps.length, 0),
-  };
-}
-
-/** Declared resources in scope that neither change nor have a problem. */
-function countUnchanged(
-  targetPlans: readonly TargetPlan[],
-  changes: readonly Change[],
-  diagnostics: readonly Diagnostic[],
-  inScope: InScope,
-): number {
-  const busy = new Set<Address>(changes.map((change) => change.address));
-  for (const { severity, address } of diagnostics)
-    if (severity === "error" && address !== undefined) busy.add(address);
-  let unchanged = 0;
-  for (const { matched } of targetPlans)
-    for (const address of matched?.resources.keys() ?? [])
-      if (inScope(address) && !busy.has(address)) unchanged++;
-  return unchanged;
-}
-
-export interface Needed {
-  readonly changes: readonly Change[];
-  readonly problems: readonly Diagnostic[];
-}
-
 /**
  * The changes in scope, and the creations that they cannot do without: `--only` takes these along, as there would be
  * no target, environment or prerequisite to point at; what `--exclude` rules out is not created, and then
  * the change that needs it is a problem.
  */
-function withNeeded(all: readonly Change[], inScope: (address: Address) => boolean, scope: Scope): Needed {
+function withNeeded(all: readonly Change[], inScope: (address: Address) => boolean, scope: Scope) {
   const byAddress = new Map(all.map((change) => [change.address, change]));
   const allowed = scopeTest({ only: [], exclude: scope.exclude });
   const kept = new Set(all.filter((change) => inScope(change.address)));
@@ -235,29 +174,23 @@ function withNeeded(all: readonly Change[], inScope: (address: Address) => boole
   for (const { address, dependsOn } of kept)
     for (const needed of dependsOn) {
       const change = byAddress.get(needed);
-      if (!allowed(needed)) problems.push(excluded(address, needed));
-      else if (change === undefined) problems.push(unmakeable(address, needed));
+      if (!allowed(needed))
+        problems.push({
+          severity: "error",
+          code: "needs-excluded",
+          address,
+          summary: `Needs ${needed}, which --exclude leaves out`,
+          detail: `${needed} does not exist yet, and ${address} cannot be created without it. Exclude both or neither.`,
+        });
+      else if (change === undefined)
+        problems.push({
+          severity: "error",
+          code: "needs-problem",
+          address,
+          summary: `Needs ${needed}, which cannot be created`,
+          detail: `Fix ${needed} first; ${address} cannot be created without it.`,
+        });
       else kept.add(change);
     }
   return { changes: [...kept], problems };
-}
-
-function excluded(address: Address, needed: Address): Diagnostic {
-  return {
-    severity: "error",
-    code: "needs-excluded",
-    address,
-    summary: `Needs ${needed}, which --exclude leaves out`,
-    detail: `${needed} does not exist yet, and ${address} cannot be created without it. Exclude both or neither.`,
-  };
-}
-
-function unmakeable(address: Address, needed: Address): Diagnostic {
-  return {
-    severity: "error",
-    code: "needs-problem",
-    address,
-    summary: `Needs ${needed}, which cannot be created`,
-    detail: `Fix ${needed} first; ${address} cannot be created without it.`,
-  };
 }

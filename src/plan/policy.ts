@@ -3,8 +3,8 @@ import { globTest } from "../model/glob.ts";
 import { originOf } from "../model/desired.ts";
 import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import { DELETED } from "../model/fields.ts";
-import type { Change, Plan } from "../model/plan.ts";
-import type { Policy, PolicyRule } from "../model/settings.ts";
+import type { Change } from "../model/plan.ts";
+import { POLICY_RULES, type Policy, type PolicyRule } from "../model/settings.ts";
 import { isUnknown, reveal } from "../model/value.ts";
 import { targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
@@ -29,139 +29,158 @@ export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states"
 
 /** Where a plan goes past the project's policy (design contract, section 8), rule by rule. */
 export function violationsOf(input: PolicyInput): readonly Violation[] {
-  return [
-    ...tooManyChanges(input),
-    ...tooManyDisabled(input),
-    ...protectedAddresses(input),
-    ...missingTags(input),
-    ...tooManyGenerations(input),
-  ];
+  return POLICY_RULES.filter((rule) => input.policy[rule] !== undefined).flatMap((rule) =>
+    RULES[rule](input, input.ruleOrigin(rule)).map(({ origin, ...found }) => ({
+      rule,
+      ...found,
+      ...(origin === undefined ? {} : { origin }),
+    })),
+  );
 }
 
-function tooManyChanges({ plan, policy, ruleOrigin }: PolicyInput): readonly Violation[] {
-  const { maxChanges } = policy;
-  const amount = plan.changes.length;
-  if (maxChanges === undefined || amount <= maxChanges) return [];
-  const addresses = plan.changes.map(({ address }) => address);
-  return [
-    {
-      rule: "maxChanges",
-      summary: `${amount} planned, at most ${maxChanges} allowed`,
-      detail: `That is ${amount - maxChanges} too many. Apply them in steps with --only. Planned: ${listed(addresses)}.`,
-      ...at(ruleOrigin("maxChanges")),
-    },
-  ];
-}
+type Found = Pick<Violation, "summary" | "detail" | "address"> & { readonly origin: Origin | undefined };
 
-/** Managed are the live cases that are declared, and those that the plan disables because they no longer are. */
-function tooManyDisabled({ plan, matched, policy, ruleOrigin }: PolicyInput): readonly Violation[] {
-  const { maxDisabledPercent } = policy;
-  if (maxDisabledPercent === undefined) return [];
-  return [...matched.values()].flatMap(({ target, resources, matches }) => {
-    const own = plan.changes.filter(({ address }) => targetOf(address) === target.key);
-    const declared = target.testCases.filter(({ address }) => matches.get(address)?.live).length;
-    const managed = declared + own.filter(({ address }) => !resources.has(address)).length;
-    const disabled = own.filter(({ action }) => action === "disable");
-    if (disabled.length * 100 <= maxDisabledPercent * managed) return [];
-    const share = Math.round((disabled.length / managed) * 1000) / 10;
-    const addresses = disabled.map(({ address }) => address);
-    return [
-      {
-        rule: "maxDisabledPercent" as const,
-        summary: `${share} % disabled or switched off, at most ${maxDisabledPercent} % allowed`,
-        detail: `The plan disables or switches off ${disabled.length} of the ${managed} managed live test cases of ${target.key}: ${listed(addresses)}.`,
-        address: target.address,
-        ...at(ruleOrigin("maxDisabledPercent")),
-      },
-    ];
-  });
-}
+/** What breaks each rule. @param origin where `tasc.yaml` sets it */
+const RULES: Readonly<
+  Record<PolicyRule, (input: PolicyInput, origin: Origin | undefined) => readonly Found[]>
+> = {
+  maxChanges({ plan: { changes }, policy: { maxChanges: most = Infinity } }, origin) {
+    if (changes.length <= most) return [];
+    const detail = `That is ${changes.length - most} too many. Apply them in steps with --only. Planned: ${listed(changes)}.`;
+    return [{ summary: `${changes.length} planned, at most ${most} allowed`, detail, origin }];
+  },
 
-function protectedAddresses(input: PolicyInput): readonly Violation[] {
+  /** Managed are the live cases that are declared, and those that the plan disables because they no longer are. */
+  maxDisabledPercent({ plan, matched, policy: { maxDisabledPercent: most = 100 } }, origin) {
+    return [...matched.values()].flatMap(({ target, resources, matches }) => {
+      const own = plan.changes.filter(({ address }) => targetOf(address) === target.key);
+      const declared = target.testCases.filter(({ address }) => matches.get(address)?.live).length;
+      const managed = declared + own.filter(({ address }) => !resources.has(address)).length;
+      const disabled = own.filter(({ action }) => action === "disable");
+      if (disabled.length * 100 <= most * managed) return [];
+      const summary = `${Math.round((disabled.length / managed) * 1000) / 10} % disabled or switched off, at most ${most} % allowed`;
+      const detail = `The plan disables or switches off ${disabled.length} of the ${managed} managed live test cases of ${target.key}: ${listed(disabled)}.`;
+      return [{ summary, detail, address: target.address, origin }];
+    });
+  },
+
+  protected: protectedHarms,
+
+  /** By the resolved configuration: anything else on the service may go at any time. */
+  requireTags({ matched, policy: { requireTags = [] }, inScope }) {
+    const testCases = [...matched.values()].flatMap(({ target }) => target.testCases);
+    return testCases.flatMap((resource) => {
+      const { address, fields } = resource;
+      const value = fields["tags"] ?? [];
+      if (!inScope(address) || isUnknown(value)) return [];
+      const tags = reveal(value);
+      const missing = requireTags.filter((tag) => !Array.isArray(tags) || !tags.includes(tag));
+      if (missing.length === 0) return [];
+      const detail = `Every managed test case must have the tags ${requireTags.join(", ")}. Add what is missing to its \`tags\`, or to \`defaults.testCases.tags\`; its own list replaces the default list.`;
+      const origin = originOf(resource, ["tags"]);
+      return [{ summary: `missing tags: ${missing.join(", ")}`, detail, address, origin }];
+    });
+  },
+
+  /** What makes the service generate costs money, and changes what tests do. */
+  maxGenerations({ plan, policy: { maxGenerations: most = Infinity } }, origin) {
+    const generating = plan.changes.filter((change) => {
+      const kind = parseAddress(change.address)?.kind;
+      const isNew = change.action === "create" && (kind === "testCase" || kind === "batchGeneration");
+      return isNew || isRediscovering(change);
+    });
+    if (generating.length <= most) return [];
+    const detail = `Rediscoveries, new test cases and batch generations are counted: ${listed(generating)}.`;
+    return [{ summary: `${generating.length} planned, at most ${most} allowed`, detail, origin }];
+  },
+};
+
+/** An address, and the live resource that it means. */
+type Bound = Pick<Change, "address" | "id">;
+
+function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): readonly Found[] {
   const { plan, matched, policy, inScope } = input;
   const globs = (policy.protected ?? []).map((glob) => ({ glob, fits: globTest(glob) }));
   if (globs.length === 0) return [];
-  const names = namesById(input);
   const isProtected = (name: Address): boolean => globs.some(({ fits }) => fits(name));
   const bound = boundIn(matched);
-  const renamed = bound.filter(
-    ([address, id]) => names.get(id)?.some(isProtected) === true && !isProtected(address),
-  );
-  const [meant, isListed] = [new Set(bound.map(([, id]) => id)), listedIds(input)];
+  const bases = input.base === "unreadable" ? [] : (input.base ?? []);
+  const names = namesById(input, bases.flatMap(boundIn));
+  const harms = new Map<Address, { readonly id: string | undefined; readonly what: Set<string> }>();
+  const add = ({ address, id }: Bound, harm: string): void => {
+    const known = harms.get(address) ?? { id, what: new Set() };
+    harms.set(address, known);
+    known.what.add(harm);
+  };
+  for (const change of plan.changes) {
+    const { address, action, calls } = change;
+    // What runs of a test case is not said of the other statuses, so none of them is as good as ENABLED.
+    const wasEnabled = matched.get(targetOf(address))?.matches.get(address)?.live?.status === "ENABLED";
+    const setsStatus = calls.some(({ method, body }) => method === "PATCH" && body["status"] !== undefined);
+    if (action === "disable" || (action !== "create" && wasEnabled && setsStatus)) add(change, "disabled");
+    if (isRediscovering(change)) add(change, "rediscovered");
+    if (calls.some(({ body: { elements } }) => Array.isArray(elements) && elements.length === 0))
+      add(change, "left without steps");
+  }
+  for (const one of plan.orphaned) add(one, "orphaned");
   // An `id` or a target of another name can leave a live resource without a name, though its address is declared.
-  const released = [...names].flatMap(([id, all]) => {
+  const [meant, isListed] = [new Set(bound.map(({ id }) => id)), listedIds(input)];
+  for (const [id, all] of names) {
     const address = all.find((name) => isProtected(name) && inScope(name));
-    return address === undefined || meant.has(id) || !isListed.has(id) ? [] : [{ address, id }];
-  });
+    if (address !== undefined && !meant.has(id) && isListed.has(id)) add({ address, id }, "orphaned");
+  }
   // Of a target that only the base's manifests mean, no test case was read: all that they declare of it is let go.
-  const unread = basesOf(input)
-    .flatMap((base) => [...base.values()])
-    .flatMap(({ live, resources }) =>
-      live === undefined || input.live.testCases.has(live.id)
-        ? []
-        : [...resources.keys()].flatMap((address) =>
-            isProtected(address) && inScope(address) ? [{ address, id: live.id }] : [],
-          ),
-    );
-  const orphaned = [...plan.orphaned, ...released, ...unread];
-  const nameless = input.base === "unreadable" ? bound.filter(([address]) => inScope(address)) : [];
-  const harms = harmed({ ...plan, orphaned }, matched, renamed).flatMap(({ address, id, harms }) => {
+  for (const { live, resources } of bases.flatMap((base) => [...base.values()]))
+    if (live !== undefined && !input.live.testCases.has(live.id))
+      for (const address of resources.keys())
+        if (isProtected(address) && inScope(address)) add({ address, id: live.id }, "orphaned");
+  // Under its new name nothing would protect it from the next plan.
+  for (const one of bound)
+    if (names.get(one.id)?.some(isProtected) === true && !isProtected(one.address)) add(one, "renamed");
+
+  const found = [...harms].flatMap(([address, { id, what }]): readonly Found[] => {
     // Another key, or another target's, is no way around a protection: what counts is the live resource.
-    const all = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])];
-    const name = all.find(isProtected);
+    const name = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])].find(isProtected);
     const glob = globs.find(({ fits }) => name !== undefined && fits(name))?.glob;
     if (glob === undefined) return [];
     const resource = matched.get(targetOf(address))?.resources.get(address);
-    const back =
-      resource === undefined
-        ? ` Restore it in the manifest, or remove it from state:\ntasc state rm ${address}`
-        : "";
+    const noun = parseAddress(address)?.kind === "testCase" ? "test case" : "resource";
+    const back = resource
+      ? ""
+      : ` Restore it in the manifest, or remove it from state:\ntasc state rm ${address}`;
     return [
       {
-        rule: "protected" as const,
-        summary: `this ${parseAddress(address)?.kind === "testCase" ? "test case" : "resource"} would be ${harms.join(" and ")}`,
+        summary: `this ${noun} would be ${[...what].join(" and ")}`,
         detail: `\`${glob}\` protects it in tasc.yaml${name === address ? "" : ` as ${name}`}.${back}`,
         address,
-        ...at(resource && originOf(resource)),
+        origin: resource && originOf(resource),
       },
     ];
   });
-  return nameless.length === 0 ? harms : [namelessViolation(nameless, input), ...harms];
-}
-
-/** A new stage, or another folder, would leave every live resource without the name that protects it. */
-function namelessViolation(
-  nameless: readonly (readonly [Address, id: string])[],
-  { plan, ruleOrigin }: PolicyInput,
-): Violation {
-  const addresses = nameless.map(([address]) => address);
-  return {
-    rule: "protected",
-    summary: `the base has no valid manifests for stage ${plan.stage}, so it is unknown what it protects`,
-    detail: `Any of these live resources may have had a protected address: ${listed(addresses)}.`,
-    ...at(ruleOrigin("protected")),
-  };
-}
-
-function basesOf({ base = [] }: PolicyInput): readonly Planned["matched"][] {
-  return base === "unreadable" ? [] : base;
+  const nameless = input.base === "unreadable" ? bound.filter(({ address }) => inScope(address)) : [];
+  if (nameless.length === 0) return found;
+  // A new stage, or another folder, would leave every live resource without the name that protects it.
+  const summary = `the base has no valid manifests for stage ${plan.stage}, so it is unknown what it protects`;
+  const detail = `Any of these live resources may have had a protected address: ${listed(nameless)}.`;
+  return [{ summary, detail, origin: ruleOrigin }, ...found];
 }
 
 /**
  * Every address that some state, or the base of the manifests, binds to a live resource is a name of it. What the state
  * of a target that nothing declares any more calls it counts until a declared target's state has a name for it.
  */
-function namesById(input: PolicyInput): ReadonlyMap<string, readonly Address[]> {
-  const { states, matched } = input;
+function namesById(
+  { states, matched }: PolicyInput,
+  base: ReturnType<typeof boundIn>,
+): ReadonlyMap<string, readonly Address[]> {
   const names = new Map<string, Address[]>();
   const add = (address: Address, id: string): unknown => names.set(id, [...(names.get(id) ?? []), address]);
   for (const { target, bindings } of states) {
     const known = matched.get(target)?.target;
     const isDeclared = known !== undefined && known.left !== true;
-    for (const [address, { id, imported }] of bindings)
-      if (imported !== true && (isDeclared || !names.has(id))) add(address, id);
+    for (const [address, { id }] of bindings) if (isDeclared || !names.has(id)) add(address, id);
   }
-  for (const [address, id] of basesOf(input).flatMap(boundIn)) add(address, id);
+  for (const { address, id } of base) add(address, id);
   return names;
 }
 
@@ -181,119 +200,20 @@ function listedIds({ live, states, matched }: PolicyInput): ReadonlySet<string> 
 }
 
 /** The live resources of all declared addresses. */
-function boundIn(matched: PolicyInput["matched"]): readonly (readonly [Address, id: string])[] {
+function boundIn(matched: PolicyInput["matched"]) {
   return [...matched.values()].flatMap(({ matches }) =>
-    [...matches].flatMap(([address, { live }]) => (live === undefined ? [] : [[address, live.id] as const])),
+    [...matches].flatMap(([address, { live }]) => (live === undefined ? [] : [{ address, id: live.id }])),
   );
-}
-
-interface Harmed {
-  readonly address: Address;
-  readonly id: string | undefined;
-  readonly harms: readonly string[];
-}
-
-/** What a plan does to live resources that a protected one must not suffer. */
-function harmed(
-  { changes, orphaned }: Plan,
-  matched: PolicyInput["matched"],
-  renamed: readonly (readonly [Address, id: string])[],
-): readonly Harmed[] {
-  const harms = new Map<Address, { id: string | undefined; harms: string[] }>();
-  const add = (address: Address, id: string | undefined, harm: string): void => {
-    const known = harms.get(address);
-    if (known === undefined) harms.set(address, { id, harms: [harm] });
-    else if (!known.harms.includes(harm)) known.harms.push(harm);
-  };
-  for (const change of changes) {
-    const { address, id } = change;
-    if (change.action === "disable" || (change.action !== "create" && leavesEnabled(change, matched)))
-      add(address, id, "disabled");
-    if (isRediscovering(change)) add(address, id, "rediscovered");
-    if (change.calls.some(({ body }) => isEmptyList(body["elements"])))
-      add(address, id, "left without steps");
-  }
-  for (const { address, id } of orphaned) add(address, id, "orphaned");
-  // Under its new name nothing would protect it from the next plan.
-  for (const [address, id] of renamed) add(address, id, "renamed");
-  return [...harms].map(([address, harm]) => ({ address, ...harm }));
-}
-
-/** What runs of a test case is not said of the other statuses, so none of them is as good as ENABLED. */
-function leavesEnabled({ address, calls }: Change, matched: PolicyInput["matched"]): boolean {
-  const status = matched.get(targetOf(address))?.matches.get(address)?.live?.status;
-  if (status !== "ENABLED") return false;
-  return calls.some(({ method, body }) => method === "PATCH" && body["status"] !== undefined);
-}
-
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0;
-}
-
-/** What makes the service generate costs money, and changes what tests do. */
-function tooManyGenerations({ plan, policy, ruleOrigin }: PolicyInput): readonly Violation[] {
-  const { maxGenerations } = policy;
-  const generating = plan.changes.filter((change) => {
-    const kind = parseAddress(change.address)?.kind;
-    const isNew = change.action === "create" && (kind === "testCase" || kind === "batchGeneration");
-    return isNew || isRediscovering(change);
-  });
-  if (maxGenerations === undefined || generating.length <= maxGenerations) return [];
-  return [
-    {
-      rule: "maxGenerations",
-      summary: `${generating.length} planned, at most ${maxGenerations} allowed`,
-      detail: `Rediscoveries, new test cases and batch generations are counted: ${listed(generating.map(({ address }) => address))}.`,
-      ...at(ruleOrigin("maxGenerations")),
-    },
-  ];
-}
-
-/** By the resolved configuration: anything else on the service may go at any time. */
-function missingTags({ matched, policy, inScope }: PolicyInput): readonly Violation[] {
-  const { requireTags = [] } = policy;
-  if (requireTags.length === 0) return [];
-  return [...matched.values()].flatMap(({ target }) =>
-    target.testCases.flatMap((resource) => {
-      const { address, fields } = resource;
-      const value = fields["tags"] ?? [];
-      if (!inScope(address) || isUnknown(value)) return [];
-      const tags = reveal(value);
-      const missing = requireTags.filter((tag) => !Array.isArray(tags) || !tags.includes(tag));
-      if (missing.length === 0) return [];
-      return [
-        {
-          rule: "requireTags" as const,
-          summary: `missing tags: ${missing.join(", ")}`,
-          detail: `Every managed test case must have the tags ${requireTags.join(", ")}. Add what is missing to its \`tags\`, or to \`defaults.testCases.tags\`; its own list replaces the default list.`,
-          address,
-          ...at(originOf(resource, ["tags"])),
-        },
-      ];
-    }),
-  );
-}
-
-function at(origin: Origin | undefined): { readonly origin?: Origin } {
-  return origin === undefined ? {} : { origin };
 }
 
 /** Addresses that a sentence names. */
 const MOST_NAMED = 20;
 
-function listed(addresses: readonly Address[]): string {
-  const more = addresses.length - MOST_NAMED;
-  const named = addresses.slice(0, more > 0 ? MOST_NAMED : undefined).join(", ");
-  return more > 0 ? `${named} and ${more} more` : named;
+function listed(all: readonly Bound[]): string {
+  const more = all.length - MOST_NAMED;
+  const named = all.slice(0, more > 0 ? MOST_NAMED : undefined).map(({ address }) => address);
+  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
-
-const CODES: Readonly<Record<PolicyRule, string>> = {
-  maxChanges: "policy-max-changes",
-  maxDisabledPercent: "policy-max-disabled-percent",
-  protected: "policy-protected",
-  requireTags: "policy-require-tags",
-  maxGenerations: "policy-max-generations",
-};
 
 /** Violations as a plan lists them: errors, or warnings where `--override-policy` allows them. */
 export function policyDiagnostics(
@@ -308,7 +228,7 @@ export function policyDiagnostics(
     return {
       ...about,
       severity: through ? ("warning" as const) : ("error" as const),
-      code: CODES[rule],
+      code: `policy-${rule.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
       summary: `${through ? "Policy" : "Blocked by policy"} "${rule}": ${summary}`,
       detail: `${detail}\n${remedy}`,
     };

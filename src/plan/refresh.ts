@@ -1,18 +1,12 @@
 import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
-import {
-  type LiveElement,
-  type LiveTarget,
-  type LiveTestCase,
-  type Reader,
-  sideBySide,
-} from "../model/live.ts";
+import { type LiveElement, type LiveTestCase, type Reader, sideBySide } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
 import { declaredElements, sameElements } from "./elements.ts";
 import { type PlanInput, type Scope, isEverything, targetInScope } from "./input.ts";
 import { lazy, matchTargets, matchedIds, namesOf } from "./match.ts";
 import { memoryOf } from "./memory.ts";
-import { type LiveMatch, type Planned, liveTargets, makePlan } from "./plan.ts";
+import { type Planned, liveTargets, makePlan } from "./plan.ts";
 import { isAsDeclared } from "./resources.ts";
 
 /**
@@ -31,7 +25,16 @@ function keeping(
   const bound = boundResources(target, state);
   // What an interrupted creation made is told only when all have been read.
   const isSettled = state?.intents.size === 0;
-  const named = lazy(() => resourcesByName(target.testCases));
+  // Test cases by what they may be found by.
+  const named = lazy(() => {
+    const known = new Map<string, DesiredResource[]>();
+    for (const resource of target.testCases) {
+      const { name, externalId } = namesOf(resource);
+      for (const key of namesIn({ description: name, externalId }))
+        if (known.get(key)?.push(resource) === undefined) known.set(key, [resource]);
+    }
+    return known;
+  });
   return (live) => {
     const own = bound.get(live.id);
     if (own !== undefined && isSettled) {
@@ -81,17 +84,6 @@ function boundResources(
   }
   for (const id of contested) bound.delete(id);
   return bound;
-}
-
-/** Test cases by what they may be found by. */
-function resourcesByName(resources: readonly DesiredResource[]): ReadonlyMap<string, DesiredResource[]> {
-  const known = new Map<string, DesiredResource[]>();
-  for (const resource of resources) {
-    const { name, externalId } = namesOf(resource);
-    for (const key of namesIn({ description: name, externalId }))
-      if (known.get(key)?.push(resource) === undefined) known.set(key, [resource]);
-  }
-  return known;
 }
 
 /** The names of a test case, with the field that says each. */
@@ -147,28 +139,21 @@ export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyM
 export async function refresh(reader: Reader, options: RefreshOptions): Promise<Refreshed> {
   const desired = desiredInScope(options.desired, options.scope, options.states);
   const targets = await reader.listTargets();
-  const input = { ...options, desired, elsewhere: meantElsewhere(options, desired, targets) };
+  // A target that has another key by now, out of scope, must not seem to have left; nor be taken for one of its app.
+  const own = new Set(desired.targets);
+  const others = options.desired.targets.filter((target) => !own.has(target) && target.left !== true);
+  const elsewhere = matchedIds(matchTargets(others, targets, options.states).byAddress);
+  const input = { ...options, desired, elsewhere };
   const testCases = await readTestCases(reader, input, liveTargets(input, targets));
   const whole: PlanInput = { ...input, live: { targets, testCases } };
   return { input: whole, planned: makePlan(whole) };
-}
-
-/** A target that has another key by now, out of scope, must not seem to have left; nor be taken for one of its app. */
-function meantElsewhere(
-  { desired, states }: RefreshOptions,
-  inScope: Desired,
-  live: readonly LiveTarget[],
-): ReadonlySet<string> {
-  const own = new Set(inScope.targets);
-  const others = desired.targets.filter((target) => !own.has(target) && target.left !== true);
-  return matchedIds(matchTargets(others, live, states).byAddress);
 }
 
 /** By target id. A function of its own, so that what only the reading needs is gone when the plan is made. */
 async function readTestCases(
   reader: Reader,
   options: RefreshOptions,
-  matches: ReadonlyMap<string, LiveMatch>,
+  matches: ReturnType<typeof liveTargets>,
 ): Promise<ReadonlyMap<string, readonly LiveTestCase[]>> {
   const keepers = options.desired.targets.flatMap((target) => {
     const match = matches.get(target.key);

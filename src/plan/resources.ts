@@ -527,6 +527,22 @@ export function planTarget(
   for (const one of target.batchGenerations)
     take(decideBatchGeneration(matched, one, input.run.has(one.address)));
   const { orphans } = undeclaredBindings(matched);
+  const warnings: Diagnostic[] = [];
+  if (input.fingerprints !== undefined && !keyHolds(state, input.fingerprints))
+    warnings.push(
+      caution(
+        "key-changed",
+        target,
+        "State was written with another API key, so write-only fields are sent again; set `state.fingerprintKey` to avoid this when keys change",
+        "Prompts and batch generations are not re-sent. If you changed any together with the key, use `--rediscover` or `--run`.",
+      ),
+    );
+  for (const [address, { removed }] of matches) {
+    const resource = matched.resources.get(address);
+    if (removed === undefined || resource === undefined) continue;
+    const detail = `It was ${removed}, which the service no longer lists. It will be created again; remove it from the manifest to prevent this.`;
+    warnings.push(caution("removed-outside", resource, "Removed outside tasc", detail));
+  }
   const disables = input.disableRemoved || target.onRemove === "disable";
   return {
     matched,
@@ -534,35 +550,6 @@ export function planTarget(
     disables: disables ? orphans.flatMap((one) => disableOrphan(matched, one) ?? []) : [],
     orphans,
     unmanaged: countUnmanaged(matched, orphans),
-    diagnostics: [
-      ...keyWarning(matched),
-      ...removedWarnings(matched),
-      ...problems,
-      ...decided,
-      ...renamedWarnings(matched, changes, orphans),
-    ],
+    diagnostics: [...warnings, ...problems, ...decided, ...renamedWarnings(matched, changes, orphans)],
   };
-}
-
-function keyWarning({ target, state, fingerprints }: MatchedTarget): readonly Diagnostic[] {
-  if (fingerprints === undefined || keyHolds(state, fingerprints)) return [];
-  return [
-    caution(
-      "key-changed",
-      target,
-      "State was written with another API key, so write-only fields are sent again; set `state.fingerprintKey` to avoid this when keys change",
-      "Prompts and batch generations are not re-sent. If you changed any together with the key, use `--rediscover` or `--run`.",
-    ),
-  ];
-}
-
-function removedWarnings({ matches, resources }: MatchedTarget): readonly Diagnostic[] {
-  const warnings: Diagnostic[] = [];
-  for (const [address, { removed }] of matches) {
-    const resource = removed === undefined ? undefined : resources.get(address);
-    if (resource === undefined) continue;
-    const detail = `It was ${removed}, which the service no longer lists. It will be created again; remove it from the manifest to prevent this.`;
-    warnings.push(caution("removed-outside", resource, "Removed outside tasc", detail));
-  }
-  return warnings;
 }

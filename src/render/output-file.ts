@@ -1,4 +1,13 @@
-import { lstatSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { failed } from "../model/error.ts";
 
@@ -27,22 +36,28 @@ function isBelow(path: string, root: string): boolean {
   return !isAbsolute(below) && below.split(sep)[0] !== "..";
 }
 
-/** The same, and never in place of a device or a folder. @throws also the system's errors, and one with the code ENOTFILE */
-export function refuseSpecialFile(path: string, root: string): void {
+/**
+ * Writes a file that is readable for its owner alone from the first moment, and in its place only when it is whole; never
+ * through a link, nor in place of a device or a folder. @throws also the system's errors, and one with the code ENOTFILE
+ */
+export async function writeWhole(
+  path: string,
+  root: string,
+  work: (write: (piece: string) => void) => Promise<void> | void,
+): Promise<void> {
   refuseLinks(path, root);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
     throw Object.assign(new Error("it is not a file"), { code: "ENOTFILE" });
-}
-
-/** Writes a file that is readable for its owner alone: whole or not at all. @throws as `refuseSpecialFile` */
-export function writeWhole(path: string, root: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
-  refuseSpecialFile(path, root);
+  const file = openSync(temporary, "wx", 0o600);
   try {
-    writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
+    try {
+      await work((piece) => writeFileSync(file, piece));
+    } finally {
+      closeSync(file);
+    }
     renameSync(temporary, path);
-  } catch (error) {
+  } finally {
     rmSync(temporary, { force: true });
-    throw error;
   }
 }

@@ -72,6 +72,9 @@ describe.concurrent("a target that left the manifests", () => {
         unmanaged: 2,
       });
       expect(service.log).toHaveLength(3);
+      expect((await project.run(["snapshot", "--out", "snapshot.json"])).code).toBe(0);
+      const { value: offline } = await project.json(["plan", "--snapshot", "snapshot.json"]);
+      expect(changed(offline)).toEqual(changed(value));
       const ran = await project.run(["apply", "plan.json"]);
       expect(ran.code, ran.stdout + ran.stderr).toBe(0);
       const desk = service.targets.find(({ app }) => app === "Help Desk");
@@ -138,8 +141,8 @@ describe.concurrent("a target that left the manifests", () => {
         const ran = await project.run(["apply", "--auto-approve"]);
         expect(ran.code, ran.stdout + ran.stderr).toBe(0);
       };
-      const planned = async (): Promise<readonly unknown[]> => {
-        const { value } = await project.json(["plan"]);
+      const planned = async (...args: readonly string[]): Promise<readonly unknown[]> => {
+        const { value } = await project.json(["plan", ...args]);
         return [changed(value), list(value["orphaned"]).map((one) => at(one, "address"))];
       };
       await apply();
@@ -166,6 +169,8 @@ describe.concurrent("a target that left the manifests", () => {
         "testCase.shop.by-hand",
       ];
       expect(await planned()).toEqual([[], orphaned]);
+      expect((await project.run(["snapshot", "--out", "snapshot.json"])).code).toBe(0);
+      expect(await planned("--snapshot", "snapshot.json")).toEqual([[], orphaned]);
       await apply();
       for (const [at, file] of branch.entries())
         // oxlint-disable-next-line no-await-in-loop

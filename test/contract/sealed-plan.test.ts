@@ -2,7 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { contentOf, openSaved, type PlanFile, readPlanFile } from "../../src/app/saved-plan.ts";
-import { type Host, withSession } from "../../src/app/session.ts";
+import type { Host } from "../../src/app/project.ts";
+import { withSession } from "../../src/app/session.ts";
 import { TascError } from "../../src/model/error.ts";
 import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
 import { PLAN_FORMATS } from "../../src/render/formats.ts";

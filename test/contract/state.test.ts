@@ -419,6 +419,31 @@ describe.concurrent("apply", () => {
     });
   });
 
+  test("an import writes nothing over what an apply has recorded since it read", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { target } = seed(service);
+      const manifest = (field: string): string =>
+        `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, ${field} } }\n`;
+      await project.write({ "targets/shop.yaml": manifest("status: DRAFT") });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      service.addCase(target, { description: "By hand" });
+      await project.write({ "targets/shop.yaml": manifest('folder: "F ${secret:QA_OTP}"') });
+      const hold = service.hold({ path: /test-cases$/u }, "after");
+      const importing = await project.start(["import"], { QA_OTP: "JBSWY3DPEHPK3PXP" });
+      await hold.arrived;
+      const applied = await project.run(["apply", "--auto-approve"], { QA_OTP: "JBSWY3DPEHPK3PXP" });
+      expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+      const recorded = await project.run(["state", "pull"]);
+      const files = await project.files();
+      hold.release();
+      const imported = await importing.done;
+      expect(imported.code).toBe(1);
+      expect(imported.stderr).toContain("State of target shop changed while tasc was importing");
+      expect((await project.run(["state", "pull"])).stdout).toBe(recorded.stdout);
+      expect(await project.files()).toEqual(files);
+    });
+  });
+
   test("calls in flight stay within the concurrency, of any kind", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);

@@ -163,7 +163,7 @@ group("bind", () => {
       fc.property(state, address, fc.uuid(), (before, bound, id) => {
         fc.pre([...before.bindings.values()].every((binding) => binding.id !== id));
         const after = bindAddress(before, bound, id, []);
-        expect(after.bindings.get(bound)).toEqual({ id, fields: {} });
+        expect(after.bindings.get(bound)).toEqual({ id, fields: {}, imported: true });
         expect(after.intents.has(bound)).toBe(false);
         for (const other of knownAddresses(after))
           if (other !== bound && after.bindings.has(other))
@@ -178,7 +178,7 @@ group("bind", () => {
         const id = before.bindings.get(bound)?.id;
         fc.pre(id !== undefined && [...before.bindings.values()].filter((one) => one.id === id).length === 1);
         const after = bindAddress(before, bound, id ?? "", []);
-        expect(after.bindings.get(bound)).toEqual({ id, fields: {} });
+        expect(after.bindings.get(bound)).toEqual({ id, fields: {}, imported: true });
       }),
     );
   });

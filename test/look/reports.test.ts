@@ -208,6 +208,38 @@ describe.concurrent("tasc reports", () => {
     });
   });
 
+  test("show no secret of before in names and addresses", async () => {
+    await scene(async (stage) => {
+      const declare = (value: string): void =>
+        stage.write(
+          "targets/shop.yaml",
+          `target: shop
+app: Web Shop
+environments: { default: { discoveryUrl: "https://shop.example.com/${value}" } }
+testCases: { login: { id: ${LOGIN}, description: "Log in ${value}" } }
+`,
+        );
+      declare("${secret:QA_USER}");
+      expect((await stage.run(["apply", "--auto-approve"])).code).toBe(0);
+      const begun = await stage.control("POST", "/reports", { testTargetId: TARGET, testCaseIds: [LOGIN] });
+      const report = textAt(begun, "id");
+      await stage.control("POST", `/reports/${report}/results`, { results: { [LOGIN]: "FAILED" } });
+      declare("now");
+      for (const args of [
+        ["list", "--json"],
+        ["show", report],
+        ["show", report, "--json"],
+        ["show", report, "--junit"],
+      ]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const { code, stdout } = await stage.run(["reports", ...args]);
+        expect(code).toBe(0);
+        expect(stdout).toContain(report);
+        expect(stdout).not.toContain(SECRETS.QA_USER);
+      }
+    });
+  });
+
   test("every page is read, by the answer's key", async () => {
     await scene(
       async (stage) => {

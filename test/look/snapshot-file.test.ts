@@ -5,11 +5,12 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Snapshot, type SnapshotHead, openSnapshot } from "../../src/app/snapshot.ts";
-import { writeSnapshot, writingWhole } from "../../src/commands/snapshot.ts";
+import { writeSnapshot } from "../../src/commands/snapshot.ts";
 import { TascError } from "../../src/model/error.ts";
 import { isObject, parseJson } from "../../src/model/json.ts";
 import type { LiveTestCase } from "../../src/model/live.ts";
 import { emptyState } from "../../src/model/state.ts";
+import { writeWhole } from "../../src/render/output-file.ts";
 import { createRedactor } from "../../src/render/redact.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { liveCase } from "./live.ts";
@@ -146,7 +147,7 @@ describe("what goes in comes out", () => {
 describe("the file", () => {
   test("is for its owner alone, and in its place only when it is whole", async () => {
     const path = newFile();
-    await writingWhole(path, "/", async (write) => {
+    await writeWhole(path, "/", async (write) => {
       write(textOf(new Map()));
       const names = readdirSync(join(path, ".."));
       expect(names).toHaveLength(1);
@@ -155,7 +156,7 @@ describe("the file", () => {
     });
     expect(readdirSync(join(path, ".."))).toEqual(["snapshot.json"]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    const broken = writingWhole(path, "/", async (write) => {
+    const broken = writeWhole(path, "/", async (write) => {
       write("{");
       throw new Error("broken off");
     });

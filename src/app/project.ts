@@ -1,0 +1,136 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { PROJECT_FILE } from "../manifest/document.ts";
+import { projectFolder } from "../manifest/files.ts";
+import { type LoadOptions, type LoadedProject, type ProjectReading, loadProject } from "../manifest/load.ts";
+import { locate } from "../manifest/problem.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { type ReadSource, TascError, invalid } from "../model/error.ts";
+import type { ClientEvent } from "../model/events.ts";
+
+/*
+ * A project without its state and its service: what commands that only read manifests load.
+ */
+
+export type LogLevel = "error" | "warn" | "info" | "debug";
+
+/** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
+export interface Host {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** From 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+  readonly version: string;
+  readonly secrets: Set<string>;
+  /** Is told what the user should know although the work goes on. */
+  readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
+  readonly say?: (level: LogLevel, text: string) => void;
+  /** Asks the person at the terminal, if there is one; what is not answered has no entry. */
+  readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
+  readonly heard: (event: ClientEvent) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface Question {
+  readonly id: string;
+  readonly text?: string;
+  readonly prompt: string;
+}
+
+/** How calls are made, where it differs from what the project says. */
+export interface CallOptions {
+  readonly concurrency?: number | undefined;
+  readonly requestTimeout?: number | undefined;
+  readonly retries?: number | undefined;
+  /** Allows plain http to an address that is not this machine's. */
+  readonly insecure?: boolean | undefined;
+}
+
+export interface ProjectOptions extends CallOptions {
+  readonly chdir?: string | undefined;
+  readonly stage?: string | undefined;
+  readonly dotenv?: readonly string[];
+  /** A file with limits that manifests cannot set; else TASC_TRUST. */
+  readonly trust?: string | undefined;
+  readonly allowMissingSecrets?: boolean;
+}
+
+/** What a command needs of the project, where it is not a whole one with all secrets; it wins over the options. */
+export type ProjectNeeds = Omit<LoadOptions, "root" | "stage" | "env">;
+
+export interface Opened {
+  readonly root: string;
+  readonly env: Host["env"];
+  readonly project: LoadedProject;
+  readonly calls: CallOptions;
+}
+
+/** Opens a project, with its manifests read and resolved. @throws TascError */
+export async function openProject(
+  options: ProjectOptions,
+  host: Host,
+  needs: ProjectNeeds = {},
+): Promise<Opened> {
+  const root = projectRoot(options, host);
+  const env = readVariables(options, host, root);
+  const { stage, allowMissingSecrets = false } = options;
+  const project = await loadProject({ root, stage, env, allowMissingSecrets, ...needs });
+  for (const secret of project.secrets) host.secrets.add(secret);
+  if (!project.ok)
+    throw new TascError("invalid", project.diagnostics, (file) => project.sources.get(file)?.text);
+  return { root, env, project, calls: options };
+}
+
+/**
+ * The project's folder: the one that is named, else the working folder or the nearest above it that has a project of the
+ * same user, as git has it. A project gets the API key, so one that somebody else put into a parent folder is not taken.
+ */
+export function projectRoot(
+  { chdir }: Pick<ProjectOptions, "chdir">,
+  { cwd, say }: Pick<Host, "cwd" | "say">,
+): string {
+  if (chdir !== undefined) return resolve(cwd, chdir);
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const owner = statSync(join(folder, PROJECT_FILE), { throwIfNoEntry: false })?.uid;
+    if (owner !== undefined && (folder === cwd || owner === process.getuid?.())) {
+      if (folder !== cwd) say?.("debug", `The project is in ${folder}.`);
+      return folder;
+    }
+    if (folder === dirname(folder)) return cwd;
+  }
+}
+
+/** The project's folder to read manifests from, within the limits of `--trust` or TASC_TRUST. */
+export function openFolder(options: ProjectOptions, host: Host) {
+  const root = projectRoot(options, host);
+  const env = readVariables(options, host, root);
+  return { root, env, folder: projectFolder(root, env.TASC_TRUST) };
+}
+
+export async function invalidProject({ sources }: ProjectReading, problems: ProjectReading["problems"]) {
+  return new TascError("invalid", await locate(problems, sources), (file) => sources.get(file)?.text);
+}
+
+/**
+ * The environment with `--dotenv`: what is set already wins, and of two files the first. `--trust` sets TASC_TRUST, so
+ * that no reading of manifests is without its limits.
+ */
+export function readVariables(
+  { dotenv = [], chdir, trust }: ProjectOptions,
+  { env, cwd }: Host,
+  root: string,
+): Host["env"] {
+  const all: Record<string, string | undefined> = {};
+  for (const file of dotenv) {
+    try {
+      const text = readFileSync(resolve(chdir === undefined ? cwd : root, file), "utf8");
+      for (const [name, value] of Object.entries(parseEnv(text))) all[name] ??= value;
+    } catch {
+      throw invalid("dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
+    }
+  }
+  return { ...all, ...env, ...(trust === undefined ? {} : { TASC_TRUST: resolve(cwd, trust) }) };
+}
