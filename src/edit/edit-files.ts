@@ -146,7 +146,9 @@ export function writeTexts(root: string, texts: readonly NewText[]): void {
       done.push(one);
     }
   } catch (error) {
-    for (const one of done) takeBack(one);
+    for (const { path, before, mode } of done)
+      if (before === undefined) rmSync(path, { force: true });
+      else renameSync(writeBeside(path, before, mode), path);
     if (!isSystemError(error)) throw error;
     if (error.code === "EEXIST") throw meanwhile(current);
     throw unwritten(current, `The system says ${error.code}. Nothing was written.`);
@@ -188,11 +190,6 @@ function linkNew({ beside, path }: Prepared): void {
       throw error;
     writeFileSync(path, readFileSync(beside), { flag: "wx" });
   }
-}
-
-function takeBack({ path, before, mode }: Prepared): void {
-  if (before === undefined) rmSync(path, { force: true });
-  else renameSync(writeBeside(path, before, mode), path);
 }
 
 function meanwhile(file: string): Error {

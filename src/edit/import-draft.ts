@@ -19,7 +19,7 @@ import {
   defaultsOf,
   knownResources,
 } from "./import-known.ts";
-import { escaped } from "./rewrite.ts";
+import { cached, escaped } from "./rewrite.ts";
 
 /** A live resource as a manifest is to declare it. */
 export interface Draft {
@@ -76,11 +76,10 @@ export function foldersWith(
 export type FolderNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 export function folderNamesIn(folders: readonly Folder[]): FolderNames {
-  const namesIn = (own: readonly Folder[]) =>
-    own.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const]));
-  return new Map(
-    [...groupBy(folders, ({ target }) => target.id)].map(([id, own]) => [id, new Map(namesIn(own))]),
-  );
+  const found = new Map<string, Map<string, string>>();
+  for (const { target, id, name } of folders)
+    if (name !== undefined) cached(found, target.id, () => new Map<string, string>()).set(id, name);
+  return found;
 }
 
 /** The folders of the targets that are imported. @param inferred from other stages */
@@ -243,10 +242,11 @@ function draftsOf(
   });
   const used = new Set([...keys.values(), reserved].map((key) => key.toLowerCase()));
   for (const [id, key] of chooseKeys(requests, (key) => used.has(key) || isTaken(key))) keys.set(id, key);
-  return found
-    .map((draft) => ({ ...draft, key: keys.get(draft.live.id) ?? "" }))
-    .map((draft) => ({ ...draft, address: addressWith(draft.key) }))
-    .toSorted((a, b) => compareText(a.key, b.key));
+  const drafts = found.map((draft): Draft => {
+    const key = keys.get(draft.live.id) ?? "";
+    return { ...draft, key, address: addressWith(key) };
+  });
+  return drafts.toSorted((a, b) => compareText(a.key, b.key));
 }
 
 /**
@@ -299,7 +299,11 @@ function withPrerequisites(
     const key = keys.get(id);
     const noted = (reason: string) => ({ ...draft, notes: [...draft.notes, `${PREREQUISITE}: ${reason}`] });
     if (key === undefined) return noted(`the service has ${id}, which is not among the test cases here.`);
-    if (leadsTo(draft.key, key, next))
+    // From one to the prerequisite of it, and on.
+    const chain = new Set<string>();
+    for (let at: string | undefined = key; at !== undefined && !chain.has(at); at = next.get(at))
+      chain.add(at);
+    if (chain.has(draft.key))
       return noted(
         `the service has ${key}, which in turn runs after this one; a manifest cannot declare that.`,
       );
@@ -308,14 +312,6 @@ function withPrerequisites(
     return { ...draft, fields: { ...draft.fields, [PREREQUISITE]: key } };
   });
   return linked.filter(({ key }) => staying.has(key));
-}
-
-/** Whether going from one test case to the prerequisite of it, and on, comes by another. */
-function leadsTo(wanted: string, start: string, next: ReadonlyMap<string, string>): boolean {
-  const seen = new Set<string>();
-  for (let key: string | undefined = start; key !== undefined && !seen.has(key); key = next.get(key))
-    seen.add(key);
-  return seen.has(wanted);
 }
 
 /** What decides on the way a live value is declared, in addition to the value. */

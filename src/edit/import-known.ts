@@ -57,6 +57,10 @@ export function planProject(
   desired = desiredIn(sources.desired.stage, sources, documents) ?? sources.desired,
 ): PlannedProject {
   const { states, base } = sources;
+  const isNews = (event: StateEvent, state: State | undefined): boolean =>
+    event.type === "folder"
+      ? state?.folders.get(event.name) !== event.id
+      : event.type !== "bound" || state?.bindings.get(event.address)?.id !== event.id;
   const learnt = new Map(
     [...learning].map(([key, events]) => [key, events.filter((event) => isNews(event, states.get(key)))]),
   );
@@ -79,11 +83,6 @@ export function planProject(
   for (const [key, matched] of planned.matched)
     if (matched.live !== undefined) known.set(matched.live.id, { key, state: matched.state, matched });
   return { documents, input, learnt, known, ...planned };
-}
-
-function isNews(event: StateEvent, state: State | undefined): boolean {
-  if (event.type === "folder") return state?.folders.get(event.name) !== event.id;
-  return event.type !== "bound" || state?.bindings.get(event.address)?.id !== event.id;
 }
 
 /** What documents declare in a stage; for another than the one that is imported, no secret need be there. */
@@ -161,12 +160,10 @@ export function defaultsOf(
   stage: string,
   { name: section, fields }: SectionRow,
 ): ReadonlySet<string> {
-  const starts = [[], ["stages", stage]];
-  const set = fields.filter(({ path }) =>
-    documents.some(({ value }) =>
-      starts.some((start) => valueAt(value, [...start, "defaults", section, ...path]) !== undefined),
-    ),
+  const maps = documents.flatMap(({ value }) =>
+    [[], ["stages", stage]].map((start) => valueAt(value, [...start, "defaults", section]) ?? {}),
   );
+  const set = fields.filter(({ path }) => maps.some((map) => valueAt(map, path) !== undefined));
   return new Set(set.map(({ name }) => name));
 }
 

@@ -123,26 +123,18 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
     if (!isUsable || live === undefined || !ids.has(live.id)) return [];
     // What the import itself binds does not say that tasc applied the target, so its batch generations are held.
     const isApplied = before !== undefined && before.bindings.size > 0;
-    const bindings = isApplied ? withoutMark(one.state?.bindings ?? []) : new Map<Address, Binding>();
+    // As if an apply had taken them up: that they are imported is nothing new.
+    const bindings = new Map<Address, Binding>();
+    for (const [address, binding] of isApplied ? (one.state?.bindings ?? []) : [])
+      bindings.set(address, defined({ ...binding, imported: undefined }));
     const state = one.state && { ...one.state, bindings };
-    return [
-      [
-        key,
-        refreshEvents({ ...one, state }, fingerprints, () => true).filter(({ type }) => type !== "unbound"),
-      ],
-    ];
+    const events = refreshEvents({ ...one, state }, fingerprints, () => true);
+    return [[key, events.filter(({ type }) => type !== "unbound")]];
   });
   const marked = (event: StateEvent): StateEvent =>
     event.type === "bound" ? { ...event, imported: true } : event;
   const all = [...joined(learnt, settled)].filter(([, events]) => events.length > 0);
   return new Map(all.map(([key, events]) => [key, events.map(marked)]));
-}
-
-/** As if an apply had taken them up: that they are imported is nothing new. */
-function withoutMark(bindings: Iterable<readonly [Address, Binding]>): Map<Address, Binding> {
-  return new Map(
-    [...bindings].map(([address, binding]) => [address, defined({ ...binding, imported: undefined })]),
-  );
 }
 
 /** In which stages new resources exist, and which files are there. */
@@ -157,12 +149,8 @@ function placing({ stages, desired: { stage }, reading }: ImportSources, { folde
       others.some((other) => manifests.layersOf({ stage: other, address: targetAddress(key) }).length > 0),
     exists: (file: string) => {
       const parent = file.slice(0, Math.max(file.lastIndexOf("/"), 0));
-      const names = cached(
-        listed,
-        parent,
-        () => new Set(folder.list(parent).map(({ name }) => name.toLowerCase())),
-      );
-      return names.has(file.slice(file.lastIndexOf("/") + 1).toLowerCase());
+      const list = () => new Set(folder.list(parent).map(({ name }) => name.toLowerCase()));
+      return cached(listed, parent, list).has(file.slice(file.lastIndexOf("/") + 1).toLowerCase());
     },
   };
 }

@@ -148,8 +148,11 @@ function pulledValue(field: Field, live: LiveResource, declared: DeclaredField):
   if (isUnknown(value) || reading.kind === "hidden")
     return isPlanned ? { reason: "The service does not return it; the next apply sends it." } : undefined;
   const found = compareField(field, value, live, memory, expectedLive(matched, field, value));
-  if (found.kind !== "differs" && !hasMovedSelectors(field, value, live, memory)) return undefined;
   const isElements = field.compare === "elements";
+  // No comparison of elements tells that the service has changed the selectors that it made of a locator line.
+  const isMoved = (declared: ValueObject, at: number): boolean =>
+    movedByService({ declared, at, live: live.elements?.[at] }, memory);
+  if (found.kind !== "differs" && !(isElements && declaredElements(value).some(isMoved))) return undefined;
   if (!isFixed(field)) {
     if (mayHoldSecret(field, memory) && (isElements || !isSensitive(value)))
       return left(
@@ -194,14 +197,6 @@ function left(reason: string): PulledValue {
 function shortly(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
-}
-
-/** Whether the service has changed the selectors that it made of a locator line, which no comparison of elements tells. */
-function hasMovedSelectors(field: Field, value: Value, { elements }: LiveResource, memory: Memory): boolean {
-  if (field.compare !== "elements") return false;
-  return declaredElements(value).some((declared, at) =>
-    movedByService({ declared, at, live: elements?.[at] }, memory),
-  );
 }
 
 /**

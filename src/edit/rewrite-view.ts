@@ -5,11 +5,11 @@ import { EXIT } from "../model/error.ts";
 import { type JsonObject, defined } from "../model/json.ts";
 import { placeText } from "../render/diagnostics.ts";
 import { fieldName } from "../render/fields.ts";
-import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
+import { type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
 import { count } from "../render/words.ts";
 import { type NewText, makeTexts, writeTexts } from "./edit-files.ts";
 import { patchOf } from "./patch.ts";
-import type { Excluded, NotRewritten, Rewrite, Rewritten } from "./rewrite.ts";
+import type { Excluded, NotRewritten, Rewrite } from "./rewrite.ts";
 
 /** How a rewriting of manifests is proved, shown and written. */
 export interface RewriteOptions {
@@ -64,22 +64,19 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
     },
     text: [
       [[strong(title)]],
-      ...fieldSections(changes, (change) => changeBlocks(change, placeOf)),
+      ...fieldSections(changes, ({ path, sensitive, before, after, slot, alsoStages = [] }) => {
+        const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.join(", ")})`;
+        return [
+          { field: { path, ...defined({ sensitive, before, after }) } },
+          ["  ", faint(`${placeText(placeOf(slot))}  ${slot.layer}${also}`)],
+        ];
+      }),
       leftSection(left, placeOf),
       ...(dryRun ? files.map(({ diff }) => patchSection(diff)) : []),
       [changes.length + left.length === 0 ? nothing : [strong(summaryText(rewrite, files.length, dryRun))]],
     ],
     exitCode: left.some((one) => one.failed) ? EXIT.failed : EXIT.done,
   };
-}
-
-function changeBlocks(change: Rewritten, placeOf: PlaceOf): readonly Block[] {
-  const { path, sensitive, before, after, slot, alsoStages = [] } = change;
-  const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.join(", ")})`;
-  return [
-    { field: { path, ...defined({ sensitive, before, after }) } },
-    ["  ", faint(`${placeText(placeOf(slot))}  ${slot.layer}${also}`)],
-  ];
 }
 
 function leftSection(left: readonly NotRewritten[], placeOf: PlaceOf): Section {

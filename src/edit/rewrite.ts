@@ -218,7 +218,10 @@ export class Manifests implements ProjectDocuments {
       const section = SECTIONS.find((one) => one.kind === kind);
       if (section === undefined) return [targetAddress(target)];
       return cached(this.#index.addresses, `${kind} ${target}`, () => {
-        const scopes = documents.flatMap(({ value }) => [value, ...mapsIn(value.stages)]);
+        const scopes = documents.flatMap(({ value }) => [
+          value,
+          ...(isObject(value.stages) ? Object.values(value.stages).filter(isObject) : []),
+        ]);
         const keys = scopes.flatMap((scope) => {
           const resources = scope[section.name];
           return isObject(resources) ? Object.keys(resources) : [];
@@ -257,10 +260,6 @@ function indexOf({ documents }: ProjectDocuments) {
     layers: new Map<string, ReturnType<typeof stageLayers>>(),
     addresses: new Map<string, readonly Address[]>(),
   };
-}
-
-function mapsIn(value: Json | undefined): readonly JsonObject[] {
-  return isObject(value) ? Object.values(value).filter(isObject) : [];
 }
 
 /** What is known under a name; it is made when it is first asked for. */

@@ -53,7 +53,10 @@ async function readCarefully(
   const problems: ManifestProblem[] = [];
   const add = (value: Json, root: Path): void => {
     if (isObject(value)) documents.push({ ...source, root, value });
-    else problems.push(notAMap(file, root, value));
+    else {
+      const detail = `Found ${showFound(value, true)}, where keys like \`target:\` are expected.`;
+      problems.push(manifestProblem("wrong-type", { file, path: root }, "A manifest must be a map", detail));
+    }
   };
   // The parser that explains is loaded for the first text that the fast one leaves to it.
   const addSlowly = async (part: string, root: Path, line: number): Promise<void> => {
@@ -79,15 +82,6 @@ async function readCarefully(
     if (documents.length + problems.length === 0) await addSlowly("", FIRST, 0);
   }
   return { documents, source, problems };
-}
-
-function notAMap(file: string, path: Path, value: Json): ManifestProblem {
-  return manifestProblem(
-    "wrong-type",
-    { file, path },
-    "A manifest must be a map",
-    `Found ${showFound(value, true)}, where keys like \`target:\` are expected.`,
-  );
 }
 
 function yamlProblem(file: string, { line, column, code, message, hint }: YamlProblem): ManifestProblem {

@@ -79,7 +79,8 @@ export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): F
   const keep = (real: string, path: string): void => {
     const known = found.get(real);
     if (HIDDEN.test(real)) hidden.add(path);
-    else if (known === undefined || isShorter(path, known)) found.set(real, path);
+    else if (known === undefined || (path.length - known.length || compareText(path, known)) < 0)
+      found.set(real, path);
   };
   const follow = (place: Standing, progress: MatchedPatterns): void => {
     const { path } = place;
@@ -87,7 +88,9 @@ export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): F
     if (!(kind === "folder" ? isOpen(progress) : isComplete(progress))) return;
     if (real === undefined) escaping.add(path);
     else if (kind === "file") keep(real, path);
-    else if (kind === "folder" && !leadsBack(real, place)) {
+    else if (kind === "folder") {
+      const isBack = [place.real, ...place.above].some((folder) => `${folder}/`.startsWith(`${real}/`));
+      if (real === "" || isBack) return;
       const same = links.get(path.length) ?? [];
       links.set(path.length, same);
       same.push([{ path, real, above: [...place.above, place.real] }, progress]);
@@ -123,17 +126,8 @@ export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): F
   return { files: sorted(found.values()), escaping: sorted(escaping), hidden: sorted(hidden) };
 }
 
-function isShorter(path: string, other: string): boolean {
-  return path.length < other.length || (path.length === other.length && path < other);
-}
-
 function below(folder: string, name: string): string {
   return folder === "" ? name : `${folder}/${name}`;
-}
-
-/** Whether following a link to this folder would come by a place where the walk already is. */
-function leadsBack(real: string, { real: here, above }: Standing): boolean {
-  return real === "" || [here, ...above].some((folder) => `${folder}/`.startsWith(`${real}/`));
 }
 
 /**
@@ -215,6 +209,5 @@ function isComplete(progress: MatchedPatterns): boolean {
 
 /** Whether anything further down can still be meant. */
 function isOpen(progress: MatchedPatterns): boolean {
-  for (const pattern of progress) if (pattern !== DONE) return true;
-  return false;
+  return [...progress].some((pattern) => pattern !== DONE);
 }

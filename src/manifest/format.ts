@@ -30,10 +30,8 @@ function formatDocument(text: string, root: ManifestPart): string {
 
 /** Nothing is lost, comments neither: what changes its place is all there. */
 function sameCharacters(a: string, b: string): boolean {
-  const counts = new Map<string, number>();
-  for (const character of a) counts.set(character, (counts.get(character) ?? 0) + 1);
-  for (const character of b) counts.set(character, (counts.get(character) ?? 0) - 1);
-  return [...counts.values()].every((count) => count === 0);
+  const [inA = "", inB = ""] = [a, b].map((text) => text.split("").toSorted().join(""));
+  return inA === inB;
 }
 
 class Formatter {

@@ -101,18 +101,10 @@ export class Interpolator {
   }
 
   #placeholder(part: Placeholder): Interpolated {
-    switch (part.kind) {
-      case "stage":
-        return plain(this.#sources.stage);
-      case "env":
-        return this.#env(part);
-      case "secret":
-        return this.#secret(part);
-      case "file":
-        return this.#file(part);
-      case "var":
-        return this.#variable(part);
-    }
+    if (part.kind === "stage") return plain(this.#sources.stage);
+    if (part.kind === "env") return this.#env(part);
+    if (part.kind === "secret") return this.#secret(part);
+    return part.kind === "file" ? this.#file(part) : this.#variable(part);
   }
 
   #env({ name, fallback, source }: Of<"env">): Interpolated {
@@ -333,7 +325,6 @@ type TemplateFault = { readonly source: string; readonly reason: string };
 
 const BODY = /^(env|secret|file|var):(.*)$/s;
 const ENV = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
-const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const KEY = new RegExp(KEY_PATTERN);
 const FORMS =
   "`${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`";
@@ -379,39 +370,34 @@ function placeholder(source: string, body: string): Placeholder | TemplateFault 
   if (body === "stage") return { source, kind: "stage" };
   const fault = (reason: string): TemplateFault => ({ source, reason });
   const [, kind, rest] = BODY.exec(body) ?? [];
-  if (kind === undefined || rest === undefined) return fault(unknownKind(body));
+  if (kind === undefined || rest === undefined) {
+    const guess = nearest(body.trim().split(":", 1)[0] ?? "", ["env", "secret", "file", "var", "stage"]);
+    const meant = guess === "stage" ? "${stage}" : `\${${guess}:…}`;
+    return fault(
+      `An interpolation is ${FORMS}.${didYouMean(guess === undefined ? undefined : meant)} ${ESCAPE}`,
+    );
+  }
   if (rest.includes("${"))
     return fault("Interpolations cannot be nested. Define the inner one under `vars` and use `${var:name}`.");
-  switch (kind) {
-    case "env": {
-      const [, name, fallback] = ENV.exec(rest) ?? [];
-      if (name !== undefined) return { source, kind, name, fallback };
-      return fault(
-        "`env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
-      );
-    }
-    case "secret":
-      if (ENV_NAME.test(rest)) return { source, kind, name: rest };
-      return fault(
-        rest.includes(":-")
-          ? "A secret cannot have a fallback, because the fallback would be readable here."
-          : "`secret:` takes the name of an environment variable: letters, digits and `_`.",
-      );
-    case "file":
-      return rest.trim() === "" ? fault("The path is missing.") : { source, kind, path: rest };
-    default:
-      return KEY.test(rest)
-        ? { source, kind: "var", name: rest }
-        : fault("`var:` takes a name under `vars`: letters, digits, `_` and `-`.");
-  }
-}
-
-function unknownKind(body: string): string {
-  const word = body.trim().split(":", 1)[0] ?? "";
-  const guess = nearest(word, ["env", "secret", "file", "var", "stage"]);
-  const hint =
-    guess === undefined ? "" : ` Did you mean \`${guess === "stage" ? "${stage}" : `\${${guess}:…}`}\`?`;
-  return `An interpolation is ${FORMS}.${hint} ${ESCAPE}`;
+  if (kind === "file")
+    return rest.trim() === "" ? fault("The path is missing.") : { source, kind, path: rest };
+  const [, name, fallback] = ENV.exec(rest) ?? [];
+  if (kind === "env")
+    return name === undefined
+      ? fault(
+          "`env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
+        )
+      : { source, kind, name, fallback };
+  if (kind === "var")
+    return KEY.test(rest)
+      ? { source, kind, name: rest }
+      : fault("`var:` takes a name under `vars`: letters, digits, `_` and `-`.");
+  if (name === rest) return { source, kind: "secret", name };
+  return fault(
+    rest.includes(":-")
+      ? "A secret cannot have a fallback, because the fallback would be readable here."
+      : "`secret:` takes the name of an environment variable: letters, digits and `_`.",
+  );
 }
 
 /** The circles in a graph in which each node points to one other at most, each once, from its first member in order and back to it. */

@@ -151,7 +151,11 @@ export async function locate(
     const { file, line, column } = placeOf(related, "key");
     return { ...rest, detail: `${detail} The other place is ${file}:${line}:${column}.`, place };
   });
-  return located.toSorted(byPlace);
+  return located.toSorted(({ place: a, code }, { place: b, code: other }) =>
+    a === undefined || b === undefined
+      ? Number(a === undefined) - Number(b === undefined)
+      : compareText(a.file, b.file) || a.line - b.line || a.column - b.column || compareText(code, other),
+  );
 }
 
 /** Looks up lines and columns. A file is read and parsed for the first place in it that is asked for. */
@@ -167,11 +171,4 @@ export async function placesIn(
     }
     return { file, ...(opened.get(file)?.positionOf(path, at, within) ?? { line: 1, column: 1 }) };
   };
-}
-
-function byPlace({ place: a, code }: Diagnostic, { place: b, code: otherCode }: Diagnostic): number {
-  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
-  return (
-    compareText(a.file, b.file) || a.line - b.line || a.column - b.column || compareText(code, otherCode)
-  );
 }

@@ -73,7 +73,8 @@ function problemsOf(
       "must come from a secret or a file",
       `\`${text}\` brings in other values. Write \`\${secret:NAME}\` or \`\${file:path}\`; a \`\${var:name}\` is possible if it resolves to nothing but these.`,
     );
-  else if (filled.sensitive && !mayBeSecret(part))
+  // A secret is a text to us; and what others refer to, or count with, must be seen in the plan.
+  else if (filled.sensitive && (part.open === true || !TEXTUAL.has(part.shape.type)))
     add(
       "secret-misplaced",
       "cannot be a secret",
@@ -86,10 +87,7 @@ function problemsOf(
   return problems;
 }
 
-/** A secret is a text to us; and what others refer to, or count with, must be seen in the plan. */
-function mayBeSecret({ shape, open }: ManifestPart): boolean {
-  return open !== true && ["string", "url", "enum", "scalar", "json"].includes(shape.type);
-}
+const TEXTUAL: ReadonlySet<string> = new Set(["string", "url", "enum", "scalar", "json"]);
 
 function protect(text: string, { interpolator }: ResolveContext): Secret {
   interpolator.protect(text);

@@ -138,32 +138,19 @@ export function allowed(shape: ManifestShape): string {
     return shape.type === "duration" && shape.longestDays !== undefined
       ? `a duration of up to ${shape.longestDays} days, e.g. \`24h\` or \`7d\``
       : TEXTS[shape.type].words;
-  switch (shape.type) {
-    case "string":
-      return (shape.minLength ?? 0) > 0 ? "a string that is not empty" : "a string";
-    case "integer":
-      return `an integer${bounds(shape.minimum)}`;
-    case "number":
-      return `a number${bounds(shape.minimum, shape.maximum)}`;
-    case "version":
-      return String(shape.version);
-    case "boolean":
-      return "`true` or `false`";
-    case "enum":
-      return `${shape.values.length > 1 ? "one of " : ""}${listWords(shape.values, "or")}`;
-    case "scalar":
-      return "a string, a number or a boolean";
-    case "list":
-      return "a list";
-    case "object":
-    case "map":
-    case "json":
-      return "a map";
-    case "reference":
-      return shape.to === "environment"
-        ? "the key of an environment of the same target"
-        : "the key of a test case of the same target, or `{ description: … }` of one that is not managed here";
-  }
+  if (shape.type === "string") return (shape.minLength ?? 0) > 0 ? "a string that is not empty" : "a string";
+  if (shape.type === "integer") return `an integer${bounds(shape.minimum)}`;
+  if (shape.type === "number") return `a number${bounds(shape.minimum, shape.maximum)}`;
+  if (shape.type === "version") return String(shape.version);
+  if (shape.type === "boolean") return "`true` or `false`";
+  if (shape.type === "enum")
+    return `${shape.values.length > 1 ? "one of " : ""}${listWords(shape.values, "or")}`;
+  if (shape.type === "scalar") return "a string, a number or a boolean";
+  if (shape.type === "list") return "a list";
+  if (shape.type !== "reference") return "a map";
+  return shape.to === "environment"
+    ? "the key of an environment of the same target"
+    : "the key of a test case of the same target, or `{ description: … }` of one that is not managed here";
 }
 
 function bounds(minimum: number | undefined, maximum?: number): string {
@@ -237,29 +224,16 @@ const NUMBER = /^[-+]?[0-9]+(?:\.[0-9]+)?$/;
 export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined {
   const text = String(value);
   if (isTextual(shape)) return isOfType(shape, text) ? text : undefined;
-  switch (shape.type) {
-    case "string":
-      return text.length >= (shape.minLength ?? 0) ? text : undefined;
-    case "integer":
-      return inside(INTEGER.test(text) ? Number(text) : Number.NaN, shape, Number.isSafeInteger);
-    case "number":
-      return inside(NUMBER.test(text) ? Number(text) : Number.NaN, shape, Number.isFinite);
-    case "version":
-      return Number(text) === shape.version ? shape.version : undefined;
-    case "boolean":
-      return text === "true" ? true : text === "false" ? false : undefined;
-    case "enum":
-      return shape.values.includes(text) ? text : undefined;
-    case "scalar":
-    case "json":
-      return value;
-    case "list":
-    case "object":
-    case "map":
-      return undefined;
-    case "reference":
-      return isOfType({ type: "key" }, text) ? text : undefined;
-  }
+  if (shape.type === "string") return text.length >= (shape.minLength ?? 0) ? text : undefined;
+  if (shape.type === "integer")
+    return inside(INTEGER.test(text) ? Number(text) : Number.NaN, shape, Number.isSafeInteger);
+  if (shape.type === "number")
+    return inside(NUMBER.test(text) ? Number(text) : Number.NaN, shape, Number.isFinite);
+  if (shape.type === "version") return Number(text) === shape.version ? shape.version : undefined;
+  if (shape.type === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
+  if (shape.type === "enum") return shape.values.includes(text) ? text : undefined;
+  if (shape.type === "reference") return isOfType({ type: "key" }, text) ? text : undefined;
+  return shape.type === "scalar" || shape.type === "json" ? value : undefined;
 }
 
 function inside(

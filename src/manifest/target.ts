@@ -17,6 +17,7 @@ import type { Origin } from "../model/diagnostic.ts";
 import { type JsonObject, type Path, isArray, isObject, valueAt } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
 import type { Value } from "../model/value.ts";
+import { groupBy } from "../render/words.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
 import type { Interpolator } from "./interpolation.ts";
 import { type ManifestProblem, manifestProblem } from "./problem.ts";
@@ -175,16 +176,10 @@ interface TargetDocuments {
 export function groupByTarget(documents: readonly Document[]): readonly TargetDocuments[] {
   const known = GROUPED.get(documents);
   if (known !== undefined) return known;
-  const groups = new Map<string, Document[]>();
-  for (const document of documents) {
-    const { target } = document.value;
-    if (typeof target !== "string") continue;
-    const group = groups.get(target);
-    if (group === undefined) groups.set(target, [document]);
-    else group.push(document);
-  }
-  const grouped = [...groups]
-    .map(([key, members]) => ({ key, base: baseLayers(members) }))
+  const grouped = [
+    ...groupBy(documents, ({ value: { target } }) => (typeof target === "string" ? target : "")),
+  ]
+    .flatMap(([key, members]) => (key === "" ? [] : [{ key, base: baseLayers(members) }]))
     .toSorted((a, b) => compareText(a.key, b.key));
   GROUPED.set(documents, grouped);
   return grouped;

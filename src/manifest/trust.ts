@@ -38,17 +38,14 @@ const GLOBS = ["protected", "requireTags"] as const;
 
 /** Reads a trust file. @throws TascError where it cannot be read as one: no limit may be lost to a misspelt key. */
 export async function readTrust(file: string): Promise<TrustOf> {
-  const root = mapOf(file, "the file", await readYaml(file));
-  const known = ["version", ...LISTS, "statePath", "policy", "stages"];
-  onlyKeys(file, root, known);
+  const own = [...LISTS, "statePath", "policy"];
+  const root = mapOf(file, "the file", await readYaml(file), ["version", ...own, "stages"]);
   if (root.version !== 1) throw wrong(file, "`version` must be 1");
   const base = trustOf(file, root);
   const stages = new Map(
     Object.entries(mapOf(file, "`stages`", root.stages ?? {})).map(([stage, value]) => {
-      const map = mapOf(file, `\`stages.${stage}\``, value);
-      onlyKeys(file, map, [...LISTS, "statePath", "policy"]);
-      const own = trustOf(file, map);
-      return [stage, { ...base, ...own, policy: stricter(base.policy ?? {}, own.policy ?? {}) }];
+      const trust = trustOf(file, mapOf(file, `\`stages.${stage}\``, value, own));
+      return [stage, { ...base, ...trust, policy: stricter(base.policy ?? {}, trust.policy ?? {}) }];
     }),
   );
   return (stage) => {
@@ -84,20 +81,20 @@ function trustOf(file: string, map: JsonObject): Trust {
     const compiled = compileGlob(glob);
     if ("fault" in compiled) throw wrong(file, `\`${glob}\` in \`variables\`: ${compiled.fault}`);
   }
-  const policy = map.policy === undefined ? undefined : policyOf(file, mapOf(file, "`policy`", map.policy));
+  const policy = map.policy === undefined ? undefined : policyOf(file, map.policy);
   const { statePath } = map;
   if (statePath !== undefined && typeof statePath !== "string")
     throw wrong(file, "`statePath` must be a string");
   return defined({ origins, stateHosts, statePath, variables, policy });
 }
 
-function policyOf(file: string, map: JsonObject): Policy {
-  onlyKeys(file, map, [...NUMBERS, ...GLOBS, "sameCommit"]);
+function policyOf(file: string, value: Json): Policy {
+  const map = mapOf(file, "`policy`", value, [...NUMBERS, ...GLOBS, "sameCommit"]);
   const policy: Writable = {};
   for (const key of NUMBERS) {
-    const value = map[key];
-    const number = key === "planExpiry" && typeof value === "string" ? parseDuration(value, 30) : value;
-    if (value === undefined) continue;
+    const limit = map[key];
+    const number = key === "planExpiry" && typeof limit === "string" ? parseDuration(limit, 30) : limit;
+    if (limit === undefined) continue;
     if (typeof number !== "number" || number < 0) throw wrong(file, `\`policy.${key}\` does not fit`);
     policy[key] = number;
   }
@@ -132,15 +129,11 @@ function textsOf(file: string, key: string, value: Json | undefined): readonly s
   return texts;
 }
 
-function mapOf(file: string, what: string, value: Json): JsonObject {
+function mapOf(file: string, what: string, value: Json, known?: readonly string[]): JsonObject {
   if (!isObject(value)) throw wrong(file, `${what} must be a map`);
-  return value;
-}
-
-function onlyKeys(file: string, map: JsonObject, known: readonly string[]): void {
-  const strange = Object.keys(map).find((key) => !known.includes(key));
-  if (strange === undefined) return;
-  const guess = nearest(strange, known);
+  const strange = Object.keys(value).find((key) => known?.includes(key) === false);
+  if (strange === undefined) return value;
+  const guess = nearest(strange, known ?? []);
   throw wrong(file, `unknown key \`${strange}\`${guess === undefined ? "" : `; did you mean \`${guess}\`?`}`);
 }
 

@@ -7,6 +7,7 @@ import {
   parseJson,
   valueAt,
 } from "../../model/json.ts";
+import { groupBy } from "../../render/words.ts";
 import type { Document } from "../document.ts";
 import { isTemplate, parseTemplate } from "../interpolation.ts";
 import {
@@ -58,15 +59,9 @@ export function explainShape(
     if (!isMissing) spoilt.push(path);
     lossy ||= isLoss(path);
   };
-  const bySite = new Map<string, SchemaFinding[]>();
-  for (const finding of findings) {
-    // That a branch does not hold is said by what does not hold in it.
-    if (finding.keyword === "if") continue;
-    const known = bySite.get(finding.instancePath);
-    if (known === undefined) bySite.set(finding.instancePath, [finding]);
-    else known.push(finding);
-  }
-  for (const [pointer, found] of bySite) {
+  // That a branch does not hold is said by what does not hold in it.
+  const telling = findings.filter(({ keyword }) => keyword !== "if");
+  for (const [pointer, found] of groupBy(telling, ({ instancePath }) => instancePath)) {
     const path = pathOf(pointer, whole);
     const parts = partsAlong(DOCUMENTS[kind], path);
     const part = parts[path.length] ?? JSON_PART;
@@ -91,16 +86,11 @@ export function explainShape(
     for (const key of strange) {
       const inner = [...path, key];
       const isOwn = known.length === 0 || isTemplate(key);
-      const allowedHere = `${didYouMean(isOwn ? undefined : nearest(key, known))} Allowed here: ${listWords(known, "and")}.`;
+      const guess = didYouMean(isOwn ? undefined : nearest(key, known));
+      const allowedHere = `${guess} Allowed here: ${listWords(known, "and")}.`.trimStart();
       const problem = isOwn
         ? manifestProblem("bad-key", originOf(inner), `\`${key}\` cannot be a key`, whyBad(value, key), KEY)
-        : manifestProblem(
-            "unknown-key",
-            originOf(inner),
-            `Unknown key \`${key}\``,
-            allowedHere.trimStart(),
-            KEY,
-          );
+        : manifestProblem("unknown-key", originOf(inner), `Unknown key \`${key}\``, allowedHere, KEY);
       add(inner, problem);
     }
     for (const key of required) {
@@ -115,20 +105,11 @@ export function explainShape(
     const mayShow = !parts.some(isHidden) && !holdsHidden(part);
     const isOpenSecret =
       part.secret === true && value !== null && value !== undefined && typeof value !== "object";
-    const problem = isOpenSecret
-      ? manifestProblem(
-          "secret-in-clear",
-          originOf(path),
-          `${name} must come from a secret or a file`,
-          secretDetail(String(value)),
-        )
-      : manifestProblem(
-          "bad-value",
-          originOf(path),
-          `${name} must be ${allowedIn(part)}`,
-          `Found ${showFound(value, mayShow)}.${hint(value, part, mayShow)}`,
-        );
-    add(path, problem);
+    const wrong = `Found ${showFound(value, mayShow)}.${hint(value, part, mayShow)}`;
+    const [code, fault, detail] = isOpenSecret
+      ? ["secret-in-clear", "come from a secret or a file", secretDetail(String(value))]
+      : ["bad-value", `be ${allowedIn(part)}`, wrong];
+    add(path, manifestProblem(code, originOf(path), `${name} must ${fault}`, detail));
   }
   return { document: { ...document, value: withoutAll(whole, spoilt) }, problems, lossy };
 }
