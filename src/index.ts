@@ -231,19 +231,14 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
         "missing-secrets",
         "A project that was loaded with allowMissingSecrets cannot be applied",
       );
-    const { outcome, exitCode } = await applyProject(
-      session,
-      {
-        saved,
-        overridePolicy: inside.options.overridePolicy ?? [],
-        wait: durationOf("wait", options.wait),
-        lockTimeout: durationOf("lockTimeout", options.lockTimeout),
-      },
-      {
-        emit: (event) => options.onEvent?.(event),
-        signal: options.signal,
-      },
-    );
+    const request = {
+      saved,
+      overridePolicy: inside.options.overridePolicy ?? [],
+      wait: durationOf("wait", options.wait),
+      lockTimeout: durationOf("lockTimeout", options.lockTimeout),
+    };
+    const emit = (event: ApplyEvent) => options.onEvent?.(event);
+    const { outcome, exitCode } = await applyProject(session, request, { emit, signal: options.signal });
     const diagnostics = publicDiagnostics(said, inside.redactor);
     return { ...outcome, ok: exitCode === EXIT.done, exitCode, diagnostics };
   });
@@ -280,13 +275,7 @@ export async function render(
   const extras = inside?.saved.extras ?? {};
   const redactor = inside?.redactor ?? createRedactor([]);
   const source = (file: string): string | undefined => inside?.opened.project.sources.get(file)?.text;
-  const text = await renderPlan(format, shown, extras, {
-    style: PLAIN,
-    width,
-    verbose,
-    source,
-    budget,
-  });
+  const text = await renderPlan(format, shown, extras, { style: PLAIN, width, verbose, source, budget });
   return format === "text" ? safeOutput(redactor.text(text), { colour: false }) : redactor.document(text);
 }
 
@@ -323,12 +312,10 @@ function publicDiagnostics(all: readonly Diagnostic[], redactor: Redactor): read
 }
 
 function callsOf({ requestTimeout, retries, concurrency, insecure }: CallOptions): SessionCalls {
-  for (const [name, value, least] of [
-    ["retries", retries, 0],
-    ["concurrency", concurrency, 1],
-  ] as const)
-    if (value !== undefined && value < least)
-      throw invalid("bad-option", `${name} takes a whole number from ${least} up`);
+  const least = (name: string, from: number) =>
+    invalid("bad-option", `${name} takes a whole number from ${from} up`);
+  if (retries !== undefined && retries < 0) throw least("retries", 0);
+  if (concurrency !== undefined && concurrency < 1) throw least("concurrency", 1);
   return { requestTimeout: durationOf("requestTimeout", requestTimeout), retries, concurrency, insecure };
 }
 

@@ -195,20 +195,14 @@ async function stillReviewed(
   // What the base's manifests call a live resource was known to `plan --base` alone.
   const isKnown = errorCodes(saved).includes("policy-protected") && !overridePolicy.includes("protected");
   const refusing = new Set([...judged.refusing, ...(isKnown ? ["protected"] : [])]);
-  if (refusing.size > 0)
-    throw new TascError(
-      "failed",
-      [
-        ...located,
-        {
-          severity: "error",
-          code: "policy-refused",
-          summary: "Nothing was applied: the policy refuses this plan",
-          detail: `To apply it anyway, add:\n${[...refusing].map((rule) => `--override-policy ${rule}`).join(" ")}`,
-        },
-      ],
-      session.source,
+  if (refusing.size > 0) {
+    const { diagnostics } = failed(
+      "policy-refused",
+      "Nothing was applied: the policy refuses this plan",
+      `To apply it anyway, add:\n${[...refusing].map((rule) => `--override-policy ${rule}`).join(" ")}`,
     );
+    throw new TascError("failed", [...located, ...diagnostics], session.source);
+  }
   session.host.warn(located, session.source);
   return left;
 }

@@ -30,14 +30,10 @@ export async function beginRun(
   if (plan.changes.length === 0 && !mayFollowUp) return undefined;
   const { world } = await session.states();
   const { id, since, who, job, folder } = createLockInfo(world, "tasc apply");
-  return defined({
-    id,
-    at: since,
-    who,
-    where: job ?? folder,
-    commit: commitOf(session),
-    plan: digest ?? digestOf(plan),
-  });
+  const { root, env } = session;
+  // As the pipeline says, or else as git does.
+  const commit = (env["GITHUB_SHA"] ?? env["CI_COMMIT_SHA"]) || git(root, ["rev-parse", "HEAD"]);
+  return defined({ id, at: since, who, where: job ?? folder, commit, plan: digest ?? digestOf(plan) });
 }
 
 /** Refuses a saved plan that was applied before, also where nothing shows it: write-only fields, batch generations. */
@@ -63,13 +59,6 @@ function digestOf({ stage, changes }: Plan): string {
     .update(JSON.stringify([stage, content]))
     .digest("hex")
     .slice(0, 16);
-}
-
-/** The commit that is applied: as the pipeline says, or else as git does. */
-function commitOf({ root, env }: Session): string | undefined {
-  const told = env["GITHUB_SHA"] ?? env["CI_COMMIT_SHA"];
-  if (told !== undefined && told !== "") return told;
-  return git(root, ["rev-parse", "HEAD"]);
 }
 
 /**

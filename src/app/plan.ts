@@ -1,8 +1,8 @@
 import { locate, nearest, placesIn } from "../manifest/problem.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { type Address, isAddress } from "../model/address.ts";
-import { type DesiredResource, originIn, originOf, resourcesOf } from "../model/desired.ts";
-import type { Diagnostic, Place } from "../model/diagnostic.ts";
+import { type DesiredResource, byAddress, originIn, originOf, resourcesOf } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { TascError } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
@@ -60,7 +60,7 @@ export function judge(
   planned: Planned,
   inScope: (address: Address) => boolean,
   overridePolicy: readonly PolicyRule[],
-): { readonly diagnostics: readonly Diagnostic[]; readonly refusing: readonly PolicyRule[] } {
+) {
   const layers = settingsLayers(project.project, stage);
   const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
   const violations = violationsOf({ ...planned, policy, inScope, ruleOrigin });
@@ -76,24 +76,14 @@ export function planMeta({ version, now }: Pick<Host, "version" | "now">): PlanM
 
 /** What a plan shows beyond its public form, with the places of its changes: the manifests are parsed again for them. */
 export async function placedExtras(plan: Plan, session: Session): Promise<PlanExtras> {
-  return { ...planExtras(plan), places: await placesOfChanges(plan, session) };
-}
-
-async function placesOfChanges(
-  plan: Plan,
-  { project, desired }: Session,
-): Promise<Readonly<Record<string, Place>>> {
-  const resources = new Map(
-    desired.targets.flatMap(resourcesOf).map((resource) => [resource.address, resource]),
-  );
-  const placeOf = await placesIn(project.sources);
-  return Object.fromEntries(
-    plan.changes.flatMap(({ address, fields }) => {
-      const resource = resources.get(address);
-      const origin = resource && (originOf(resource, fields[0]?.path) ?? originOf(resource));
-      return origin === undefined ? [] : [[address, placeOf(origin)]];
-    }),
-  );
+  const resources = byAddress(session.desired.targets.flatMap(resourcesOf));
+  const placeOf = await placesIn(session.project.sources);
+  const places = plan.changes.flatMap(({ address, fields }) => {
+    const resource = resources.get(address);
+    const origin = resource && (originOf(resource, fields[0]?.path) ?? originOf(resource));
+    return origin === undefined ? [] : [[address, placeOf(origin)] as const];
+  });
+  return { ...planExtras(plan), places: Object.fromEntries(places) };
 }
 
 /** Refuses addresses and globs that mean nothing in the project: most likely typing errors. */
@@ -130,8 +120,12 @@ function onDemandFaults(
   const resource = declared.get(text);
   if (resource === undefined) {
     const candidates = [...declared.values()].filter((one) => one.kind === kind);
-    const addresses = candidates.map(({ address }) => address);
-    return [unknownAddress(text, addresses)];
+    return [
+      unknownAddress(
+        text,
+        candidates.map(({ address }) => address),
+      ),
+    ];
   }
   if (resource.kind !== kind)
     return [fault("wrong-kind", `--${option} takes the address of a ${NOUNS[kind]}`, `${text} is not one.`)];

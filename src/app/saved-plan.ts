@@ -153,18 +153,17 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
   if (seal === undefined && content["apply"] === undefined)
     throw notSaved(
       file,
-      isPlan(content)
-        ? "it was printed by `--format json` and not saved by `--out`"
-        : "it is not a plan, or of a version that this tasc does not know",
+      isPlan(content) ? "it was printed by `--format json` and not saved by `--out`" : UNKNOWN,
     );
   return { shown: file, content, seal };
 }
 
+const UNKNOWN = "it is not a plan, or of a version that this tasc does not know";
+
 /** What a file holds, whoever wrote it. @throws TascError for what is not a plan */
 export function contentOf(file: PlanFile): SavedPlan {
   const { shown, content } = file;
-  if (!isPlan(content))
-    throw notSaved(shown, "it is not a plan, or of a version that this tasc does not know");
+  if (!isPlan(content)) throw notSaved(shown, UNKNOWN);
   const apply: unknown = file.content["apply"];
   if (!isApply(apply)) throw notSaved(shown, "what an apply needs is missing or damaged");
   const { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics } = content;
@@ -255,8 +254,7 @@ export async function withSavedPlan<T>(
 ): Promise<T> {
   const stage = stageOf(file);
   try {
-    const project = { ...options, stage: options.stage ?? stage };
-    return await withSession(project, host, async (session) =>
+    return await withSession({ ...options, stage: options.stage ?? stage }, host, async (session) =>
       work(session, openSaved(file, options, session)),
     );
   } catch (error) {

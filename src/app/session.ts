@@ -244,8 +244,7 @@ export class Session {
       ...defined({ seal: this.fingerprints?.seal }),
       clock: {
         now: () => new Date(this.host.now()),
-        sleep: (ms, signal) =>
-          delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+        sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
       },
       newId: randomUUID,
       processes: await readProcesses(hostname(), process.pid),
@@ -331,8 +330,7 @@ export class Session {
     return await backend.takeSends(this.#bucket, sends, perSecond).catch((error: unknown) => {
       if (!(error instanceof StateFailure)) throw error;
       const { detail } = explainProblem(error.problem);
-      const summary = "The rate limit is not shared with other jobs";
-      this.host.warn([{ severity: "warning", code: "rate-not-shared", summary, detail }]);
+      this.host.warn([warning("rate-not-shared", "The rate limit is not shared with other jobs", detail)]);
       throw error;
     });
   }
@@ -359,11 +357,7 @@ export class Session {
         rateLimit !== undefined && {
           shareRate: (sends: number) => this.#takeSends(apiKey, rateLimit, sends),
         }),
-      world: {
-        now,
-        random,
-        sleep: (ms, abort) => delay(ms, undefined, abort === undefined ? {} : { signal: abort }),
-      },
+      world: { now, random, sleep: (ms, abort) => delay(ms, undefined, { signal: abort }) },
       redact: (text) => this.redactor.text(text),
       onEvent: heard,
       env: this.env,

@@ -152,22 +152,17 @@ export async function planFromSnapshot(
   return { input, planned: { ...planned, plan: { ...planned.plan, diagnostics } } };
 }
 
-type Hidden = ReadonlyMap<Address, readonly string[]>;
-
 /** A creation compares nothing; and what is sent on demand is sent whatever is there. */
-function hiddenFields({ planned, input }: Refreshed): Hidden {
-  return new Map(
-    planned.plan.changes
-      .filter(({ action, address }) => action !== "create" && !input.rediscover.has(address))
-      .map(({ address, fields }): [Address, readonly string[]] => [
-        address,
-        changedFields({ address, fields: fields.filter(({ sensitive }) => sensitive) }),
-      ])
-      .filter(([, names]) => names.length > 0),
-  );
+function hiddenFields({ planned, input }: Refreshed): ReadonlyMap<Address, readonly string[]> {
+  const hidden = new Map<Address, readonly string[]>();
+  for (const { action, address, fields } of planned.plan.changes) {
+    const names = changedFields({ address, fields: fields.filter(({ sensitive }) => sensitive) });
+    if (action !== "create" && !input.rediscover.has(address) && names.length > 0) hidden.set(address, names);
+  }
+  return hidden;
 }
 
-function withUndefined(desired: Desired, hidden: Hidden): Desired {
+function withUndefined(desired: Desired, hidden: ReturnType<typeof hiddenFields>): Desired {
   const hide = <R extends DesiredResource>(resource: R): R => {
     const names = hidden.get(resource.address) ?? [];
     const unknown = Object.fromEntries(names.map((name) => [name, UNKNOWN]));

@@ -19,22 +19,15 @@ export function asReviewed(
   fingerprints: Fingerprinter,
   redactor: Redactor,
 ): Planned {
-  const otherTarget = Object.entries(saved.targets).find(([key, id]) => {
+  for (const [key, id] of Object.entries(saved.targets)) {
     const matched = planned.matched.get(key);
-    return matched !== undefined && (matched.live?.id ?? null) !== id;
-  });
-  if (otherTarget !== undefined) {
-    const [key, id] = otherTarget;
-    throw stale(
-      "other-target",
-      "The saved plan is stale: it was created for another live target",
-      place(
-        `target.${key}`,
-        existence(id),
-        existence(planned.matched.get(key)?.live?.id ?? null),
-        "the same",
-      ),
-    );
+    const now = matched?.live?.id ?? null;
+    if (matched !== undefined && now !== id)
+      throw stale(
+        "other-target",
+        "The saved plan is stale: it was created for another live target",
+        place(`target.${key}`, existence(id), existence(now), "the same"),
+      );
   }
   const current = new Map(planned.plan.changes.map((change) => [change.address, change]));
   const reasons: string[] = [];
@@ -69,20 +62,14 @@ export function asReviewed(
 /** What is left to do must be what was shown: the same fields with the same values, and no call beyond the calls. */
 function refuseOtherContent(reviewed: PlanJson, left: PlanJson): void {
   const shownBy = new Map(reviewed.changes.map((change) => [change.address, change]));
-  const other = left.changes.filter((change) => {
-    const before = shownBy.get(change.address);
-    return before === undefined || !isWithin(change, before);
+  const other = left.changes.flatMap((change) => {
+    const { address, action, fields } = change;
+    const before = shownBy.get(address);
+    if (before !== undefined && isWithin(change, before)) return [];
+    return [place(address, wanted(before?.fields ?? []), action, wanted(fields))];
   });
-  if (other.length === 0) return;
-  throw stale(
-    "plan-differs",
-    "The saved plan does not match its own requests",
-    other
-      .map(({ address, action, fields }) =>
-        place(address, wanted(shownBy.get(address)?.fields ?? []), action, wanted(fields)),
-      )
-      .join("\n"),
-  );
+  if (other.length > 0)
+    throw stale("plan-differs", "The saved plan does not match its own requests", other.join("\n"));
 }
 
 function isWithin(change: ChangeJson, shownChange: ChangeJson): boolean {

@@ -2,7 +2,7 @@ import { type Address, type Kind, parseAddress, targetAddress } from "../model/a
 import type { DesiredResource } from "../model/desired.ts";
 import type { Failure, Outcome } from "../model/events.ts";
 import type { Path } from "../model/json.ts";
-import type { LiveDiscovery, LiveTestCase } from "../model/live.ts";
+import type { LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import type { RunChanges, StateEvent } from "../model/state.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
@@ -102,10 +102,16 @@ async function recordStart(run: Run): Promise<void> {
   const inScope = scopeTest(input.scope);
   const recording = [...sessions.keys()].map((key) => {
     const matched = planned.matched.get(key);
-    const changes = beganChanges(planned.plan.changes, key);
-    const mayFollowUp = wait !== undefined;
+    const own = planned.plan.changes.filter(({ address }) => targetOf(address) === key);
+    // What the history is to know of a run that is cut off.
+    const changes: RunChanges = Object.fromEntries(
+      own.map((change) => {
+        const calls = change.calls.length + (endsWithAnswers(change) ? 0 : 1);
+        return [change.address, { action: change.action, calls }];
+      }),
+    );
     const began: readonly StateEvent[] =
-      history !== undefined && (mayFollowUp || Object.keys(changes).length > 0)
+      history !== undefined && (wait !== undefined || own.length > 0)
         ? [{ type: "began", run: history, changes }]
         : [];
     return record(run, key, [
@@ -115,17 +121,6 @@ async function recordStart(run: Run): Promise<void> {
     ]);
   });
   await Promise.all(recording);
-}
-
-/** What the history is to know of a run that is cut off. */
-function beganChanges(changes: readonly Change[], target: string): RunChanges {
-  const own = changes.filter(({ address }) => targetOf(address) === target);
-  return Object.fromEntries(
-    own.map((change) => {
-      const calls = change.calls.length + (endsWithAnswers(change) ? 0 : 1);
-      return [change.address, { action: change.action, calls }];
-    }),
-  );
 }
 
 /** Batch generations whose POST was cut off in an earlier run: this one finds that out, so it says so and fails. */
@@ -199,37 +194,26 @@ function notTaken(run: Run, { plan }: Planned): Outcome["notTaken"] {
   return plan.changes.flatMap(({ address, fields }) => {
     const written = reviewed.get(address);
     if (!hasStatus(run, address, "done")) return [];
-    const paths = fields.map(({ path }) => path).filter((path) => isWritten(written, path));
+    // Of what this run made, had generated, or patched only after the end of an earlier discovery, all declared counts.
+    const isWhole = written === undefined || written.action === "create" || isRediscovering(written);
+    const isWritten = (path: Path) => isWhole || written.fields.some((field) => field.path[0] === path[0]);
+    const paths = fields.map(({ path }) => path).filter(isWritten);
     return paths.length === 0 ? [] : [{ address, paths }];
   });
-}
-
-/** Of what this run made, had generated, or patched only after the end of an earlier discovery, all that is declared counts. */
-function isWritten(change: Change | undefined, path: Path): boolean {
-  if (change === undefined) return true;
-  const { action, fields } = change;
-  return action === "create" || isRediscovering(change) || fields.some((field) => field.path[0] === path[0]);
 }
 
 /** Milliseconds between two looks. */
 const INTERVAL = 2000;
 
 /** What was known of discoveries when the apply began. */
-interface DiscoveriesBefore {
-  /** Ids of notifications: what they tell is of earlier discoveries. */
-  readonly notified: ReadonlySet<string>;
-  /** By address, discoveries that an earlier run started, with what was shown before them. */
-  readonly underWay: ReadonlyMap<Address, string>;
-  /** Those of them that were as declared: what differs of them later, their discovery has changed. */
-  readonly settled: ReadonlySet<Address>;
-}
+type DiscoveriesBefore = Awaited<ReturnType<typeof discoveriesBefore>>;
 
 /** Read only where the apply is to wait. */
-async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<DiscoveriesBefore> {
-  if (run.wait === undefined) return { notified: new Set(), underWay: new Map(), settled: new Set() };
+async function discoveriesBefore(run: Run, changes: readonly Change[]) {
+  /** By address, discoveries that an earlier run started, with what was shown before them. */
   const inScope = scopeTest(run.input.scope);
   const underWay = new Map(
-    [...run.sessions.values()].flatMap(({ state }) =>
+    (run.wait === undefined ? [] : [...run.sessions.values()]).flatMap(({ state }) =>
       [...state.bindings].flatMap(([address, { generating }]) =>
         generating !== undefined && inScope(address) && run.resources.has(address)
           ? [[address, generating] as const]
@@ -237,15 +221,19 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<
       ),
     ),
   );
-  const generating = changes.filter((change) => change.action === "create" || isRediscovering(change));
+  const generating = changes.filter(
+    (change) => run.wait !== undefined && (change.action === "create" || isRediscovering(change)),
+  );
   const keys = new Set([...generating.map(({ address }) => address), ...underWay.keys()].map(targetOf));
   const ids = [...keys].flatMap((key) => run.planned.matched.get(key)?.live?.id ?? []);
   const answers = await Promise.all(ids.map((id) => run.service.finishedDiscoveries(id)));
-  const notified = answers.flatMap((answer) => (answer.ok ? answer.value.map(({ id }) => id) : []));
+  // Ids of notifications: what they tell is of earlier discoveries.
+  const notified = new Set(answers.flatMap((answer) => (answer.ok ? answer.value.map(({ id }) => id) : [])));
   // Looked up in a plan of now: a saved one leaves out what has changed in the manifests since.
   const differing = underWay.size === 0 ? new Map<Address, Change>() : changesOf(replan(run));
+  // Of those under way, what was as declared: what differs of it later, its discovery has changed.
   const settled = new Set([...underWay.keys()].filter((address) => !differing.has(address)));
-  return { notified: new Set(notified), underWay, settled };
+  return { notified, underWay, settled };
 }
 
 /**
@@ -307,9 +295,7 @@ async function stillOpen(
   });
 }
 
-function discoveries(
-  testCases: readonly LiveTestCase[] = [],
-): ReadonlyMap<string, LiveDiscovery | undefined> {
+function discoveries(testCases: readonly LiveTestCase[] = []) {
   return new Map(testCases.map(({ id, discovery }) => [id, discovery]));
 }
 
@@ -395,14 +381,8 @@ async function patchByFolders(run: Run, steps: readonly Step[]): Promise<void> {
 /** A change of nothing but the folder, of which it is not known where the test case is now. */
 function isDoubtful({ calls, fields }: Change): boolean {
   const [call, ...others] = calls;
-  const [field] = fields;
-  return (
-    call !== undefined &&
-    others.length === 0 &&
-    Object.keys(call.body).length === 1 &&
-    folderName(call) !== undefined &&
-    field?.before === undefined
-  );
+  if (call === undefined || others.length > 0 || fields[0]?.before !== undefined) return false;
+  return Object.keys(call.body).length === 1 && folderName(call) !== undefined;
 }
 
 /** The folders that a step tells of, with their target. */

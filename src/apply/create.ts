@@ -3,7 +3,7 @@ import type { DesiredResource } from "../model/desired.ts";
 import type { Failure } from "../model/events.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { Change, PlannedCall } from "../model/plan.ts";
-import type { Intent, State, StateEvent } from "../model/state.ts";
+import type { Intent, StateEvent } from "../model/state.ts";
 import { targetOf } from "../plan/input.ts";
 import { type NamedKind, levelName, liveNames, namesOf } from "../plan/match.ts";
 import { NO_ID_YET, listedOf, nameDigests, recover } from "../plan/memory.ts";
@@ -50,10 +50,13 @@ export async function create(
       else made = found.events;
     }
     if (made !== undefined) {
-      const lost = kind === "target" ? forgotten(sessionOf(run, resource.key).state) : [];
+      const { bindings, batchGenerations } = sessionOf(run, targetOf(address)).state;
+      // What an earlier test target of the same address held went with it, and what batch generations had made there.
+      const lost = kind === "target" ? new Set([...bindings.keys(), ...batchGenerations.keys()]) : [];
+      const unbound = [...lost].map((gone) => ({ type: "unbound", address: gone }) as const);
       const begun: readonly StateEvent[] =
         kind === "testCase" ? [{ type: "generating", address, shown: "" }] : [];
-      await tell([...lost, ...made, ...begun, { type: "answered", address }]);
+      await tell([...unbound, ...made, ...begun, { type: "answered", address }]);
       run.created.add(address);
       return undefined;
     }
@@ -75,12 +78,6 @@ export function notKnown(address: Address, why: Failure): Failure {
     summary: `Unknown whether it ran: ${why.summary}`,
     detail: `${why.detail}\nThe API cannot read batch generations, so tasc does not send it again automatically.\nIf it ran:      tasc state mark ${address} done\nTo run it now: tasc apply --run ${address}`,
   };
-}
-
-/** What an earlier test target of the same address held went with it, and what batch generations had made there. */
-function forgotten({ bindings, batchGenerations }: State): readonly StateEvent[] {
-  const addresses = new Set([...bindings.keys(), ...batchGenerations.keys()]);
-  return [...addresses].map((address) => ({ type: "unbound", address }));
 }
 
 /** The events that follow from an answer which says what was made; nothing if it does not. */
@@ -107,9 +104,8 @@ function madeEvents(
   const environment = run.resources.get(addressOf("environment", resource.key, "default"));
   const environments = isArray(shown["environments"]) ? shown["environments"].filter(isObject) : [];
   const own = environments.find(({ type }) => type === "DEFAULT")?.["id"];
-  return environment === undefined || typeof own !== "string"
-    ? [bound]
-    : [bound, bindDefault(run, environment, own)];
+  if (environment === undefined || typeof own !== "string") return [bound];
+  return [bound, bindDefault(run, environment, own)];
 }
 
 type Found = { readonly events: readonly StateEvent[] } | { readonly failure: Failure };
@@ -212,11 +208,12 @@ export async function findDefault(run: Run, environment: DesiredResource): Promi
 }
 
 function bindDefault({ fingerprints }: Run, environment: DesiredResource, id: string): StateEvent {
-  const records = recordsOf(
-    fingerprints,
-    environment,
+  const isMade: Parameters<typeof recordsOf>[3] = ({ name }, value) =>
+    name === "discoveryUrl" || value === null;
+  return {
+    type: "bound",
+    address: environment.address,
     id,
-    ({ name }, value) => name === "discoveryUrl" || value === null,
-  );
-  return { type: "bound", address: environment.address, id, ...records };
+    ...recordsOf(fingerprints, environment, id, isMade),
+  };
 }

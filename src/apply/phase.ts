@@ -1,7 +1,6 @@
 import type { Address } from "../model/address.ts";
-import type { DesiredResource } from "../model/desired.ts";
 import type { Failure } from "../model/events.ts";
-import { GENERATING_KEYS } from "../model/fields.ts";
+import { type Field, GENERATING_KEYS } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
@@ -221,7 +220,15 @@ function patchEvents(
   answer: Json | undefined,
 ): readonly StateEvent[] {
   const { fingerprints } = run;
-  const resource = run.resources.get(address) ?? (action === "disable" ? disabled(address) : undefined);
+  // What is wanted of a test case that left the manifests.
+  const disabled = {
+    kind: "testCase",
+    address,
+    key: "",
+    fields: { status: "DISABLED" },
+    layers: [],
+  } as const;
+  const resource = run.resources.get(address) ?? (action === "disable" ? disabled : undefined);
   if (resource === undefined || id === undefined) return [];
   const { locatorLine: line } = call.body;
   if (typeof line === "string" || line instanceof Secret) {
@@ -232,18 +239,12 @@ function patchEvents(
     const secret = line instanceof Secret ? ({ secret: true } as const) : {};
     return [{ type: "located", address, locators: { [element]: record }, ...secret }];
   }
-  const records = recordsOf(
-    fingerprints,
-    resource,
-    id,
-    ({ update }) => update !== undefined && Object.hasOwn(call.body, update),
-  );
-  const folder = folderName(call);
+  const isCarried = ({ update = "" }: Field) => Object.hasOwn(call.body, update);
+  const records = recordsOf(fingerprints, resource, id, isCarried);
+  const name = folderName(call);
   const folderId = isObject(answer) ? answer["folderId"] : undefined;
   const learnt: readonly StateEvent[] =
-    folder !== undefined && typeof folderId === "string"
-      ? [{ type: "folder", name: folder, id: folderId }]
-      : [];
+    name !== undefined && typeof folderId === "string" ? [{ type: "folder", name, id: folderId }] : [];
   // What is kept of elements that had a secret goes back hidden, and is one still.
   const kept = hasSecret(call.body["elements"]) ? ["elements"] : [];
   const secrets = withSecrets([...new Set([...(records.secrets ?? []), ...kept])]);
@@ -253,11 +254,6 @@ function patchEvents(
 function hasSecret(value: BodyValue | undefined): boolean {
   if (value instanceof Secret) return true;
   return typeof value === "object" && value !== null && Object.values(value).some(hasSecret);
-}
-
-/** What is wanted of a test case that left the manifests. */
-function disabled(address: Address): DesiredResource {
-  return { kind: "testCase", address, key: "", fields: { status: "DISABLED" }, layers: [] };
 }
 
 /** Ids of the elements in an answer, in the order of their positions; nothing where it does not show them all. */

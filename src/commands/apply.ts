@@ -101,8 +101,14 @@ function openEventStream({ console, host }: Context) {
     planned: (plan: PlanJson): void =>
       write({ type: "planned", plan: parseJson(JSON.stringify(redactPlan(plan, console.redactor))) }),
     heard(event: ApplyEvent | ClientEvent): void {
-      const told = "kind" in event ? callEvent(event) : changeEvent(event);
-      if (told !== undefined) write(told);
+      if ("kind" in event) {
+        const told = callEvent(event);
+        if (told !== undefined) write(told);
+      } else if (event.type === "changeSkipped") write({ ...event, reason: { ...event.reason } });
+      else if (event.type === "changeFailed") {
+        const { summary, detail } = event.failure;
+        write({ type: event.type, address: event.address, summary, detail });
+      } else write({ ...event });
     },
     result({ outcome, uncertain, exitCode, milliseconds }: Applied, next: readonly NextStep[]): void {
       const { calls, interrupted } = outcome;
@@ -118,13 +124,6 @@ function openEventStream({ console, host }: Context) {
       });
     },
   };
-}
-
-function changeEvent(event: ApplyEvent): JsonObject {
-  if (event.type === "changeSkipped") return { ...event, reason: { ...event.reason } };
-  if (event.type !== "changeFailed") return { ...event };
-  const { type, address, failure } = event;
-  return { type, address, summary: failure.summary, detail: failure.detail };
 }
 
 function callEvent(event: ClientEvent): JsonObject | undefined {
@@ -220,12 +219,12 @@ function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): r
     { command: `tasc apply --run ${address}`, purpose: "if it is to run" },
   ]);
   const open = outcome.failed.length + outcome.skipped.length - uncertain.length;
-  const again = open > 0 || outcome.interrupted ? [rest] : [];
-  const look =
-    outcome.notTaken.length + outcome.unfinished.length > 0
-      ? [{ command: "tasc plan", purpose: "to see what still differs" }]
-      : [];
-  return [...again, ...look, ...unclear];
+  const differs = outcome.notTaken.length + outcome.unfinished.length > 0;
+  return [
+    ...(open > 0 || outcome.interrupted ? [rest] : []),
+    ...(differs ? [{ command: "tasc plan", purpose: "to see what still differs" }] : []),
+    ...unclear,
+  ];
 }
 
 /**

@@ -136,16 +136,10 @@ export class Console {
 
 export function openContext(world: ProcessContext, level: LogLevel, noColor: boolean): Context {
   const console = new Console(world, level, noColor);
-  const { env, cwd, now, random, version, secrets } = world;
   return {
     console,
     host: {
-      env,
-      cwd,
-      now,
-      random,
-      version,
-      secrets,
+      ...world,
       warn: (diagnostics, source) => console.diagnostics(diagnostics, source),
       heard: (event) => console.heard(event),
       say: (level, text) => console.say(level, text),

@@ -4,7 +4,6 @@ import { withTexts, writeTexts } from "../edit/edit-files.ts";
 import { type Folder, foldersWith } from "../edit/import-draft.ts";
 import type { ImportSources } from "../edit/import-known.ts";
 import { type Pairs, pairTargets } from "../edit/import-merge.ts";
-import type { NewFile } from "../edit/import-write.ts";
 import { type Prepared, prepare } from "../edit/import.ts";
 import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/problem.ts";
@@ -17,6 +16,7 @@ import { TascError, failed, invalid } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
+import { secretFields } from "../plan/memory.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
 import { count, groupBy, kindNoun } from "../render/words.ts";
@@ -73,10 +73,17 @@ async function readSources(
   const { states, strays } = await session.remembered();
   const client = session.client();
   const targets = await client.listTargets();
+  // A name that may be a secret of before is not said.
+  const secrets = secretFields([...states.values(), ...strays]);
+  const hide = (id: string, field: string, name = ""): unknown =>
+    secrets.get(id)?.includes(field) === true && session.host.secrets.add(name);
+  for (const { id, app } of targets) hide(id, "app", app);
   const chosen = chosenOf(targets, wanted);
-  const lists = chosen.map(
-    async ({ id }) => [id, await client.listTestCases(id, (testCase) => testCase)] as const,
-  );
+  const lists = chosen.map(async ({ id }) => {
+    const testCases = await client.listTestCases(id, (testCase) => testCase);
+    for (const one of testCases) hide(one.id, "description", one.description);
+    return [id, testCases] as const;
+  });
   const testCases = new Map(await sideBySide(lists));
   return {
     reading,
@@ -105,10 +112,8 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
     "unknown-target",
     unknown.map((word) => {
       const close = nearest(word, apps);
-      return [
-        `No live test target has the app or id ${JSON.stringify(word)}`,
-        close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`,
-      ];
+      const hint = close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`;
+      return [`No live test target has the app or id ${JSON.stringify(word)}`, hint];
     }),
   );
   if (wanted.length === 0) return targets;
@@ -192,12 +197,12 @@ async function nameFolders(
     }),
   );
   const unnamed = unnamedIn(named).map(
-    ({ id, testCases }) => `  ${id}  (${count(testCases.length, "test case")})`,
+    ({ id, testCases }) => `  ${id}  (${count(testCases.length, "test case")})\n`,
   );
   if (unnamed.length > 0)
     host.say?.(
       "warn",
-      `The API returns these folders by id only, so they are not declared:\n${unnamed.join("\n")}\nTo name one while importing, add --folder ID=NAME`,
+      `The API returns these folders by id only, so they are not declared:\n${unnamed.join("")}To name one while importing, add --folder ID=NAME`,
     );
   return named;
 }
@@ -281,7 +286,13 @@ function importView(
   const lines = [
     ...(removed ? [`removed  ${SAMPLE.file}  (the unchanged sample of tasc init)`] : []),
     ...texts.map(({ file }) => `merged  ${file}`),
-    ...files.map(fileLine),
+    ...files.map(({ file, environments, testCases }) => {
+      const held = [
+        ...(environments === 0 ? [] : [count(environments, "environment")]),
+        ...(testCases === 0 ? [] : [count(testCases, "test case")]),
+      ];
+      return `wrote  ${file}${held.length === 0 ? "" : `  (${held.join(", ")})`}`;
+    }),
   ];
   const json = {
     formatVersion: "1.0",
@@ -311,12 +322,4 @@ function importView(
   const escape = (text: string): string => safeOutput(text, { colour: false });
   const preview = [...texts.map(patchOf), ...added].map((text) => ({ text, escape }));
   return { json, text: [lines.length === 0 ? [nothing] : lines], documents: { preview } };
-}
-
-function fileLine({ file, environments, testCases }: NewFile): string {
-  const held = [
-    ...(environments === 0 ? [] : [count(environments, "environment")]),
-    ...(testCases === 0 ? [] : [count(testCases, "test case")]),
-  ];
-  return held.length === 0 ? `wrote  ${file}` : `wrote  ${file}  (${held.join(", ")})`;
 }

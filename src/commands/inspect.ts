@@ -165,7 +165,11 @@ export async function listReports(
   const found = all.flatMap((one) =>
     one.reports.map((report) => ({ target: one.key, report: reports.withoutSecrets(report, one, secrets) })),
   );
-  return reports.reportsView(found.toSorted(newestFirst), cut.length === 0);
+  const newestFirst = found.toSorted(
+    ({ report: a }, { report: b }) =>
+      compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id),
+  );
+  return reports.reportsView(newestFirst, cut.length === 0);
 }
 
 const WHY_CUT: Readonly<Record<reports.ReadReports["end"], string>> = {
@@ -175,10 +179,6 @@ const WHY_CUT: Readonly<Record<reports.ReadReports["end"], string>> = {
   "too-many": "there were too many pages already.",
   "no-key": "gave no key to ask for it.",
 };
-
-function newestFirst({ report: a }: reports.TargetReport, { report: b }: reports.TargetReport): number {
-  return compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id);
-}
 
 export async function showReport(session: Session, options: OptionsOf<"reports show">): Promise<View> {
   const { id, format, junit, target } = options;

@@ -18,7 +18,7 @@ import { loadProject } from "../manifest/load.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import type { Desired } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, type ReadSource, invalid } from "../model/error.ts";
+import { EXIT, type ExitCode, type ReadSource, failed, invalid } from "../model/error.ts";
 import type { Cause, Change, PlanJson } from "../model/plan.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
@@ -135,10 +135,7 @@ async function withCauses(session: Session, survey: Survey, ref: string): Promis
   // scope where that of REF is not.
   const whole = { ...input, states: new Map(), strays: [], elsewhere: undefined };
   const stateless = declared && makePlan({ ...whole, desired: declared });
-  const changes = planned.plan.changes.map((change) => ({
-    ...change,
-    cause: causeOf(change, planned, base),
-  }));
+  const changes = planned.plan.changes.map((one) => ({ ...one, cause: causeOf(one, planned, base) }));
   const matched = base && stateless ? [base.matched, stateless.matched] : ("unreadable" as const);
   return { ...survey, planned: { ...planned, plan: { ...planned.plan, changes }, base: matched } };
 }
@@ -177,13 +174,8 @@ async function desiredAt({ root, env, settings, host }: Session, ref: string): P
     const own = { GIT_DIR: repository, GIT_WORK_TREE: tree, GIT_INDEX_FILE: join(folder, "index") };
     const isRead = git(files, ["read-tree", commit], own) !== undefined;
     if (!isRead || git(files, ["checkout-index", "--all"], own) === undefined) return undefined;
-    const loaded = await loadProject({
-      root: files,
-      stage: settings.stage,
-      env,
-      allowMissingSecrets: true,
-      needsApiKey: false,
-    });
+    const needs = { allowMissingSecrets: true, needsApiKey: false };
+    const loaded = await loadProject({ root: files, stage: settings.stage, env, ...needs });
     for (const secret of loaded.secrets) host.secrets.add(secret);
     return loaded.ok ? loaded.desired : undefined;
   } finally {
@@ -203,13 +195,9 @@ export async function runShow(
     const file = readPlanFile(name, host);
     const { plan, extras } = contentOf(file);
     // oxlint-disable-next-line no-await-in-loop -- deriving keys takes all of a core
-    const mark = MARKS[await sealState(file, options, host)];
-    if (mark === undefined) {
-      shown.push({ plan, extras });
-      continue;
-    }
-    const diagnostics = [diagnosticJson(mark), ...plan.diagnostics];
-    const codes = [{ code: mark.code }, ...(extras.diagnostics ?? [])];
+    const marks = MARKS[await sealState(file, options, host)];
+    const diagnostics = [...marks.map(diagnosticJson), ...plan.diagnostics];
+    const codes = [...marks.map(({ code }) => ({ code })), ...(extras.diagnostics ?? [])];
     shown.push({ plan: { ...plan, diagnostics }, extras: { ...extras, diagnostics: codes } });
   }
   const { plan, extras } = mergePlans(shown);
@@ -217,20 +205,20 @@ export async function runShow(
   return EXIT.done;
 }
 
-const MARKS: Readonly<Record<Seal, Diagnostic | undefined>> = {
-  intact: undefined,
-  broken: {
-    severity: "error",
-    code: "plan-altered",
-    summary: "This plan was changed after it was saved",
-    detail:
-      "It does not match its seal: somebody edited it, or the key that it was sealed with (state.fingerprintKey, else the stage's API key) has changed since. `tasc apply` refuses it.",
-  },
-  unknown: warning(
-    "plan-not-verified",
-    "This plan is not verified",
-    "Verifying it requires its project, its stage and the key that it was sealed with.",
-  ),
+const MARKS: Readonly<Record<Seal, readonly Diagnostic[]>> = {
+  intact: [],
+  broken: failed(
+    "plan-altered",
+    "This plan was changed after it was saved",
+    "It does not match its seal: somebody edited it, or the key that it was sealed with (state.fingerprintKey, else the stage's API key) has changed since. `tasc apply` refuses it.",
+  ).diagnostics,
+  unknown: [
+    warning(
+      "plan-not-verified",
+      "This plan is not verified",
+      "Verifying it requires its project, its stage and the key that it was sealed with.",
+    ),
+  ],
 };
 
 type PrintOptions = Partial<Pick<OptionsOf<"show">, "format" | "budget" | "link" | "verbose">>;

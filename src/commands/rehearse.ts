@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Address, compareAddresses } from "../model/address.ts";
 import { EXIT, TascError } from "../model/error.ts";
-import type { JsonObject } from "../model/json.ts";
+import { type JsonObject, defined } from "../model/json.ts";
 import { sideBySide } from "../model/live.ts";
 import type { Change, Method, Plan } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
@@ -67,8 +67,8 @@ async function rehearseIn(
     const watching: Host = {
       ...host,
       heard: (event) => {
-        if (event.kind !== "started" || event.method === "GET") return;
-        calls.push({ address: current, method: event.method, path: event.path });
+        if (event.kind === "started" && event.method !== "GET")
+          calls.push({ address: current, method: event.method, path: event.path });
       },
     };
     const applied = await inSession(opened, watching, async (copy) => {
@@ -114,33 +114,22 @@ async function withCopy<T>(
   try {
     server = await startLocalService({ apiKey: apiKey.reveal(), seed, discoveryTime: 0 });
     const { fingerprintKey } = settings.state;
-    const state = {
-      backend: "local",
-      options: { path: folder },
-      ...(fingerprintKey === undefined ? {} : { fingerprintKey }),
-    } as const;
+    const state = { backend: "local", options: { path: folder }, ...defined({ fingerprintKey }) } as const;
     // The copy is nobody else's, so that no rate is to be kept.
     const copied = { ...settings, apiKey, state, baseUrl: server.url, rateLimit: Infinity };
-    const opened: Opened = {
-      root,
-      env,
-      project: { ...project, settings: copied },
-      calls: { concurrency: 1 },
-    };
-    await inSession(opened, host, (copy) => fillStates(copy, states));
+    const opened = { root, env, project: { ...project, settings: copied }, calls: { concurrency: 1 } };
+    await inSession(opened, host, async (copy) => {
+      const { backend, world } = await copy.states();
+      for (const one of states) {
+        const lock = await backend.lock(copy.stateKey(one.target), createLockInfo(world, "tasc rehearse"));
+        await lock.write({ ...one, service: copied.baseUrl }, NO_DOCUMENT);
+        await lock.unlock();
+      }
+    });
     return await work(opened, host);
   } finally {
     await server?.close();
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-async function fillStates(copy: Session, states: readonly State[]): Promise<void> {
-  const { backend, world } = await copy.states();
-  for (const state of states) {
-    const lock = await backend.lock(copy.stateKey(state.target), createLockInfo(world, "tasc rehearse"));
-    await lock.write({ ...state, service: copy.settings.baseUrl }, NO_DOCUMENT);
-    await lock.unlock();
   }
 }
 
@@ -160,11 +149,8 @@ function explained(
   states: ReadonlyMap<string, State>,
   liveIds: ReadonlySet<string>,
 ): readonly RehearsedCall[] {
-  const addresses = new Map(
-    [...states.values()].flatMap(({ bindings }) =>
-      [...bindings].map(([address, { id }]) => [id, address] as const),
-    ),
-  );
+  const bindings = [...states.values()].flatMap((state) => [...state.bindings]);
+  const addresses = new Map(bindings.map(([address, { id }]) => [id, address]));
   const certain = new Map(plan.changes.map(({ address, calls: sure }) => [address, sure.length]));
   return calls.map((call) => {
     const segments = call.path.split("/");
@@ -189,9 +175,8 @@ function rehearsalView(
 ): View {
   const { stage, summary } = plan;
   const { failed, skipped, notTaken, unfinished } = outcome;
-  const left = remaining
-    .toSorted((a, b) => compareAddresses(a.address, b.address))
-    .map(({ address, action }) => ({ address, action }));
+  const sorted = remaining.toSorted((a, b) => compareAddresses(a.address, b.address));
+  const left = sorted.map(({ address, action }) => ({ address, action }));
   const count = (method: Method): number => calls.filter((call) => call.method === method).length;
   const followUps = calls.filter(({ followUp }) => followUp).length;
   const total = `${count("POST")} POST, ${count("PATCH")} PATCH (${followUps} after discoveries)`;

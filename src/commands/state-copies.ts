@@ -33,10 +33,7 @@ export async function pullState(session: Session, { target }: OptionsOf<"state p
   const stored = await backend.readAll(targets.map((key) => session.stateKey(key)));
   if (target !== undefined && stored.size === 0) await mustKnowTarget(session, target);
   const documents = Object.fromEntries(
-    [...stored].map(([key, { state, revision }]) => [
-      key,
-      parseJson(formatDocument(state, serialOf(revision))),
-    ]),
+    [...stored].map(([key, one]) => [key, parseJson(formatDocument(one.state, serialOf(one.revision)))]),
   );
   const json = { format: BACKUP, version: 1, stage, service: baseUrl, documents };
   return { json, text: [], format: "json" };
@@ -87,21 +84,13 @@ function refuseForeign(
 function readBackup(session: Session, file: string): ReadonlyMap<string, ParsedDocument> {
   const root: unknown = jsonIn(readText(session.host, file));
   const { stage } = session.settings;
+  const wrong = (detail: string) => invalid("state-push-file", `${file} is not a backup of state`, detail);
   if (!isRecord(root) || root["format"] !== BACKUP || root["version"] !== 1 || !isRecord(root["documents"]))
-    throw invalid(
-      "state-push-file",
-      `${file} is not a backup of state`,
-      "Create one with:\n  tasc state pull",
-    );
+    throw wrong("Create one with:\n  tasc state pull");
   if (root["stage"] !== stage)
     throw invalid("state-push-stage", `${file} is of stage ${String(root["stage"])}, not of ${stage}`);
   const entries = Object.entries(root["documents"]).map(([target, document]): [string, ParsedDocument] => {
-    if (!isAddress(targetAddress(target)))
-      throw invalid(
-        "state-push-file",
-        `${file} is not a backup of state`,
-        `No target has the key ${target}.`,
-      );
+    if (!isAddress(targetAddress(target))) throw wrong(`No target has the key ${target}.`);
     const text = JSON.stringify(document);
     return [target, parseDocument(text, session.stateKey(target), `${file}, document ${target}`)];
   });

@@ -150,17 +150,14 @@ export function describe(state: State, address: Address, holder?: LockInfo) {
   const intent = state.intents.get(address);
   const locators = Object.keys(binding?.locators ?? {});
   // A field has a record, or its parts have.
-  const fields = Object.entries(binding?.fields ?? {}).map(
-    ([name, record]): [string, true | readonly string[]] => [
-      name,
-      typeof record === "string" ? true : Object.keys(record),
-    ],
-  );
+  const fields: Record<string, true | readonly string[]> = {};
+  for (const [name, record] of Object.entries(binding?.fields ?? {}))
+    fields[name] = typeof record === "string" ? true : Object.keys(record);
   return defined({
     address,
     stage: state.stage,
     id: binding?.id,
-    fields: binding && Object.fromEntries(fields),
+    fields: binding && fields,
     locators: locators.length === 0 ? undefined : locators,
     batch: state.batchGenerations.get(address)?.status,
     intent: intent && { at: intent.at, existing: intent.existing },
@@ -177,8 +174,7 @@ function rememberedBlocks({ address, stage, ...known }: NonNullable<ReturnType<t
     parts === true ? name : `${name} (${parts.join(", ")})`,
   );
   const lines: string[] = [];
-  if (id !== undefined)
-    lines.push(`id: ${id}`, `recorded fields: ${recorded.length === 0 ? "none" : recorded.join(", ")}`);
+  if (id !== undefined) lines.push(`id: ${id}`, `recorded fields: ${recorded.join(", ") || "none"}`);
   if (id !== undefined && locators.length > 0)
     lines.push(
       `recorded locator lines: ${count(locators.length, "element")}`,
@@ -349,16 +345,11 @@ export async function history(session: Session, options: OptionsOf<"history">): 
     return address !== undefined && changes.length === 0 ? [] : [{ ...entry, changes }];
   });
   const lines = entries.flatMap(({ at, who, where, commit, plan, ended, changes }) => [
-    [
-      at,
-      who,
-      ...(where === undefined ? [] : [where]),
-      ...(commit === undefined ? [] : [`commit ${commit.slice(0, 12)}`]),
-      `plan ${plan}`,
-      ...(ended ? [] : ["(interrupted)"]),
-    ].join("  "),
-    ...changes.map((change) =>
-      ["", change.outcome.padEnd(7), change.action.padEnd(10), change.address].join("  "),
+    [at, who, where, commit && `commit ${commit.slice(0, 12)}`, `plan ${plan}`, !ended && "(interrupted)"]
+      .filter((part) => typeof part === "string")
+      .join("  "),
+    ...changes.map(
+      (change) => `  ${change.outcome.padEnd(7)}  ${change.action.padEnd(10)}  ${change.address}`,
     ),
   ]);
   return { json: entries, text: [lines.length === 0 ? ["No apply is recorded."] : lines] };
@@ -399,13 +390,12 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
       for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
     await mustBeListed(session, options, state);
     // What a target that gets its first binding starts with.
-    const held = (declared?.batchGenerations ?? [])
-      .filter((batch) => !state.batchGenerations.has(batch.address))
-      .map((batch) => ({
-        type: "batch" as const,
-        address: batch.address,
-        record: { status: "held" as const, ...contentOf(batch, session.fingerprints) },
-      }));
+    const batches =
+      declared?.batchGenerations.filter((one) => !state.batchGenerations.has(one.address)) ?? [];
+    const held = batches.map((batch) => {
+      const record = { status: "held", ...contentOf(batch, session.fingerprints) } as const;
+      return { type: "batch", address: batch.address, record } as const;
+    });
     const next = bindAddress(state, address, id, held);
     if (!resources.some((one) => one.address === address))
       session.host.warn([

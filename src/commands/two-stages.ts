@@ -46,17 +46,11 @@ async function openTwoStages(options: OptionsOf<"diff" | "promote">, host: Host)
   const both = { stage: left.stage, targets: [...left.targets, ...right.targets] };
   const { only, exclude } = options;
   const { scope } = checkRequest({ only, exclude }, { desired: both, states: new Map(), strays: [] });
-  return {
-    root,
-    folder,
-    env,
-    reading,
-    project,
-    stages,
+  const views = {
     from: new StageView(left, project, reading, env),
     to: new StageView(right, project, reading, env),
-    scope,
   };
+  return { root, folder, env, reading, project, stages, ...views, scope };
 }
 
 function namesOf({ from, to, stage }: OptionsOf<"diff" | "promote">, stages: readonly string[]) {
@@ -124,16 +118,14 @@ export async function promote(options: OptionsOf<"promote">, { host }: Context):
 }
 
 function refusal(refused: readonly Refused[], stage: string): TascError {
+  const lines = refused.map(
+    ({ address, outcome, why }) =>
+      `${address}  ${outcome === "otherwise" ? "ended otherwise" : outcome}: ${why}\n`,
+  );
   return failed(
     "gate",
     `Promotion blocked: ${count(refused.length, "test case")} ${refused.length === 1 ? "has" : "have"} not passed in ${stage}`,
-    [
-      ...refused.map(
-        ({ address, outcome, why }) =>
-          `${address}  ${outcome === "otherwise" ? "ended otherwise" : outcome}: ${why}`,
-      ),
-      "Nothing was written. Rerun the tests, or promote only the passing ones with --only/--exclude.",
-    ].join("\n"),
+    `${lines.join("")}Nothing was written. Rerun the tests, or promote only the passing ones with --only/--exclude.`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { type Stats, existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { invalid } from "../model/error.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
 import { type YamlProblem, decodeUtf8, decodedText } from "./yaml/text.ts";
@@ -42,28 +42,36 @@ export type FileRead =
 export function projectFolder(root: string, trustFile?: string): ProjectFolder {
   const within = root.endsWith(sep) ? root : root + sep;
   return {
-    list: (folder) => listOnDisk(root, folder),
+    list: (folder) => {
+      try {
+        return readdirSync(join(root, folder), { withFileTypes: true }).map((entry) => ({
+          name: entry.name,
+          kind: entry.isSymbolicLink() ? "link" : kindOf(entry),
+        }));
+      } catch (error) {
+        if (!isSystemError(error)) throw error;
+        if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+        // What is in it must not seem to be gone.
+        throw invalid("unreadable", `The folder ${folder || "."} cannot be read`, reasonOf(error));
+      }
+    },
     // Where there is nothing to be resolved, joining takes as long as opening the file.
     read: (file) => readOnDisk(file.includes("..") ? join(root, file) : within + file),
-    follow: (path) => followOnDisk(root, path),
+    follow: (path) => {
+      try {
+        const real = realpathSync(join(root, path));
+        const way = relative(realpathSync(root), real);
+        const isOutside = isAbsolute(way) || way.split(sep, 1)[0] === "..";
+        return { kind: kindOf(statSync(real)), inside: isOutside ? undefined : way.split(sep).join("/") };
+      } catch (error) {
+        if (isSystemError(error)) return { kind: "nothing", inside: undefined };
+        throw error;
+      }
+    },
     ...(trustFile === undefined || trustFile === ""
       ? {}
       : { trust: () => readTrust(trustFile), isCommitted: (file) => isCommitted(root, file) }),
   };
-}
-
-/** @throws TascError for one that cannot be read: what is in it must not seem to be gone */
-function listOnDisk(root: string, folder: string): FolderEntry[] {
-  try {
-    return readdirSync(join(root, folder), { withFileTypes: true }).map((entry) => ({
-      name: entry.name,
-      kind: entry.isSymbolicLink() ? "link" : kindOf(entry),
-    }));
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
-    throw invalid("unreadable", `The folder ${folder || "."} cannot be read`, reasonOf(error));
-  }
 }
 
 /** Made once: what Node makes of a mere "utf8" takes a sixth of the time that reading a small file does. */
@@ -82,22 +90,6 @@ function readOnDisk(file: string): FileRead {
       reason: reasonOf(error),
     };
   }
-}
-
-function followOnDisk(root: string, path: string): Destination {
-  try {
-    const real = realpathSync(join(root, path));
-    return { kind: kindOf(statSync(real)), inside: relativeTo(realpathSync(root), real) };
-  } catch (error) {
-    if (isSystemError(error)) return { kind: "nothing", inside: undefined };
-    throw error;
-  }
-}
-
-function relativeTo(top: string, real: string): string | undefined {
-  if (real === top) return "";
-  const start = top.endsWith(sep) ? top : top + sep;
-  return real.startsWith(start) ? real.slice(start.length).split(sep).join("/") : undefined;
 }
 
 function kindOf(entry: Pick<Stats, "isFile" | "isDirectory">): "file" | "folder" | "other" {
@@ -132,15 +124,13 @@ export function git(
   env: Readonly<Record<string, string>> = {},
 ): string | undefined {
   try {
-    const own = { ...process.env, ...env };
-    const stdio: ["ignore", "pipe", "ignore"] = ["ignore", "pipe", "ignore"];
     // Loaded here alone: it takes a tenth of the time of a start.
     const { execFileSync } = process.getBuiltinModule("node:child_process");
     return execFileSync("git", [...NO_PROGRAMS, ...args], {
       cwd: folder,
-      env: own,
+      env: { ...process.env, ...env },
       encoding: "utf8",
-      stdio,
+      stdio: ["ignore", "pipe", "ignore"],
     }).trim();
   } catch {
     return undefined;

@@ -24,7 +24,7 @@ interface InterpolationSources {
   /** A missing secret is then unknown, with a warning, and no error. */
   readonly allowMissingSecrets: boolean;
   /** The names, or globs of names, of the variables that may be read; all, where there are none. */
-  readonly readable?: readonly string[];
+  readonly readable?: readonly string[] | undefined;
 }
 
 /** What a template comes to in one stage. */

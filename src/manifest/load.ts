@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { type Json, type Path, defined, isArray, isObject } from "../model/json.ts";
+import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import type { Settings } from "../model/settings.ts";
 import { checkDocument } from "./check/document.ts";
 import { checkTargets } from "./check/rules.ts";
@@ -13,7 +13,6 @@ import {
   hasErrors,
   locate,
   manifestProblem,
-  sourcesByFile,
 } from "./problem.ts";
 import { type ProjectFolder, projectFolder } from "./files.ts";
 import { HIDDEN, findManifests } from "./find-manifests.ts";
@@ -100,7 +99,7 @@ export async function readProject(
   const trust: TrustOf = (await folder.trust?.()) ?? (() => ({}));
   const problems = problemsOfAccess(folder);
   const documents: Document[] = [];
-  const sources: SourceText[] = [];
+  const sources = new Map<string, SourceText>();
   const filesNamed = new Set<string>();
   let project: Document | undefined;
   let stages: readonly string[] | undefined;
@@ -112,7 +111,7 @@ export async function readProject(
     const validate = VALIDATE[kind];
     const reading = readDocuments(folder, file, { several: kind === "target" });
     const read = reading instanceof Promise ? await reading : reading;
-    if (texts && read.source !== undefined) sources.push(read.source);
+    if (texts && read.source !== undefined) sources.set(file, read.source);
     for (const problem of read.problems) problems.push(problem);
     complete &&= read.problems.length === 0;
     for (let document of read.documents) {
@@ -145,11 +144,16 @@ export async function readProject(
     for (const manifest of found.files) files.push(manifest);
   }
   for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
+  // For places in texts that are not kept. A file that was refused before it was read is not shown.
+  const reread = (file: string): SourceText | undefined => {
+    const read = files.includes(file) ? folder.read(file) : undefined;
+    return read?.ok === true ? { file, text: read.text } : undefined;
+  };
   return {
     project,
     documents,
     textFiles: new Map([...filesNamed].map((path) => [path, readTextFile(folder, path)])),
-    sources: texts ? sourcesByFile(sources) : rereadSources(folder, new Set(files)),
+    sources: texts ? sources : { get: reread },
     problems,
     complete,
     trust,
@@ -174,17 +178,6 @@ function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
 }
 
 const VALIDATE = { project: validateProject, target: validateTarget };
-
-/** The texts of files that are not kept, for places in them. A file that was refused before it was read is not shown. */
-function rereadSources(folder: ProjectFolder, files: ReadonlySet<string>): Sources {
-  return {
-    get(file) {
-      if (!files.has(file)) return undefined;
-      const read = folder.read(file);
-      return read.ok ? { file, text: read.text } : undefined;
-    },
-  };
-}
 
 /** The document without keys that begin with `x-`, which hold what anchors are set on and mean nothing by themselves. */
 function withoutExtensions(document: Document, root: ManifestPart): Document {
@@ -231,14 +224,7 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
   const { variables: readable } = trust;
   const { env, allowMissingSecrets = false, needsApiKey = true } = options;
   const vars = variablesOf(layers);
-  const interpolator = new Interpolator({
-    stage,
-    env,
-    files,
-    vars,
-    allowMissingSecrets,
-    ...defined({ readable }),
-  });
+  const interpolator = new Interpolator({ stage, env, files, vars, allowMissingSecrets, readable });
   const problems: ManifestProblem[] = [];
   const settings = resolveSettings({
     stage,
@@ -276,13 +262,11 @@ function isInvalid({ file }: Document, path: Path, problems: readonly ManifestPr
 
 /** A default or a variable at fault is met once for each resource that uses it, and told once. */
 function distinct(problems: readonly ManifestProblem[]): readonly ManifestProblem[] {
-  const known = new Map<string, ManifestProblem>();
-  for (const problem of problems) {
-    const { code, summary, origin, within = "" } = problem;
-    const key = JSON.stringify([origin.file, origin.path, code, summary, within]);
-    if (!known.has(key)) known.set(key, problem);
-  }
-  return [...known.values()];
+  const known = new Set<string>();
+  return problems.filter(({ code, summary, origin: { file, path }, within = "" }) => {
+    const before = known.size;
+    return known.add(JSON.stringify([file, path, code, summary, within])).size > before;
+  });
 }
 
 /** Reads what `${file:…}` names. What cannot be had is a problem only for the stage that uses it. */

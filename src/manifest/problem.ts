@@ -53,16 +53,13 @@ export function showFound(value: Json | undefined, mayShow: boolean): string {
   if (isObject(value)) return "a map";
   const kind =
     typeof value === "string" ? "the string" : typeof value === "number" ? "the number" : "the boolean";
-  return mayShow ? `${kind} ${quote(value)}` : kind.replace("the", "a");
+  if (!mayShow) return kind.replace("the", "a");
+  const text = JSON.stringify(value);
+  return `${kind} ${text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 2)}…"`}`;
 }
 
 export function shortened(text: string): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
-}
-
-function quote(value: string | number | boolean): string {
-  const text = JSON.stringify(value);
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 2)}…"`;
 }
 
 export function listWords(words: readonly string[], joint: "and" | "or"): string {
@@ -136,12 +133,6 @@ export interface SourceText {
 
 /** The texts of all files that a diagnostic may speak of, by file. */
 export type Sources = Pick<ReadonlyMap<string, SourceText>, "get">;
-
-/** They are sorted in when the first is asked for: where nothing is wrong, none is. */
-export function sourcesByFile(sources: readonly SourceText[]): Sources {
-  let byFile: ReadonlyMap<string, SourceText> | undefined;
-  return { get: (file) => (byFile ??= new Map(sources.map((source) => [source.file, source]))).get(file) };
-}
 
 /** Diagnostics with the line and column of what they speak of, sorted by place; those without one come last, in their order. */
 export async function locate(

@@ -177,27 +177,34 @@ function resolveState(context: SettingsContext): StateSettings {
       `\`state.fingerprintKey\` is shorter than ${SHORTEST_FINGERPRINT_KEY} characters`,
       "A weak key lets others test guessed passwords against the fingerprints in state. Use a random value, e.g. from `openssl rand -base64 32`.",
     );
-  for (const [key, value] of own)
-    if (typeof value === "string" && hasLiteralPassword(value, context))
+  const { interpolator } = context;
+  for (const [key, text] of own) {
+    if (typeof text !== "string") continue;
+    const { value, pieces } = interpolator.fill(text);
+    // Whether anything of the password is there without what secrets and files put into it.
+    const literal = pieces.reduce((left, piece) => left.replaceAll(piece, ""), String(value));
+    if (/^[a-z]+:\/\/[^:@/]*:[^@/]+@/.test(literal))
       reportAt(
         "secret-in-clear",
         ["state", key],
         `The password in \`state.${key}\` must come from a secret or a file`,
         "Write the whole address, or at least the password, as `${secret:NAME}`. Secrets written in the file stay in git history.",
       );
-  const options = Object.entries(rest).flatMap(([key, value]): [string, StateOption][] =>
-    key !== "backend" && isOption(value) ? [[key, value]] : [],
-  );
-  const parts = [
-    ...options.flatMap(([, value]) => (value instanceof Secret ? secretParts(value) : [])),
-    ...own.flatMap(([, value]) => (typeof value === "string" ? addressParts(value, context) : [])),
-  ];
-  for (const part of parts) context.interpolator.protect(part);
+    // A secret that is only a part of an address is cut where an address is: its pieces become server, port and database.
+    for (const piece of pieces.filter((one) => !/^[a-z]+:\/\//.test(one)))
+      for (const part of [piece, piece.toLowerCase()].flatMap((one) => one.split(/[/:,@?#&=\\]+/)))
+        interpolator.protect(part);
+  }
+  const options: Record<string, StateSettings["options"][string]> = {};
+  for (const [key, value] of Object.entries(rest)) {
+    if (value instanceof Secret) for (const part of secretParts(value)) interpolator.protect(part);
+    if (key !== "backend" && (value instanceof Secret || typeof value !== "object")) options[key] = value;
+  }
   return {
     backend,
     ...(fingerprintKey instanceof Secret ? { fingerprintKey } : {}),
     ...(fingerprintKey instanceof Unknown ? { fingerprintKeyUnknown: true } : {}),
-    options: Object.fromEntries(options),
+    options,
   };
 }
 
@@ -217,22 +224,6 @@ function secretParts(address: Secret): readonly string[] {
   ];
 }
 
-/** A secret that is only a part of an address is cut where an address is: its pieces become server, port and database. */
-function addressParts(text: string, { interpolator }: SettingsContext): readonly string[] {
-  const { pieces } = interpolator.fill(text);
-  return pieces
-    .filter((piece) => !/^[a-z]+:\/\//.test(piece))
-    .flatMap((piece) => [piece, piece.toLowerCase()])
-    .flatMap((piece) => piece.split(/[/:,@?#&=\\]+/));
-}
-
-/** Whether anything of the password in an address is there without what secrets and files put into it. */
-function hasLiteralPassword(text: string, { interpolator }: SettingsContext): boolean {
-  const { value, pieces } = interpolator.fill(text);
-  const literal = pieces.reduce((rest, piece) => rest.replaceAll(piece, ""), String(value));
-  return /^[a-z]+:\/\/[^:@/]*:[^@/]+@/.test(literal);
-}
-
 const SHORTEST_FINGERPRINT_KEY = 16;
 
 export function foreignKey(file: string, path: Path, branches: Branches, value: string): ManifestProblem {
@@ -249,13 +240,23 @@ export function foreignKey(file: string, path: Path, branches: Branches, value: 
 
 /** A stage can only make a policy stricter: who may override it there may not be who wrote it for the project. */
 function resolvePolicy(context: SettingsContext): Policy {
-  const policies = context.layers.flatMap(({ file, path, value }) => {
-    if (!isObject(value.policy)) return [];
+  return context.layers.reduce((lower: Policy, { file, path, value }) => {
+    if (!isObject(value.policy)) return lower;
     const originOf = (inside: Path): Origin => ({ file, path: [...path, ...inside] });
-    const resolved = resolveValue(POLICY_PART, value.policy, ["policy"], { ...context, originOf });
-    return [policyOf(mapOf(resolved))];
-  });
-  return policies.reduce(stricter, {});
+    const policy = mapOf(resolveValue(POLICY_PART, value.policy, ["policy"], { ...context, originOf }));
+    const { onRemove } = policy;
+    const own = defined({
+      maxChanges: numberOf(policy.maxChanges),
+      maxDisabledPercent: numberOf(policy.maxDisabledPercent),
+      protected: textsOf(policy.protected),
+      requireTags: textsOf(policy.requireTags),
+      maxGenerations: numberOf(policy.maxGenerations),
+      planExpiry: durationOf(policy.planExpiry, 30),
+      sameCommit: policy.sameCommit === true ? true : undefined,
+      onRemove: onRemove === "ignore" || onRemove === "disable" ? onRemove : undefined,
+    });
+    return stricter(lower, own);
+  }, {});
 }
 
 /** Refuses what goes past the limits of the trust file. */
@@ -338,28 +339,8 @@ function reportMissing(service: ValueObject, isUrlRefused: boolean, context: Set
   }
 }
 
-type StateOption = StateSettings["options"][string];
-
-function isOption(value: Value): value is StateOption {
-  return value instanceof Secret || ["string", "number", "boolean"].includes(typeof value);
-}
-
 function durationOf(value: Value | undefined, longestDays?: number): number | undefined {
   return typeof value === "string" ? parseDuration(value, longestDays) : undefined;
-}
-
-function policyOf(policy: ValueObject): Policy {
-  const { onRemove } = policy;
-  return defined({
-    maxChanges: numberOf(policy.maxChanges),
-    maxDisabledPercent: numberOf(policy.maxDisabledPercent),
-    protected: textsOf(policy.protected),
-    requireTags: textsOf(policy.requireTags),
-    maxGenerations: numberOf(policy.maxGenerations),
-    planExpiry: durationOf(policy.planExpiry, 30),
-    sameCommit: policy.sameCommit === true ? true : undefined,
-    onRemove: onRemove === "ignore" || onRemove === "disable" ? onRemove : undefined,
-  });
 }
 
 function mapOf(value: Value | undefined): ValueObject {

@@ -4,7 +4,7 @@ import { type Json, isObject } from "../model/json.ts";
 import { type Document } from "./document.ts";
 import { listWords } from "./problem.ts";
 import { patternsOf } from "./find-manifests.ts";
-import { SECTIONS, TARGET_ROWS } from "./tables.ts";
+import { type FieldRow, SECTIONS, TARGET_ROWS } from "./tables.ts";
 import { editYaml } from "./yaml/edit.ts";
 import { openSource } from "./yaml/read-slow.ts";
 
@@ -30,12 +30,10 @@ export function withSkeleton(
   const address = addressOf(kind, target, key);
   const section = SECTIONS.find((one) => one.kind === kind);
   const [first] = own;
-  if (section === undefined || first === undefined)
-    throw invalid(
-      "unknown-target",
-      `No manifest declares the target ${target}`,
-      `Create it first:\ntasc new target ${target}`,
-    );
+  if (section === undefined || first === undefined) {
+    const detail = `Create it first:\ntasc new target ${target}`;
+    throw invalid("unknown-target", `No manifest declares the target ${target}`, detail);
+  }
   const holders = own.filter(({ value }) => isObject(value[section.name]));
   const holder = holders.find(
     ({ value: { [section.name]: map } }) => isObject(map) && Object.hasOwn(map, key),
@@ -46,8 +44,7 @@ export function withSkeleton(
   const path = [...document.root, section.name, key];
   const edited = editYaml(document.text, [{ kind: "set", path, value: exampleOf(kind, key) }]);
   if (!edited.ok) throw failed("not-editable", `Cannot edit ${document.file}`, edited.reason);
-  const fields = section.fields.map(({ name, description }) => ({ name, description }));
-  const after = withComments(edited.text, path, fields, exampleOf(kind, key));
+  const after = withComments(edited.text, path, section.fields, exampleOf(kind, key));
   return { address, file: document.file, bom: document.bom, before: document.text, after };
 }
 
@@ -67,13 +64,11 @@ function exampleOf(kind: Kind, key: string): Record<string, Json> {
   }
 }
 
-type Described = { readonly name: string; readonly description: string };
-
 /** What else may be declared, as comments below a resource in block style. */
 function withComments(
   text: string,
   path: readonly (string | number)[],
-  fields: readonly Described[],
+  fields: readonly FieldRow[],
   declared: Record<string, Json>,
 ): string {
   const source = openSource(text);
@@ -89,7 +84,7 @@ function withComments(
 }
 
 /** By the first part of a name: what is beside `discovery.prompt` is told with it. */
-function commentsOf(fields: readonly Described[], declared: Record<string, Json>, indent: string): string[] {
+function commentsOf(fields: readonly FieldRow[], declared: Record<string, Json>, indent: string): string[] {
   return fields
     .filter(({ name }) => !Object.hasOwn(declared, name.split(".", 1)[0] ?? ""))
     .map(({ name, description }) => `${indent}# ${name}:  # ${description}`);
@@ -115,9 +110,8 @@ testCases: {}
 /** A folder whose YAML files are manifests. */
 function folderOf(project: Document): string {
   const patterns = patternsOf(project);
-  const folders = patterns.map((pattern) => pattern.slice(0, pattern.search(/[^/]*[*?[{]/)));
-  const found = folders.find((_, at) => /\*[^/]*\.(?:ya?ml|\{[^}]*yaml)/.test(patterns[at] ?? ""));
-  if (found !== undefined) return found;
+  const found = patterns.find((pattern) => /\*[^/]*\.(?:ya?ml|\{[^}]*yaml)/.test(pattern));
+  if (found !== undefined) return found.slice(0, found.search(/[^/]*[*?[{]/));
   throw invalid(
     "no-place",
     "No pattern of `manifests` matches a new YAML file",

@@ -161,7 +161,6 @@ function matchAll<L extends LiveResource, R extends DesiredResource>(
   stateOf: (resource: R) => State | undefined,
   rule: MatchRule<L>,
 ): readonly Diagnostic[] {
-  const { noun, namedBy, shownAs, remedy } = rule;
   const byId = new Map<string, L>();
   for (const live of rule.live) byId.set(live.id, live);
   const problems: Diagnostic[] = [];
@@ -181,16 +180,7 @@ function matchAll<L extends LiveResource, R extends DesiredResource>(
     const live = id === undefined ? undefined : byId.get(id);
     if (live !== undefined) bind(resource, live);
     else if (resource.id === undefined) unbound.push(resource);
-    else
-      problems.push(
-        problem(
-          "id-not-listed",
-          resource,
-          `The service lists no ${noun} with the id ${resource.id}`,
-          `The manifest binds it by \`id: ${resource.id}\`. Correct the id, or remove the line so that the ${noun} is matched by name or created.`,
-          ["id"],
-        ),
-      );
+    else problems.push(unlisted(resource, resource.id, rule));
   }
 
   // Those found by id are taken: a name must not reach them a second time.
@@ -199,48 +189,79 @@ function matchAll<L extends LiveResource, R extends DesiredResource>(
     const candidates = rule.candidates(resource).filter(({ id }) => !taken.has(id));
     const [only] = candidates;
     const removed = boundId(resource, stateOf(resource));
-    if (candidates.length > 1) {
-      const isHidden = isSensitive(resource.fields[namedBy] ?? null);
-      const list = candidates
-        .map((live) => `  ${live.id}${isHidden ? "" : `  ${shownAs(live)}`}`)
-        .toSorted(compareText)
-        .join("\n");
-      problems.push(
-        problem(
-          "ambiguous-match",
-          resource,
-          `${candidates.length} live ${noun}s fit`,
-          `All of these match the declaration:\n${list}\n${remedy}`,
-        ),
-      );
-    } else if (only !== undefined) bind(resource, only);
-    // Where one item stands twice, another may have been left out, and would be created a second time.
-    else if (byId.size < rule.live.length)
-      problems.push(
-        problem(
-          "listed-twice",
-          resource,
-          `The service lists a ${noun} twice, and this one not at all`,
-          `A list with repetitions may leave others out, so tasc does not create the ${noun}: it may exist. Plan again; if it stays so, tell those who run the service.`,
-        ),
-      );
+    if (candidates.length > 1) problems.push(ambiguous(resource, candidates, stateOf(resource), rule));
+    else if (only !== undefined) bind(resource, only);
+    else if (byId.size < rule.live.length) problems.push(listTorn(resource, rule));
     else found.set(resource.address, removed === undefined ? {} : { removed });
   }
 
-  for (const [id, claimants] of contested)
+  for (const [id, claimants] of contested) {
     for (const resource of claimants) {
       found.delete(resource.address);
-      const others = claimants.filter((other) => other !== resource).map((other) => other.address);
-      problems.push(
-        problem(
-          "claimed-twice",
-          resource,
-          `The ${noun} ${id} is also bound to ${others.join(", ")}`,
-          `One live ${noun} cannot have two addresses. ${remedy}`,
-        ),
-      );
+      problems.push(claimedTwice(resource, id, claimants, rule));
     }
+  }
   return problems;
+}
+
+function unlisted(
+  resource: DesiredResource,
+  id: string,
+  { noun }: Pick<MatchRule<never>, "noun">,
+): Diagnostic {
+  return problem(
+    "id-not-listed",
+    resource,
+    `The service lists no ${noun} with the id ${id}`,
+    `The manifest binds it by \`id: ${id}\`. Correct the id, or remove the line so that the ${noun} is matched by name or created.`,
+    ["id"],
+  );
+}
+
+/** Where one item stands twice, another may have been left out, and would be created a second time. */
+function listTorn(resource: DesiredResource, { noun }: Pick<MatchRule<never>, "noun">): Diagnostic {
+  return problem(
+    "listed-twice",
+    resource,
+    `The service lists a ${noun} twice, and this one not at all`,
+    `A list with repetitions may leave others out, so tasc does not create the ${noun}: it may exist. Plan again; if it stays so, tell those who run the service.`,
+  );
+}
+
+function ambiguous<L extends LiveResource>(
+  resource: DesiredResource,
+  candidates: readonly L[],
+  state: State | undefined,
+  { noun, namedBy, shownAs, remedy }: MatchRule<L>,
+): Diagnostic {
+  const hidden = isSensitive(resource.fields[namedBy] ?? null);
+  const bound = [...(state?.bindings.values() ?? [])];
+  const mayShowSecret = new Set(bound.flatMap((one) => (one.secrets?.includes(namedBy) ? [one.id] : [])));
+  const list = candidates
+    .map((live) => `  ${live.id}${hidden || mayShowSecret.has(live.id) ? "" : `  ${shownAs(live)}`}`)
+    .toSorted(compareText)
+    .join("\n");
+  return problem(
+    "ambiguous-match",
+    resource,
+    `${candidates.length} live ${noun}s fit`,
+    `All of these match the declaration:\n${list}\n${remedy}`,
+  );
+}
+
+function claimedTwice(
+  resource: DesiredResource,
+  id: string,
+  claimants: readonly DesiredResource[],
+  { noun, remedy }: Pick<MatchRule<never>, "noun" | "remedy">,
+): Diagnostic {
+  const others = claimants.filter((other) => other !== resource).map((other) => other.address);
+  return problem(
+    "claimed-twice",
+    resource,
+    `The ${noun} ${id} is also bound to ${others.join(", ")}`,
+    `One live ${noun} cannot have two addresses. ${remedy}`,
+  );
 }
 
 /** Looks live resources up by name; those without one are found by none. */

@@ -264,6 +264,30 @@ environments:
     });
   });
 
+  test("an old name is hidden where it is one of several that fit, and in what an import says", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { target, login } = seed(service);
+      const declare = (value: string, testCase: string): Promise<void> =>
+        project.write({
+          "targets/shop.yaml": `target: shop\nid: ${target.id}\napp: "Shop ${value}"\ntestCases: { ${testCase} }\n`,
+        });
+      await declare(
+        "${secret:QA_OTP}",
+        `a: { id: ${login.id}, description: "Log in \${secret:QA_OTP}", externalId: E1 }`,
+      );
+      const applied = await project.run(["apply", "--auto-approve"], { QA_OTP: SECRETS.QA_OTP });
+      expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+      service.addCase(target, { description: "Twin", externalId: "E1" });
+      await declare("now", "b: { description: Other, externalId: E1 }");
+      for (const args of [["plan"], ["import", "--dry-run"], ["import", "--target", "Shop"]]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const { stdout, stderr } = await project.run(args);
+        expect(stdout + stderr).toMatch(/2 live test cases fit|left out|No live test target/);
+        expect(stdout + stderr, args.join(" ")).not.toContain(SECRETS.QA_OTP);
+      }
+    });
+  });
+
   test("after a change of the API key write-only fields are sent once more, and the plan says why", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);

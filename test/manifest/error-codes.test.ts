@@ -3,6 +3,7 @@ import { parseAst } from "rolldown/parseAst";
 import { expect, test } from "vitest";
 import { ERROR_CODES, errorCode } from "../../src/model/error-codes.ts";
 import { EXIT } from "../../src/model/error.ts";
+import { POLICY_RULES } from "../../src/model/settings.ts";
 
 interface Node {
   readonly type: string;
@@ -70,7 +71,7 @@ function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | und
     const piece: unknown = first?.["value"];
     const isPiece = typeof piece === "object" && piece !== null && "cooked" in piece;
     const cooked = isPiece ? String(piece.cooked) : "";
-    return cooked === "state-" ? STATE_CODES : [cooked.replace(/-$/, "")];
+    return BUILT[cooked] ?? [cooked.replace(/-$/, "")];
   }
   if (type === "ConditionalExpression")
     return ["consequent", "alternate"].flatMap((part) => textsOf(value[part], nodes));
@@ -86,9 +87,13 @@ function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | und
   return isNode(made) && made.type === "Literal" ? textsOf(made, nodes) : [undefined];
 }
 
-const STATE_CODES = [...readFileSync("src/state/problem.ts", "utf8").matchAll(/^  "?([a-z-]+)"?: \(/gm)].map(
-  ([, kind]) => `state-${kind}`,
-);
+const STATE_PROBLEMS = readFileSync("src/state/problem.ts", "utf8").matchAll(/^  "?([a-z-]+)"?: \(/gm);
+
+/** Codes that are put together, by how they begin. */
+const BUILT: Readonly<Record<string, readonly string[]>> = {
+  "state-": [...STATE_PROBLEMS].map(([, kind]) => `state-${kind}`),
+  "policy-": POLICY_RULES.map((rule) => `policy-${rule.replace(/[A-Z]/g, (big) => `-${big.toLowerCase()}`)}`),
+};
 
 function codesOfSource(): ReadonlyMap<string | undefined, string> {
   const exported = FILES.flatMap(({ nodes }) =>
