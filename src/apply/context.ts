@@ -2,12 +2,12 @@ import type { Address } from "../model/address.ts";
 import { type DesiredResource, byAddress, resourcesOf } from "../model/desired.ts";
 import type { ApplyEvent, Failure, SkipReason } from "../model/events.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
-import type { Json } from "../model/json.ts";
+import { type Json, isArray } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { FieldRecord, Intent, RunRecord, State, StateEvent } from "../model/state.ts";
 import { IdOf, type IdOfElement, Secret, Unknown, type Value, isUnknown, reveal } from "../model/value.ts";
-import { type Fingerprinter, type PlanInput, isList, targetOf } from "../plan/input.ts";
+import { type Fingerprinter, type PlanInput, targetOf } from "../plan/input.ts";
 import { recordField, secretsAmong } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import type { WriteCall } from "../service/request.ts";
@@ -319,7 +319,7 @@ export function known(
 function resolveBody(run: Run, value: BodyValue): Json {
   if (value instanceof IdOf) return known(run, value);
   if (value instanceof Secret || value instanceof Unknown) return reveal(value);
-  if (isList(value)) return value.map((item) => resolveBody(run, item));
+  if (isArray(value)) return value.map((item) => resolveBody(run, item));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolveBody(run, part)]));
 }

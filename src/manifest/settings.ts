@@ -1,9 +1,9 @@
 import { normalize } from "node:path";
 import { type Layer, originIn } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
-import { type Json, type Path, defined, isObject } from "../model/json.ts";
+import { type Json, type Path, defined, isObject, isArray } from "../model/json.ts";
 import type { Policy, Settings, StateSettings } from "../model/settings.ts";
-import { Secret, Unknown, type Value, type ValueObject, isValueList, isValueObject } from "../model/value.ts";
+import { Secret, Unknown, type Value, type ValueObject, isValueObject } from "../model/value.ts";
 import { checkBaseUrl } from "../service/request.ts";
 import { STATE_FOLDER, stateServers } from "../state/config.ts";
 import { StateFailure } from "../state/problem.ts";
@@ -352,7 +352,7 @@ function numberOf(value: Value | undefined): number | undefined {
 }
 
 function textsOf(value: Value | undefined): readonly string[] | undefined {
-  return isValueList(value) ? value.filter((item) => typeof item === "string") : undefined;
+  return isArray(value) ? value.filter((item) => typeof item === "string") : undefined;
 }
 
 /** What `tasc.yaml` says for a stage, lowest first: the project's own settings, and the stage's. */

@@ -10,7 +10,8 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function isArray(value: Json | undefined): value is JsonArray {
+/** A list among what the type allows; `Array.isArray` does not see read-only ones. */
+export function isArray<T>(value: T): value is Extract<T, readonly unknown[]> {
   return Array.isArray(value);
 }
 

@@ -1,4 +1,4 @@
-import type { Json } from "./json.ts";
+import { type Json, isArray } from "./json.ts";
 import type { Address } from "./address.ts";
 
 /** What stands for a sensitive value wherever one would show. */
@@ -80,15 +80,11 @@ export function isValueObject(value: Value | undefined): value is ValueObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isLeafObject(value);
 }
 
-export function isValueList(value: Value | undefined): value is readonly Value[] {
-  return Array.isArray(value);
-}
-
 /** Whether any leaf of the value satisfies the test. */
 function hasLeaf(value: Value, test: (leaf: Secret | Unknown) => boolean): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (isLeafObject(value)) return test(value);
-  if (isValueList(value)) return value.some((item) => hasLeaf(item, test));
+  if (isArray(value)) return value.some((item) => hasLeaf(item, test));
   for (const name in value) if (hasLeaf(value[name] ?? null, test)) return true;
   return false;
 }
@@ -105,7 +101,7 @@ export function isUnknown(value: Value): boolean {
 export function reveal(value: Value): Json {
   if (value instanceof Secret) return value.reveal();
   if (value instanceof Unknown) throw new TypeError("an unknown value was to be revealed");
-  if (isValueList(value)) return value.map(reveal);
+  if (isArray(value)) return value.map(reveal);
   if (isValueObject(value))
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, reveal(part)]));
   return value;

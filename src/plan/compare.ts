@@ -1,7 +1,7 @@
 import { type Address, compareText } from "../model/address.ts";
 import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
-import type { Json, Path } from "../model/json.ts";
+import { type Json, type Path, isArray } from "../model/json.ts";
 import type { LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { ChangedBy, FieldChange } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
@@ -12,7 +12,6 @@ import {
   isLeafObject,
   isSensitive,
   isUnknown,
-  isValueList,
   isValueObject,
   reveal,
 } from "../model/value.ts";
@@ -217,7 +216,7 @@ function afterOnly(path: Path, value: Value): FieldChange {
 /** Plain data for showing: what is sensitive reads `(sensitive)`. */
 export function display(value: Value): Json {
   if (isLeafObject(value)) return SENSITIVE;
-  if (isValueList(value)) return value.map(display);
+  if (isArray(value)) return value.map(display);
   if (isValueObject(value))
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, display(part)]));
   return value;

@@ -2,9 +2,9 @@ import { diffArrays } from "diff";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { ELEMENT, ELEMENTS, type Shape } from "../model/fields.ts";
-import { type Json, type JsonObject, isArray, isObject, sameJson } from "../model/json.ts";
+import { type Json, type JsonObject, defined, isArray, isObject, sameJson } from "../model/json.ts";
 import type { LiveElement, LiveResource } from "../model/live.ts";
-import type { BodyValue, ChangedBy, FieldChange, Harm } from "../model/plan.ts";
+import type { BodyValue, ChangedBy, FieldChange } from "../model/plan.ts";
 import type { Fingerprint } from "../model/state.ts";
 import {
   Secret,
@@ -12,11 +12,10 @@ import {
   type ValueObject,
   isSensitive,
   isUnknown,
-  isValueList,
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import { type Difference, type Fingerprinter, caution, differences, ordered } from "./input.ts";
+import { type Fingerprinter, caution, differences, ordered } from "./input.ts";
 import { type Memory, changedBy, mayHoldSecret, withoutWriteOnly } from "./memory.ts";
 
 /**
@@ -36,7 +35,7 @@ export interface ElementMatch {
 
 export function declaredElements(value: Value | undefined): readonly ValueObject[] {
   // They were checked as the manifest was read.
-  return isValueList(value) && value.every(isValueObject) ? value : [];
+  return isArray(value) && value.every(isValueObject) ? value : [];
 }
 
 /** Whether the live list says what is declared, locator lines apart: those are write-only. */
@@ -60,7 +59,7 @@ function holds(shape: Shape, live: Json | undefined, declared: Value): boolean {
     }
     return true;
   }
-  if (shape.type === "list" && isValueList(declared))
+  if (shape.type === "list" && isArray(declared))
     return (
       isArray(live) &&
       live.length === declared.length &&
@@ -96,7 +95,7 @@ function project(shape: Shape, declared: Value | undefined, live: Json): Json {
     return kept;
   }
   if (shape.type !== "list" || !isArray(live)) return live;
-  const items = isValueList(declared) ? declared : [];
+  const items = isArray(declared) ? declared : [];
   // One that is declared by nothing differs as a whole.
   return live.map((item, at) => project(shape.of, items[at], item));
 }
@@ -294,11 +293,11 @@ function bodyPart(shape: Shape, declared: Value | undefined, raw: Value | undefi
   }
   if (shape.type !== "list" || shape.of.type !== "object") return declared ?? raw ?? undefined;
   // The items that are declared, each with the ids and the undeclared parts of the one in its place; else all of them.
-  const before = isValueList(raw) ? raw.filter(isValueObject) : [];
+  const before = isArray(raw) ? raw.filter(isValueObject) : [];
   const { parts, required = [] } = shape.of;
   const keys = [...LINKS, ...Object.keys(parts)];
-  if (!isValueList(declared))
-    return isValueList(raw) ? before.map((item) => pick(item, [...keys, "index"])) : undefined;
+  if (!isArray(declared))
+    return isArray(raw) ? before.map((item) => pick(item, [...keys, "index"])) : undefined;
   const undeclared = keys.filter((key) => !required.includes(key));
   const base = firstIndex(before);
   return declared
@@ -418,18 +417,12 @@ function elementChange({ declared, at, live, movedFrom }: ElementMatch): readonl
   if (live === undefined) return [{ path, after }];
   if (movedFrom !== undefined) return [{ path, after, movedFrom }];
   return differences(ordered(projectElement(declared, live)), after).map((difference) => {
-    const harmful = harmOf(difference, live);
-    return {
-      ...difference,
-      path: [...path, ...difference.path],
-      ...(harmful === undefined ? {} : { harmful }),
-    };
+    const [part] = difference.path;
+    const isLost = part === "assertion" && live.parts["assertion"] && difference.after === null;
+    const isIgnored = part === "ignoreFailure" && difference.after === true;
+    const harmful = isLost ? "assertion lost" : isIgnored ? "failure ignored" : undefined;
+    return { ...difference, path: [...path, ...difference.path], ...defined({ harmful }) };
   });
-}
-
-function harmOf({ path: [part], after }: Difference, { parts }: LiveElement): Harm | undefined {
-  if (part === "assertion" && parts["assertion"] && after === null) return "assertion lost";
-  return part === "ignoreFailure" && after === true ? "failure ignored" : undefined;
 }
 
 /**

@@ -9,7 +9,7 @@ import { type Json, type Path, isArray, sameJson } from "../model/json.ts";
 import type { Live } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { Fingerprint, State } from "../model/state.ts";
-import { IdOf, type Value, isLeafObject, isUnknown, isValueList, reveal } from "../model/value.ts";
+import { IdOf, type Value, isLeafObject, isUnknown, reveal } from "../model/value.ts";
 
 /** Makes the keyed digests that state keeps in place of values. */
 export interface Fingerprinter {
@@ -66,15 +66,11 @@ export function caution(...warning: Parameters<typeof problem>): Diagnostic {
 export function ordered(value: Json): Json;
 export function ordered(value: BodyValue): BodyValue;
 export function ordered(value: BodyValue): BodyValue {
-  if (isList(value)) return value.map((item) => ordered(item));
+  if (isArray(value)) return value.map((item) => ordered(item));
   if (typeof value !== "object" || value === null || isLeafObject(value) || value instanceof IdOf)
     return value;
   const members = Object.entries(value).toSorted(([a], [b]) => compareText(a, b));
   return Object.fromEntries(members.map(([key, part]) => [key, ordered(part)]));
-}
-
-export function isList(value: BodyValue): value is readonly BodyValue[] {
-  return Array.isArray(value);
 }
 
 /** Names of a field's parts: as its shape has them, or sorted where they are of the user's own choice. */
@@ -187,7 +183,7 @@ export function sameAsLive(compare: Compare, declared: Value, live: Json): boole
   const isPlain = typeof declared !== "object" || declared === null;
   if (isPlain && (typeof live !== "object" || live === null) && compare !== "url") return false;
   // What is in the same order needs no sorting to be told the same.
-  if (isValueList(declared) && isArray(live) && declared.length === live.length)
+  if (isArray(declared) && isArray(live) && declared.length === live.length)
     if (declared.every((item, at) => item === live[at])) return true;
   return sameJson(normalise(compare, reveal(declared)), normalise(compare, live));
 }

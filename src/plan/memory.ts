@@ -2,11 +2,11 @@ import { type Address, compareText, parseAddress, targetAddress } from "../model
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { DELETED, type Field, type Shape, fieldsOf } from "../model/fields.ts";
-import { type Json, type Path, sameJson } from "../model/json.ts";
+import { type Json, type Path, sameJson, isArray } from "../model/json.ts";
 import type { Live, LiveResource } from "../model/live.ts";
 import type { ChangedBy } from "../model/plan.ts";
 import type { Binding, FieldRecord, Fingerprint, Intent, State, StateEvent } from "../model/state.ts";
-import { type Value, isUnknown, isSensitive, isValueList, isValueObject, reveal } from "../model/value.ts";
+import { type Value, isUnknown, isSensitive, isValueObject, reveal } from "../model/value.ts";
 import { type Fingerprinter, normalise, orderedParts } from "./input.ts";
 import { type NamedKind, type Names, levelName, liveNames, namesOf } from "./match.ts";
 
@@ -84,8 +84,7 @@ export function secretsAmong(
 
 /** A value as far as the service shows it; what it does not show of elements has records of its own. */
 export function withoutWriteOnly(shape: Shape, value: Value): Value {
-  if (shape.type === "list" && isValueList(value))
-    return value.map((item) => withoutWriteOnly(shape.of, item));
+  if (shape.type === "list" && isArray(value)) return value.map((item) => withoutWriteOnly(shape.of, item));
   if (shape.type !== "object" || !isValueObject(value)) return value;
   const shown = Object.entries(value).filter(([part]) => shape.parts[part]?.writeOnly !== true);
   return Object.fromEntries(shown);

@@ -1,10 +1,10 @@
 import { type Address, parseAddress } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
-import { type Json, startsWith } from "../model/json.ts";
+import { type Json, startsWith, isArray } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
 import type { BodyValue, Change } from "../model/plan.ts";
-import { type Value, isUnknown, isValueList, isValueObject, reveal } from "../model/value.ts";
+import { type Value, isUnknown, isValueObject, reveal } from "../model/value.ts";
 import { readField } from "./compare.ts";
 import { type Fingerprinter, normalise, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
@@ -79,7 +79,7 @@ function declaredOf(resource: DesiredResource | undefined): Json {
 
 /** As the service shows it: a folder by its id; of elements what a plan changes, which is selectors where a line makes them. */
 function readLive(field: Field, live: LiveResource, declared: Value | undefined): Json | undefined {
-  const parts = isValueList(declared)
+  const parts = isArray(declared)
     ? declared.map((item) =>
         isValueObject(item) && item["locatorLine"] !== undefined ? { ...item, selectors: [] } : item,
       )

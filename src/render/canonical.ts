@@ -22,10 +22,6 @@ export function rawText(text: string): Rewritten {
 /** No one nests deeper than this; the limit keeps hostile texts linear. */
 const DEEPEST = 6;
 
-export function canonicalText(raw: Rewritten): Rewritten {
-  return levelled(decoded(raw));
-}
-
 /** Case apart; the lengths stay, so that places do. */
 export function letterless(text: string): string {
   const lower = text.toLowerCase();
@@ -38,16 +34,6 @@ export function letterless(text: string): string {
 /** Not what has no form with an accent of its own: ASCII, and the signs that our own renderers draw. */
 const LETTER = String.raw`[^\0-\u00bf→↻…’│⋮▸▾]`;
 const ENCODED = new RegExp(String.raw`[\\%&]|${LETTER}`);
-
-function decoded(raw: Rewritten): Rewritten {
-  let text = raw;
-  for (let depth = 0; depth < DEEPEST && ENCODED.test(text.text); depth++) {
-    const next = rewrite(text, ESCAPE, decodedPieces, false);
-    if (next === text) break;
-    text = next;
-  }
-  return text;
-}
 
 /** What a match becomes: pieces of new text, each with the length of what it replaces. Nothing: it stays. */
 type Piece = readonly [text: string, length: number];
@@ -135,8 +121,9 @@ function decodedPieces({ 0: whole, groups = {} }: RegExpExecArray): readonly Pie
   if (bytes !== undefined) return bytePieces(bytes);
   if (plain !== undefined) return [[WHITE[plain.toLowerCase()] ?? plain, length]];
   if (name !== undefined) {
-    const character = namedCharacter(name);
-    return character === undefined ? undefined : [[character, length]];
+    const accent = ACCENTS[name.slice(1).toLowerCase()];
+    const character = NAMES[name.toLowerCase()] ?? (accent && `${name.charAt(0)}${accent}`);
+    return character === undefined || name.startsWith(character) ? undefined : [[character, length]];
   }
   const number = Number.parseInt(
     unit ?? code ?? byte ?? decimal ?? hex ?? "",
@@ -188,13 +175,6 @@ const ACCENTS: Readonly<Record<string, string>> = {
   cedil: "\u0327",
 };
 
-function namedCharacter(name: string): string | undefined {
-  const known = NAMES[name.toLowerCase()];
-  if (known !== undefined) return name.startsWith(known) ? undefined : known;
-  const accent = ACCENTS[name.slice(1).toLowerCase()];
-  return accent === undefined ? undefined : `${name.charAt(0)}${accent}`;
-}
-
 /**
  * White space with all blanks and line signs that follow, and the plus that a form writes for a blank, become one
  * blank; quotes of any kind that touch become one. A lone blank and a lone double quote are so already.
@@ -202,11 +182,19 @@ function namedCharacter(name: string): string | undefined {
 const SIGNS = String.raw`[\s+|│>~\-]`;
 const LEVEL = new RegExp(`(?<blank> ${SIGNS}+|[^\\S ]${SIGNS}*|\\+${SIGNS}*)|"["'\`]+|['\`]["'\`]*`, "g");
 
-function levelled(text: Rewritten): Rewritten {
-  const piecesOf = ({ 0: whole, groups }: RegExpExecArray): readonly Piece[] => [
-    [groups?.["blank"] === undefined ? '"' : " ", whole.length],
-  ];
-  return rewrite(text, LEVEL, piecesOf, true);
+export function canonicalText(raw: Rewritten): Rewritten {
+  let text = raw;
+  for (let depth = 0; depth < DEEPEST && ENCODED.test(text.text); depth++) {
+    const next = rewrite(text, ESCAPE, decodedPieces, false);
+    if (next === text) break;
+    text = next;
+  }
+  return rewrite(
+    text,
+    LEVEL,
+    ({ 0: whole, groups }) => [[groups?.["blank"] === undefined ? '"' : " ", whole.length]],
+    true,
+  );
 }
 
 /** Where long base64 was broken into lines. */

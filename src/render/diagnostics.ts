@@ -46,7 +46,8 @@ function excerptLines(diagnostic: DiagnosticView, text: string | undefined, styl
   const { severity, line, column } = diagnostic;
   if (text === undefined || text.length > LONGEST_LINE || text.trim() === "") return [];
   const gutter = String(line);
-  const shown = untabbed(withoutSecrets(text.replace(/\r$/, ""), diagnostic));
+  const pair = diagnostic.path?.includes("additionalHeaderFields") ? ANY_PAIR : SECRET_PAIR;
+  const shown = untabbed(text.replace(/\r$/, "").replace(pair, `$1${SENSITIVE}`));
   const lines = [`  ${style("faint", `${gutter} │`)} ${shown}`];
   if (column === undefined) return lines;
   const caret = " ".repeat(textWidth(untabbed(text.slice(0, column - 1)))) + style(severity, "^");
@@ -72,7 +73,3 @@ const SECRET_PAIR = new RegExp(
   "g",
 );
 const ANY_PAIR = new RegExp(String.raw`(:\s+)${VALUE}`, "g");
-
-function withoutSecrets(text: string, { path }: DiagnosticView): string {
-  return text.replace(path?.includes("additionalHeaderFields") ? ANY_PAIR : SECRET_PAIR, `$1${SENSITIVE}`);
-}

@@ -26,7 +26,11 @@ export function fieldLine(field: FieldJson, action: Action, most: number): strin
 export function fieldValues(field: FieldJson, action: Action, most: number): string {
   if (field.sensitive) return SENSITIVE;
   const texts = longTexts(field);
-  if (texts !== undefined) return diffSize(...texts);
+  if (texts !== undefined) {
+    const kinds = groupBy(lineDiff(...texts), ({ kind }) => kind);
+    const amount = (kind: Piece["kind"]): number => kinds.get(kind)?.length ?? 0;
+    return `${count(amount("removed"), "line")} removed, ${amount("added")} added`;
+  }
   return sidesOf(field, action)
     .map(({ value }) => (value === undefined ? NOT_SHOWN : clip(valueText(value), most)))
     .join(" → ");
@@ -97,12 +101,6 @@ const LONG = 60;
 
 export function isLongText(value: Json | undefined): value is string {
   return typeof value === "string" && (value.includes("\n") || textWidth(value) > LONG);
-}
-
-function diffSize(before: string, after: string): string {
-  const kinds = groupBy(lineDiff(before, after), ({ kind }) => kind);
-  const amount = (kind: Piece["kind"]): number => kinds.get(kind)?.length ?? 0;
-  return `${count(amount("removed"), "line")} removed, ${amount("added")} added`;
 }
 
 /** A value on one line, as its author would write it in YAML: bare where that cannot be misread. */

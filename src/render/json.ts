@@ -1,7 +1,7 @@
 import type { Address } from "../model/address.ts";
 import type { Diagnostic, Place } from "../model/diagnostic.ts";
 import type { FailureReason } from "../model/error.ts";
-import { type Json, type JsonObject, type Path, defined } from "../model/json.ts";
+import { type Json, type JsonObject, type Path, defined, isArray } from "../model/json.ts";
 import type {
   BodyValue,
   CallJson,
@@ -70,13 +70,9 @@ export function callJson({ method, path, body }: PlannedCall): CallJson {
 function bodyJson(value: BodyValue): Json {
   if (value instanceof Secret || value instanceof Unknown) return SENSITIVE;
   if (value instanceof IdOf) return KNOWN_AFTER_APPLY;
-  if (isList(value)) return value.map(bodyJson);
+  if (isArray(value)) return value.map(bodyJson);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, bodyJson(part)]));
-}
-
-function isList(value: BodyValue): value is readonly BodyValue[] {
-  return Array.isArray(value);
 }
 
 export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {

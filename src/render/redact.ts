@@ -30,6 +30,8 @@ const SHORTEST_SECRET = 4;
 export function createRedactor(secrets: ReadonlySet<string> | readonly string[]): Redactor {
   const all = "size" in secrets ? secrets : new Set(secrets);
   const text = replacerOf(all, ({ length }) => length >= SHORTEST_SECRET, false);
+  const isUnmistakable = (secret: string): boolean =>
+    secret.length >= 8 && !/^[A-Za-z]+$/.test(secret) && !/^[\d.,:eE+-]+$/.test(secret);
   const document = replacerOf(all, isUnmistakable, true);
   return {
     text,
@@ -37,10 +39,6 @@ export function createRedactor(secrets: ReadonlySet<string> | readonly string[])
     json: (value) => redactJson(value, text, document),
     freeJson: (value) => redactJson(value, text, text),
   };
-}
-
-function isUnmistakable(secret: string): boolean {
-  return secret.length >= 8 && !/^[A-Za-z]+$/.test(secret) && !/^[\d.,:eE+-]+$/.test(secret);
 }
 
 type Replacer = (text: string) => string;

@@ -32,20 +32,16 @@ const LEAST_TEXT = 40;
  */
 export function terminalOf({ isTTY = false, columns = 0, environment, noColor }: TerminalFacts): Terminal {
   const dumb = environment["TERM"] === "dumb";
+  const isOff = noColor || (environment["NO_COLOR"] ?? "") !== "";
+  const forced = environment["FORCE_COLOR"];
   const screen = isTTY && columns > 0 ? columns : DEFAULT_COLUMNS;
   return {
     isTTY,
     columns: screen,
     width: Math.min(MOST_TEXT, Math.max(LEAST_TEXT, screen)),
-    colour: wantsColour(environment, noColor) ?? (isTTY && !dumb),
+    colour: !isOff && (forced === undefined ? isTTY && !dumb : forced === "" || isSet(forced)),
     live: isTTY && !dumb && !isSet(environment["CI"]),
   };
-}
-
-function wantsColour(environment: TerminalFacts["environment"], noColor: boolean): boolean | undefined {
-  if (noColor || (environment["NO_COLOR"] ?? "") !== "") return false;
-  const forced = environment["FORCE_COLOR"];
-  return forced === undefined ? undefined : isSet(forced) || forced === "";
 }
 
 function isSet(value: string | undefined): boolean {

@@ -1,5 +1,5 @@
 import type { ExitCode } from "../model/error.ts";
-import type { Json } from "../model/json.ts";
+import { type Json, isArray } from "../model/json.ts";
 import type { FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines } from "./escape.ts";
@@ -110,7 +110,7 @@ export function show(view: View, format: string, options: ShowOptions): string {
 /** What is not there is left out, as `JSON.stringify` does. */
 function redactedJson(value: ViewJson, redactor: Redactor): Json {
   if (value instanceof Outside) return redactor.freeJson(value.value);
-  if (isList(value)) return value.map((item) => redactedJson(item, redactor));
+  if (isArray(value)) return value.map((item) => redactedJson(item, redactor));
   if (typeof value !== "object" || value === null) return redactor.json(value);
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, part]) =>
@@ -119,12 +119,8 @@ function redactedJson(value: ViewJson, redactor: Redactor): Json {
   );
 }
 
-function isList(value: ViewJson): value is readonly ViewJson[] {
-  return Array.isArray(value);
-}
-
 function blockLines(block: Block, options: ShowOptions): readonly string[] {
-  if (typeof block === "string" || isLine(block)) return [lineText(block, options)];
+  if (typeof block === "string" || isArray(block)) return [lineText(block, options)];
   if ("lines" in block) return textLines(block.lines, options).map((line) => line.trimEnd());
   if ("label" in block) return labelled(block, options);
   if ("headings" in block) return tableLines(block, options);
@@ -138,10 +134,6 @@ function blockLines(block: Block, options: ShowOptions): readonly string[] {
   const width = options.width - block.indent;
   const lines = block.blocks.flatMap((inner) => blockLines(inner, { ...options, width }));
   return lines.map((line) => `${" ".repeat(block.indent)}${line}`);
-}
-
-function isLine(block: Block): block is readonly StyledText[] {
-  return Array.isArray(block);
 }
 
 function lineText(line: Line, { redactor, style }: ShowOptions): string {

@@ -20,15 +20,13 @@ export function statusFault(
   now: number,
 ): Fault {
   if (status === 401 || status === 403) return { kind: "key-refused", status, words };
-  if (status >= 300 && status < 400) return { kind: "redirect", status, host: hostOf(headers, origin) };
+  if (status >= 300 && status < 400) {
+    const location = headerText(headers, "location");
+    const isReadable = location !== undefined && URL.canParse(location, origin);
+    // Only the host: the rest of a `Location` may carry tokens.
+    return { kind: "redirect", status, host: (isReadable && new URL(location, origin).host) || undefined };
+  }
   return { kind: "status", status, words, retryAfter: retryAfter(headers, now) };
-}
-
-/** Only the host: the rest of a `Location` may carry tokens. */
-function hostOf(headers: Headers, origin: string): string | undefined {
-  const location = headerText(headers, "location");
-  if (location === undefined || !URL.canParse(location, origin)) return undefined;
-  return new URL(location, origin).host || undefined;
 }
 
 /** The three forms that RFC 9110, section 5.6.7, has recipients accept. All are in UTC, said or not. */
@@ -82,8 +80,10 @@ export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   // A secret with what looks like a tag is not the same without it.
   const said = json === undefined ? textOfHtml(redact(text)) : wordsOfJson(json).join("; ");
   // Once more on the line, in case a secret was hidden by characters that are gone now.
-  const line = redact(oneLine(redact(said)));
-  return line === "" ? undefined : cut(line);
+  const line = redact(redact(said).replace(UNWANTED, "").replace(/\s+/g, " ").trim());
+  const characters = Array.from(line);
+  if (characters.length > MAX_WORDS) return `${characters.slice(0, MAX_WORDS - 1).join("")}…`;
+  return line === "" ? undefined : line;
 }
 
 /** In whatever form, in characters. */
@@ -129,15 +129,6 @@ function subjectOf(object: JsonObject): string | undefined {
 /** Terminal sequences as a whole, then all that controls or hides: control and format characters, lone surrogates. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const UNWANTED = /\u001b\[[0-9;?]*[ -/]*[@-~]|(?!\s)\p{Cc}|[\p{Cf}\p{Cs}]/gu;
-
-function oneLine(text: string): string {
-  return text.replace(UNWANTED, "").replace(/\s+/g, " ").trim();
-}
-
-function cut(text: string): string {
-  const characters = Array.from(text);
-  return characters.length <= MAX_WORDS ? text : `${characters.slice(0, MAX_WORDS - 1).join("")}…`;
-}
 
 /** Characters of a page that are looked at; an error page says what it has to say at its beginning. */
 const MAX_HTML = 16 * 1024;

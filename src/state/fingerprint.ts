@@ -30,7 +30,9 @@ export interface Fingerprinter {
 /** @throws TypeError if the secret is empty: that key anybody could guess. */
 export function createFingerprinter(secret: Secret, stage: string): Fingerprinter {
   if (secret.reveal() === "") throw new TypeError("a fingerprint key must not be empty");
-  const keys = (): DerivedKeys => derivedKeys(secret, stage);
+  const keys = () =>
+    derived.get(secret)?.get(stage) ??
+    keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT));
   return {
     get keyCheck() {
       return keys().keyCheck;
@@ -42,13 +44,7 @@ export function createFingerprinter(secret: Secret, stage: string): Fingerprinte
 }
 
 /** By stage; they go with the secret. */
-const derived = new WeakMap<Secret, Map<string, DerivedKeys>>();
-type DerivedKeys = ReturnType<typeof keepKeys>;
-
-function derivedKeys(secret: Secret, stage: string): DerivedKeys {
-  const known = derived.get(secret)?.get(stage);
-  return known ?? keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT));
-}
+const derived = new WeakMap<Secret, Map<string, ReturnType<typeof keepKeys>>>();
 
 /** Beside other work: whoever needs a key before waits for as long as it takes. */
 export async function deriveKeys(secret: Secret, stage: string): Promise<void> {

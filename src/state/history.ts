@@ -56,16 +56,12 @@ export function readHistory(values: readonly unknown[]): readonly HistoryEntry[]
   const byRun = new Map<string, HistoryEntry>();
   for (const value of values) {
     if (!isEntry(value)) continue;
-    const before = byRun.get(value.run);
-    byRun.set(value.run, before === undefined ? value : joined(before, value));
+    const before = byRun.get(value.run) ?? value;
+    // What the run itself wrote at its end counts more than what was found later.
+    const [first, second] = before.ended ? [before, value] : [value, before];
+    const known = new Set(first.changes.map(({ address }) => address));
+    const added = second.changes.filter(({ address }) => !known.has(address));
+    byRun.set(value.run, { ...first, changes: [...first.changes, ...added] });
   }
   return [...byRun.values()].toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1));
-}
-
-/** What the run itself wrote at its end counts more than what was found later. */
-function joined(one: HistoryEntry, other: HistoryEntry): HistoryEntry {
-  const [first, second] = one.ended ? [one, other] : [other, one];
-  const known = new Set(first.changes.map(({ address }) => address));
-  const added = second.changes.filter(({ address }) => !known.has(address));
-  return { ...first, changes: [...first.changes, ...added] };
 }

@@ -1,5 +1,6 @@
+import { isArray } from "../../src/model/json.ts";
 import type { Desired, DesiredResource, DesiredTarget } from "../../src/model/desired.ts";
-import { type Value, isValueList, isValueObject } from "../../src/model/value.ts";
+import { type Value, isValueObject } from "../../src/model/value.ts";
 import type { MemoryService } from "./memory-service.ts";
 
 type Random = () => number;
@@ -44,7 +45,7 @@ function shuffledResource<R extends DesiredResource>(resource: R, random: Random
 }
 
 function shuffledValue(value: Value, random: Random): Value {
-  if (isValueList(value)) return value.map((item) => shuffledValue(item, random));
+  if (isArray(value)) return value.map((item) => shuffledValue(item, random));
   if (!isValueObject(value)) return value;
   const parts = shuffled(Object.entries(value), random);
   return Object.fromEntries(parts.map(([key, part]) => [key, shuffledValue(part, random)]));
