@@ -219,6 +219,6 @@ async function readSection(session: Session, file: string): Promise<StateSetting
   const options = { root, env, stage: settings.stage, needsApiKey: false, mayBeEmpty: true };
   const loaded = await loadProject(options, holding(text));
   for (const secret of loaded.secrets) host.secrets.add(secret);
-  if (!loaded.ok) throw wrong(loaded.diagnostics);
-  return loaded.settings.state;
+  if (loaded.ok) return loaded.settings.state;
+  throw wrong(loaded.diagnostics);
 }

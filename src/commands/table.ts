@@ -112,7 +112,7 @@ const TARGET = { target: text("--target <key>", "key of a target; default: all m
 
 const STATE_EDIT = { ...LOCK_TIMEOUT, ...INSECURE };
 
-interface Row {
+interface CommandRow {
   readonly summary: string;
   readonly examples: Readonly<Record<string, string>>;
   /** What it takes in addition to `--format text|json`, which a format of its own replaces, and the global options. */
@@ -605,9 +605,9 @@ const TABLE = {
     },
     options: { shell: argument("<shell>", "shell to complete for", ["bash", "zsh", "fish"]) },
   },
-} satisfies Readonly<Record<string, Row>>;
+} satisfies Readonly<Record<string, CommandRow>>;
 
-const GROUPS: Readonly<Record<string, Omit<Row, "options">>> = {
+const GROUPS: Readonly<Record<string, Omit<CommandRow, "options">>> = {
   reports: {
     summary: "read test reports",
     examples: { "tasc reports list --target shop": "list the reports of one target" },
@@ -692,7 +692,7 @@ const RUN: { readonly [N in Name]: Run<N> } = {
 };
 
 /** A command, or a group of them, as the parser, help and completion know it. */
-export interface CommandSpec extends Omit<Row, "options"> {
+export interface CommandSpec extends Omit<CommandRow, "options"> {
   readonly name: string;
   readonly args?: readonly OptionSpec[];
   readonly options?: readonly OptionSpec[];
@@ -701,7 +701,7 @@ export interface CommandSpec extends Omit<Row, "options"> {
 }
 
 function specOf<N extends Name>(path: N, run: Run<N> = RUN[path]): CommandSpec {
-  const { summary, examples, options: own }: Row = TABLE[path];
+  const { summary, examples, options: own }: CommandRow = TABLE[path];
   const record = { ...TEXT_OR_JSON, ...own };
   const all = Object.values(record);
   return {

@@ -3,7 +3,7 @@ import { type Splice, spliced } from "../manifest/yaml/text.ts";
 import type { EditedText } from "./edit-files.ts";
 
 /** A line with its end: it stays, goes, or comes in. */
-type Row = readonly [sign: " " | "-" | "+", line: string];
+type PatchRow = readonly [sign: " " | "-" | "+", line: string];
 
 /** Lines shown around a change. */
 const CONTEXT = 3;
@@ -19,7 +19,7 @@ export function patchOf({ file, before, splices }: EditedText): string {
 }
 
 /** Compares lines only where the text was edited: two whole texts would take time with the square of the number of edits. */
-function rowsOf(before: string, splices: readonly Splice[]): readonly Row[] {
+function rowsOf(before: string, splices: readonly Splice[]): readonly PatchRow[] {
   const regions: { start: number; end: number; splices: Splice[] }[] = [];
   for (const splice of splices) {
     const start = before.lastIndexOf("\n", splice.start - 1) + 1;
@@ -31,8 +31,8 @@ function rowsOf(before: string, splices: readonly Splice[]): readonly Row[] {
       last.splices.push(splice);
     }
   }
-  const rows: Row[] = [];
-  const add = (sign: Row[0], lines: readonly string[]): void => {
+  const rows: PatchRow[] = [];
+  const add = (sign: PatchRow[0], lines: readonly string[]): void => {
     for (const line of lines) rows.push([sign, line]);
   };
   let offset = 0;
@@ -62,7 +62,7 @@ function lineEnd(before: string, { start, end, text }: Splice): number {
   return next < 0 ? before.length : next + 1;
 }
 
-function hunksOf(rows: readonly Row[]): StructuredPatchHunk[] {
+function hunksOf(rows: readonly PatchRow[]): StructuredPatchHunk[] {
   const changes: { start: number; end: number }[] = [];
   for (const [at, [sign]] of rows.entries()) {
     const last = changes.at(-1);
@@ -70,7 +70,7 @@ function hunksOf(rows: readonly Row[]): StructuredPatchHunk[] {
     if (last !== undefined && at - last.end <= 2 * CONTEXT) last.end = at + 1;
     else changes.push({ start: at, end: at + 1 });
   }
-  const count = (some: readonly Row[], other: Row[0]): number =>
+  const count = (some: readonly PatchRow[], other: PatchRow[0]): number =>
     some.filter(([sign]) => sign !== other).length;
   let [at, oldStart, newStart] = [0, 1, 1];
   return changes.map(({ start, end }) => {

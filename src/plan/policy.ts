@@ -38,11 +38,11 @@ export function violationsOf(input: PolicyInput): readonly Violation[] {
   );
 }
 
-type Found = Pick<Violation, "summary" | "detail" | "address"> & { readonly origin: Origin | undefined };
+type Breach = Pick<Violation, "summary" | "detail" | "address"> & { readonly origin: Origin | undefined };
 
 /** What breaks each rule. @param origin where `tasc.yaml` sets it */
 const RULES: Readonly<
-  Record<PolicyRule, (input: PolicyInput, origin: Origin | undefined) => readonly Found[]>
+  Record<PolicyRule, (input: PolicyInput, origin: Origin | undefined) => readonly Breach[]>
 > = {
   maxChanges({ plan: { changes }, policy: { maxChanges: most = Infinity } }, origin) {
     if (changes.length <= most) return [];
@@ -98,7 +98,7 @@ const RULES: Readonly<
 /** An address, and the live resource that it means. */
 type Bound = Pick<Change, "address" | "id">;
 
-function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): readonly Found[] {
+function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): readonly Breach[] {
   const { plan, matched, policy, inScope } = input;
   const globs = (policy.protected ?? []).map((glob) => ({ glob, fits: globTest(glob) }));
   if (globs.length === 0) return [];
@@ -138,7 +138,7 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   for (const one of bound)
     if (names.get(one.id)?.some(isProtected) === true && !isProtected(one.address)) add(one, "renamed");
 
-  const found = [...harms].flatMap(([address, { id, what }]): readonly Found[] => {
+  const found = [...harms].flatMap(([address, { id, what }]): readonly Breach[] => {
     // Another key, or another target's, is no way around a protection: what counts is the live resource.
     const name = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])].find(isProtected);
     const glob = globs.find(({ fits }) => name !== undefined && fits(name))?.glob;
