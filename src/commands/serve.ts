@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync
 import { join, resolve } from "node:path";
 import { projectRoot, readVariables } from "../app/project.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
-import { EXIT, type ExitCode, failed } from "../model/error.ts";
+import { EXIT, type ExitCode, codeOf, failed } from "../model/error.ts";
 import { type JsonObject, defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import {
@@ -108,7 +108,7 @@ export async function startLocalService(options: ServerOptions): Promise<Running
       );
     if (error instanceof DriverMissingError)
       throw failed("sqlite-missing", "The local service needs SQLite", `${error.message}.`);
-    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
+    if (codeOf(error) === "EADDRINUSE")
       throw failed(
         "port-in-use",
         `Port ${port} is in use`,

@@ -10,7 +10,7 @@ import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
-import { type ExitCode, EXIT, invalid, failed } from "../model/error.ts";
+import { type ExitCode, EXIT, codeOf, failed, invalid } from "../model/error.ts";
 import { type Json, isObject, parseJson } from "../model/json.ts";
 import { writeJson } from "../render/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
@@ -173,7 +173,7 @@ function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type Address, compareAddresses, compareText, parseAddress } from "../model/address.ts";
-import { EXIT, type ExitCode, failed } from "../model/error.ts";
+import { EXIT, type ExitCode, failed, isSystemError } from "../model/error.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
@@ -55,7 +55,7 @@ export async function snapshot(
   try {
     await writeWhole(resolve(host.cwd, out), root, (write) => takeSnapshot(session, write));
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
+    if (!isSystemError(error)) throw error;
     const detail = "Check that the folder exists, is writable and has space.";
     throw failed("unwritable", `Cannot write ${out}`, detail);
   }

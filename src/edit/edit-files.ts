@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Document } from "../manifest/document.ts";
-import { type ProjectFolder, isSystemError } from "../manifest/files.ts";
-import { failed } from "../model/error.ts";
+import type { ProjectFolder } from "../manifest/files.ts";
+import { failed, isSystemError } from "../model/error.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import { groupBy } from "../render/words.ts";
 import { type Splice, decodedText } from "../manifest/yaml/text.ts";

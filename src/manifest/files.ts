@@ -1,6 +1,6 @@
 import { type Stats, existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
-import { invalid } from "../model/error.ts";
+import { invalid, isSystemError } from "../model/error.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
 import { type YamlProblem, decodeUtf8, decodedText } from "./yaml/text.ts";
 
@@ -108,10 +108,6 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 /** Without the system's own text, which repeats the absolute path. */
 function reasonOf({ code }: { readonly code: string }): string {
   return REASONS.get(code) ?? `It cannot be read (${code}).`;
-}
-
-export function isSystemError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && "code" in error && typeof error.code === "string";
 }
 
 /**

@@ -56,3 +56,12 @@ export function invalid(code: string, summary: string, detail = ""): TascError {
 export function failed(code: string, summary: string, detail = ""): TascError {
   return stop("failed", code, summary, detail);
 }
+
+/** The code of an error of the system, or the SQLSTATE of what a database said. */
+export function codeOf(error: unknown): string | undefined {
+  return isSystemError(error) ? error.code : undefined;
+}
+
+export function isSystemError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && "code" in error && typeof error.code === "string";
+}

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { refuseLinks } from "../render/output-file.ts";
-import { codeOf } from "./problem.ts";
+import { codeOf } from "../model/error.ts";
 
 /** Only who runs tasc may read state: it tells what a company tests, and where. */
 export const FILE_MODE = 0o600;

@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { codeOf } from "../model/error.ts";
 import { type JsonObject, defined, jsonIn } from "../model/json.ts";
 import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
 import { throughProxies } from "../service/transport.ts";
@@ -19,7 +20,7 @@ import {
 import type { HttpConfig } from "./config.ts";
 import { formatDocument, parseDocument, readEach } from "./document.ts";
 import { createLockInfo } from "./lock.ts";
-import { StateFailure, codeOf, lockLost, locked, problemOf } from "./problem.ts";
+import { StateFailure, lockLost, locked, problemOf } from "./problem.ts";
 
 /*
  * Keeps documents on a server that speaks the REST protocol of Terraform's http backend: GET and POST of a whole

@@ -6,7 +6,7 @@ import { defined, jsonIn } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import { type LockInfo, type ProcessTraits, type StateRuntime, isLockInfo } from "./backend.ts";
 import { FILE_MODE, absent, readIfThere } from "./files.ts";
-import { codeOf } from "./problem.ts";
+import { codeOf } from "../model/error.ts";
 
 /** This process as a holder. @param why the command */
 export function createLockInfo(world: StateRuntime, why: string): LockInfo {

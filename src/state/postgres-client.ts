@@ -5,7 +5,7 @@ import { checkServerIdentity, connect as connectTls } from "node:tls";
 import type { RowList, Sql } from "postgres";
 import { defined } from "../model/json.ts";
 import type { PostgresConnection } from "./config.ts";
-import { codeOf } from "./problem.ts";
+import { codeOf } from "../model/error.ts";
 
 /*
  * The one module that knows postgres.js. One connection serves all, for locks belong to it. The socket is made here, TLS

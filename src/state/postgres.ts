@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
+import { codeOf } from "../model/error.ts";
 import { type JsonObject, defined, jsonIn } from "../model/json.ts";
 import { areStateEvents } from "../model/state.ts";
 import {
@@ -20,7 +21,7 @@ import {
 import type { PostgresConfig } from "./config.ts";
 import { formatDocument, storedState } from "./document.ts";
 import { Connection, type Row, isLossOfConnection } from "./postgres-client.ts";
-import { StateFailure, attempt, codeOf, lockLost, locked, problemOf } from "./problem.ts";
+import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts";
 
 /*
  * A lock is an advisory lock of the connection, so that the database itself frees it when its holder dies; a row beside it

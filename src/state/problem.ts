@@ -1,5 +1,5 @@
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { type FailureReason, TascError } from "../model/error.ts";
+import { type FailureReason, TascError, codeOf } from "../model/error.ts";
 import { defined } from "../model/json.ts";
 import type { LockInfo, StateKey } from "./backend.ts";
 
@@ -52,11 +52,6 @@ export async function attempt<T>(where: string, work: () => Promise<T>): Promise
     const { message } = error instanceof Error ? error : { message: "" };
     throw new StateFailure({ kind: "failed", where, reason: message || String(code) });
   }
-}
-
-/** The code of an error of the system, or the SQLSTATE of what a database said. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 export function explainProblem<K extends Kind>(problem: StateProblem<K>): Diagnostic {
