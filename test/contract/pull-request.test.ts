@@ -10,6 +10,16 @@ const SHOP =
   "target: shop\napp: Web Shop\ntestCases: { pay: { description: Pay, discovery: { prompt: P } } }\n";
 const ERRORED = ".tasc/errored/default/shop.json";
 
+/** What a pull request starts from. */
+function commitBase(cwd: string, ...files: readonly string[]): void {
+  for (const args of [
+    ["init", "-q"],
+    ["add", ...files],
+    ["commit", "-qm", "base"],
+  ])
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { cwd });
+}
+
 describe.concurrent("what an apply could not save", () => {
   test("is taken in with its seal alone, and with a word", async () => {
     await scene({}, async ({ project, service }) => {
@@ -130,13 +140,7 @@ describe.concurrent("a protected test case", () => {
       seed(service);
       const settings = (await project.read("tasc.yaml")) + POLICY;
       await project.write({ "tasc.yaml": settings, "targets/shop.yaml": named("login", "ENABLED") });
-      const git = (...args: readonly string[]) =>
-        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
-          cwd: project.dir,
-        });
-      git("init", "-q");
-      git("add", "tasc.yaml", "targets");
-      git("commit", "-qm", "base");
+      commitBase(project.dir, "tasc.yaml", "targets");
       await project.write({
         "tasc.yaml": `${settings}state: { path: .other }\n`,
         "targets/shop.yaml": named("zzz", "DISABLED"),
@@ -162,13 +166,7 @@ describe.concurrent("a protected test case", () => {
       seed(service);
       const settings = (await project.read("tasc.yaml")) + POLICY;
       await project.write({ "e2e/tasc.yaml": settings, "e2e/targets/shop.yaml": named("login", "ENABLED") });
-      const git = (...args: readonly string[]) =>
-        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
-          cwd: project.dir,
-        });
-      git("init", "-q");
-      git("add", "e2e");
-      git("commit", "-qm", "base");
+      commitBase(project.dir, "e2e");
       const stages = "defaultStage: evil\nstages: { evil: {} }\n";
       for (const [folder, more] of [
         ["e2e", stages],
@@ -205,13 +203,7 @@ describe.concurrent("a protected test case", () => {
         "targets/shop.yaml": named("login", "ENABLED"),
         "targets/back.yaml": "target: back\napp: Back Office\ntestCases: { in: { description: Log in } }\n",
       });
-      const git = (...args: readonly string[]) =>
-        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
-          cwd: project.dir,
-        });
-      git("init", "-q");
-      git("add", ".");
-      git("commit", "-qm", "base");
+      commitBase(project.dir, ".");
       const plan = (...scope: readonly string[]) => project.run(["plan", "--base", "HEAD", ...scope]);
       for (const scope of [
         ["--only", "*.back.*"],
@@ -250,13 +242,7 @@ describe.concurrent("a protected test case", () => {
       const shop = (key: string, status: string) =>
         `target: shop\napp: Web Shop\ntestCases:\n  ${key}:\n    description: Log in & pay\n    status: ${status}\n`;
       await project.write({ "e2e/tasc.yaml": settings, "e2e/targets/shop.yaml": shop("login", "ENABLED") });
-      const git = (...args: readonly string[]) =>
-        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
-          cwd: project.dir,
-        });
-      git("init", "-q");
-      git("add", "e2e");
-      git("commit", "-qm", "base");
+      commitBase(project.dir, "e2e");
       await project.write({
         "e2e/tasc.yaml": `${settings}state: { path: .other }\n`,
         "e2e/targets/shop.yaml": shop("zzz", "DISABLED"),
@@ -278,13 +264,7 @@ describe.concurrent("a protected test case", () => {
         "targets/shop.yaml": both,
       });
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-      const git = (...args: readonly string[]) =>
-        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
-          cwd: project.dir,
-        });
-      git("init", "-q");
-      git("add", ".");
-      git("commit", "-qm", "base");
+      commitBase(project.dir, ".");
       const file = ".tasc/state/default/shop.json";
       const forged = (await project.read(file))
         .replace("testCase.shop.login", "testCase.shop.zzz")
