@@ -43,8 +43,20 @@ function validatorSource(schema: JsonObject): string {
   });
   const source = standaloneCode.default(ajv, ajv.compile(withoutNotes(schema)));
   if (source.includes("require(")) throw new Error("a validator must not import anything");
-  return `${validatorHeading(schema)}\n${source}\n`;
+  return `${validatorHeading(schema)}\n${UNUSED.reduce((text, [part, less]) => text.replaceAll(part, less), source)}\n`;
 }
+
+/** What ajv writes for keywords and messages that tasc does not have: it takes a third of the time of a validation. */
+const UNUSED: readonly (readonly [part: string | RegExp, less: string])[] = [
+  ['{instancePath="", parentData, parentDataProperty, rootData=data}={}', 'instancePath=""'],
+  [/\{instancePath,parentData:.*?,rootData\}/g, "instancePath"],
+  [/\{instancePath:(.*?),parentData:.*?,rootData\}/g, "$1"],
+  [/schemaPath:"(?:[^"\\]|\\.)*",/g, ""],
+  [
+    /const (err\d+) = (\{.*\});\nif\(vErrors === null\)\{\nvErrors = \[\1\];\n\}\nelse \{\nvErrors\.push\(\1\);\n\}\n/g,
+    "(vErrors ??= []).push($2);\n",
+  ],
+];
 
 /** The first line of a validator's module: it tells which schema the module was made of, however it is formatted. */
 export function validatorHeading(schema: JsonObject): string {
