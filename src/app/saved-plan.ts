@@ -23,7 +23,7 @@ import { MAX_DEPTH } from "../service/request.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { jobLink } from "../state/lock.ts";
 import { type Review, type ReviewOptions, placedExtras, planMeta } from "./plan.ts";
-import type { Host, ProjectOptions } from "./project.ts";
+import type { Host, ProjectNeeds, ProjectOptions } from "./project.ts";
 import { type PlanRequest, type Session, userName, withSession } from "./session.ts";
 
 /*
@@ -245,13 +245,19 @@ export async function sealState(file: PlanFile, options: ProjectOptions, host: H
   }
 }
 
-/** Opens the project of a saved plan on the plan's stage, and does the work if the plan may be applied there. */
+/**
+ * Opens the project of a saved plan on the plan's stage, and does the work if the plan may be applied there. Where no
+ * file is named, it does the work without one.
+ */
 export async function withSavedPlan<T>(
-  file: PlanFile,
+  name: string | undefined,
   options: ProjectOptions & ReviewOptions,
   host: Host,
-  work: (session: Session, saved: SavedPlan) => Promise<T>,
+  work: (session: Session, saved?: SavedPlan) => Promise<T>,
+  needs?: ProjectNeeds,
 ): Promise<T> {
+  if (name === undefined) return withSession(options, host, work, needs);
+  const file = readPlanFile(name, host);
   const stage = stageOf(file);
   try {
     return await withSession({ ...options, stage: options.stage ?? stage }, host, async (session) =>

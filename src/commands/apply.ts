@@ -1,7 +1,7 @@
 import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
 import { planMeta } from "../app/plan.ts";
-import { type SavedPlan, readPlanFile, withSavedPlan } from "../app/saved-plan.ts";
-import { type Session, withSession } from "../app/session.ts";
+import { type SavedPlan, withSavedPlan } from "../app/saved-plan.ts";
+import type { Session } from "../app/session.ts";
 import { type ExitCode, EXIT, failed } from "../model/error.ts";
 import type { ApplyEvent, ClientEvent } from "../model/events.ts";
 import { type JsonObject, defined, parseJson } from "../model/json.ts";
@@ -25,7 +25,6 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
   const { console } = context;
   const { file, autoApprove, verbose } = options;
   const events = options.format === "json" ? openEventStream(context) : undefined;
-  const planFile = file === undefined ? undefined : readPlanFile(file, context.host);
   const display = openDisplay(console, context.host.now);
   const stop = listenForStop(() => display.heard({ type: "stopping" }), display.end);
   const host = {
@@ -65,9 +64,7 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
     return applied.exitCode;
   };
   try {
-    if (planFile === undefined)
-      return await withSession(options, host, work, { texts: false, counted: fitHeapTo });
-    return await withSavedPlan(planFile, options, host, work);
+    return await withSavedPlan(file, options, host, work, { texts: false, counted: fitHeapTo });
   } finally {
     stop.end();
     display.end();

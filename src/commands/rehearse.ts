@@ -16,9 +16,9 @@ import { NO_DOCUMENT } from "../state/backend.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
 import { survey } from "../app/plan.ts";
-import { type SavedPlan, readPlanFile, requestOf, withSavedPlan } from "../app/saved-plan.ts";
+import { type SavedPlan, requestOf, withSavedPlan } from "../app/saved-plan.ts";
 import type { Host, Opened } from "../app/project.ts";
-import { type Session, inSession, withSession } from "../app/session.ts";
+import { type Session, inSession } from "../app/session.ts";
 import { seedOf } from "../app/snapshot.ts";
 import type { Context } from "./context.ts";
 import { startLocalService } from "./serve.ts";
@@ -33,11 +33,7 @@ const WAIT = 5 * 60_000;
  * One call goes out at a time, so that the order is always the same.
  */
 export async function rehearse(options: OptionsOf<"rehearse">, { host }: Context): Promise<View> {
-  return options.file === undefined
-    ? withSession(options, host, (session) => rehearseIn(session, options))
-    : withSavedPlan(readPlanFile(options.file, host), options, host, (session, saved) =>
-        rehearseIn(session, options, saved),
-      );
+  return withSavedPlan(options.file, options, host, (session, saved) => rehearseIn(session, options, saved));
 }
 
 async function rehearseIn(
