@@ -1,11 +1,11 @@
 import type { ExitCode } from "../model/error.ts";
-import { type Json, type JsonArray, type JsonObject, isArray } from "../model/json.ts";
+import { type Json, isArray } from "../model/json.ts";
 import type { FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines } from "./escape.ts";
 import { type Fold, clip, fieldName, valueText } from "./fields.ts";
 import { writeJson } from "./json.ts";
-import { type Redactor, redactChange, redactField } from "./redact.ts";
+import { type Redactor, type ViewJson, redactChange, redactField } from "./redact.ts";
 import { type Meaning, type Style, padTo, sectionsText, textWidth, wrap } from "./style.ts";
 import { changeLines, fieldLines } from "./text.ts";
 
@@ -24,27 +24,6 @@ export interface View {
   readonly format?: string;
   /** What the command ends with; 0 where absent. */
   readonly exitCode?: ExitCode;
-}
-
-/** JSON in which objects that are somebody else's, keys and all, are marked by `outside`. */
-export type ViewJson =
-  | Exclude<Json, JsonArray | JsonObject>
-  | Outside
-  | readonly ViewJson[]
-  | { readonly [key: string]: ViewJson | undefined };
-
-/** An object whose keys are not ours, as a payload or headers: its keys are redacted as strictly as its values. */
-export class Outside {
-  readonly value: Json;
-
-  constructor(value: Json) {
-    this.value = value;
-  }
-}
-
-/** A value from outside, where there is one. */
-export function outside(value: Json | undefined): Outside | undefined {
-  return value === undefined ? undefined : new Outside(value);
 }
 
 export type Section = readonly Block[];
@@ -96,24 +75,12 @@ export interface ShowOptions {
 /** A view in one format. @param format `text`, `json` or one of its documents */
 export function show(view: View, format: string, options: ShowOptions): string {
   const { redactor } = options;
-  if (format === "json") return writeJson(redactedJson(view.json, redactor));
+  if (format === "json") return writeJson(redactor.json(view.json));
   if (format !== "text")
     return (view.documents?.[format] ?? [])
       .map((piece) => (typeof piece === "string" ? piece : piece.escape(redactor.text(piece.text))))
       .join("");
   return sectionsText(view.text.map((blocks) => blocks.flatMap((block) => blockLines(block, options))));
-}
-
-/** What is not there is left out, as `JSON.stringify` does. */
-function redactedJson(value: ViewJson, redactor: Redactor): Json {
-  if (value instanceof Outside) return redactor.freeJson(value.value);
-  if (isArray(value)) return value.map((item) => redactedJson(item, redactor));
-  if (typeof value !== "object" || value === null) return redactor.json(value);
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, part]) =>
-      part === undefined ? [] : [[redactor.document(key), redactedJson(part, redactor)]],
-    ),
-  );
 }
 
 function blockLines(block: Block, options: ShowOptions): readonly string[] {
