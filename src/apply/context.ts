@@ -16,10 +16,8 @@ import { StateFailure, explainProblem } from "../state/problem.ts";
 /** The state of one target while its lock is held. */
 export interface StateSession {
   readonly state: State;
-  /** Resolves when the events are durable. */
-  record(events: readonly StateEvent[]): Promise<void>;
-  /** The same for what may be done again without harm: a power cut may take it. */
-  note(events: readonly StateEvent[]): Promise<void>;
+  /** Resolves when the events are durable; those that need not be `lasting` a power cut may take. */
+  record(events: readonly StateEvent[], lasting?: boolean): Promise<void>;
   /** Aborted, with a StateFailure, once nothing can be saved any more: nothing may be sent then. */
   readonly lost?: AbortSignal;
 }
@@ -186,7 +184,7 @@ export function recordSoon(
   if (events.length === 0) return;
   const { saving } = run;
   const session = sessionOf(run, target);
-  const saved: Promise<void> = (safe === "for good" ? session.record(events) : session.note(events)).then(
+  const saved: Promise<void> = session.record(events, safe === "for good").then(
     () => {
       saving.delete(saved);
       follow(run, events);

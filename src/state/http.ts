@@ -13,8 +13,8 @@ import {
   type StateKey,
   type StateRuntime,
   type StoredState,
-  isLockInfo,
   isPast,
+  lockInfoIn,
   moment,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
@@ -340,19 +340,14 @@ function parseLockBody(text: string): LockInfo | undefined {
   if (isText(body)) return /^[\w-]{8,64}$/.test(body) ? unknownHolder(body) : undefined;
   if (!isRecord(body) || !isText(body["ID"]) || body["ID"] === "") return undefined;
   const { ID: id, Info: info, Who: who, Created: since, Operation: why } = body;
-  const own = isText(info) ? jsonIn(info) : undefined;
-  if (isLockInfo(own) && own.id === id) return own;
+  const own = isText(info) ? lockInfoIn(info) : undefined;
+  if (own?.id === id) return own;
   const told = Object.entries({ who, since, why }).filter(([, text]) => isText(text) && text !== "");
   return { ...unknownHolder(id), ...Object.fromEntries(told) };
 }
 
 function unknownHolder(id: string): LockInfo {
   return { id, who: "somebody", since: "an unknown time", why: "an unknown command" };
-}
-
-interface StateAnswer {
-  readonly status: number;
-  readonly text: string;
 }
 
 interface StateCall {
@@ -387,7 +382,7 @@ export async function openClient(
   /** Whether the server did not answer for so long that nothing more is tried for long. */
   let isGivenUp = false;
   /** @returns a failure where it is not known whether the server acted */
-  const sendOnce = async ({ method, address, body }: StateCall): Promise<StateAnswer | StateFailure> => {
+  const sendOnce = async ({ method, address, body }: StateCall) => {
     const signal = AbortSignal.timeout(isGivenUp ? LAST_LIMIT : LIMIT);
     const failed = (reason: string) =>
       new StateFailure({ kind: "failed", where: shown(address), reason: `${method}: ${reason}` });
@@ -425,7 +420,7 @@ export async function openClient(
       call: StateCall,
       pauses: readonly number[] = PAUSES,
       hasArrived?: () => Promise<boolean>,
-    ): Promise<StateAnswer> => {
+    ) => {
       const began = moment();
       for (let tries = 0; ; tries += 1) {
         const answer = await sendOnce(call);

@@ -245,6 +245,7 @@ export function revisionOf(bytes: Uint8Array | undefined): Revision {
   return bytes === undefined ? NO_DOCUMENT : createHash("sha256").update(bytes).digest("base64url");
 }
 
+const NOTHING = Buffer.alloc(0);
 /** Times that a reader without a lock looks again. */
 const LOOKS = 20;
 
@@ -265,7 +266,7 @@ export async function readFiles(
     } catch (error) {
       problemOf(error, "stranded-journal");
       const again = await read(paths.journal);
-      if (sameBytes(again, journalBytes)) throw error;
+      if ((again ?? NOTHING).equals(journalBytes ?? NOTHING)) throw error;
       journalBytes = again;
     }
   }
@@ -286,10 +287,6 @@ function fit(
   if (isPending && journal.base !== revision)
     throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
   return { text, revision, journal, isPending };
-}
-
-function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : a.equals(b);
 }
 
 export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {

@@ -118,7 +118,8 @@ export class Workbench {
 
   #open(key: string, recorded: StateEvent[], noted: StateEvent[]): StateSession {
     let state = this.state(key);
-    const record = async (events: readonly StateEvent[]): Promise<void> => {
+    const record = async (events: readonly StateEvent[], lasting = true): Promise<void> => {
+      if (!lasting) noted.push(...events);
       if (this.service.killed) throw new Killed("the process is gone");
       recorded.push(...events);
       state = applyEvents(state, events);
@@ -131,10 +132,6 @@ export class Workbench {
         return state;
       },
       record,
-      note: async (events) => {
-        noted.push(...events);
-        await record(events);
-      },
     };
   }
 }
