@@ -1,4 +1,5 @@
-import type { View, ViewJson } from "../render/view.ts";
+import type { ViewJson } from "../render/redact.ts";
+import type { View } from "../render/view.ts";
 import { type OptionSpec, GLOBAL } from "./options.ts";
 import { type CommandSpec, type OptionsOf, COMMANDS } from "./table.ts";
 import bash from "./templates/tasc.bash?raw";
