@@ -26,7 +26,10 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
   const { file, autoApprove, verbose } = options;
   const events = options.format === "json" ? openEventStream(context) : undefined;
   const display = openDisplay(console, context.host.now);
-  const stop = listenForStop(() => display.heard({ type: "stopping" }), display.end);
+  const stop = listenForStop(
+    () => display.heard({ type: "stopping" }),
+    () => display.end(),
+  );
   const host = {
     ...context.host,
     signal: stop.signal,
