@@ -7,8 +7,8 @@ import { git } from "../manifest/files.ts";
 import { validate } from "../manifest/schema/generated/plan.js";
 import { validate as validateApply } from "../manifest/schema/generated/saved-plan.js";
 import { type Address, compareAddresses } from "../model/address.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
-import { TascError, invalid, failed, stop } from "../model/error.ts";
+import { fault } from "../model/diagnostic.ts";
+import { TascError, invalid, failed, refuseAll, stop } from "../model/error.ts";
 import { type Json, type JsonObject, defined, isObject, parseJson } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
@@ -362,11 +362,13 @@ function refuseContradiction(options: ReviewOptions, saved: SavedPlan): void {
     return texts.size > 0 && !isDeepStrictEqual(texts, new Set<string>(saved[name]));
   });
   const otherShard = options.shard !== undefined && !isDeepStrictEqual(options.shard, saved.shard);
-  const all = [...found, ...(otherShard ? ["shard"] : [])].map((name): Diagnostic => ({
-    severity: "error",
-    code: "contradicts-plan",
-    summary: `--${name} does not match the saved plan`,
-    detail: `A saved plan always uses the stage and filters it was created with. Omit the option, or create a plan with it:\ntasc plan --${name} … --out FILE`,
-  }));
-  if (all.length > 0) throw new TascError("invalid", all);
+  refuseAll(
+    [...found, ...(otherShard ? ["shard"] : [])].map((name) =>
+      fault(
+        "contradicts-plan",
+        `--${name} does not match the saved plan`,
+        `A saved plan always uses the stage and filters it was created with. Omit the option, or create a plan with it:\ntasc plan --${name} … --out FILE`,
+      ),
+    ),
+  );
 }

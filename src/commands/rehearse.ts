@@ -36,11 +36,7 @@ export async function rehearse(options: OptionsOf<"rehearse">, { host }: Context
   return withSavedPlan(options.file, options, host, (session, saved) => rehearseIn(session, options, saved));
 }
 
-async function rehearseIn(
-  session: Session,
-  options: OptionsOf<"rehearse">,
-  saved?: SavedPlan,
-): Promise<View> {
+async function rehearseIn(session: Session, options: OptionsOf<"rehearse">, saved?: SavedPlan) {
   const scope = saved === undefined ? options : requestOf(saved).scope;
   const found = await survey(session, scope);
   const { states, strays } = found.remembered;
@@ -69,12 +65,9 @@ async function rehearseIn(
     };
     const applied = await inSession(opened, watching, async (copy) => {
       const { baseUrl } = copy.settings;
-      const { overridePolicy } = options;
       const result = await applyProject(
         copy,
-        saved === undefined
-          ? { ...options, wait: WAIT }
-          : { saved: { ...saved, plan: { ...saved.plan, baseUrl } }, overridePolicy, wait: WAIT },
+        { ...options, wait: WAIT, saved: saved && { ...saved, plan: { ...saved.plan, baseUrl } } },
         {
           reviewed: async ({ plan }) => {
             const errors = plan.diagnostics.filter(({ severity }) => severity === "error");
