@@ -36,10 +36,10 @@ export function readDocuments(
     return { documents: [], problems: [problem === undefined ? unreadable : yamlProblem(file, problem)] };
   }
   const { text, bom } = read;
-  const source = { file, text, bom };
   const value = readFast(text);
-  if (isObject(value)) return { documents: [{ ...source, root: FIRST, value }], source, problems: [] };
-  return readCarefully(source, value, several ? splitDocuments(text) : []);
+  if (!isObject(value)) return readCarefully({ file, text, bom }, value, several ? splitDocuments(text) : []);
+  const document = { file, text, bom, root: FIRST, value };
+  return { documents: [document], source: document, problems: [] };
 }
 
 /** What is not one map in the everyday part of YAML: several documents, anchors, or a mistake. */

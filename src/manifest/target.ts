@@ -65,7 +65,9 @@ export function resolveTarget(
     const resources: DesiredResource<K>[] = [];
     // Made once: what is put together of five parts takes the room of five.
     const above = addressOf(kind, key, "");
-    for (const [inner, own] of [...layersOf(kind).byKey].toSorted(([a], [b]) => compareText(a, b))) {
+    const { byKey: declared } = layersOf(kind);
+    for (const inner of [...declared.keys()].toSorted(compareText)) {
+      const own = declared.get(inner) ?? [];
       if (!existsIn(stage, own)) continue;
       const address: Address = `${above}${inner}`;
       const resource = { kind, address, key: inner, layers: own };
@@ -110,6 +112,7 @@ function resolveResource<K extends Kind>(
 
 const ID_PART = bare({ type: "uuid" });
 const ID_PATH: Path = ["id"];
+const ONLY_STAGES_PATH: Path = ["onlyStages"];
 
 /** What is wrong with a variable or a default is reported once, not for each resource that uses it. */
 function isShared({ file, path }: Origin): boolean {
@@ -119,7 +122,7 @@ function isShared({ file, path }: Origin): boolean {
 
 /** Whether `onlyStages` lets a resource with these layers exist in a stage. */
 export function existsIn(stage: string, layers: readonly Layer[]): boolean {
-  const only = mergedAt(layers, ["onlyStages"]);
+  const only = mergedAt(layers, ONLY_STAGES_PATH);
   return !isArray(only) || only.includes(stage);
 }
 
@@ -153,7 +156,7 @@ export function findDuplicates(
     for (const { kind, name, fields } of SECTIONS) {
       const owners = new Map<string, Layer>();
       for (const layer of layers.having(name))
-        for (const key of Object.keys(mapAt(layer.value, [name]) ?? {})) {
+        for (const key in mapAt(layer.value, [name])) {
           const owner = owners.get(key);
           if (owner === undefined) owners.set(key, layer);
           else {
@@ -258,8 +261,8 @@ export function layersIn(
     );
     const layers = new Map<string, readonly Layer[]>();
     for (const { kind: own, file, path, value } of [...base.having(name), ...overrides.having(name)]) {
-      const declared = mapAt(value, [name]) ?? {};
-      for (const key of Object.keys(declared)) {
+      const declared = mapAt(value, [name]);
+      for (const key in declared) {
         const resource = declared[key];
         const below = layers.get(key) ?? defaults;
         if (!isObject(resource) || below.at(-1)?.kind === own) continue;

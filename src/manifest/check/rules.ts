@@ -209,18 +209,17 @@ function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
 }
 
 /** What has the same text in some place, each with the first that has it. */
-function* shared<T>(
-  items: readonly T[],
-  textOf: (item: T) => Value | undefined,
-): Generator<readonly [item: T, first: T, text: string]> {
+function shared<T>(items: readonly T[], textOf: (item: T) => Value | undefined) {
   const owners = new Map<string, T>();
+  const found: [item: T, first: T, text: string][] = [];
   for (const item of items) {
     const text = textOf(item);
     if (typeof text !== "string") continue;
     const owner = owners.get(text);
     if (owner === undefined) owners.set(text, item);
-    else yield [item, owner, text];
+    else found.push([item, owner, text]);
   }
+  return found;
 }
 
 /** No two addresses are bound to one id by hand. */
