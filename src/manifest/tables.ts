@@ -8,7 +8,7 @@ import {
   TEST_CASE_FIELDS,
   URL_TEXT,
 } from "../model/fields.ts";
-import { groupBy } from "../render/words.ts";
+import { groupBy, serviceNoun } from "../render/words.ts";
 import {
   type Branches,
   type ManifestPart,
@@ -25,8 +25,6 @@ export interface SectionRow<K extends InnerKind = InnerKind> {
   readonly kind: K;
   /** The key in documents, in their `defaults` and in their overrides. */
   readonly name: "environments" | "testCases" | "batchGenerations";
-  /** One of them, in messages. */
-  readonly noun: string;
   readonly fields: readonly Field[];
   readonly description: string;
   readonly itemDescription: string;
@@ -42,7 +40,6 @@ export const TARGET_KEYS: readonly string[] = [...new Set(OWN_FIELDS.map(({ path
 export const ENVIRONMENTS: SectionRow<"environment"> = {
   kind: "environment",
   name: "environments",
-  noun: "environment",
   fields: ENVIRONMENT_FIELDS,
   description:
     "Environments in which the application runs, by key. `default` is the service's DEFAULT environment; all others are ADDITIONAL.",
@@ -52,7 +49,6 @@ export const ENVIRONMENTS: SectionRow<"environment"> = {
 export const TEST_CASES: SectionRow<"testCase"> = {
   kind: "testCase",
   name: "testCases",
-  noun: "test case",
   fields: TEST_CASE_FIELDS,
   description: "The target's test cases, by key.",
   itemDescription: "A test case. Only declared fields are managed.",
@@ -61,7 +57,6 @@ export const TEST_CASES: SectionRow<"testCase"> = {
 export const BATCH_GENERATIONS: SectionRow<"batchGeneration"> = {
   kind: "batchGeneration",
   name: "batchGenerations",
-  noun: "batch generation",
   fields: BATCH_GENERATION_FIELDS,
   description: "Generations of several test cases from one prompt, by key.",
   itemDescription: "A batch generation. It runs once, and again when its content changes.",
@@ -97,8 +92,11 @@ function partsOf(rows: readonly Field[]): Parts {
   return Object.fromEntries(parts);
 }
 
-function idPart(noun: string): ManifestPart {
-  return part({ type: "uuid" }, `Id of the ${noun} on the service. Binds this address to that resource.`);
+function idPart(kind: Kind): ManifestPart {
+  return part(
+    { type: "uuid" },
+    `Id of the ${serviceNoun(kind)} on the service. Binds this address to that resource.`,
+  );
 }
 
 const ONLY_STAGES: ManifestPart = part(
@@ -112,8 +110,8 @@ const FIELDS: ReadonlyMap<InnerKind, Parts> = new Map(
 );
 
 /** An id and the stages are each resource's own: they have no defaults. */
-function resourcesPart({ kind, noun, description, itemDescription }: SectionRow): ManifestPart {
-  const parts = { id: idPart(noun), onlyStages: ONLY_STAGES, ...FIELDS.get(kind) };
+function resourcesPart({ kind, description, itemDescription }: SectionRow): ManifestPart {
+  const parts = { id: idPart(kind), onlyStages: ONLY_STAGES, ...FIELDS.get(kind) };
   const resource: ObjectShape = { type: "object", description: itemDescription, parts };
   return part({ type: "map", of: resource, keys: "logical" }, description);
 }
@@ -122,9 +120,12 @@ const DEFAULTS: ManifestPart = part(
   {
     type: "object",
     parts: Object.fromEntries(
-      SECTIONS.map(({ kind, name, noun }) => [
+      SECTIONS.map(({ kind, name }) => [
         name,
-        part({ type: "object", parts: FIELDS.get(kind) ?? {} }, `Default values for each ${noun}.`),
+        part(
+          { type: "object", parts: FIELDS.get(kind) ?? {} },
+          `Default values for each ${serviceNoun(kind)}.`,
+        ),
       ]),
     ),
   },
@@ -292,7 +293,7 @@ const OVERRIDABLE_IN_TARGET: ObjectShape = {
   type: "object",
   description: "Overrides for one stage. It may also add resources that exist only in that stage.",
   parts: {
-    id: idPart("test target"),
+    id: idPart("target"),
     onlyStages: ONLY_STAGES,
     ...partsOf(TARGET_FIELDS),
     onRemove: ON_REMOVE_PART,

@@ -11,6 +11,7 @@ import type { Origin } from "../../model/diagnostic.ts";
 import { type Path, defined } from "../../model/json.ts";
 import { type Value, isValueObject } from "../../model/value.ts";
 import { circlesIn } from "../interpolation.ts";
+import { serviceNoun } from "../../render/words.ts";
 import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "../problem.ts";
 import { SECTIONS } from "../tables.ts";
 
@@ -236,8 +237,7 @@ function checkIds(targets: readonly DesiredTarget[], add: Add): void {
 function warnOfShared(resources: readonly DesiredResource[], field: string, code: string, add: Add): void {
   const unbound = ({ id, fields }: DesiredResource) => (id === undefined ? fields[field] : undefined);
   for (const [resource, owner, value] of shared(resources, unbound)) {
-    const noun = resource.kind === "target" ? "test target" : "test case";
-    const detail = `A live ${noun} with \`${value}\` would match both. Change or remove one of them.`;
+    const detail = `A live ${serviceNoun(resource.kind)} with \`${value}\` would match both. Change or remove one of them.`;
     const extras = defined({ severity: "warning", related: originOf(owner, [field]) });
     add(resource, [field], code, `${owner.address} has the same \`${field}\``, detail, extras);
   }
