@@ -7,7 +7,7 @@ import { graphOf, graphView } from "../inspect/graph.ts";
 import * as reports from "../inspect/reports.ts";
 import { guessed, locate, placesIn } from "../manifest/problem.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
-import { KINDS, compareText } from "../model/address.ts";
+import { KINDS } from "../model/address.ts";
 import { type DesiredResource, resourcesOf } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { EXIT, invalid, failed } from "../model/error.ts";
@@ -161,14 +161,8 @@ export async function listReports(
       ),
     ),
   );
-  const found = all.flatMap((one) =>
-    one.reports.map((report) => ({ target: one.key, report: reports.withoutSecrets(report, one, secrets) })),
-  );
-  const newestFirst = found.toSorted(
-    ({ report: a }, { report: b }) =>
-      compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id),
-  );
-  return reports.reportsView(newestFirst, cut.length === 0);
+  const found = all.flatMap((one) => one.reports.map((report) => reports.reportOf(one, report, secrets)));
+  return reports.reportsView(found, cut.length === 0);
 }
 
 const WHY_CUT: Readonly<Record<reports.ReadReports["end"], string>> = {
@@ -189,8 +183,8 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
   // The path of a report names its target, so each managed one is asked until one has it.
   for (const one of targets)
     try {
-      const report = reports.withoutSecrets(await session.client().getReport(one.id, id), one, secrets);
-      const view = reports.reportView({ target: one.key, report }, addressOf);
+      const report = reports.reportOf(one, await session.client().getReport(one.id, id), secrets);
+      const view = reports.reportView(report, addressOf);
       return junit ? { ...view, format: "junit" } : view;
     } catch (error) {
       const failure = error instanceof ServiceError ? error.failure : undefined;
@@ -224,7 +218,7 @@ export async function notifications(
   const readNew = async (): Promise<readonly reports.TargetNotification[]> => {
     const lists = await sideBySide(
       targets.map(async ({ key, id }) =>
-        (await session.client().listNotifications(id)).map((one) => ({ target: key, notification: one })),
+        (await session.client().listNotifications(id)).map((one) => ({ ...one, target: key })),
       ),
     );
     return reports.newNotifications(lists.flat(), seen);
