@@ -252,7 +252,12 @@ function updateTestCase(
   if (calls.length === 0) return UNCHANGED;
   // Once the service has generated again, new elements want their locator lines, too.
   const lines = newLines(resource).filter((line) => !elements.locators.some(({ at }) => at === line.at));
-  return decided(resource, takesOutOfRuns(body) ? "disable" : generates ? "rediscover" : "update", {
+  const sets = (key: string, text: string): boolean => {
+    const value = body[key];
+    return value === text || (value instanceof Secret && value.reveal() === text);
+  };
+  const takesOutOfRuns = sets("status", "DISABLED") || sets("runStatus", "OFF");
+  return decided(resource, takesOutOfRuns ? "disable" : generates ? "rediscover" : "update", {
     id: live.id,
     fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
     calls,
@@ -263,13 +268,6 @@ function updateTestCase(
           ...lines.map((line) => patchElement(matched, resource, live.id, line)),
         ],
   });
-}
-
-/** Whether a PATCH takes a test case out of runs: its status to DISABLED, or its run status to OFF. */
-function takesOutOfRuns(body: Body): boolean {
-  const sets = (value: BodyValue | undefined, text: string): boolean =>
-    value === text || (value instanceof Secret && value.reveal() === text);
-  return sets(body["status"], "DISABLED") || sets(body["runStatus"], "OFF");
 }
 
 function createTestCase(matched: MatchedTarget, resource: DesiredResource): Decision {

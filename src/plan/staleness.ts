@@ -1,5 +1,4 @@
 import { type Address, parseAddress } from "../model/address.ts";
-import type { DesiredResource } from "../model/desired.ts";
 import { type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
 import { type Json, startsWith, isArray } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
@@ -64,17 +63,11 @@ export function guardOf(
     const value = live && isChanged ? readLive(field, live, resource?.fields[name]) : undefined;
     if (value !== undefined) digests[name] = fingerprints.of(`guard/${address}/${name}`, value);
   }
-  const declared = fingerprints.of(`guard/${address}`, declaredOf(resource));
+  const { id: byHand = null, fields: all = {} } = resource ?? {};
+  const known = Object.entries(all).map(([name, value]) => [name, isUnknown(value) ? null : reveal(value)]);
+  const wanted = resource === undefined ? null : { id: byHand, fields: Object.fromEntries(known) };
+  const declared = fingerprints.of(`guard/${address}`, wanted);
   return { id: live?.id ?? sent, declared, live: digests };
-}
-
-function declaredOf(resource: DesiredResource | undefined): Json {
-  if (resource === undefined) return null;
-  const fields = Object.entries(resource.fields).map(([name, value]): [string, Json] => [
-    name,
-    isUnknown(value) ? null : reveal(value),
-  ]);
-  return { id: resource.id ?? null, fields: Object.fromEntries(fields) };
 }
 
 /** As the service shows it: a folder by its id; of elements what a plan changes, which is selectors where a line makes them. */
