@@ -6,7 +6,7 @@ import { type Json, isArray } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { FieldRecord, Intent, RunRecord, State, StateEvent } from "../model/state.ts";
-import { IdOf, type IdOfElement, Secret, Unknown, type Value, isUnknown, reveal } from "../model/value.ts";
+import { IdOf, Secret, Unknown, type Value, isUnknown, reveal } from "../model/value.ts";
 import { type Fingerprinter, type PlanInput, targetOf } from "../plan/input.ts";
 import { recordField, secretsAmong } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
@@ -311,13 +311,9 @@ export async function sendCall(
 }
 
 /** A segment of a path, with the id that has become known by then. */
-export function known(
-  run: Run,
-  segment: string | IdOf | IdOfElement,
-  elements: readonly string[] = [],
-): string {
+export function known(run: Run, segment: string | IdOf, elements: readonly string[] = []): string {
   if (typeof segment === "string") return segment;
-  const id = segment instanceof IdOf ? run.ids.get(segment.address) : elements[segment.at];
+  const id = typeof segment.of === "number" ? elements[segment.of] : run.ids.get(segment.of);
   if (id === undefined) throw new TypeError("a call was sent before an id in it was known");
   return id;
 }

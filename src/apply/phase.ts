@@ -4,7 +4,7 @@ import { type Field, GENERATING_KEYS } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
-import { IdOfElement, Secret } from "../model/value.ts";
+import { Secret } from "../model/value.ts";
 import { NOT_READ_YET, locatorDigest } from "../plan/elements.ts";
 import { targetOf } from "../plan/input.ts";
 import { withSecrets } from "../plan/memory.ts";
@@ -116,7 +116,8 @@ async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
       if (failure === undefined) return stopped(run);
       break;
     }
-    if (call.path.some((segment) => segment instanceof IdOfElement && elements[segment.at] === undefined)) {
+    const isUnknown = (id: unknown): boolean => typeof id === "number" && elements[id] === undefined;
+    if (call.path.some((segment) => typeof segment === "object" && isUnknown(segment.of))) {
       isHalfway = true;
       continue;
     }

@@ -24,16 +24,8 @@ import { changedBy, keyHolds, mayHoldSecret, memoryOf, unwrittenParts } from "..
 import type { Planned } from "../plan/plan.ts";
 import { placeText } from "../render/diagnostics.ts";
 import { callJson, diagnosticJson } from "../render/json.ts";
-import {
-  type Block,
-  type Line,
-  Outside,
-  type Section,
-  type View,
-  faint,
-  outside,
-  strong,
-} from "../render/view.ts";
+import { Outside, outside } from "../render/redact.ts";
+import { type Block, type Line, type Section, type View, faint, strong } from "../render/view.ts";
 import { PROBLEM_SIGN, SIGNS, count, groupBy } from "../render/words.ts";
 import type { PlaceOf } from "./stages.ts";
 
@@ -304,7 +296,7 @@ function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boo
     case "secret":
       return env[part.name] ? SENSITIVE : "not set";
     case "file":
-      return `the text of ${part.path}`;
+      return `the text of ${part.name}`;
     case "var": {
       const variable = vars.get(part.name);
       if (variable === undefined) return "not defined";

@@ -5,11 +5,11 @@ import type { State } from "../model/state.ts";
 import { SENSITIVE } from "../model/value.ts";
 import type { SecretFields } from "../plan/memory.ts";
 import { html, xmlAttribute } from "../render/escape.ts";
+import { Outside } from "../render/redact.ts";
 import {
   type Block,
   type Line,
   type Markup,
-  Outside,
   type Section,
   type View,
   faint,

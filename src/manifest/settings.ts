@@ -292,7 +292,7 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
 function isOfCredentials(text: string, context: SettingsContext, before: readonly string[] = []): boolean {
   return placeholdersIn(text).every((part) => {
     if (part.kind === "secret") return CREDENTIAL.test(part.name);
-    if (part.kind === "file") return !context.isCommitted(part.path);
+    if (part.kind === "file") return !context.isCommitted(part.name);
     if (part.kind !== "var" || before.includes(part.name)) return false;
     const inner = context.interpolator.variable(part.name);
     return inner !== undefined && isOfCredentials(inner, context, [...before, part.name]);

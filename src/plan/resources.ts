@@ -6,7 +6,7 @@ import { type Json, valueAt } from "../model/json.ts";
 import type { LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, Orphan, PlannedCall } from "../model/plan.ts";
 import type { Fingerprint, State } from "../model/state.ts";
-import { IdOf, IdOfElement, Secret, type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
+import { IdOf, Secret, type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import {
   type FieldDiff,
   type MatchedTarget,
@@ -351,7 +351,7 @@ function patchElement(
 ): PlannedCall {
   const line = declared["locatorLine"] ?? "";
   const hide = typeof line === "string" && isSensitive(resource.fields["elements"] ?? null);
-  const path = ["test-cases", id, "elements", live?.id ?? new IdOfElement(at)];
+  const path = ["test-cases", id, "elements", live?.id ?? new IdOf(at)];
   return callOf("PATCH", matched, path, { locatorLine: hide ? new Secret(line) : line });
 }
 
