@@ -84,24 +84,16 @@ function readLive(field: Field, live: LiveResource, declared: Value | undefined)
 
 /** Why a saved plan no longer holds for an address. */
 export type Staleness =
-  | {
-      readonly kind: "existence";
-      readonly address: Address;
-      readonly reviewed: string | null;
-      readonly now: string | null;
-    }
-  | { readonly kind: "manifest"; readonly address: Address }
-  | { readonly kind: "value"; readonly address: Address; readonly field: string };
+  | { readonly kind: "existence"; readonly reviewed: Guard["id"]; readonly now: Guard["id"] }
+  | { readonly kind: "manifest" }
+  | { readonly kind: "value"; readonly field: string };
 
 /** Compares what a saved plan saw of an address with what is there now. */
-export function compareGuards(address: Address, reviewed: Guard, now: Guard): readonly Staleness[] {
-  if (reviewed.id !== now.id) return [{ kind: "existence", address, reviewed: reviewed.id, now: now.id }];
-  const manifest: readonly Staleness[] =
-    reviewed.declared === now.declared ? [] : [{ kind: "manifest", address }];
-  const values = Object.keys(reviewed.live)
-    .filter((field) => reviewed.live[field] !== now.live[field])
-    .map((field): Staleness => ({ kind: "value", address, field }));
-  return [...manifest, ...values];
+export function compareGuards(reviewed: Guard, now: Guard): readonly Staleness[] {
+  if (reviewed.id !== now.id) return [{ kind: "existence", reviewed: reviewed.id, now: now.id }];
+  const fields = Object.keys(reviewed.live).filter((field) => reviewed.live[field] !== now.live[field]);
+  const values = fields.map((field) => ({ kind: "value" as const, field }));
+  return reviewed.declared === now.declared ? values : [{ kind: "manifest" }, ...values];
 }
 
 /** The calls of a change, without the keys of their bodies that are not to be sent, and without calls left empty. */
