@@ -118,13 +118,8 @@ function onDemandFaults(
 ): readonly Diagnostic[] {
   const resource = declared.get(text);
   if (resource === undefined) {
-    const candidates = [...declared.values()].filter((one) => one.kind === kind);
-    return [
-      unknownAddress(
-        text,
-        candidates.map(({ address }) => address),
-      ),
-    ];
+    const known = [...declared.values()].flatMap((one) => (one.kind === kind ? one.address : []));
+    return [unknownAddress(text, known)];
   }
   if (resource.kind !== kind)
     return [

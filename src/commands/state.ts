@@ -7,7 +7,6 @@ import { DELETED } from "../model/fields.ts";
 import { defined } from "../model/json.ts";
 import { type BatchRecord, type State, emptyState } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
-import type { Fingerprinter } from "../plan/input.ts";
 import { batchContent } from "../plan/resources.ts";
 import type { Section, View } from "../render/view.ts";
 import { count, kindNoun } from "../render/words.ts";
@@ -277,17 +276,14 @@ export async function markState(session: Session, options: OptionsOf<"state mark
       "Addresses of batch generations look like batchGeneration.shop.spring.",
     );
   await withDocuments(session, [target], "tasc state mark", options, async ({ state, replace }) => {
-    const record = { status, ...contentOf(resource, session.fingerprints) };
+    const record = { status, ...contentOf(resource, session) };
     await replace(applyEvents(state, [{ type: "batch", address, record }]));
   });
   const json = { stage: session.settings.stage, address, status };
   return { json, text: [[`${address} is marked ${status}.`]] };
 }
 
-function contentOf(
-  resource: DesiredResource,
-  fingerprints: Fingerprinter | undefined,
-): { readonly content?: string } {
+function contentOf(resource: DesiredResource, { fingerprints }: Session): { readonly content?: string } {
   if (fingerprints === undefined || Object.values(resource.fields).some(isUnknown)) return {};
   return { content: batchContent(fingerprints, resource) };
 }
@@ -382,7 +378,7 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
       const batches =
         declared?.batchGenerations.filter((one) => !state.batchGenerations.has(one.address)) ?? [];
       const held = batches.map((batch) => {
-        const record = { status: "held", ...contentOf(batch, session.fingerprints) } as const;
+        const record = { status: "held", ...contentOf(batch, session) } as const;
         return { type: "batch", address: batch.address, record } as const;
       });
       const next = bindAddress(state, address, id, held);
