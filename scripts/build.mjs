@@ -2,11 +2,12 @@
 // run, with all code that both need in chunks that both load.
 import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import "./generate.mjs";
 import { writeThirdParty } from "./third-party.mjs";
 import { writeTypes } from "./types.mjs";
+import { withTexts } from "./with-texts.mjs";
 
 const root = join(import.meta.dirname, "..");
 const target = resolve(process.argv[2] ?? join(root, "dist"));
@@ -20,17 +21,6 @@ const withoutProcesses = {
   resolveId: (source, importer) =>
     source === "node:child_process" && importer?.includes("/commander/") ? NO_PROCESSES : undefined,
   load: (id) => (id === NO_PROCESSES ? "module.exports = {};" : undefined),
-};
-
-// The text of a file as a module, as Vitest has it.
-const withTexts = {
-  name: "with-texts",
-  resolveId: (source, importer) =>
-    source.endsWith("?raw") ? resolve(dirname(importer ?? root), source) : undefined,
-  load: async (id) =>
-    id.endsWith("?raw")
-      ? `export default ${JSON.stringify(await readFile(id.slice(0, -"?raw".length), "utf8"))};`
-      : undefined,
 };
 
 const build = await rolldown({

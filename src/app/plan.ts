@@ -12,6 +12,7 @@ import type { Remembered } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
+import { kindNoun } from "../render/words.ts";
 import type { Host } from "./project.ts";
 import type { PlanRequest, Session } from "./session.ts";
 
@@ -108,27 +109,22 @@ export function checkRequest(
   return { scope, run: new Set(run.filter(isAddress)), rediscover: new Set(rediscover.filter(isAddress)) };
 }
 
-const NOUNS = { batchGeneration: "batch generation", testCase: "test case" };
-
 /** What is wrong with an address that is to be sent on demand. */
 function onDemandFaults(
   text: string,
   option: string,
-  kind: keyof typeof NOUNS,
+  kind: "batchGeneration" | "testCase",
   declared: ReadonlyMap<string, DesiredResource>,
 ): readonly Diagnostic[] {
   const resource = declared.get(text);
   if (resource === undefined) {
-    const candidates = [...declared.values()].filter((one) => one.kind === kind);
-    return [
-      unknownAddress(
-        text,
-        candidates.map(({ address }) => address),
-      ),
-    ];
+    const known = [...declared.values()].flatMap((one) => (one.kind === kind ? one.address : []));
+    return [unknownAddress(text, known)];
   }
   if (resource.kind !== kind)
-    return [fault("wrong-kind", `--${option} takes the address of a ${NOUNS[kind]}`, `${text} is not one.`)];
+    return [
+      fault("wrong-kind", `--${option} takes the address of a ${kindNoun(kind)}`, `${text} is not one.`),
+    ];
   if (kind === "testCase" && resource.fields["discovery.prompt"] === undefined)
     return [
       fault(

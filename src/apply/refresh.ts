@@ -53,19 +53,18 @@ export function changesOf({ plan }: Planned): ReadonlyMap<Address, Change> {
  */
 export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
   const planned = replan(run);
-  const isAnew = isChanging(run);
+  const changed = new Map(run.planned.plan.changes.map((change) => [change.address, changedFields(change)]));
+  // A field that the plan does not change was as declared at the start, and has its record since then.
+  const isAnew: IsAnew = (address, field) => changed.get(address)?.includes(field) ?? true;
   const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, isAnew));
   // All but the id of a folder the plan has taken into account already.
   return (await Promise.all(recording)).includes(true) ? replan(run) : planned;
 }
 
+type IsAnew = Parameters<typeof refreshEvents>[3];
+
 /** @returns whether the id of a folder was learnt */
-async function recordTarget(
-  run: Run,
-  planned: Planned,
-  key: string,
-  isAnew: (address: Address, field: string) => boolean,
-): Promise<boolean> {
+async function recordTarget(run: Run, planned: Planned, key: string, isAnew: IsAnew): Promise<boolean> {
   const matched = planned.matched.get(key);
   if (matched === undefined) return false;
   const inScope = scopeTest(run.input.scope);
@@ -79,12 +78,6 @@ async function recordTarget(
     ...refreshEvents({ ...matched, state }, run.fingerprints, isTouched, isAnew),
   ]);
   return folders.length > 0;
-}
-
-/** A field that the plan does not change was as declared at the start, and has its record since then. */
-function isChanging({ planned }: Run): (address: Address, field: string) => boolean {
-  const fields = new Map(planned.plan.changes.map((change) => [change.address, changedFields(change)]));
-  return (address, field) => fields.get(address)?.includes(field) ?? true;
 }
 
 /** Folders that were written by name and now show their ids. */

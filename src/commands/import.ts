@@ -19,7 +19,7 @@ import { EVERYTHING } from "../plan/input.ts";
 import { secretFields } from "../plan/memory.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
-import { count, groupBy, kindNoun } from "../render/words.ts";
+import { count, groupBy, serviceNoun } from "../render/words.ts";
 import type { Host, Question } from "../app/project.ts";
 import type { Session } from "../app/session.ts";
 import { formatDocument } from "../state/document.ts";
@@ -52,9 +52,8 @@ export async function importTargets(session: Session, options: OptionsOf<"import
   });
   refuse(prepared);
   for (const { app, kind, id, name, reason } of prepared.leftOut) {
-    const noun = kind === "target" ? "test target" : kindNoun(kind);
     const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
-    host.say?.("warn", `left out  ${noun}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
+    host.say?.("warn", `left out  ${serviceNoun(kind)}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
   }
   const removed = hasSample && prepared.files.length > 0;
   if (!dryRun) await carryOut(session, prepared, sources.states, removed, options.lockTimeout ?? 0);

@@ -181,7 +181,11 @@ export function reportView(shown: TargetReport, addressOf: AddressOf): View {
   // Failed ones first, then what still waits, then the rest, each by name.
   const rank = ({ status }: LiveResult): number => (status === "FAILED" ? 0 : status === "PASSED" ? 2 : 1);
   const sorted = results
-    .map((result): Named => ({ ...result, title: titleOf(result, addressOf) }))
+    .map((result): Named => {
+      // The address that it is about, or, where nothing here manages the case, what the service calls it.
+      const { name = "", testCaseId: id } = result;
+      return { ...result, title: addressOf(id) ?? [name, id && `(${id})`].filter(Boolean).join(" ") };
+    })
     .toSorted((a, b) => rank(a) - rank(b) || compareText(a.title, b.title));
   const rows = sorted.map(({ status, title, traceUrl }) => [status ?? "-", title, traceUrl ?? "-"]);
   return {
@@ -197,7 +201,14 @@ export function reportView(shown: TargetReport, addressOf: AddressOf): View {
     text: [
       headSection(shown),
       table(["STATUS", "TEST CASE", "TRACE"], rows, "No results."),
-      sorted.flatMap(errorBlocks),
+      sorted.flatMap(({ status = "-", title, errorMessage }): readonly Block[] =>
+        errorMessage === undefined
+          ? []
+          : [
+              [{ style: "error", text: status }, " ", strong(title)],
+              { indent: 2, blocks: [{ lines: errorMessage }] },
+            ],
+      ),
     ],
     documents: { junit: junitReport(shown, sorted) },
   };
@@ -246,21 +257,7 @@ function headSection(report: TargetReport): Section {
   ];
 }
 
-function errorBlocks({ status = "-", title, errorMessage }: Named): readonly Block[] {
-  if (errorMessage === undefined) return [];
-  return [
-    [{ style: "error", text: status }, " ", strong(title)],
-    { indent: 2, blocks: [{ lines: errorMessage }] },
-  ];
-}
-
 type Named = LiveResult & { readonly title: string };
-
-/** The address that a result is about, or, where nothing here manages the case, what the service calls it. */
-function titleOf({ testCaseId, name = "" }: LiveResult, addressOf: AddressOf): string {
-  const parts = [name, testCaseId === undefined ? "" : `(${testCaseId})`];
-  return addressOf(testCaseId) ?? parts.filter(Boolean).join(" ");
-}
 
 /** What neither passed nor failed is skipped and says so: not ended, or a status that service-api.md does not list. */
 function junitReport({ target, id, createdAt }: TargetReport, results: readonly Named[]): Markup {

@@ -5,7 +5,7 @@ import { type Desired, type DesiredResource, originOf } from "../model/desired.t
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Compare, Shape } from "../model/fields.ts";
 import { globTest } from "../model/glob.ts";
-import { type Json, type Path, isArray, sameJson } from "../model/json.ts";
+import { type Json, type Path, defined, isArray, sameJson } from "../model/json.ts";
 import type { Live } from "../model/live.ts";
 import type { BodyValue } from "../model/plan.ts";
 import type { Fingerprint, State } from "../model/state.ts";
@@ -49,9 +49,15 @@ export function problem(
   detail: string,
   field: Path = [],
 ): Diagnostic {
-  const origin = originOf(resource, field);
   const { address } = resource;
-  return { severity: "error", code, summary, detail, address, ...(origin === undefined ? {} : { origin }) };
+  return {
+    severity: "error",
+    code,
+    summary,
+    detail,
+    address,
+    ...defined({ origin: originOf(resource, field) }),
+  };
 }
 
 /** A warning of a plan, likewise. */
@@ -204,11 +210,8 @@ export function differences(before: Json, after: Json): readonly Difference[] {
 function difference(found: deepDiff.Diff<Json, Json>): Difference {
   const path = found.path?.map((part: unknown) => (typeof part === "number" ? part : String(part))) ?? [];
   if (found.kind === "A") return { ...difference(found.item), path: [...path, found.index] };
-  return {
-    path,
-    ...("lhs" in found ? { before: found.lhs } : {}),
-    ...("rhs" in found ? { after: found.rhs } : {}),
-  };
+  const [before, after] = ["lhs" in found ? found.lhs : undefined, "rhs" in found ? found.rhs : undefined];
+  return defined({ path, before, after });
 }
 
 /** Keys keep the order in which they come. */

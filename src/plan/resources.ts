@@ -1,4 +1,4 @@
-import { type Address, type Kind, addressOf, compareText } from "../model/address.ts";
+import { type Address, type Kind, addressOf, compareText, parseAddress } from "../model/address.ts";
 import { type DesiredResource, type DesiredTarget, byAddress, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { DELETED, type Field, TEST_CASE_FIELDS, fieldsOf } from "../model/fields.ts";
@@ -42,7 +42,7 @@ import {
   matchedIds,
 } from "./match.ts";
 import { type Memory, type SecretFields, keyHolds, memoryOf } from "./memory.ts";
-import { countUnmanaged, disableOrphan, renamedWarnings, undeclaredBindings } from "./orphans.ts";
+import { countUnmanaged, renamedWarnings, undeclaredBindings } from "./orphans.ts";
 
 /** What is to happen to one address, and what is to be said about it. */
 type Decision = readonly (Change | Diagnostic)[];
@@ -53,7 +53,7 @@ const isChange = (one: Change | Diagnostic) => "action" in one;
 const isSaid = (one: Change | Diagnostic) => "severity" in one;
 
 function decided(
-  { address }: DesiredResource,
+  { address }: Pick<Change, "address">,
   action: Change["action"],
   rest: Pick<Change, "fields" | "calls"> & Partial<Change>,
 ): Decision {
@@ -252,7 +252,12 @@ function updateTestCase(
   if (calls.length === 0) return UNCHANGED;
   // Once the service has generated again, new elements want their locator lines, too.
   const lines = newLines(resource).filter((line) => !elements.locators.some(({ at }) => at === line.at));
-  return decided(resource, takesOutOfRuns(body) ? "disable" : generates ? "rediscover" : "update", {
+  const sets = (key: string, text: string): boolean => {
+    const value = body[key];
+    return value === text || (value instanceof Secret && value.reveal() === text);
+  };
+  const takesOutOfRuns = sets("status", "DISABLED") || sets("runStatus", "OFF");
+  return decided(resource, takesOutOfRuns ? "disable" : generates ? "rediscover" : "update", {
     id: live.id,
     fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
     calls,
@@ -263,13 +268,6 @@ function updateTestCase(
           ...lines.map((line) => patchElement(matched, resource, live.id, line)),
         ],
   });
-}
-
-/** Whether a PATCH takes a test case out of runs: its status to DISABLED, or its run status to OFF. */
-function takesOutOfRuns(body: Body): boolean {
-  const sets = (value: BodyValue | undefined, text: string): boolean =>
-    value === text || (value instanceof Secret && value.reveal() === text);
-  return sets(body["status"], "DISABLED") || sets(body["runStatus"], "OFF");
 }
 
 function createTestCase(matched: MatchedTarget, resource: DesiredResource): Decision {
@@ -475,6 +473,22 @@ export function expectedLive(matched: MatchedTarget, { shape }: Field, value: Va
   return value === null || isUnknown(value) ? undefined : referents(matched, shape.to, value).live[0]?.id;
 }
 
+/**
+ * With `onRemove: disable`, an orphaned test case that is still in use is set to DISABLED; not if only an import has bound
+ * it: its manifests may be on a branch yet, or given up.
+ */
+function disableOrphan(matched: MatchedTarget, orphan: Orphan): Decision {
+  const { address, id } = orphan;
+  const live = matched.testCases.find((testCase) => testCase.id === id);
+  if (live === undefined || parseAddress(address)?.kind !== "testCase") return UNCHANGED;
+  if (live.status === "DISABLED" || matched.state?.bindings.get(address)?.imported === true) return UNCHANGED;
+  return decided(orphan, "disable", {
+    id,
+    fields: [{ path: ["status"], before: live.status ?? null, after: "DISABLED" }],
+    calls: [callOf("PATCH", matched, ["test-cases", id], { status: "DISABLED" })],
+  });
+}
+
 /** What one target comes to. */
 export interface TargetPlan {
   /** Nothing where the target itself is unclear, so that nothing can be said of what is in it. */
@@ -518,14 +532,16 @@ export function planTarget(
   };
   const own = decideTarget(matched);
   if (live === undefined && !own.some(isChange)) return { ...UNCLEAR, diagnostics: own.filter(isSaid) };
+  const { orphans } = undeclaredBindings(matched);
+  const disables = input.disableRemoved || target.onRemove === "disable" ? orphans : [];
   const decided = [
     own,
     ...target.environments.map((one) => decideEnvironment(matched, one)),
     ...target.testCases.map((one) => decideTestCase(matched, one, input.rediscover.has(one.address))),
     ...target.batchGenerations.map((one) => decideBatchGeneration(matched, one, input.run.has(one.address))),
+    ...disables.map((one) => disableOrphan(matched, one)),
   ].flat();
   const changes = decided.filter(isChange);
-  const { orphans } = undeclaredBindings(matched);
   const warnings: Diagnostic[] = [];
   if (input.fingerprints !== undefined && !keyHolds(state, input.fingerprints))
     warnings.push(
@@ -542,12 +558,9 @@ export function planTarget(
     const detail = `It was ${removed}, which the service no longer lists. It will be created again; remove it from the manifest to prevent this.`;
     warnings.push(caution("removed-outside", resource, "Removed outside tasc", detail));
   }
-  const disables = input.disableRemoved || target.onRemove === "disable";
   return {
     matched,
-    changes: disables
-      ? [...changes, ...orphans.flatMap((one) => disableOrphan(matched, one) ?? [])]
-      : changes,
+    changes,
     orphans,
     unmanaged: countUnmanaged(matched, orphans),
     diagnostics: [

@@ -23,6 +23,11 @@ export function kindNoun(kind: Kind): string {
   return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
+/** What the service calls a resource of a kind. */
+export function serviceNoun(kind: Kind): string {
+  return kind === "target" ? "test target" : kindNoun(kind);
+}
+
 /** Kind and target of an address, for grouping; an address that is none stands by itself. */
 export function placeOf(address: string): { readonly kind: Kind; readonly target: string } {
   return parseAddress(address) ?? { kind: KINDS[0], target: address };

@@ -6,13 +6,14 @@ import {
   originOf,
   resourcesOf,
 } from "../../model/desired.ts";
-import { TEST_CASE_FIELDS } from "../../model/fields.ts";
+import { type Field, TEST_CASE_FIELDS } from "../../model/fields.ts";
 import type { Origin } from "../../model/diagnostic.ts";
 import { type Path, defined } from "../../model/json.ts";
 import { type Value, isValueObject } from "../../model/value.ts";
 import { circlesIn } from "../interpolation.ts";
+import { serviceNoun } from "../../render/words.ts";
 import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "../problem.ts";
-import { type FieldRow, SECTIONS } from "../tables.ts";
+import { SECTIONS } from "../tables.ts";
 
 interface Reference {
   readonly from: DesiredResource;
@@ -67,7 +68,7 @@ export function checkTargets(
   return problems;
 }
 
-const REFERRING: ReadonlyMap<string, readonly FieldRow[]> = new Map(
+const REFERRING: ReadonlyMap<string, readonly Field[]> = new Map(
   SECTIONS.map(({ kind, fields }) => [kind, fields.filter(({ shape }) => shape.type === "reference")]),
 );
 
@@ -235,8 +236,7 @@ function checkIds(targets: readonly DesiredTarget[], add: Add): void {
 function warnOfShared(resources: readonly DesiredResource[], field: string, code: string, add: Add): void {
   const unbound = ({ id, fields }: DesiredResource) => (id === undefined ? fields[field] : undefined);
   for (const [resource, owner, value] of shared(resources, unbound)) {
-    const noun = resource.kind === "target" ? "test target" : "test case";
-    const detail = `A live ${noun} with \`${value}\` would match both. Change or remove one of them.`;
+    const detail = `A live ${serviceNoun(resource.kind)} with \`${value}\` would match both. Change or remove one of them.`;
     const extras = defined({ severity: "warning", related: originOf(owner, [field]) });
     add(resource, [field], code, `${owner.address} has the same \`${field}\``, detail, extras);
   }
