@@ -71,7 +71,10 @@ export async function loadProject(
   if (resolved === undefined || project === undefined || hasErrors(problems))
     return { ok: false, diagnostics, sources, secrets };
   // Without their texts nobody edits documents: what stays of their values is in the layers of what they declare.
-  const kept = options.texts === false ? documents.map((one) => ({ ...one, value: {} })) : documents;
+  const kept =
+    options.texts === false
+      ? documents.map(({ file, text, bom, root }) => ({ file, text, bom, root, value: {} }))
+      : documents;
   return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept };
 }
 
