@@ -24,11 +24,7 @@ export interface ReadDocuments {
 const FIRST: Path = [];
 
 /** Reads a manifest file. Most are read at once: a promise for each would take as long as reading them does. */
-export function readDocuments(
-  folder: ProjectFolder,
-  file: string,
-  { several = false }: { readonly several?: boolean } = {},
-): ReadDocuments | Promise<ReadDocuments> {
+export function readDocuments(folder: ProjectFolder, file: string): ReadDocuments | Promise<ReadDocuments> {
   const read = folder.read(file);
   if (!read.ok) {
     const { reason, problem } = read;
@@ -37,7 +33,8 @@ export function readDocuments(
   }
   const { text, bom } = read;
   const value = readFast(text);
-  if (!isObject(value)) return readCarefully({ file, text, bom }, value, several ? splitDocuments(text) : []);
+  if (!isObject(value))
+    return readCarefully({ file, text, bom }, value, file === PROJECT_FILE ? [] : splitDocuments(text));
   const document = { file, text, bom, root: FIRST, value };
   return { documents: [document], source: document, problems: [] };
 }

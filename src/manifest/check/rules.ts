@@ -2,6 +2,7 @@ import { parseAddress } from "../../model/address.ts";
 import {
   type DesiredResource,
   type DesiredTarget,
+  type Layer,
   type Move,
   originOf,
   resourcesOf,
@@ -115,13 +116,15 @@ function checkReferences(target: DesiredTarget, references: readonly Reference[]
   }
 }
 
+const isBase = ({ kind }: Layer): boolean => kind === "base";
+
 const RECOGNIZING = TEST_CASE_FIELDS.filter(({ recognizedBy }) => recognizedBy !== undefined);
 
 /** An override without a test case is most likely what a rename left behind, unless it says what the test case is called or checks. */
 function checkOverrides(target: DesiredTarget, add: Add): void {
   const isStub = ({ id, fields, layers }: DesiredResource): boolean =>
     id === undefined &&
-    !layers.some(({ kind }) => kind === "base") &&
+    !layers.some(isBase) &&
     RECOGNIZING.every(({ name }) => fields[name] === undefined);
   const stubs = target.testCases.filter(isStub);
   const isGuessed = stubs.length > 0 && stubs.length <= MOST_GUESSES;
