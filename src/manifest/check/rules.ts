@@ -123,9 +123,7 @@ const RECOGNIZING = TEST_CASE_FIELDS.filter(({ recognizedBy }) => recognizedBy !
 /** An override without a test case is most likely what a rename left behind, unless it says what the test case is called or checks. */
 function checkOverrides(target: DesiredTarget, add: Add): void {
   const isStub = ({ id, fields, layers }: DesiredResource): boolean =>
-    id === undefined &&
-    !layers.some(isBase) &&
-    RECOGNIZING.every(({ name }) => fields[name] === undefined);
+    id === undefined && !layers.some(isBase) && RECOGNIZING.every(({ name }) => fields[name] === undefined);
   const stubs = target.testCases.filter(isStub);
   const isGuessed = stubs.length > 0 && stubs.length <= MOST_GUESSES;
   const declared = isGuessed ? target.testCases.filter((one) => !isStub(one)).map(({ key }) => key) : [];
