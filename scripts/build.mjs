@@ -2,7 +2,7 @@
 // run, with all code that both need in chunks that both load.
 import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import "./generate.mjs";
 import { writeThirdParty } from "./third-party.mjs";
@@ -22,13 +22,24 @@ const withoutProcesses = {
   load: (id) => (id === NO_PROCESSES ? "module.exports = {};" : undefined),
 };
 
+// The text of a file as a module, as Vitest has it.
+const withTexts = {
+  name: "with-texts",
+  resolveId: (source, importer) =>
+    source.endsWith("?raw") ? resolve(dirname(importer ?? root), source) : undefined,
+  load: async (id) =>
+    id.endsWith("?raw")
+      ? `export default ${JSON.stringify(await readFile(id.slice(0, -"?raw".length), "utf8"))};`
+      : undefined,
+};
+
 const build = await rolldown({
   cwd: root,
   input: { tasc: "src/cli/main.ts", library: "src/index.ts", help: "scripts/help.ts" },
   platform: "node",
   // Only `tasc serve` on Node 20 loads it, where its user installed it.
   external: ["libsql"],
-  plugins: [withoutProcesses],
+  plugins: [withoutProcesses, withTexts],
   transform: { define: { __TASC_VERSION__: JSON.stringify(version) } },
   onLog: (level, log, report) => report(log.code === "UNRESOLVED_IMPORT" ? "error" : level, log),
 });

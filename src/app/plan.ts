@@ -2,8 +2,8 @@ import { locate, nearest, placesIn } from "../manifest/problem.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { type Address, isAddress } from "../model/address.ts";
 import { type DesiredResource, byAddress, originIn, originOf, resourcesOf } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
-import { TascError } from "../model/error.ts";
+import { type Diagnostic, fault } from "../model/diagnostic.ts";
+import { refuseAll } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import { type Shard, idlePatterns, scopeTest, targetOf } from "../plan/input.ts";
@@ -104,7 +104,7 @@ export function checkRequest(
     ...run.flatMap((text) => onDemandFaults(text, "run", "batchGeneration", declared)),
     ...rediscover.flatMap((text) => onDemandFaults(text, "rediscover", "testCase", declared)),
   ];
-  if (faults.length > 0) throw new TascError("invalid", faults);
+  refuseAll(faults);
   return { scope, run: new Set(run.filter(isAddress)), rediscover: new Set(rediscover.filter(isAddress)) };
 }
 
@@ -150,8 +150,4 @@ function unknownAddress(text: string, known: readonly Address[]): Diagnostic {
     `No resource in this project has the address ${text}`,
     `Addresses look like testCase.shop.login; * matches any text.${hint}`,
   );
-}
-
-function fault(code: string, summary: string, detail: string): Diagnostic {
-  return { severity: "error", code, summary, detail };
 }

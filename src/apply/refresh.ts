@@ -1,5 +1,5 @@
 import { type Address, targetAddress } from "../model/address.ts";
-import type { Failure } from "../model/events.ts";
+import { sideBySide } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
@@ -8,31 +8,23 @@ import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { applyEvents } from "../state/events.ts";
-import { type Run, hasStatus, mayContinue, record, replan, sessionOf, settle } from "./context.ts";
+import { type Run, failureIn, hasStatus, mayContinue, record, replan, sessionOf, settle } from "./context.ts";
 
 /** Reads targets again: the list of targets, and the test cases of the targets named. */
-export async function reread(run: Run, targetKeys: Iterable<string>): Promise<Failure | undefined> {
-  const targets = await run.service.listTargets();
-  if (!targets.ok) return targets.failure;
-  run.targets = targets.value;
+export async function reread(run: Run, targetKeys: Iterable<string>): Promise<void> {
+  run.targets = await run.service.listTargets();
   // A target that is gone, and whose replacement could not be made, has none to read.
-  const ids = new Set(targets.value.map(({ id }) => id));
+  const ids = new Set(run.targets.map(({ id }) => id));
   const keys = [...targetKeys].filter((key) => ids.has(run.ids.get(targetAddress(key)) ?? ""));
-  const failures = await Promise.all(keys.map((key) => rereadTestCases(run, key)));
-  const failure = failures.find((one) => one !== undefined);
+  await sideBySide(keys.map((key) => rereadTestCases(run, key)));
   // Called between phases, when nothing is in flight that the answer could have missed.
-  if (failure === undefined) for (const key of keys) run.dirty.delete(key);
-  return failure;
+  for (const key of keys) run.dirty.delete(key);
 }
 
 /** Reads one target's test cases again. */
-export async function rereadTestCases(run: Run, key: string): Promise<Failure | undefined> {
+export async function rereadTestCases(run: Run, key: string): Promise<void> {
   const id = run.ids.get(targetAddress(key));
-  if (id === undefined) return undefined;
-  const testCases = await run.service.listTestCases(id);
-  if (!testCases.ok) return testCases.failure;
-  run.testCases.set(id, testCases.value);
-  return undefined;
+  if (id !== undefined) run.testCases.set(id, await run.service.listTestCases(id, (testCase) => testCase));
 }
 
 /** Changes by address, from another look at the targets of some test cases; these fail if there can be none. */
@@ -44,7 +36,7 @@ export async function lookAgain(
   if (addresses.length === 0 || !mayContinue(run)) return undefined;
   run.emit({ type: "reading", why });
   const targets = new Set(addresses.map(targetOf));
-  const failure = await reread(run, targets);
+  const failure = await failureIn(run, reread(run, targets));
   if (failure === undefined) return changesOf(await recordRefresh(run, targets));
   for (const address of addresses) settle(run, address, { kind: "failed", failure });
   return undefined;

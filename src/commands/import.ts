@@ -11,8 +11,8 @@ import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { compareText, isAddress } from "../model/address.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
-import { TascError, failed, invalid } from "../model/error.ts";
+import { fault } from "../model/diagnostic.ts";
+import { failed, invalid, refuseAll } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
@@ -108,12 +108,11 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
   const means = (word: string) => (target: LiveTarget) => word === target.id || word === target.app;
   const unknown = wanted.filter((word) => !targets.some(means(word)));
   const apps = targets.map(({ app }) => app);
-  refuseEach(
-    "unknown-target",
+  refuseAll(
     unknown.map((word) => {
       const close = nearest(word, apps);
       const hint = close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`;
-      return [`No live test target has the app or id ${JSON.stringify(word)}`, hint];
+      return fault("unknown-target", `No live test target has the app or id ${JSON.stringify(word)}`, hint);
     }),
   );
   if (wanted.length === 0) return targets;
@@ -145,12 +144,14 @@ async function pair(
   }));
   const answers = (await host.ask?.(questions)) ?? new Map<string, string>();
   const open = questions.filter(({ id }) => !answers.has(id));
-  refuseEach(
-    "unclear-target",
-    open.map(({ id, keys, text }) => [
-      text,
-      `Nothing was written. Choose one of them, or pass a new key for a separate target, for example:\n  tasc import --into ${keys[0] ?? "KEY"}=${id}`,
-    ]),
+  refuseAll(
+    open.map(({ id, keys, text }) =>
+      fault(
+        "unclear-target",
+        text,
+        `Nothing was written. Choose one of them, or pass a new key for a separate target, for example:\n  tasc import --into ${keys[0] ?? "KEY"}=${id}`,
+      ),
+    ),
   );
   const all = new Map([...given, ...answers]);
   return { pairs: pairTargets(sources, all).pairs, into: all };
@@ -163,9 +164,8 @@ async function nameFolders(
   host: Host,
 ): Promise<readonly Folder[]> {
   const unknown = [...given.keys()].filter((id) => !folders.some((folder) => folder.id === id));
-  refuseEach(
-    "unknown-folder",
-    unknown.map((id) => [`No test case of these targets is in a folder ${id}`]),
+  refuseAll(
+    unknown.map((id) => fault("unknown-folder", `No test case of these targets is in a folder ${id}`)),
   );
   for (const [id, name] of given)
     if (!folders.some((folder) => folder.id === id && folder.fresh.length > 0))
@@ -189,11 +189,13 @@ async function nameFolders(
   const withName = named.filter(({ name }) => name !== undefined);
   const clashes = [...groupBy(withName, ({ target, name }) => JSON.stringify([target.id, name])).values()];
   const twice = clashes.filter((own) => own.length > 1);
-  refuseEach(
-    "folder-name-taken",
+  refuseAll(
     twice.map((own) => {
-      const ids = own.map(({ id }) => id).toSorted(compareText);
-      return [`Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${ids.join(" and ")}`];
+      const ids = own
+        .map(({ id }) => id)
+        .toSorted(compareText)
+        .join(" and ");
+      return fault("folder-name-taken", `Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${ids}`);
     }),
   );
   const unnamed = unnamedIn(named).map(
@@ -219,29 +221,19 @@ function unnamedIn(folders: readonly Folder[]) {
     .toSorted((a, b) => compareText(a.id, b.id));
 }
 
-/** Stops where there are problems, each a summary and a detail. */
-function refuseEach(
-  code: string,
-  problems: readonly (readonly [string, string?])[],
-  rest: readonly Diagnostic[] = [],
-): void {
-  const all = problems.map(
-    ([summary, detail = ""]) => ({ severity: "error", code, summary, detail }) as const,
-  );
-  if (all.length + rest.length > 0) throw new TascError("invalid", [...all, ...rest]);
-}
-
 function refuse({ problems, unmatched }: Prepared): void {
-  const summary = "Nothing was written: the project would not load with the new manifests";
-  const head = invalid("import-invalid", summary);
-  refuseEach(
-    "file-not-matched",
-    unmatched.map((file) => [
+  const head = fault(
+    "import-invalid",
+    "Nothing was written: the project would not load with the new manifests",
+  );
+  const faults = unmatched.map((file) =>
+    fault(
+      "file-not-matched",
       `${file} would not be loaded as a manifest of this project`,
       "No pattern under `manifests` in tasc.yaml matches it. Use --dir with a folder that a pattern matches, or add a pattern.",
-    ]),
-    problems.length > 0 ? [...head.diagnostics, ...problems] : [],
+    ),
   );
+  refuseAll(problems.length > 0 ? [...faults, head, ...problems] : faults);
 }
 
 /** State first: what it learns is true whatever becomes of the files. */

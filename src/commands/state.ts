@@ -15,7 +15,6 @@ import { type DocumentKey, type LockInfo, NO_DOCUMENT } from "../state/backend.t
 import {
   bindAddress,
   forgetAddress,
-  forgetTarget,
   idTaken,
   knownAddresses,
   knows,
@@ -242,9 +241,9 @@ export async function moveState(session: Session, options: OptionsOf<"state mv">
 export async function removeState(session: Session, options: OptionsOf<"state rm">): Promise<View> {
   const { address, kind, target } = options.address;
   const whole = kind === "target";
-  const forgotten = await withDocument(session, target, "tasc state rm", options, async (document) => {
-    const { state, replace } = document;
-    const next = whole ? forgetTarget(state, address) : forgetAddress(state, address);
+  const why = "tasc state rm";
+  const forgotten = await withDocument(session, target, why, options, async ({ state, replace }) => {
+    const next = forgetAddress(state, address);
     const gone = whole ? knownAddresses(state) : [address];
     session.host.warn(consequences(state, gone));
     await replace(next);

@@ -3,7 +3,7 @@ import { carryOut } from "../edit/rewrite-view.ts";
 import { newestFinished } from "../inspect/reports.ts";
 import { StageView, diffStages, stageDiffView } from "../inspect/stages.ts";
 import { MISSING_SECRET } from "../manifest/interpolation.ts";
-import { readProject, resolveProject } from "../manifest/load.ts";
+import { resolveProject } from "../manifest/load.ts";
 import { didYouMean, hasErrors, nearest, placesIn } from "../manifest/problem.ts";
 import { stagesInWords, stagesOf } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
@@ -16,15 +16,14 @@ import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
 import { historyOf } from "../app/history.ts";
 import { checkRequest, survey } from "../app/plan.ts";
-import { type Host, invalidProject, openFolder } from "../app/project.ts";
+import { type Host, invalidProject, readFolder } from "../app/project.ts";
 import { withSession } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** A project read once and seen in two of its stages; no secret need be there, and nothing is called. */
 async function openTwoStages(options: OptionsOf<"diff" | "promote">, host: Host) {
-  const { root, env, folder } = openFolder(options, host);
-  const reading = await readProject(folder);
+  const { root, env, folder, reading } = await readFolder(options, host);
   const { project } = reading;
   if (project === undefined) throw await invalidProject(reading, reading.problems);
   const stages = stagesOf(project);

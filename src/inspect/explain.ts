@@ -299,7 +299,7 @@ function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boo
     case "secret":
       return env[part.name] ? SENSITIVE : "not set";
     case "file":
-      return `the text of ${part.path}`;
+      return `the text of ${part.name}`;
     case "var": {
       const variable = vars.get(part.name);
       if (variable === undefined) return "not defined";

@@ -137,16 +137,11 @@ const DEFAULTS: ManifestPart = part(
   "Default values for all resources of a kind.",
 );
 
-/** What `tasc.yaml` may hold: one row a setting, as the field table has one a field. */
+/* What `tasc.yaml` may hold: one row a setting, as the field table has one a field. */
 
-const BACKENDS = ["local", "postgres", "http"] as const;
-
-export const DEFAULT_CONCURRENCY = 8;
-export const DEFAULT_REQUEST_TIMEOUT = "30s";
-export const DEFAULT_RETRIES = 5;
 export const DEFAULT_MANIFESTS = ["targets/**/*.{yaml,yml}"];
 
-const SERVICE: ObjectShape = {
+export const SERVICE: ObjectShape = {
   type: "object",
   parts: {
     baseUrl: part(URL_TEXT, "Base URL of the service, without `/apiKey`. It may include a path.", {
@@ -154,15 +149,15 @@ const SERVICE: ObjectShape = {
     }),
     apiKey: part(NAME, "The API key, from `${secret:…}` or `${file:…}`.", { secret: true }),
     concurrency: part({ type: "integer", minimum: 1 }, "Maximum number of concurrent requests.", {
-      default: DEFAULT_CONCURRENCY,
+      default: 8,
     }),
     requestTimeout: part({ type: "duration" }, "Time limit of each request, e.g. `500ms`, `30s` or `2m`.", {
-      default: DEFAULT_REQUEST_TIMEOUT,
+      default: "30s",
     }),
     retries: part(
       { type: "integer", minimum: 0 },
       "Maximum number of retries per request after a temporary failure.",
-      { default: DEFAULT_RETRIES },
+      { default: 5 },
     ),
     rateLimit: part(
       { type: "rate" },
@@ -172,48 +167,16 @@ const SERVICE: ObjectShape = {
 };
 
 /** What each backend needs to know. */
-export const STATE_BRANCHES: Branches = {
-  key: "backend",
-  default: "local",
-  of: {
-    local: { allowed: ["path"], required: [] },
-    postgres: { allowed: ["url", "schema", "table"], required: ["url"] },
-    http: {
-      allowed: [
-        "address",
-        "lock",
-        "lockAddress",
-        "unlockAddress",
-        "lockMethod",
-        "unlockMethod",
-        "updateMethod",
-        "username",
-        "password",
-      ],
-      required: ["address"],
-    },
-  },
-};
-
-const STATE: ObjectShape = {
-  type: "object",
-  parts: {
-    backend: part(
-      { type: "enum", values: BACKENDS },
-      "Where state is kept: in files of the project, in PostgreSQL, or behind Terraform's HTTP protocol.",
-      { open: true, default: "local" },
-    ),
-    fingerprintKey: part(
-      NAME,
-      "Key for the fingerprints in state instead of the stage's API key: a `${secret:…}` of 16 characters or more.",
-      { secret: true },
-    ),
-    path: part(NAME, "`local`: folder of the state files. Default: `.tasc/state`."),
+const BACKENDS: Readonly<Record<string, Parts>> = {
+  local: { path: part(NAME, "`local`: folder of the state files. Default: `.tasc/state`.") },
+  postgres: {
     url: part(NAME, "`postgres`: `postgres://user:password@host:port/database`. It is never printed.", {
       sensitive: true,
     }),
     schema: part(NAME, "`postgres`: schema of the tables. Default: `tasc`."),
     table: part(NAME, "`postgres`: table of the documents. Default: `state`."),
+  },
+  http: {
     address: part(
       NAME,
       "`http`: URL of a state document. It must contain `{target}`, and `{stage}` if there are several stages.",
@@ -229,10 +192,36 @@ const STATE: ObjectShape = {
       secret: true,
     }),
   },
+};
+
+export const STATE_BRANCHES: Branches = {
+  key: "backend",
+  default: "local",
+  of: BACKENDS,
+  required: { postgres: ["url"], http: ["address"] },
+};
+
+export const STATE: ObjectShape = {
+  type: "object",
+  parts: {
+    backend: part(
+      { type: "enum", values: Object.keys(BACKENDS) },
+      "Where state is kept: in files of the project, in PostgreSQL, or behind Terraform's HTTP protocol.",
+      { open: true, default: "local" },
+    ),
+    fingerprintKey: part(
+      NAME,
+      "Key for the fingerprints in state instead of the stage's API key: a `${secret:…}` of 16 characters or more.",
+      { secret: true },
+    ),
+    ...BACKENDS.local,
+    ...BACKENDS.postgres,
+    ...BACKENDS.http,
+  },
   branches: STATE_BRANCHES,
 };
 
-const POLICY: ObjectShape = {
+export const POLICY: ObjectShape = {
   type: "object",
   parts: {
     maxChanges: part({ type: "integer", minimum: 0 }, "A plan with more changes than this is refused."),

@@ -7,7 +7,7 @@ import type { Compare, Shape } from "../model/fields.ts";
 import { globTest } from "../model/glob.ts";
 import { type Json, type Path, isArray, sameJson } from "../model/json.ts";
 import type { Live } from "../model/live.ts";
-import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
+import type { BodyValue } from "../model/plan.ts";
 import type { Fingerprint, State } from "../model/state.ts";
 import { IdOf, type Value, isLeafObject, isUnknown, reveal } from "../model/value.ts";
 
@@ -77,18 +77,6 @@ export function ordered(value: BodyValue): BodyValue {
 export function orderedParts(shape: Shape, names: readonly string[]): readonly string[] {
   if (shape.type !== "object") return names.toSorted(compareText);
   return Object.keys(shape.parts).filter((part) => names.includes(part));
-}
-
-/**
- * A change whose calls are the same bytes for the same manifest, in whatever order its maps are written. The fields of a
- * body stand in the order of the field table already.
- */
-export function orderedChange(change: Change): Change {
-  const inOrder = (call: PlannedCall): PlannedCall => {
-    const body = Object.entries(call.body).map(([key, value]) => [key, ordered(value)] as const);
-    return { ...call, body: Object.fromEntries(body) };
-  };
-  return { ...change, calls: change.calls.map(inOrder), followUps: change.followUps.map(inOrder) };
 }
 
 /** What `--only` and `--exclude` leave of a project: addresses, or globs in which `*` stands for any text. */

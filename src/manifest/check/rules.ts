@@ -1,5 +1,11 @@
 import { parseAddress } from "../../model/address.ts";
-import { type DesiredResource, type DesiredTarget, originOf, resourcesOf } from "../../model/desired.ts";
+import {
+  type DesiredResource,
+  type DesiredTarget,
+  type Move,
+  originOf,
+  resourcesOf,
+} from "../../model/desired.ts";
 import { TEST_CASE_FIELDS } from "../../model/fields.ts";
 import type { Origin } from "../../model/diagnostic.ts";
 import { type Path, defined } from "../../model/json.ts";
@@ -145,20 +151,14 @@ function checkForeignPrerequisites(target: DesiredTarget, references: readonly R
 
 /** No test case waits for itself, by however many others. */
 function checkCircles(references: readonly Reference[], add: Add): void {
-  const waiting = new Map<string, Reference>();
-  const next = new Map<string, string>();
-  for (const reference of references) {
-    const { from, value } = reference;
-    if (from.kind !== "testCase" || typeof value !== "string") continue;
-    waiting.set(from.key, reference);
-    next.set(from.key, value);
-  }
-  for (const circle of circlesIn(next)) {
-    const reference = waiting.get(circle[0] ?? "");
-    if (reference === undefined) continue;
-    const { from, path } = reference;
+  const waiting = references.flatMap(({ from, path, value }) =>
+    from.kind === "testCase" && typeof value === "string" ? [{ from, path, value }] : [],
+  );
+  for (const circle of circlesIn(new Map(waiting.map(({ from, value }) => [from.key, value])))) {
+    const first = waiting.find(({ from }) => from.key === circle[0]);
     const detail = `Each of these runs after the next: ${circle.join(" → ")}. Remove one of them.`;
-    add(from, path, "prerequisite-cycle", "Circular prerequisites", detail);
+    if (first !== undefined)
+      add(first.from, first.path, "prerequisite-cycle", "Circular prerequisites", detail);
   }
 }
 
@@ -166,7 +166,6 @@ function checkCircles(references: readonly Reference[], add: Add): void {
 function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
   const { key, moved } = target;
   if (moved.length === 0) return;
-  const [byFrom, byTo] = [new Map<string, Move>(), new Map<string, Move>()];
   const declared = new Set(resourcesOf(target).map(({ address }) => address));
   const add = (
     { origin }: Move,
@@ -181,54 +180,46 @@ function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
   };
   for (const move of moved) {
     const { from, to } = move;
-    for (const side of ["from", "to"] as const)
+    for (const side of ["from", "to"] as const) {
+      const detail =
+        "`moved` renames within one target. Between targets, or for a target itself, run `tasc state mv FROM TO`.";
       if (parseAddress(move[side])?.target !== key)
-        add(
-          move,
-          side,
-          "move-elsewhere",
-          `${move[side]} does not belong to target ${key}`,
-          "`moved` renames within one target. Between targets, or for a target itself, run `tasc state mv FROM TO`.",
-        );
+        add(move, side, "move-elsewhere", `${move[side]} does not belong to target ${key}`, detail);
+    }
     if (parseAddress(from)?.kind !== parseAddress(to)?.kind)
       add(move, "to", "move-kind", `${from} cannot become ${to}`, "They are different kinds of resource.");
-    const [sameFrom, sameTo] = [byFrom.get(from), byTo.get(to)];
-    byFrom.set(from, sameFrom ?? move);
-    byTo.set(to, sameTo ?? move);
-    if (sameFrom !== undefined) {
-      const detail = `It cannot become both ${sameFrom.to} and ${to}.`;
-      add(move, "from", "move-twice", `${from} is moved twice`, detail, sameFrom.origin);
-    }
-    if (sameTo !== undefined) {
-      const detail = `${sameTo.from} and ${from} cannot both become it.`;
-      add(move, "to", "move-twice", `Two addresses are moved to ${to}`, detail, sameTo.origin);
-    }
     if (from !== to && declared.has(from)) {
       const detail = `\`moved\` says that it is now ${to}. Remove its declaration, or the move.`;
       add(move, "from", "move-of-declared", `${from} is still declared`, detail);
     }
   }
+  for (const [move, first, from] of shared(moved, (one) => one.from)) {
+    const detail = `It cannot become both ${first.to} and ${move.to}.`;
+    add(move, "from", "move-twice", `${from} is moved twice`, detail, first.origin);
+  }
+  for (const [move, first, to] of shared(moved, (one) => one.to)) {
+    const detail = `${first.from} and ${move.from} cannot both become it.`;
+    add(move, "to", "move-twice", `Two addresses are moved to ${to}`, detail, first.origin);
+  }
   for (const circle of circlesIn(new Map(moved.map(({ from, to }) => [from, to])))) {
-    const move = byFrom.get(circle[0] ?? "");
+    const move = moved.find(({ from }) => from === circle[0]);
     const detail = `Each of these is moved to the next: ${circle.join(" → ")}. Remove one of them.`;
     if (move !== undefined) add(move, "from", "move-cycle", "Circular moves", detail);
   }
 }
 
-type Move = DesiredTarget["moved"][number];
-
-/** Resources with the same text in some place, each with the first that has it. */
-function* shared(
-  resources: readonly DesiredResource[],
-  textOf: (resource: DesiredResource) => Value | undefined,
-): Generator<readonly [resource: DesiredResource, owner: DesiredResource, text: string]> {
-  const owners = new Map<string, DesiredResource>();
-  for (const resource of resources) {
-    const text = textOf(resource);
+/** What has the same text in some place, each with the first that has it. */
+function* shared<T>(
+  items: readonly T[],
+  textOf: (item: T) => Value | undefined,
+): Generator<readonly [item: T, first: T, text: string]> {
+  const owners = new Map<string, T>();
+  for (const item of items) {
+    const text = textOf(item);
     if (typeof text !== "string") continue;
     const owner = owners.get(text);
-    if (owner === undefined) owners.set(text, resource);
-    else yield [resource, owner, text];
+    if (owner === undefined) owners.set(text, item);
+    else yield [item, owner, text];
   }
 }
 
