@@ -18,6 +18,7 @@ import { EXIT, TascError as Failure, type FailureReason, invalid, failed } from 
 import type { ApplyEvent, Outcome } from "./model/events.ts";
 import type { DiagnosticJson, PlanJson } from "./model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "./model/settings.ts";
+import { isText, isTexts } from "./model/shape.ts";
 import { safeOutput } from "./render/escape.ts";
 import { PLAN_FORMATS, type PlanFormat, renderPlan } from "./render/formats.ts";
 import { diagnosticJson } from "./render/json.ts";
@@ -319,11 +320,8 @@ function freeze(value: unknown): void {
 
 /** What an option of the library takes: how it is checked, and what it is called. */
 const KINDS = {
-  text: [(value: unknown) => typeof value === "string", "a string"],
-  texts: [
-    (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === "string"),
-    "a list of strings",
-  ],
+  text: [isText, "a string"],
+  texts: [isTexts, "a list of strings"],
   flag: [(value: unknown) => typeof value === "boolean", "true or false"],
   number: [(value: unknown) => Number.isSafeInteger(value), "a whole number"],
   function: [(value: unknown) => typeof value === "function", "a function"],

@@ -62,8 +62,13 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
     );
     display.end();
     const next = nextSteps(applied, file);
-    if (events === undefined) sayOutcome(applied, next, console, verbose);
-    else events.result(applied, next);
+    if (events === undefined) {
+      const { outcome, plan, uncertain, milliseconds } = applied;
+      const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));
+      const facts = { stage: plan.stage, milliseconds, actions, uncertain, next };
+      const { style, columns: width, screen } = console;
+      console.data(renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }));
+    } else events.result(applied, next);
     return applied.exitCode;
   };
   try {
@@ -188,17 +193,6 @@ export function openDisplay(
       clear();
     },
   };
-}
-
-function sayOutcome(
-  { outcome, plan, uncertain, milliseconds }: Applied,
-  next: readonly NextStep[],
-  { style, columns: width, screen, writer }: Console,
-  verbose: boolean,
-): void {
-  const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));
-  const facts = { stage: plan.stage, milliseconds, actions, uncertain, next };
-  writer.text(renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }));
 }
 
 function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): readonly NextStep[] {

@@ -8,6 +8,7 @@ import { didYouMean, hasErrors, nearest, placesIn } from "../manifest/problem.ts
 import { stagesInWords, stagesOf } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
 import { EXIT, type TascError, invalid, failed } from "../model/error.ts";
+import { isUnknown } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
@@ -150,9 +151,14 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
       const report = await reportOf(session.client(), target, matched);
       reports.push({ target, report: report?.id ?? null });
       const idOf = (address: Address): string | undefined => matched?.matches.get(address)?.live?.id;
-      const isApplied = (address: Address): boolean => !pending.has(address);
+      const whyUntested = (address: Address): string | undefined => {
+        if (pending.has(address)) return "it is not as its manifest says; apply it there first";
+        const { fields = {} } = matched?.resources.get(address) ?? {};
+        const isKnown = session.fingerprints !== undefined && !Object.values(fields).some(isUnknown);
+        return isKnown ? undefined : "a secret is missing, so whether it is as its manifest says is not known";
+      };
       const own = addresses.filter((address) => targetOf(address) === target);
-      refused.push(...refusedBy(own, idOf, report, isApplied, (address) => applied.get(address)));
+      refused.push(...refusedBy(own, idOf, report, whyUntested, (address) => applied.get(address)));
     }
     // Of these, any report counts.
     return { refused, reports, neverApplied: addresses.filter((address) => !applied.has(address)) };

@@ -454,7 +454,7 @@ export function explainCode(name: string): View {
       `No diagnostic has the code ${name}`,
       `Addresses look like testCase.shop.login, and codes like unknown-key.${guessed(name, ERROR_CODES.keys())}`,
     );
-  const { title, explanation, remedy } = entry;
+  const [title, explanation, remedy] = entry;
   return {
     json: { formatVersion: "1.0", code: name, title, explanation, remedy },
     text: [

@@ -136,10 +136,10 @@ function firstMisplaced(
     }
     const isInHost = /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*)?$/.test(prefix);
     if (!isInHost || part.kind === "secret" || part.kind === "file") return part.source;
-    const name = part.kind === "var" && !before.includes(part.name) ? part.name : undefined;
-    const inner = name === undefined ? undefined : interpolator.variable(name);
-    if (name !== undefined && inner !== undefined)
-      if (firstMisplaced(prefix + inner, interpolator, [...before, name]) !== undefined) return part.source;
+    const { kind, name } = part;
+    const inner = kind === "var" && !before.includes(name) ? interpolator.variable(name) : undefined;
+    if (inner !== undefined && firstMisplaced(prefix + inner, interpolator, [...before, name]) !== undefined)
+      return part.source;
     prefix += inner !== undefined && !isTemplate(inner) ? inner : "x";
   }
   return undefined;

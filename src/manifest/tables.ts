@@ -8,6 +8,7 @@ import {
   TEST_CASE_FIELDS,
   URL_TEXT,
 } from "../model/fields.ts";
+import { groupBy } from "../render/words.ts";
 import {
   type Branches,
   type ManifestPart,
@@ -16,8 +17,6 @@ import {
   type Parts,
   bare,
 } from "./shape.ts";
-
-export type FieldRow = Pick<Field, "name" | "path" | "shape" | "nullable" | "description">;
 
 export type InnerKind = Exclude<Kind, "target">;
 
@@ -28,17 +27,15 @@ export interface SectionRow<K extends InnerKind = InnerKind> {
   readonly name: "environments" | "testCases" | "batchGenerations";
   /** One of them, in messages. */
   readonly noun: string;
-  readonly fields: readonly FieldRow[];
+  readonly fields: readonly Field[];
   readonly description: string;
   readonly itemDescription: string;
 }
 
-export const TARGET_ROWS: readonly FieldRow[] = TARGET_FIELDS;
-
 /** What a document says of the target itself, with the keys under which it does. */
-export const OWN_FIELDS: readonly Pick<FieldRow, "name" | "path">[] = [
+export const OWN_FIELDS: readonly Pick<Field, "name" | "path">[] = [
   ...["id", "onlyStages", "onRemove"].map((name) => ({ name, path: [name] })),
-  ...TARGET_ROWS,
+  ...TARGET_FIELDS,
 ];
 export const TARGET_KEYS: readonly string[] = [...new Set(OWN_FIELDS.map(({ path }) => String(path[0])))];
 
@@ -87,20 +84,17 @@ function part(
   return { shape, description, ...more };
 }
 
-function partsOf(rows: readonly FieldRow[]): Parts {
-  const keys = new Set(rows.map(({ path }) => String(path[0])));
-  return Object.fromEntries([...keys].map((key) => [key, rowPart(rows, key)]));
-}
-
-/** A row as it is, or the rows that share the first step of their path as an object. */
-function rowPart(rows: readonly FieldRow[], key: string): ManifestPart {
-  const own = rows.filter(({ path }) => path[0] === key);
-  const single = own.find(({ path }) => path.length === 1);
-  if (single !== undefined) return single;
-  const inner = own.map((row) => ({ ...row, path: row.path.slice(1) }));
-  const isDiscovery = key === "discovery";
-  const description = isDiscovery ? "How the service generates the test case." : `Fields of ${key}.`;
-  return part({ type: "object", parts: partsOf(inner) }, description);
+/** Rows as they are; those of a discovery are the parts of one. */
+function partsOf(rows: readonly Field[]): Parts {
+  const parts = [...groupBy(rows, ({ path }) => String(path[0]))].map(
+    ([key, own]): [string, ManifestPart] => {
+      const [row] = own;
+      if (row?.path.length === 1) return [key, row];
+      const inner = Object.fromEntries(own.map((one) => [String(one.path[1]), one]));
+      return [key, part({ type: "object", parts: inner }, "How the service generates the test case.")];
+    },
+  );
+  return Object.fromEntries(parts);
 }
 
 function idPart(noun: string): ManifestPart {
@@ -300,7 +294,7 @@ const OVERRIDABLE_IN_TARGET: ObjectShape = {
   parts: {
     id: idPart("test target"),
     onlyStages: ONLY_STAGES,
-    ...partsOf(TARGET_ROWS),
+    ...partsOf(TARGET_FIELDS),
     onRemove: ON_REMOVE_PART,
     // As people read it: where it runs, what holds for all tests, the tests.
     environments: resourcesPart(ENVIRONMENTS),

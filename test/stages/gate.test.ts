@@ -126,6 +126,25 @@ describe.concurrent("the gate", () => {
     });
   });
 
+  test("takes no report of what stands beside a secret that is missing", async () => {
+    await scene(async (stage) => {
+      const secret = GATED.replace("${var:path}", '"/in?${secret:CODE}"');
+      writeStages(stage, secret);
+      const only = ["--only", "testCase.shop.login"];
+      const env = { ...SECRETS, CODE: "2468-code" };
+      const applied = await stage.run(["apply", "--auto-approve", "--stage", "staging", ...only], env);
+      expect(applied.code, applied.stderr).toBe(0);
+      await reported(stage, { [LOGIN]: "PASSED" });
+      const path = 'entryPointUrlPath: "/untested?${secret:CODE}"';
+      const untested = secret.replace("login: { status", `login: { ${path}, status`);
+      writeStages(stage, untested);
+      const ran = await stage.run([...PROMOTE, ...only, "--allow-missing-secrets"], SECRETS);
+      expect(ran.code, ran.stdout).toBe(1);
+      expect(ran.stderr).toContain("a secret is missing");
+      expect(stage.read("targets/shop.yaml")).toBe(untested);
+    });
+  });
+
   test("finds no report, no case, no service", async () => {
     await scene(async (stage) => {
       writeStages(stage, GATED);
@@ -159,7 +178,7 @@ describe("the answer of a report", () => {
       [address],
       () => live,
       given,
-      () => true,
+      () => undefined,
       () => undefined,
     ).map(({ outcome }) => outcome);
 

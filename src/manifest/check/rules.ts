@@ -6,13 +6,13 @@ import {
   originOf,
   resourcesOf,
 } from "../../model/desired.ts";
-import { TEST_CASE_FIELDS } from "../../model/fields.ts";
+import { type Field, TEST_CASE_FIELDS } from "../../model/fields.ts";
 import type { Origin } from "../../model/diagnostic.ts";
 import { type Path, defined } from "../../model/json.ts";
 import { type Value, isValueObject } from "../../model/value.ts";
 import { circlesIn } from "../interpolation.ts";
 import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "../problem.ts";
-import { type FieldRow, SECTIONS } from "../tables.ts";
+import { SECTIONS } from "../tables.ts";
 
 interface Reference {
   readonly from: DesiredResource;
@@ -67,7 +67,7 @@ export function checkTargets(
   return problems;
 }
 
-const REFERRING: ReadonlyMap<string, readonly FieldRow[]> = new Map(
+const REFERRING: ReadonlyMap<string, readonly Field[]> = new Map(
   SECTIONS.map(({ kind, fields }) => [kind, fields.filter(({ shape }) => shape.type === "reference")]),
 );
 
