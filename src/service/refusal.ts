@@ -146,9 +146,9 @@ function textOfHtml(html: string): string {
   const text = html.slice(0, MAX_HTML).replace(UNREAD, " ").replace(TAG, " ");
   return text.replace(
     /&(?:(\w{2,5})|#(\d{1,7})|#x([\da-f]{1,6}));/gi,
-    (whole: string, name?: string, decimal?: string, hex = "") => {
+    (whole: string, name?: string, decimal?: string, hex?: string) => {
       if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
-      const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+      const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
       return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
     },
   );
