@@ -207,11 +207,7 @@ function base32(bytes: Buffer): string {
  * Inside a longer text a secret has three forms in base64, by where it starts, and five in base32. Only the characters
  * that the secret alone decides are looked for; a few bits more stand in their neighbours.
  */
-function encodedForms(
-  all: Buffer,
-  { encode, bits, group, tail }: Alphabet,
-  shortest = CASELESS,
-): readonly Pattern[] {
+function encodedForms(all: Buffer, { encode, bits, group, tail }: Alphabet, shortest = CASELESS) {
   const bytes = all.subarray(0, ENOUGH);
   const forms = [...Array(group).keys()].map((offset) =>
     encode(Buffer.concat([Buffer.alloc(offset), bytes])).slice(

@@ -124,16 +124,13 @@ export class Writer {
 }
 
 /** Writes to a stream, until its reader goes; `failed` is told what else keeps it from being written to. */
-export function openSink(
-  stream: NodeJS.WritableStream,
-  failed: (error: Error) => void,
-): (text: string) => void {
+export function openSink(stream: NodeJS.WritableStream, failed: (error: Error) => void) {
   let broken = false;
   stream.on("error", (error: Error & { readonly code?: string }) => {
     if (!broken && error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") failed(error);
     broken = true;
   });
-  return (text) => {
+  return (text: string): void => {
     if (!broken && text !== "") stream.write(text);
   };
 }

@@ -181,10 +181,7 @@ export function clockText(milliseconds: number): string {
 }
 
 /** Items by key, keys in the order in which they first turn up. */
-export function groupBy<T, K extends string>(
-  items: Iterable<T>,
-  keyOf: (item: T) => K,
-): ReadonlyMap<K, readonly T[]> {
+export function groupBy<T, K extends string>(items: Iterable<T>, keyOf: (item: T) => K) {
   const groups = new Map<K, T[]>();
   for (const item of items) {
     const key = keyOf(item);

@@ -215,11 +215,7 @@ function selectorsAfter(
   return after.toSorted((a, b) => a.index - b.index);
 }
 
-function known<T extends { readonly id: string }>(
-  at: string,
-  id: string | undefined,
-  stored: readonly T[],
-): T | undefined {
+function known<T extends { readonly id: string }>(at: string, id: string | undefined, stored: readonly T[]) {
   const found = stored.find((each) => each.id === id);
   if (id !== undefined && found === undefined) throw v.badValue(at, "is not of this test case");
   return found;

@@ -58,21 +58,16 @@ export function moveAddress(state: State, from: Address, to: Address): State {
 export function moveTarget(state: State, to: string, there: State | undefined): State {
   const from = targetAddress(state.target);
   if (isBlank(state)) throw unknown(from, "move");
-  const moves = knownAddresses(state).map((address): StateEvent => ({
-    type: "moved",
-    from: address,
-    to: inTarget(address, to),
-  }));
+  const moves = knownAddresses(state).map((address): StateEvent => {
+    const parts = parseAddress(address);
+    if (parts === undefined) throw new TypeError(`not an address: ${address}`);
+    const inTarget = parts.kind === "target" ? targetAddress(to) : addressOf(parts.kind, to, parts.key);
+    return { type: "moved", from: address, to: inTarget };
+  });
   const moved = { ...applyEvents(state, moves), target: to };
   if (there !== undefined && !isBlank(there) && formatDocument(there) !== formatDocument(moved))
     throw occupied(targetAddress(to));
   return moved;
-}
-
-function inTarget(address: Address, target: string): Address {
-  const parts = parseAddress(address);
-  if (parts === undefined) throw new TypeError(`not an address: ${address}`);
-  return parts.kind === "target" ? targetAddress(target) : addressOf(parts.kind, target, parts.key);
 }
 
 function occupied(address: Address) {
