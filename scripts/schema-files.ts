@@ -53,6 +53,7 @@ const SHORTER: readonly (readonly [long: string | RegExp, short: string])[] = [
   ['{instancePath="", parentData, parentDataProperty, rootData=data}={}', 'instancePath=""'],
   [/\{instancePath,parentData:.*?,rootData\}/g, "instancePath"],
   [/\{instancePath:(.*?),parentData:.*?,rootData\}/g, "$1"],
+  [/,"\$defs":\{.*\}(?=\};$)/gm, ""],
   [/schemaPath:"(?:[^"\\]|\\.)*",/g, ""],
   [
     /const (err\d+) = (\{.*\});\nif\(vErrors === null\)\{\nvErrors = \[\1\];\n\}\nelse \{\nvErrors\.push\(\1\);\n\}\n/g,
