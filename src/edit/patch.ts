@@ -45,8 +45,10 @@ function rowsOf(before: string, splices: readonly Splice[]): readonly PatchRow[]
       { removed: true, added: false, value: was },
       { removed: false, added: true, value: now },
     ];
-    for (const { removed, added, value } of diffArrays(was, now, { maxEditLength: MOST_CHANGES }) ?? whole)
-      add(removed ? "-" : added ? "+" : " ", value);
+    // Most edits change one line, of which there is nothing to compare.
+    const isOne = was.length === 1 && now.length === 1 && was[0] !== now[0];
+    const compared = isOne ? undefined : diffArrays(was, now, { maxEditLength: MOST_CHANGES });
+    for (const { removed, added, value } of compared ?? whole) add(removed ? "-" : added ? "+" : " ", value);
     offset = end;
   }
   add(" ", linesOf(before.slice(offset)));
