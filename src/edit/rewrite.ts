@@ -109,8 +109,10 @@ export class Manifests implements ProjectDocuments {
   readonly #base: Manifests | undefined;
   /** Edited layers by `placeKey`; without a value where it is left empty. */
   readonly #edited = new Map<string, { readonly value: JsonObject | undefined }>();
-  /** Those that are known: stage → address → layers. */
-  readonly #layers = new Map<string, Map<Address, readonly Layer[]>>();
+  /** Those that are known, by stage and address, by the key of the resource. */
+  readonly #layers = new Map<string, Map<string, readonly Layer[]>>();
+  /** The keys of resources that were edited; none for what may change all resources, as defaults do. */
+  readonly #touched = new Set<string | undefined>();
 
   constructor(sources: ProjectDocuments, base?: Manifests) {
     this.project = sources.project;
@@ -127,9 +129,13 @@ export class Manifests implements ProjectDocuments {
       const after = editValue(value, [{ ...edit, path: path.slice(cut) }], true);
       const isFilled = isObject(after) && Object.keys(after).length > 0;
       this.#edited.set(placeKey(place), { value: isFilled ? after : undefined });
+      const isOfOne = SECTIONS.some(({ name }) => name === path[cut - 2]);
+      const key = isOfOne ? String(path[cut - 1]) : undefined;
+      this.#touched.add(key);
+      if (key === undefined) this.#layers.clear();
+      else this.#layers.delete(key);
     }
     this.edits.push(...edits);
-    this.#layers.clear();
   }
 
   /** The same with edits, for looking at what they would do; these manifests stay as they are. */
@@ -140,9 +146,13 @@ export class Manifests implements ProjectDocuments {
   }
 
   /** A field's layers, lowest first; none where the stage does not declare the resource. */
-  layersOf({ stage, address }: Omit<FieldRef, "field">): readonly Layer[] {
-    const known = cached(this.#layers, stage, () => new Map<Address, readonly Layer[]>());
-    return cached(known, address, () => this.#layersOf(stage, address));
+  layersOf(resource: Omit<FieldRef, "field">): readonly Layer[] {
+    const { stage, address } = resource;
+    const key = address.slice(address.lastIndexOf(".") + 1);
+    const isTouched = this.#touched.has(key) || this.#touched.has(undefined);
+    if (this.#base !== undefined && !isTouched) return this.#base.layersOf(resource);
+    const known = cached(this.#layers, key, () => new Map<string, readonly Layer[]>());
+    return cached(known, `${stage} ${address}`, () => this.#layersOf(stage, address));
   }
 
   #layersOf(stage: string, address: Address): readonly Layer[] {
@@ -264,8 +274,10 @@ function indexOf({ documents }: ProjectDocuments) {
 }
 
 /** What is known under a name; it is made when it is first asked for. */
-export function cached<K, T>(known: Map<K, T>, name: K, make: () => T): T {
-  const value = known.get(name) ?? make();
+export function cached<T>(known: Map<string, T>, name: string, make: () => T): T {
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const value = make();
   known.set(name, value);
   return value;
 }
@@ -392,8 +404,7 @@ export function grant(
     else if (reason === undefined) goals.push(wish);
     else left.push({ ...wish.about, reason, failed: true });
   }
-  const start = new Manifests(sources);
-  const { manifests, placed } = placeAll(sources, goals, stages, follow);
+  const { start, manifests, placed } = placeAll(sources, goals, stages, follow);
   const changes = goals.flatMap((goal): readonly Rewritten[] => {
     const { ref, about, shown, unmet } = goal;
     const { address, path, origin = { file: "", path } } = about;
@@ -422,11 +433,12 @@ export function placeAll<G extends Goal>(
   goals: readonly G[],
   stages: readonly string[],
   follow = false,
-): { readonly manifests: Manifests; readonly placed: ReadonlyMap<G, Slot | undefined> } {
-  const manifests = new Manifests(sources);
+) {
+  const start = new Manifests(sources);
+  const manifests = start.with([]);
   const byField = new Map(goals.map((goal) => [fieldKey(goal.ref), goal]));
   /** Where wanted fields had their values at the start. */
-  const starts = new Map(goals.map((goal) => [goal.ref, manifests.topSlot(goal.ref)]));
+  const starts = new Map(goals.map((goal) => [goal.ref, start.topSlot(goal.ref)]));
   /** Edits of shared places that would do harm. */
   const refused = new Set<string>();
 
@@ -487,7 +499,7 @@ export function placeAll<G extends Goal>(
   }
   const met = goals.filter(isMet);
   const placed = new Map(met.map((goal) => [goal, slots.get(goal) ?? manifests.topSlot(goal.ref)]));
-  return { manifests, placed };
+  return { start, manifests, placed };
 }
 
 function isShared({ layer }: Slot): boolean {
