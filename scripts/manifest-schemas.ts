@@ -245,13 +245,11 @@ function branchSchemas(branches: Branches): JsonObject[] {
  * What must be there with each value of the deciding key. It holds for the project's own `state` where there are no
  * stages, which could add what is missing.
  */
-function requiredByBranch(section: string, { key, of }: Branches): JsonObject {
-  const complete = Object.entries(of)
-    .filter(([, { required }]) => required.length > 0)
-    .map(([value, { required }]) => {
-      const properties = Object.fromEntries(required.map((name) => [name, true]));
-      return whereKey(key, value, { type: "object", properties, required });
-    });
+function requiredByBranch(section: string, { key, required }: Branches): JsonObject {
+  const complete = Object.entries(required).map(([value, names]) => {
+    const properties = Object.fromEntries(names.map((name) => [name, true]));
+    return whereKey(key, value, { type: "object", properties, required: names });
+  });
   return conditional({ properties: { stages: false } }, { properties: { [section]: { allOf: complete } } });
 }
 

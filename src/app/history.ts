@@ -90,7 +90,7 @@ export async function endRun(
     return session.host.warn(error.diagnostics);
   }
   const open = [...sessions.values()].filter(({ state }) => state.run !== undefined);
-  await Promise.all(open.map((one) => one.note([{ type: "ended" }])));
+  await Promise.all(open.map((one) => one.record([{ type: "ended" }], false)));
 }
 
 /** The stage's history, the newest entry first, with what is known of runs that have not come to their end. */

@@ -7,7 +7,8 @@ import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { foldAlike } from "../render/fields.ts";
 import { type ChangeView, type PlanMeta, diagnosticJson, whoChanged } from "../render/json.ts";
-import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
+import { outside } from "../render/redact.ts";
+import { type Block, type Line, type Section, type View, faint, strong } from "../render/view.ts";
 import { byTarget } from "../render/words.ts";
 
 /** What the service changed since the last apply: what is left of a plan when everything the manifests changed is taken away. */

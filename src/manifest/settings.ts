@@ -1,7 +1,7 @@
 import { normalize } from "node:path";
 import { type Layer, originIn } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
-import { type Json, type Path, defined, isObject, isArray } from "../model/json.ts";
+import { type Json, type Path, defined, isObject } from "../model/json.ts";
 import type { Policy, Settings, StateSettings } from "../model/settings.ts";
 import { Secret, Unknown, type Value, type ValueObject, isValueObject } from "../model/value.ts";
 import { checkBaseUrl } from "../service/request.ts";
@@ -19,23 +19,9 @@ import {
   placeholdersIn,
 } from "./interpolation.ts";
 import { type ResolveContext, mergedAt, resolveValue } from "./resolve.ts";
-import {
-  type Branches,
-  type ManifestPart,
-  bare,
-  entryOf,
-  foreignKeys,
-  parseDuration,
-  parseRate,
-} from "./shape.ts";
-import {
-  DEFAULT_CONCURRENCY,
-  DEFAULT_REQUEST_TIMEOUT,
-  DEFAULT_RETRIES,
-  OVERRIDABLE,
-  STATE_BRANCHES,
-} from "./tables.ts";
-import { type Trust, stricter } from "./trust.ts";
+import { type Branches, bare, foreignKeys, parseDuration, parseRate } from "./shape.ts";
+import { POLICY, SERVICE, STATE, STATE_BRANCHES } from "./tables.ts";
+import { type Trust, policyOf, stricter } from "./trust.ts";
 
 interface SettingsRequest {
   readonly stage: string;
@@ -63,34 +49,17 @@ export function resolveSettings(request: SettingsRequest): Settings {
   const reportAt = (code: string, path: Path, summary: string, detail: string, within?: string): void =>
     report(manifestProblem(code, originOf(path), summary, detail, defined({ within })));
   const context: SettingsContext = { ...request, originOf, reportAt };
-  const address = mergedAt(layers, BASE_URL);
-  const misplaced = typeof address === "string" ? firstMisplaced(address, request.interpolator) : undefined;
-  const wanted = wantedService(request, misplaced !== undefined);
-  const service = mapOf(resolveValue(SERVICE_PART, wanted, ["service"], context));
+  const { baseUrl, apiKey, concurrency, requestTimeout, retries, rateLimit } = resolveService(context);
   const state = resolveState(context);
-  if (misplaced !== undefined)
-    reportAt(
-      "base-url-interpolation",
-      BASE_URL,
-      `\`${misplaced}\` cannot be part of \`service.baseUrl\``,
-      `The API key is sent to this address. Only \`\${env:…}\`, \`\${var:…}\` and \`\${stage}\` are interpolated in it, and only before its path.`,
-      misplaced,
-    );
-  reportMissing(service, misplaced !== undefined, context);
-  // What no call could be sent to. That plain http is allowed is for the command line to say.
-  const checked =
-    typeof service.baseUrl === "string" ? checkBaseUrl(service.baseUrl, { insecure: true }) : undefined;
-  if (checked?.ok === false)
-    reportAt(checked.failure.code, BASE_URL, checked.failure.summary, checked.failure.detail);
   const settings: Settings = {
     stage,
     stages,
-    baseUrl: typeof service.baseUrl === "string" ? service.baseUrl.replace(/\/+$/, "") : "",
-    apiKey: service.apiKey instanceof Secret ? service.apiKey : undefined,
-    concurrency: numberOf(service.concurrency) ?? DEFAULT_CONCURRENCY,
-    requestTimeout: durationOf(service.requestTimeout) ?? durationOf(DEFAULT_REQUEST_TIMEOUT) ?? 0,
-    retries: numberOf(service.retries) ?? DEFAULT_RETRIES,
-    ...(typeof service.rateLimit === "string" ? { rateLimit: parseRate(service.rateLimit) ?? 1 } : {}),
+    baseUrl: typeof baseUrl === "string" ? baseUrl.replace(/\/+$/, "") : "",
+    apiKey: apiKey instanceof Secret ? apiKey : undefined,
+    concurrency: Number(concurrency),
+    requestTimeout: (typeof requestTimeout === "string" && parseDuration(requestTimeout)) || 0,
+    retries: Number(retries),
+    ...(typeof rateLimit === "string" ? { rateLimit: parseRate(rateLimit) ?? 1 } : {}),
     state,
     policy: stricter(trust.policy ?? {}, resolvePolicy(context)),
   };
@@ -101,20 +70,52 @@ export function resolveSettings(request: SettingsRequest): Settings {
 const BASE_URL = ["service", "baseUrl"];
 const API_KEY = ["service", "apiKey"];
 const FINGERPRINT_KEY = ["state", "fingerprintKey"];
-const partOf = (key: string): ManifestPart => entryOf(bare(OVERRIDABLE), key) ?? bare({ type: "json" });
-const [SERVICE_PART, STATE_PART, POLICY_PART] = [partOf("service"), partOf("state"), partOf("policy")];
+const [SERVICE_PART, STATE_PART, POLICY_PART] = [bare(SERVICE), bare(STATE), bare(POLICY)];
+const SERVICE_DEFAULTS = Object.fromEntries(
+  Object.entries(SERVICE.parts).flatMap(([key, { default: value }]) =>
+    value === undefined ? [] : [[key, value]],
+  ),
+);
 
 /** Where nobody needs the API key, it is left alone unless it is there; an address that is refused is not resolved. */
-function wantedService({ layers, interpolator, needsApiKey }: SettingsRequest, isRefused: boolean): Json {
-  const merged = mergedAt(layers, ["service"]) ?? {};
-  if (!isObject(merged)) return merged;
-  const { apiKey, baseUrl, ...rest } = merged;
+function resolveService(context: SettingsContext): ValueObject {
+  const { layers, interpolator, needsApiKey, isInvalid, report, reportAt } = context;
+  const merged = mergedAt(layers, ["service"]);
+  const { apiKey, baseUrl, ...rest } = isObject(merged) ? merged : {};
+  const misplaced = typeof baseUrl === "string" ? firstMisplaced(baseUrl, interpolator) : undefined;
+  if (misplaced !== undefined)
+    reportAt(
+      "base-url-interpolation",
+      BASE_URL,
+      `\`${misplaced}\` cannot be part of \`service.baseUrl\``,
+      `The API key is sent to this address. Only \`\${env:…}\`, \`\${var:…}\` and \`\${stage}\` are interpolated in it, and only before its path.`,
+      misplaced,
+    );
   const faults = !needsApiKey && typeof apiKey === "string" ? interpolator.fill(apiKey).problems : [];
   const isLeftAlone = faults.length > 0 && faults.every(({ code }) => code === MISSING_SECRET);
-  return {
+  const wanted = {
     ...rest,
-    ...defined({ apiKey: isLeftAlone ? undefined : apiKey, baseUrl: isRefused ? undefined : baseUrl }),
+    ...defined({
+      apiKey: isLeftAlone ? undefined : apiKey,
+      baseUrl: misplaced === undefined ? baseUrl : undefined,
+    }),
   };
+  const service = { ...SERVICE_DEFAULTS, ...mapOf(resolveValue(SERVICE_PART, wanted, ["service"], context)) };
+  const needed = {
+    ...(misplaced === undefined ? { baseUrl: "https://service.example.com" } : {}),
+    ...(needsApiKey ? { apiKey: "${secret:TASC_API_KEY}" } : {}),
+  };
+  for (const [key, example] of Object.entries(needed)) {
+    if (service[key] !== undefined || isInvalid(["service", key])) continue;
+    const origin = originIn(layers, ["service"]) ?? { file: PROJECT_FILE, path: [] };
+    const detail = `Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`;
+    report(manifestProblem("missing-key", origin, `\`service.${key}\` is missing`, detail));
+  }
+  if (typeof service.baseUrl !== "string") return service;
+  // What no call could be sent to. That plain http is allowed is for the command line to say.
+  const checked = checkBaseUrl(service.baseUrl, { insecure: true });
+  if (!checked.ok) reportAt(checked.failure.code, BASE_URL, checked.failure.summary, checked.failure.detail);
+  return service;
 }
 
 /**
@@ -135,10 +136,10 @@ function firstMisplaced(
     }
     const isInHost = /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*)?$/.test(prefix);
     if (!isInHost || part.kind === "secret" || part.kind === "file") return part.source;
-    const name = part.kind === "var" && !before.includes(part.name) ? part.name : undefined;
-    const inner = name === undefined ? undefined : interpolator.variable(name);
-    if (name !== undefined && inner !== undefined)
-      if (firstMisplaced(prefix + inner, interpolator, [...before, name]) !== undefined) return part.source;
+    const { kind, name } = part;
+    const inner = kind === "var" && !before.includes(name) ? interpolator.variable(name) : undefined;
+    if (inner !== undefined && firstMisplaced(prefix + inner, interpolator, [...before, name]) !== undefined)
+      return part.source;
     prefix += inner !== undefined && !isTemplate(inner) ? inner : "x";
   }
   return undefined;
@@ -146,12 +147,10 @@ function firstMisplaced(
 
 /** A stage that names another backend than the project does starts from nothing: options of one mean nothing to another. */
 function resolveState(context: SettingsContext): StateSettings {
-  const { layers, isInvalid, reportAt } = context;
+  const { layers, interpolator, isInvalid, reportAt } = context;
   const declared = mergedAt(layers, ["state", "backend"]);
-  const backendPart = entryOf(STATE_PART, "backend") ?? STATE_PART;
-  const resolved =
-    declared === undefined ? undefined : resolveValue(backendPart, declared, ["state", "backend"], context);
-  const backend = resolved === "postgres" || resolved === "http" ? resolved : "local";
+  const named = typeof declared === "string" ? interpolator.fill(declared).value : undefined;
+  const backend = named === "postgres" || named === "http" ? named : "local";
   const setIn = (key: string): number =>
     layers.findLastIndex(({ value }) => isObject(value.state) && value.state[key] !== undefined);
   const foreign = foreignKeys(STATE_BRANCHES, backend);
@@ -165,7 +164,7 @@ function resolveState(context: SettingsContext): StateSettings {
   const { fingerprintKey, ...rest } = mapOf(
     resolveValue(STATE_PART, Object.fromEntries(own), ["state"], context),
   );
-  for (const key of STATE_BRANCHES.of[backend]?.required ?? [])
+  for (const key of STATE_BRANCHES.required[backend] ?? [])
     if (rest[key] === undefined && !isInvalid(["state", key]) && !isInvalid(["state"])) {
       const detail = `The ${backend} backend requires it. Add it to tasc.yaml, for the project or for the stage.`;
       reportAt("missing-key", ["state"], `\`state.${key}\` is missing`, detail);
@@ -177,7 +176,6 @@ function resolveState(context: SettingsContext): StateSettings {
       `\`state.fingerprintKey\` is shorter than ${SHORTEST_FINGERPRINT_KEY} characters`,
       "A weak key lets others test guessed passwords against the fingerprints in state. Use a random value, e.g. from `openssl rand -base64 32`.",
     );
-  const { interpolator } = context;
   for (const [key, text] of own) {
     if (typeof text !== "string") continue;
     const { value, pieces } = interpolator.fill(text);
@@ -226,14 +224,14 @@ function secretParts(address: Secret): readonly string[] {
 
 const SHORTEST_FINGERPRINT_KEY = 16;
 
-export function foreignKey(file: string, path: Path, branches: Branches, value: string): ManifestProblem {
+export function foreignKey(file: string, path: Path, { of }: Branches, value: string): ManifestProblem {
   const key = String(path.at(-1));
-  const owners = Object.keys(branches.of).filter((name) => branches.of[name]?.allowed.includes(key));
+  const owners = Object.keys(of).filter((name) => Object.hasOwn(of[name] ?? {}, key));
   return manifestProblem(
     "foreign-key",
     { file, path },
     `\`${key}\` is not an option of the ${value} backend`,
-    `It belongs to ${listWords(owners, "and")}. The ${value} backend takes ${listWords(branches.of[value]?.allowed ?? [], "and")}.`,
+    `It belongs to ${listWords(owners, "and")}. The ${value} backend takes ${listWords(Object.keys(of[value] ?? {}), "and")}.`,
     { at: "key" },
   );
 }
@@ -244,18 +242,7 @@ function resolvePolicy(context: SettingsContext): Policy {
     if (!isObject(value.policy)) return lower;
     const originOf = (inside: Path): Origin => ({ file, path: [...path, ...inside] });
     const policy = mapOf(resolveValue(POLICY_PART, value.policy, ["policy"], { ...context, originOf }));
-    const { onRemove } = policy;
-    const own = defined({
-      maxChanges: numberOf(policy.maxChanges),
-      maxDisabledPercent: numberOf(policy.maxDisabledPercent),
-      protected: textsOf(policy.protected),
-      requireTags: textsOf(policy.requireTags),
-      maxGenerations: numberOf(policy.maxGenerations),
-      planExpiry: durationOf(policy.planExpiry, 30),
-      sameCommit: policy.sameCommit === true ? true : undefined,
-      onRemove: onRemove === "ignore" || onRemove === "disable" ? onRemove : undefined,
-    });
-    return stricter(lower, own);
+    return stricter(lower, policyOf(policy));
   }, {});
 }
 
@@ -305,7 +292,7 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
 function isOfCredentials(text: string, context: SettingsContext, before: readonly string[] = []): boolean {
   return placeholdersIn(text).every((part) => {
     if (part.kind === "secret") return CREDENTIAL.test(part.name);
-    if (part.kind === "file") return !context.isCommitted(part.path);
+    if (part.kind === "file") return !context.isCommitted(part.name);
     if (part.kind !== "var" || before.includes(part.name)) return false;
     const inner = context.interpolator.variable(part.name);
     return inner !== undefined && isOfCredentials(inner, context, [...before, part.name]);
@@ -326,33 +313,8 @@ function originOfUrl(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
-function reportMissing(service: ValueObject, isUrlRefused: boolean, context: SettingsContext): void {
-  const wanted = [
-    ...(isUrlRefused ? [] : [["baseUrl", "https://service.example.com"]]),
-    ...(context.needsApiKey ? [["apiKey", "${secret:TASC_API_KEY}"]] : []),
-  ];
-  for (const [key = "", example = ""] of wanted) {
-    if (service[key] !== undefined || context.isInvalid(["service", key])) continue;
-    const origin = originIn(context.layers, ["service"]) ?? { file: PROJECT_FILE, path: [] };
-    const detail = `Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`;
-    context.report(manifestProblem("missing-key", origin, `\`service.${key}\` is missing`, detail));
-  }
-}
-
-function durationOf(value: Value | undefined, longestDays?: number): number | undefined {
-  return typeof value === "string" ? parseDuration(value, longestDays) : undefined;
-}
-
 function mapOf(value: Value | undefined): ValueObject {
   return isValueObject(value) ? value : {};
-}
-
-function numberOf(value: Value | undefined): number | undefined {
-  return typeof value === "number" ? value : undefined;
-}
-
-function textsOf(value: Value | undefined): readonly string[] | undefined {
-  return isArray(value) ? value.filter((item) => typeof item === "string") : undefined;
 }
 
 /** What `tasc.yaml` says for a stage, lowest first: the project's own settings, and the stage's. */

@@ -40,18 +40,14 @@ export interface ObjectShape {
 export interface Branches {
   readonly key: string;
   readonly default: string;
-  readonly of: Readonly<Record<string, Branch>>;
-}
-
-export interface Branch {
-  readonly allowed: readonly string[];
-  readonly required: readonly string[];
+  readonly of: Readonly<Record<string, Parts>>;
+  readonly required: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The keys that mean nothing with this value of the deciding key. */
 export function foreignKeys({ of }: Branches, value: string): readonly string[] {
-  const own = of[value]?.allowed ?? [];
-  return Object.values(of).flatMap(({ allowed: keys }) => keys.filter((key) => !own.includes(key)));
+  const own = of[value] ?? {};
+  return Object.values(of).flatMap((parts) => Object.keys(parts).filter((key) => !Object.hasOwn(own, key)));
 }
 
 export type Parts = Readonly<Record<string, ManifestPart>>;

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { type TascError, invalid } from "../model/error.ts";
 import { compileGlob } from "../model/glob.ts";
-import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
+import { type Json, type JsonObject, defined, isObject } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
+import { isTexts } from "../model/shape.ts";
+import type { ValueObject } from "../model/value.ts";
 import { listWords, nearest } from "./problem.ts";
 import { parseDuration } from "./shape.ts";
 
@@ -76,39 +78,44 @@ async function readYaml(file: string): Promise<Json> {
 }
 
 function trustOf(file: string, map: JsonObject): Trust {
-  const [origins, stateHosts, variables] = LISTS.map((key) => textsOf(file, key, map[key]));
+  const refuse = (key: string, why: string): never => {
+    throw wrong(file, `\`${key}\` ${why}`);
+  };
+  const [origins, stateHosts, variables] = LISTS.map((key) => textsOf(map, key, refuse));
   for (const glob of variables ?? []) {
     const compiled = compileGlob(glob);
     if ("fault" in compiled) throw wrong(file, `\`${glob}\` in \`variables\`: ${compiled.fault}`);
   }
-  const policy = map.policy === undefined ? undefined : policyOf(file, map.policy);
-  const { statePath } = map;
+  const { statePath, policy: policyMap = {} } = map;
+  const rules = mapOf(file, "`policy`", policyMap, [...NUMBERS, ...GLOBS, "sameCommit"]);
+  const policy = policyOf(rules, (key, why) => refuse(`policy.${key}`, why));
   if (statePath !== undefined && typeof statePath !== "string")
-    throw wrong(file, "`statePath` must be a string");
+    return refuse("statePath", "must be a string");
   return defined({ origins, stateHosts, statePath, variables, policy });
 }
 
-function policyOf(file: string, value: Json): Policy {
-  const map = mapOf(file, "`policy`", value, [...NUMBERS, ...GLOBS, "sameCommit"]);
+type Refuse = (key: string, why: string) => void;
+type Writable = { -readonly [K in keyof Policy]: Policy[K] };
+
+/** The rules in a map, without those that do not fit. */
+export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Policy {
   const policy: Writable = {};
   for (const key of NUMBERS) {
     const limit = map[key];
     const number = key === "planExpiry" && typeof limit === "string" ? parseDuration(limit, 30) : limit;
-    if (limit === undefined) continue;
-    if (typeof number !== "number" || number < 0) throw wrong(file, `\`policy.${key}\` does not fit`);
-    policy[key] = number;
+    if (typeof number === "number" && number >= 0) policy[key] = number;
+    else if (limit !== undefined) refuse(key, "does not fit");
   }
   for (const key of GLOBS) {
-    const texts = textsOf(file, `policy.${key}`, map[key]);
+    const texts = textsOf(map, key, refuse);
     if (texts !== undefined) policy[key] = texts;
   }
-  const { sameCommit = false } = map;
-  if (typeof sameCommit !== "boolean") throw wrong(file, "`policy.sameCommit` must be true or false");
-  if (sameCommit) policy.sameCommit = true;
+  const { sameCommit = false, onRemove } = map;
+  if (typeof sameCommit !== "boolean") refuse("sameCommit", "must be true or false");
+  if (sameCommit === true) policy.sameCommit = true;
+  if (onRemove === "ignore" || onRemove === "disable") policy.onRemove = onRemove;
   return policy;
 }
-
-type Writable = { -readonly [K in keyof Policy]: Policy[K] };
 
 /** Two policies at once: of each rule the stricter one. `onRemove` is not a limit, and comes from the second if it has one. */
 export function stricter(a: Policy, b: Policy): Policy {
@@ -121,12 +128,11 @@ export function stricter(a: Policy, b: Policy): Policy {
   return policy;
 }
 
-function textsOf(file: string, key: string, value: Json | undefined): readonly string[] | undefined {
-  if (value === undefined) return undefined;
-  const texts = isArray(value) ? value.filter((item) => typeof item === "string") : [];
-  if (!isArray(value) || texts.length < value.length)
-    throw wrong(file, `\`${key}\` must be a list of strings`);
-  return texts;
+function textsOf(map: ValueObject, key: string, refuse: Refuse) {
+  const texts = map[key];
+  if (texts === undefined || isTexts(texts)) return texts;
+  refuse(key, "must be a list of strings");
+  return undefined;
 }
 
 function mapOf(file: string, what: string, value: Json, known?: readonly string[]): JsonObject {

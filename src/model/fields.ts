@@ -17,8 +17,8 @@ export type Shape =
   | { readonly type: "map"; readonly of: Shape; readonly sensitive?: true }
   /** Any JSON object; service-api.md does not show more. */
   | { readonly type: "json" }
-  /** A key of the same target, or `{ description }` of a test case that nothing here manages. */
-  | { readonly type: "reference"; readonly to: "environment" | "testCase" };
+  /** A key of the same target, or `{ description }` of a test case that nothing here manages; sent by id, or by name. */
+  | { readonly type: "reference"; readonly to: "environment" | "testCase"; readonly by?: "name" };
 
 export interface ObjectShape {
   readonly type: "object";
@@ -63,12 +63,14 @@ export interface Field {
   readonly description: string;
 }
 
-/** A row from what is particular about it. */
+/** A row, with what is particular about it. */
 function field(
   name: string,
-  row: Omit<Field, "name" | "path" | "nullable" | "compare"> & Partial<Pick<Field, "nullable" | "compare">>,
+  shape: Shape,
+  description: string,
+  more: Partial<Omit<Field, "name" | "path" | "shape" | "description">>,
 ): Field {
-  return { nullable: false, compare: "plain", ...row, name, path: name.split(".") };
+  return { nullable: false, compare: "plain", ...more, name, path: name.split("."), shape, description };
 }
 
 /** Whether only a creation sets a field that the service may show. */
@@ -81,6 +83,11 @@ function sentAs(key: string): { readonly create: string; readonly update: string
   return { create: key, update: key };
 }
 
+/** @param what it is, in words */
+function secretPart(what: string): Part {
+  return { shape: TEXT, secret: true, description: `${what}, from \`\${secret:…}\` or \`\${file:…}\`.` };
+}
+
 function object(parts: ObjectShape["parts"], required?: readonly string[]): ObjectShape {
   return { type: "object", parts, ...(required === undefined ? {} : { required }) };
 }
@@ -91,98 +98,75 @@ export const URL_TEXT: Shape = { type: "url" };
 
 /** service-api.md, "Test target" and operations 2 and 4. */
 export const TARGET_FIELDS: readonly Field[] = [
-  field("app", {
-    shape: NAME,
-    read: (live) => live.app,
-    ...sentAs("app"),
-    description: "App or project name on the service. Also used to match an existing target on first apply.",
-  }),
-  field("testIdAttribute", {
-    shape: TEXT,
+  field(
+    "app",
+    NAME,
+    "App or project name on the service. Also used to match an existing target on first apply.",
+    { read: (live) => live.app, ...sentAs("app") },
+  ),
+  field("testIdAttribute", TEXT, "Attribute that the service uses to locate elements, e.g. `data-testid`.", {
     update: "testIdAttribute",
-    description: "Attribute that the service uses to locate elements, e.g. `data-testid`.",
   }),
-  field("timeoutPerStep", {
-    shape: { type: "integer", minimum: 0 },
-    update: "timeoutPerStep",
-    description: "Time limit of each step. The API does not document the unit.",
-  }),
-  field("trackerIntegration", {
-    shape: object({
+  field(
+    "timeoutPerStep",
+    { type: "integer", minimum: 0 },
+    "Time limit of each step. The API does not document the unit.",
+    { update: "timeoutPerStep" },
+  ),
+  field(
+    "trackerIntegration",
+    object({
       domain: { shape: URL_TEXT, description: "URL of the test-management tracker." },
       username: { shape: TEXT, description: "User that the service signs in as." },
       projectId: { shape: TEXT, description: "Project in the tracker. Quote it if it is a number." },
-      apiKey: {
-        shape: TEXT,
-        secret: true,
-        description: "The tracker's API key, from `${secret:…}` or `${file:…}`.",
-      },
+      apiKey: secretPart("The tracker's API key"),
     }),
-    update: "trackerIntegration",
-    description:
-      "Integration with an external test-management tracker. All declared parts are sent together.",
-  }),
+    "Integration with an external test-management tracker. All declared parts are sent together.",
+    { update: "trackerIntegration" },
+  ),
 ];
 
 const username: Part = { shape: TEXT, description: "User name." };
-const password: Part = {
-  shape: TEXT,
-  secret: true,
-  description: "Password, from `${secret:…}` or `${file:…}`.",
-};
+const password = secretPart("Password");
 
 /** service-api.md, "Environment" and operations 5 and 6. The list of targets shows nothing but type and URL. */
 export const ENVIRONMENT_FIELDS: readonly Field[] = [
-  field("name", {
-    shape: NAME,
+  field("name", NAME, "Name on the service. Default on creation: the environment's key.", {
     nullable: true,
     ...sentAs("name"),
-    description: "Name on the service. Default on creation: the environment's key.",
   }),
-  field("discoveryUrl", {
-    shape: URL_TEXT,
-    nullable: true,
-    read: (live) => live.discoveryUrl,
-    compare: "url",
-    ...sentAs("discoveryUrl"),
-    description:
-      "URL of the application. Also used to match an existing additional environment on first apply.",
-  }),
-  field("testAccount", {
-    shape: object({
+  field(
+    "discoveryUrl",
+    URL_TEXT,
+    "URL of the application. Also used to match an existing additional environment on first apply.",
+    { nullable: true, read: (live) => live.discoveryUrl, compare: "url", ...sentAs("discoveryUrl") },
+  ),
+  field(
+    "testAccount",
+    object({
       username,
       password,
-      otpInitializerKey: {
-        shape: TEXT,
-        secret: true,
-        description: "Key of the one-time-password generator, from `${secret:…}` or `${file:…}`.",
-      },
+      otpInitializerKey: secretPart("Key of the one-time-password generator"),
     }),
-    nullable: true,
-    ...sentAs("testAccount"),
-    description:
-      "Account used by the tests to sign in. All declared parts are sent together; null removes it.",
-  }),
-  field("basicAuth", {
-    shape: object({ username, password }),
-    nullable: true,
-    ...sentAs("basicAuth"),
-    description:
-      "HTTP basic authentication of the environment. All declared parts are sent together; null removes it.",
-  }),
-  field("privateLocationName", {
-    shape: NAME,
+    "Account used by the tests to sign in. All declared parts are sent together; null removes it.",
+    { nullable: true, ...sentAs("testAccount") },
+  ),
+  field(
+    "basicAuth",
+    object({ username, password }),
+    "HTTP basic authentication of the environment. All declared parts are sent together; null removes it.",
+    { nullable: true, ...sentAs("basicAuth") },
+  ),
+  field("privateLocationName", NAME, "Name of the private location that runs the tests.", {
     nullable: true,
     ...sentAs("privateLocationName"),
-    description: "Name of the private location that runs the tests.",
   }),
-  field("additionalHeaderFields", {
-    shape: { type: "map", of: TEXT, sensitive: true },
-    nullable: true,
-    ...sentAs("additionalHeaderFields"),
-    description:
-      "Extra HTTP header fields, name to value. Values are never printed. All are sent together; null removes them.",
-  }),
+  field(
+    "additionalHeaderFields",
+    { type: "map", of: TEXT, sensitive: true },
+    "Extra HTTP header fields, name to value. Values are never printed. All are sent together; null removes them.",
+    { nullable: true, ...sentAs("additionalHeaderFields") },
+  ),
 ];
 
 /** service-api.md, "States and transitions": what an update accepts. */
@@ -227,146 +211,119 @@ export const ELEMENT = object({
   },
 });
 
-export const ELEMENTS = field("elements", {
-  shape: { type: "list", of: ELEMENT },
-  read: (live) => (live.elements ?? []).map(({ parts }) => parts),
-  compare: "elements",
-  update: "elements",
-  promoted: true,
-  description: "The test's steps, in order. Omitted parts keep their current values.",
-});
+export const ELEMENTS = field(
+  "elements",
+  { type: "list", of: ELEMENT },
+  "The test's steps, in order. Omitted parts keep their current values.",
+  {
+    read: (live) => (live.elements ?? []).map(({ parts }) => parts),
+    compare: "elements",
+    update: "elements",
+    promoted: true,
+  },
+);
 
 /** service-api.md, "Test case" and operations 8, 9 and 10. */
 export const TEST_CASE_FIELDS: readonly Field[] = [
-  field("description", {
-    shape: NAME,
-    read: (live) => live.description,
-    create: "name",
-    update: "description",
-    recognizedBy: "name",
-    description: "Name shown on the service. Also used to match an existing test case on first apply.",
-  }),
-  field("externalId", {
-    shape: NAME,
-    nullable: true,
-    read: (live) => live.externalId ?? null,
-    ...sentAs("externalId"),
-    recognizedBy: "id",
-    description:
-      "Id in another system. Also used to match an existing test case on first apply, before its description.",
-  }),
-  field("status", {
-    shape: { type: "enum", values: STATUSES },
+  field(
+    "description",
+    NAME,
+    "Name shown on the service. Also used to match an existing test case on first apply.",
+    { read: (live) => live.description, create: "name", update: "description", recognizedBy: "name" },
+  ),
+  field(
+    "externalId",
+    NAME,
+    "Id in another system. Also used to match an existing test case on first apply, before its description.",
+    { nullable: true, read: (live) => live.externalId ?? null, ...sentAs("externalId"), recognizedBy: "id" },
+  ),
+  field("status", { type: "enum", values: STATUSES }, "Whether the test case is in use.", {
     read: (live) => live.status,
     update: "status",
     promoted: true,
-    description: "Whether the test case is in use.",
   }),
-  field("runStatus", {
-    shape: { type: "enum", values: ["ON", "OFF"] },
+  field("runStatus", { type: "enum", values: ["ON", "OFF"] }, "Whether runs include the test case.", {
     read: (live) => live.runStatus,
     update: "runStatus",
     promoted: true,
-    description: "Whether runs include the test case.",
   }),
-  field("interactionStatus", {
-    shape: { type: "enum", values: ["NEW", "EDITED", "APPROVED", "REJECTED"] },
-    update: "interactionStatus",
-    description: "Review state of the test case's interactions.",
-  }),
-  field("tags", {
-    shape: { type: "list", of: NAME },
+  field(
+    "interactionStatus",
+    { type: "enum", values: ["NEW", "EDITED", "APPROVED", "REJECTED"] },
+    "Review state of the test case's interactions.",
+    { update: "interactionStatus" },
+  ),
+  field("tags", { type: "list", of: NAME }, "Tag names in any order. The list replaces the default list.", {
     read: (live) => live.tags ?? [],
     compare: "set",
     create: "tagNames",
     update: "assignedTagNames",
     promoted: true,
-    description: "Tag names in any order. The list replaces the default list.",
   }),
-  field("folder", {
-    shape: NAME,
+  field("folder", NAME, "Name of the folder; null removes the test case from its folder.", {
     nullable: true,
     read: (live) => live.folderId ?? null,
     compare: "folder",
     ...sentAs("folderName"),
     promoted: true,
-    description: "Name of the folder; null removes the test case from its folder.",
   }),
-  field("entryPointUrlPath", {
-    shape: TEXT,
+  field("entryPointUrlPath", TEXT, "URL path where the test starts.", {
     nullable: true,
     read: (live) => live.entryPointUrlPath ?? null,
     ...sentAs("entryPointUrlPath"),
     promoted: true,
-    description: "URL path where the test starts.",
   }),
-  field("discovery.prompt", {
-    shape: NAME,
-    read: (live) => live.discovery?.freePrompt,
-    create: "prompt",
-    update: "createBackendDiscoveryPrompt",
-    promoted: true,
-    recognizedBy: "content",
-    generates: true,
-    description: "Prompt from which the service generates the test case. A change regenerates it.",
-  }),
-  field("discovery.type", {
-    shape: { type: "enum", values: ["LOGIN", "COOKIE_BANNER"] },
-    read: (live) => live.type ?? undefined,
-    create: "type",
-    description: "Kind of discovery. It cannot be changed after creation.",
-  }),
-  field("discovery.prerequisite", {
-    shape: { type: "reference", to: "testCase" },
-    read: (live) => live.prerequisiteId,
-    create: "prerequisiteName",
-    description:
-      "Test case that runs before this one: a key of the same target, or `{ description: … }` of a test case that is not managed here. It cannot be changed after creation.",
-  }),
+  field(
+    "discovery.prompt",
+    NAME,
+    "Prompt from which the service generates the test case. A change regenerates it.",
+    {
+      read: (live) => live.discovery?.freePrompt,
+      create: "prompt",
+      update: "createBackendDiscoveryPrompt",
+      promoted: true,
+      recognizedBy: "content",
+      generates: true,
+    },
+  ),
+  field(
+    "discovery.type",
+    { type: "enum", values: ["LOGIN", "COOKIE_BANNER"] },
+    "Kind of discovery. It cannot be changed after creation.",
+    { read: (live) => live.type ?? undefined, create: "type" },
+  ),
+  field(
+    "discovery.prerequisite",
+    { type: "reference", to: "testCase", by: "name" },
+    "Test case that runs before this one: a key of the same target, or `{ description: … }` of a test case that is not managed here. It cannot be changed after creation.",
+    { read: (live) => live.prerequisiteId, create: "prerequisiteName" },
+  ),
   ELEMENTS,
 ];
 
 /** service-api.md, operation 11. The interface cannot read a batch generation, so all of it is write-only. */
 export const BATCH_GENERATION_FIELDS: readonly Field[] = [
-  field("prompt", {
-    shape: NAME,
-    create: "prompt",
-    description: "Prompt from which the service generates test cases.",
-  }),
-  field("imageUrls", {
-    shape: { type: "list", of: URL_TEXT },
+  field("prompt", NAME, "Prompt from which the service generates test cases.", { create: "prompt" }),
+  field("imageUrls", { type: "list", of: URL_TEXT }, "URLs of images for the prompt.", {
     create: "imageUrls",
-    description: "URLs of images for the prompt.",
   }),
-  field("entryPointUrlPath", {
-    shape: TEXT,
+  field("entryPointUrlPath", TEXT, "URL path where the generation starts.", {
     nullable: true,
     create: "entryPointUrlPath",
-    description: "URL path where the generation starts.",
   }),
-  field("environment", {
-    shape: { type: "reference", to: "environment" },
+  field("environment", { type: "reference", to: "environment" }, "Key of the environment to run in.", {
     nullable: true,
     create: "environmentId",
-    description: "Key of the environment to run in.",
   }),
-  field("prerequisite", {
-    shape: { type: "reference", to: "testCase" },
-    nullable: true,
-    create: "prerequisiteId",
-    description:
-      "Test case that runs before the generation: a key of the same target, or `{ description: … }` of a test case that is not managed here.",
-  }),
-  field("baseUrl", {
-    shape: URL_TEXT,
-    nullable: true,
-    create: "baseUrl",
-    description: "Base URL for the generation.",
-  }),
-  field("context", {
-    shape: { type: "json" },
+  field(
+    "prerequisite",
+    { type: "reference", to: "testCase" },
+    "Test case that runs before the generation: a key of the same target, or `{ description: … }` of a test case that is not managed here.",
+    { nullable: true, create: "prerequisiteId" },
+  ),
+  field("baseUrl", URL_TEXT, "Base URL for the generation.", { nullable: true, create: "baseUrl" }),
+  field("context", { type: "json" }, "Trigger context; `source` identifies its origin.", {
     create: "context",
-    description: "Trigger context; `source` identifies its origin.",
   }),
 ];
 

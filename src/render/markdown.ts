@@ -144,7 +144,7 @@ function fieldTexts(change: ChangeView, code: (text: string) => string): readonl
 
 function dangerItem(change: ChangeView, section: Section): Item {
   const { action, address, cause } = change;
-  const why = cause === undefined ? [] : [`(${words.CAUSE_LABELS[cause]})`];
+  const why = cause === undefined ? [] : [`(${words.CAUSE_WORDS[cause].label})`];
   const texts = [escape.markdownCode(address), ...why, ...fieldTexts(change, escape.markdownCode)];
   const line = `- ${words.SIGNS[action].replace("-", "\\-")} **${action}** ${texts.join(" ")}\n`;
   const details = `<details><summary>Details</summary>\n\n${diffBlock(change)}\n</details>\n`;

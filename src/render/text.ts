@@ -103,7 +103,7 @@ function dangerLines(change: ChangeView, { style, width }: PlanTextOptions): Lin
     return show.isHarmful(field, action) ? style("error", line) : line;
   });
   if (left > 0) texts.push(style("faint", `and ${words.count(left, "more field")}`));
-  const why = cause === undefined ? "" : ` ${style("faint", `(${words.CAUSE_LABELS[cause]})`)}`;
+  const why = cause === undefined ? "" : ` ${style("faint", `(${words.CAUSE_WORDS[cause].label})`)}`;
   return oneOrTwo(heading(change, style) + why, texts, width);
 }
 
@@ -131,10 +131,7 @@ function targetSections(
     const place = safeLine(placeText(error));
     return `    ${safeLine(error.summary)}${place === "" ? "" : `  ${style("faint", place)}`}`;
   };
-  const problems = words.groupBy(
-    errors.flatMap(({ address, ...error }) => (address === undefined ? [] : [{ ...error, address }])),
-    ({ address }) => address,
-  );
+  const problems = words.byAddress(errors);
   const entries = [
     ...folds.map((fold) => ({
       address: fold[0].address,

@@ -2,43 +2,11 @@ import { TascError } from "../model/error.ts";
 import type { Path } from "../model/json.ts";
 import type { Method } from "./request.ts";
 
+type Kind = keyof typeof WORDS;
 /** What can go wrong with one send. */
-export type Fault =
-  /** The API key cannot be put into a header. */
-  | { readonly kind: "unsendable" }
-  /** No connection came about, so nothing was sent. */
-  | {
-      readonly kind: "unreachable";
-      readonly cause: keyof typeof UNREACHABLE;
-      readonly host: string;
-      readonly code: string;
-    }
-  | { readonly kind: "interrupted" }
-  /** `beforeSend` refused the send; later sends of the run would be refused as well. */
-  | { readonly kind: "withheld"; readonly cause: TascError }
-  | { readonly kind: "timeout"; readonly limit: number; readonly during: keyof typeof DURING }
-  | { readonly kind: "broken"; readonly code: string }
-  | { readonly kind: "key-refused"; readonly status: 401 | 403; readonly words: string | undefined }
-  /** Any 3xx: never followed. Host and port of `Location`, where one was given. */
-  | { readonly kind: "redirect"; readonly status: number; readonly host: string | undefined }
-  /** Any other status outside 2xx. */
-  | {
-      readonly kind: "status";
-      readonly status: number;
-      /** What the service says about it: one line, bounded, without control characters. */
-      readonly words: string | undefined;
-      /** Milliseconds. */
-      readonly retryAfter: number | undefined;
-    }
-  /** A 2xx answer that is not JSON, from the first byte that does not fit, or the list item that holds it. */
-  | {
-      readonly kind: "unreadable";
-      readonly why: keyof typeof UNREADABLE;
-      readonly offset: number | undefined;
-    }
-  /** Where an answer departs from service-api.md; types are named, values are not. */
-  | { readonly kind: "misshapen"; readonly at: Path; readonly expected: string; readonly found: string }
-  | { readonly kind: "too-big"; readonly what: keyof typeof TOO_BIG; readonly limit: number };
+export type Fault<K extends Kind = Kind> = {
+  [P in K]: { readonly kind: P } & ((typeof WORDS)[P] extends (of: infer A) => unknown ? Readonly<A> : never);
+}[K];
 
 /** Thrown by what reads answers, and caught where the call is made. */
 export class FaultError extends Error {
@@ -53,7 +21,7 @@ export class FaultError extends Error {
 export type MayHaveActed = "no" | "maybe";
 
 /** Why a call did not end well. `acted` and `attempts` cover all its sends. */
-export type Failure = Fault & {
+export type Failure<K extends Kind = Kind> = Fault<K> & {
   readonly method: Method;
   /** From `/apiKey/v3` on, without the query. */
   readonly path: string;
@@ -108,9 +76,9 @@ export function mayRetry(method: Method, fault: Fault, acted: MayHaveActed): boo
 }
 
 /** They hold nothing secret: no header, no body, no query; the service's words are redacted. */
-export function describeFailure(failure: Failure) {
+export function describeFailure<K extends Kind>(failure: Failure<K>) {
   const { method, path, attempts, acted } = failure;
-  const [code, summary, detail, next] = describe(failure);
+  const [code, summary, detail, next] = DESCRIBED[failure.kind](failure);
   const call = `${method} ${path}${attempts > 1 ? `, sent ${attempts} times` : ""}`;
   const open = method === "POST" && acted === "maybe" ? "The service may still have carried it out. " : "";
   return {
@@ -120,89 +88,97 @@ export function describeFailure(failure: Failure) {
   };
 }
 
+type Told = { readonly words: string | undefined };
 /** The detail has no full stop; `next` is what to do. */
 type Description = readonly [code: string, summary: string, detail: string, next: string];
 
-function describe(fault: Fault): Description {
-  switch (fault.kind) {
-    case "unsendable":
-      return [
-        "key-unsendable",
-        "The API key cannot be sent",
-        "the key is empty, or holds a line break, a blank at an end or a character that no HTTP header can carry",
-        "Check how the key gets into its environment variable.",
-      ];
-    case "unreachable": {
-      const [why, next] = UNREACHABLE[fault.cause];
-      const detail = `no connection to ${fault.host}: ${why} (${fault.code})`;
-      return ["unreachable", "The service cannot be reached", detail, next];
-    }
-    case "interrupted":
-      return [
-        "interrupted",
-        "Interrupted",
-        "cancelled before the service answered",
-        "Run the command again.",
-      ];
-    case "withheld": {
-      const why = fault.cause.diagnostics.find(({ severity }) => severity === "error");
-      return [why?.code ?? "withheld", fault.cause.message, "not sent", why?.detail ?? ""];
-    }
-    case "timeout":
-      return [
-        "timeout",
-        `No ${fault.during === "connecting" ? "connection to" : "answer from"} the service in time`,
-        `${DURING[fault.during]} within ${fault.limit / 1000} s`,
-        "If the service is known to be slow, raise `service.requestTimeout` (`--request-timeout`).",
-      ];
-    case "broken":
-      return [
-        "connection-broken",
-        "The connection to the service broke",
-        `the connection ended before the answer did (${fault.code})`,
-        "Run the command again; if it stays so, see what stands between here and the service.",
-      ];
-    case "key-refused":
-      return [
-        "key-refused",
-        `The service refused the API key (${fault.status})`,
-        says(fault.words),
-        "Check that `service.apiKey` is the key of this service and may do this.",
-      ];
-    case "redirect":
-      return [
-        "redirect",
-        `The service redirects (${fault.status})`,
-        `the answer ${fault.host === undefined ? "names no other place" : `points to ${fault.host}`}; redirects are never followed, because the API key would be sent along`,
-        "If that is where the service is, make it the base address (`service.baseUrl`).",
-      ];
-    case "status": {
-      const { status, words } = fault;
-      return [`http-${status}`, `The service answered ${status}`, says(words), afterStatus(status)];
-    }
-    case "unreadable": {
-      const detail = `${UNREADABLE[fault.why]}${fault.offset === undefined ? "" : ` (at byte ${fault.offset})`}`;
-      return ["answer-unreadable", "The service's answer cannot be read", detail, CHECK_BASE_URL];
-    }
-    case "misshapen":
-      return [
-        "answer-misshapen",
-        "The service's answer does not match its API description",
-        `${placeOf(fault.at)}expected ${fault.expected}, found ${fault.found}`,
-        CHECK_BASE_URL,
-      ];
-    case "too-big":
-      return [
-        "answer-too-big",
-        "The service's answer is too big",
-        TOO_BIG[fault.what](fault.limit),
-        CHECK_BASE_URL,
-      ];
-  }
-}
-
 const CHECK_BASE_URL =
   "Check that `service.baseUrl` is the service's own address, and that its version is the one tasc is for.";
+
+const WORDS = {
+  /** The API key cannot be put into a header. */
+  unsendable: () => [
+    "key-unsendable",
+    "The API key cannot be sent",
+    "the key is empty, or holds a line break, a blank at an end or a character that no HTTP header can carry",
+    "Check how the key gets into its environment variable.",
+  ],
+  /** No connection came about, so nothing was sent. */
+  unreachable: ({ cause, host, code }: { cause: keyof typeof UNREACHABLE; host: string; code: string }) => {
+    const [why, next] = UNREACHABLE[cause];
+    const detail = `no connection to ${host}: ${why} (${code})`;
+    return ["unreachable", "The service cannot be reached", detail, next];
+  },
+  interrupted: () => [
+    "interrupted",
+    "Interrupted",
+    "cancelled before the service answered",
+    "Run the command again.",
+  ],
+  /** `beforeSend` refused the send; later sends of the run would be refused as well. */
+  withheld: ({ cause }: { cause: TascError }) => {
+    const why = cause.diagnostics.find(({ severity }) => severity === "error");
+    return [why?.code ?? "withheld", cause.message, "not sent", why?.detail ?? ""];
+  },
+  timeout: ({ limit, during }: { limit: number; during: keyof typeof DURING }) => [
+    "timeout",
+    `No ${during === "connecting" ? "connection to" : "answer from"} the service in time`,
+    `${DURING[during]} within ${limit / 1000} s`,
+    "If the service is known to be slow, raise `service.requestTimeout` (`--request-timeout`).",
+  ],
+  broken: ({ code }: { code: string }) => [
+    "connection-broken",
+    "The connection to the service broke",
+    `the connection ended before the answer did (${code})`,
+    "Run the command again; if it stays so, see what stands between here and the service.",
+  ],
+  "key-refused": ({ status, words }: Told & { status: 401 | 403 }) => [
+    "key-refused",
+    `The service refused the API key (${status})`,
+    says(words),
+    "Check that `service.apiKey` is the key of this service and may do this.",
+  ],
+  /** Any 3xx: never followed. Host and port of `Location`, where one was given. */
+  redirect: ({ status, host }: { status: number; host: string | undefined }) => [
+    "redirect",
+    `The service redirects (${status})`,
+    `the answer ${host === undefined ? "names no other place" : `points to ${host}`}; redirects are never followed, because the API key would be sent along`,
+    "If that is where the service is, make it the base address (`service.baseUrl`).",
+  ],
+  /** Any other outside 2xx. What the service says about it is one bounded line; `retryAfter` is in milliseconds. */
+  status: ({ status, words }: Told & { status: number; retryAfter: number | undefined }) => {
+    const next =
+      status === 404
+        ? "What the call is about is gone, or `service.baseUrl` is not the service's address."
+        : status === TOO_MANY_REQUESTS
+          ? "Lower `service.concurrency`, or run the command again later."
+          : status >= 500 || status === REQUEST_TIMEOUT
+            ? "Run the command again later."
+            : "Correct what the service refuses, and run the command again.";
+    return [`http-${status}`, `The service answered ${status}`, says(words), next];
+  },
+  /** A 2xx answer that is not JSON, from the first byte that does not fit, or the list item that holds it. */
+  unreadable: ({ why, offset }: { why: keyof typeof UNREADABLE; offset: number | undefined }) => [
+    "answer-unreadable",
+    "The service's answer cannot be read",
+    `${UNREADABLE[why]}${offset === undefined ? "" : ` (at byte ${offset})`}`,
+    CHECK_BASE_URL,
+  ],
+  /** Where an answer departs from service-api.md; types are named, values are not. */
+  misshapen: ({ at, expected, found }: { at: Path; expected: string; found: string }) => {
+    const steps = at.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+    const place = at.length === 0 ? "" : `${steps.replace(/^\./, "")}: `;
+    const summary = "The service's answer does not match its API description";
+    return ["answer-misshapen", summary, `${place}expected ${expected}, found ${found}`, CHECK_BASE_URL];
+  },
+  "too-big": ({ what, limit }: { what: keyof typeof TOO_BIG; limit: number }) => [
+    "answer-too-big",
+    "The service's answer is too big",
+    TOO_BIG[what](limit),
+    CHECK_BASE_URL,
+  ],
+} satisfies Record<string, (fault: never) => Description>;
+const DESCRIBED: { readonly [K in Kind]: (fault: Fault<K>) => Description } = WORDS;
 
 const DURING = {
   connecting: "no connection",
@@ -246,20 +222,6 @@ export const TOO_BIG = {
   depth: (limit: number) => `values are nested more than ${limit} deep`,
 };
 
-function afterStatus(status: number): string {
-  if (status === 404)
-    return "What the call is about is gone, or `service.baseUrl` is not the service's address.";
-  if (status === TOO_MANY_REQUESTS) return "Lower `service.concurrency`, or run the command again later.";
-  if (status >= 500 || status === REQUEST_TIMEOUT) return "Run the command again later.";
-  return "Correct what the service refuses, and run the command again.";
-}
-
 function says(words: string | undefined): string {
   return words === undefined ? "" : `the service says: ${words.replace(/[.\s]+$/, "")}`;
-}
-
-function placeOf(path: Path): string {
-  if (path.length === 0) return "";
-  const parts = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`));
-  return `${parts.join("").replace(/^\./, "")}: `;
 }

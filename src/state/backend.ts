@@ -1,4 +1,4 @@
-import type { JsonObject } from "../model/json.ts";
+import { type JsonObject, jsonIn } from "../model/json.ts";
 import { type Guarded, isCount, isText, maybe, shape } from "../model/shape.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import type { Processes } from "./lock.ts";
@@ -32,7 +32,7 @@ const isProcess = shape(
 export type ProcessTraits = Guarded<typeof isProcess>;
 
 /** Who holds a lock, where, since when and why: enough to find and ask them; of whatever version of tasc. */
-export const isLockInfo = shape(
+const isLockInfo = shape(
   {
     id: isText,
     /** `user@host`. */
@@ -47,6 +47,11 @@ export const isLockInfo = shape(
   "and others",
 );
 export type LockInfo = Guarded<typeof isLockInfo>;
+
+export function lockInfoIn(text: string): LockInfo | undefined {
+  const info = jsonIn(text);
+  return isLockInfo(info) ? info : undefined;
+}
 
 /** A keeper of state documents. All of them answer alike, and throw StateFailure for what can go wrong. */
 export interface Backend {

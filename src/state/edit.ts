@@ -23,19 +23,18 @@ function isBlank(state: State): boolean {
   return knownAddresses(state).length === 0;
 }
 
-/** Forgets all that is known of an address, also a creation whose outcome nobody has looked up yet. */
+/**
+ * Forgets all that is known of an address, also a creation whose outcome nobody has looked up yet; of a target, all that
+ * is in it: without the target's id, nothing in it could be looked up again.
+ */
 export function forgetAddress(state: State, address: Address): State {
-  if (!knows(state, address)) throw unknown(address, "remove");
+  const isTarget = address === targetAddress(state.target);
+  if (isTarget ? isBlank(state) : !knows(state, address)) throw unknown(address, "remove");
+  if (isTarget) return emptyState(state.stage, state.target, state.service);
   return applyEvents(state, [
     { type: "unbound", address },
     { type: "settled", address },
   ]);
-}
-
-/** Forgets a target with all that is in it: without the target's id, nothing in it could be looked up again. */
-export function forgetTarget(state: State, address: Address): State {
-  if (isBlank(state)) throw unknown(address, "remove");
-  return emptyState(state.stage, state.target, state.service);
 }
 
 function unknown(address: Address, verb: "move" | "remove") {

@@ -13,8 +13,8 @@ import {
   type StateKey,
   type StateRuntime,
   type StoredState,
-  isLockInfo,
   isPast,
+  lockInfoIn,
   moment,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
@@ -340,19 +340,14 @@ function parseLockBody(text: string): LockInfo | undefined {
   if (isText(body)) return /^[\w-]{8,64}$/.test(body) ? unknownHolder(body) : undefined;
   if (!isRecord(body) || !isText(body["ID"]) || body["ID"] === "") return undefined;
   const { ID: id, Info: info, Who: who, Created: since, Operation: why } = body;
-  const own = isText(info) ? jsonIn(info) : undefined;
-  if (isLockInfo(own) && own.id === id) return own;
+  const own = isText(info) ? lockInfoIn(info) : undefined;
+  if (own?.id === id) return own;
   const told = Object.entries({ who, since, why }).filter(([, text]) => isText(text) && text !== "");
   return { ...unknownHolder(id), ...Object.fromEntries(told) };
 }
 
 function unknownHolder(id: string): LockInfo {
   return { id, who: "somebody", since: "an unknown time", why: "an unknown command" };
-}
-
-interface StateAnswer {
-  readonly status: number;
-  readonly text: string;
 }
 
 interface StateCall {
@@ -378,7 +373,12 @@ export async function openClient(
     import("undici/lib/dispatcher/agent.js"),
     import("undici/lib/api/api-request.js"),
   ]);
-  const limits = { connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT };
+  const limits = {
+    connectTimeout: LIMIT,
+    headersTimeout: LIMIT,
+    bodyTimeout: LIMIT,
+    maxResponseSize: MAX_BYTES,
+  };
   const proxied = await throughProxies(new URL(address).origin, environment, limits);
   const agent: Dispatcher = proxied ?? new Agent(limits);
   const credentials = `${username}:${password?.reveal() ?? ""}`;
@@ -387,7 +387,7 @@ export async function openClient(
   /** Whether the server did not answer for so long that nothing more is tried for long. */
   let isGivenUp = false;
   /** @returns a failure where it is not known whether the server acted */
-  const sendOnce = async ({ method, address, body }: StateCall): Promise<StateAnswer | StateFailure> => {
+  const sendOnce = async ({ method, address, body }: StateCall) => {
     const signal = AbortSignal.timeout(isGivenUp ? LAST_LIMIT : LIMIT);
     const failed = (reason: string) =>
       new StateFailure({ kind: "failed", where: shown(address), reason: `${method}: ${reason}` });
@@ -397,21 +397,16 @@ export async function openClient(
       "content-type": body === undefined ? undefined : "application/json",
     });
     try {
-      const options = { origin, path: `${pathname}${search}`, method, headers, body: body ?? null, signal };
-      const answer = await request.call(agent, options);
-      const pieces: Buffer[] = [];
-      let size = 0;
-      for await (const piece of answer.body) {
-        if (!Buffer.isBuffer(piece)) continue;
-        size += piece.length;
-        if (size > MAX_BYTES) throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
-        pieces.push(piece);
-      }
+      const path = `${pathname}${search}`;
+      const answer = await request.call(agent, { origin, path, method, headers, body: body ?? null, signal });
+      const text = await answer.body.text();
       isGivenUp = false;
-      return { status: answer.statusCode, text: Buffer.concat(pieces).toString("utf8") };
+      return { status: answer.statusCode, text };
     } catch (error) {
       const code = codeOf(error);
-      if (error instanceof StateFailure || !(error instanceof Error && (signal.aborted || code))) throw error;
+      if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
+        throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
+      if (!(error instanceof Error && (signal.aborted || code))) throw error;
       isGivenUp ||= signal.aborted;
       return failed(signal.aborted ? "no answer in time" : error.message || String(code));
     }
@@ -425,7 +420,7 @@ export async function openClient(
       call: StateCall,
       pauses: readonly number[] = PAUSES,
       hasArrived?: () => Promise<boolean>,
-    ): Promise<StateAnswer> => {
+    ) => {
       const began = moment();
       for (let tries = 0; ; tries += 1) {
         const answer = await sendOnce(call);

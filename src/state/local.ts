@@ -230,21 +230,12 @@ async function appendLine(path: string, which: "old" | "any", line: string): Pro
   }
 }
 
-/** The two files of a document as they were at one moment, and how they belong together. */
-interface StoredFiles {
-  readonly text: string | undefined;
-  readonly revision: Revision;
-  /** Absent if not even its first line was finished. */
-  readonly journal: Journal | undefined;
-  /** Whether its events are yet to be folded in; else they are part of the document already. */
-  readonly isPending: boolean;
-}
-
 /** The digest of a document: a counter inside it would conflict in every merge, and not tell what git replaced. */
 export function revisionOf(bytes: Uint8Array | undefined): Revision {
   return bytes === undefined ? NO_DOCUMENT : createHash("sha256").update(bytes).digest("base64url");
 }
 
+const NOTHING = Buffer.alloc(0);
 /** Times that a reader without a lock looks again. */
 const LOOKS = 20;
 
@@ -265,7 +256,7 @@ export async function readFiles(
     } catch (error) {
       problemOf(error, "stranded-journal");
       const again = await read(paths.journal);
-      if (sameBytes(again, journalBytes)) throw error;
+      if ((again ?? NOTHING).equals(journalBytes ?? NOTHING)) throw error;
       journalBytes = again;
     }
   }
@@ -277,7 +268,7 @@ function fit(
   journalBytes: Buffer | undefined,
   key: DocumentKey,
   paths: StatePaths,
-): StoredFiles {
+) {
   const revision = revisionOf(document);
   // The bytes are let go before the text is parsed: of a large target both would take as much as all else.
   const text = document && textOf(document, paths.document);
@@ -285,12 +276,12 @@ function fit(
   const isPending = journal !== undefined && !journal.folded.includes(revision);
   if (isPending && journal.base !== revision)
     throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
+  // A journal is absent if not even its first line was finished; pending events are yet to be folded in.
   return { text, revision, journal, isPending };
 }
 
-function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : a.equals(b);
-}
+/** The two files of a document as they were at one moment, and how they belong together. */
+type StoredFiles = ReturnType<typeof fit>;
 
 export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
   const { text, revision, journal, isPending } = files;
@@ -343,15 +334,6 @@ const FORMAT = "tasc-journal";
 const VERSION = 2;
 const NEWLINE = 0x0a;
 
-interface Journal {
-  readonly base: Revision;
-  readonly events: readonly StateEvent[];
-  /** Revisions of the document that have the events in them. */
-  readonly folded: readonly Revision[];
-  /** Bytes up to the end of the last sound line. */
-  readonly soundBytes: number;
-}
-
 /** JSON, a tab, which no JSON has outside of its white space, and a checksum. */
 export function journalLine(value: object): string {
   const text = JSON.stringify(value);
@@ -374,7 +356,7 @@ function valueOfLine(text: string): unknown {
 const WHOLE = /\t[\w-]{12}$/;
 
 /** `undefined` if not even its first line was finished. */
-function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Journal | undefined {
+function parseJournal(bytes: Buffer, expected: DocumentKey, where: string) {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
   const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   const last = texts.at(-1) ?? "";
@@ -398,5 +380,6 @@ function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Jour
     else if (isRecord(value) && isText(value["folded"])) folded.push(value["folded"]);
     else throw damaged(at + 2);
   }
+  // Events; revisions of the document that have them in it; bytes up to the end of the last sound line.
   return { base, events, folded, soundBytes: isCut ? bytes.lastIndexOf(NEWLINE, end - 2) + 1 : end };
 }

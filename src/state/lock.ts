@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { link, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { defined, jsonIn } from "../model/json.ts";
+import { defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
-import { type LockInfo, type ProcessTraits, type StateRuntime, isLockInfo } from "./backend.ts";
+import { type LockInfo, type ProcessTraits, type StateRuntime, lockInfoIn } from "./backend.ts";
 import { FILE_MODE, absent, readIfThere } from "./files.ts";
 import { codeOf } from "../model/error.ts";
 
@@ -22,32 +22,30 @@ export function createLockInfo(world: StateRuntime, why: string): LockInfo {
   });
 }
 
-/** Variables that hold a link to the running CI job, in the order in which they are asked. */
+/** Links to the running CI job, with the variables that they are made of, in the order in which they are tried. */
 const LINKS = [
-  "CI_JOB_URL", // GitLab
-  "CIRCLE_BUILD_URL",
-  "BUILDKITE_BUILD_URL",
-  "TRAVIS_JOB_WEB_URL",
-  "DRONE_BUILD_LINK",
-  "CI_PIPELINE_URL", // Woodpecker
-  "BUILD_URL", // Jenkins; general, hence last
+  "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}/attempts/{GITHUB_RUN_ATTEMPT}",
+  "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}",
+  "{SYSTEM_COLLECTIONURI}{SYSTEM_TEAMPROJECT}/_build/results?buildId={BUILD_BUILDID}", // Azure
+  "{CI_JOB_URL}", // GitLab
+  "{CIRCLE_BUILD_URL}",
+  "{BUILDKITE_BUILD_URL}",
+  "{TRAVIS_JOB_WEB_URL}",
+  "{DRONE_BUILD_LINK}",
+  "{CI_PIPELINE_URL}", // Woodpecker
+  "{BUILD_URL}", // Jenkins; general, hence last
 ];
 
 export function jobLink(environment: StateRuntime["environment"]): string | undefined {
-  const {
-    GITHUB_SERVER_URL: server,
-    GITHUB_REPOSITORY: repository,
-    GITHUB_RUN_ID: run,
-    GITHUB_RUN_ATTEMPT: attempt,
-    SYSTEM_COLLECTIONURI: collection,
-    SYSTEM_TEAMPROJECT: project,
-    BUILD_BUILDID: build,
-  } = environment;
-  if (server && repository && run)
-    return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ""}`;
-  if (collection && project && build)
-    return `${collection}${encodeURIComponent(project)}/_build/results?buildId=${build}`;
-  return LINKS.map((name) => environment[name]).find(Boolean);
+  for (const link of LINKS) {
+    const names = [...link.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+    const value = (name: string) => environment[name] ?? "";
+    if (!names.every(value)) continue;
+    return link.replace(/\{(\w+)\}/g, (_, name: string) =>
+      name === "SYSTEM_TEAMPROJECT" ? encodeURIComponent(value(name)) : value(name),
+    );
+  }
+  return undefined;
 }
 
 /*
@@ -88,7 +86,12 @@ export async function readProcesses(host: string, pid: number) {
 
 /** When a process started, `"unknown"` if the system does not tell; `undefined`: there is none. */
 async function startOf(pid: number): Promise<string | undefined> {
-  if (!answersSignals(pid)) return undefined;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: it is there, and somebody else's.
+    if (codeOf(error) === "ESRCH") return undefined;
+  }
   const stat = await textOf(`/proc/${pid}/stat`);
   if (stat === undefined) return UNKNOWN_START;
   // "pid (name) state …": the name may hold anything, so fields count from the last bracket.
@@ -99,15 +102,6 @@ async function startOf(pid: number): Promise<string | undefined> {
 
 /** Position of `starttime` in /proc/PID/stat, after the state: proc(5), field 22. */
 const START_TIME = 18;
-
-function answersSignals(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: it is there, and somebody else's.
-    return error instanceof Error && "code" in error && error.code !== "ESRCH";
-  }
-}
 
 async function textOf(path: string): Promise<string | undefined> {
   const text = await readFile(path, "utf8").catch(() => "");
@@ -124,23 +118,20 @@ async function textOf(path: string): Promise<string | undefined> {
  * killed while taking over leaves nothing that the next one could not take over in turn.
  */
 
-export interface LockAttempt {
-  readonly taken: boolean;
-  /** From whom it was taken over, or who holds it; absent where the file is not one of ours. */
-  readonly other?: LockInfo;
-}
-
-/** Takes the lock if it is free or its owner is gone. @throws errors of the file system */
-export async function takeLock(path: string, info: LockInfo, processes: Processes): Promise<LockAttempt> {
+/**
+ * Takes the lock if it is free or its owner is gone. @returns whether, and from whom it was taken over, or who holds it,
+ * which is absent where the file is not one of ours @throws errors of the file system
+ */
+export async function takeLock(path: string, info: LockInfo, processes: Processes) {
   for (;;) {
     // One that leads nowhere could neither be made nor be read, for ever.
     refuseLinks(path, dirname(path));
-    if (await create(path, info)) return { taken: true };
+    if (await create(path, info)) return { taken: true, other: undefined };
     const bytes = await readIfThere(path);
     if (bytes === undefined) continue; // freed between the two steps
-    const holder = parseLock(bytes);
+    const holder = lockInfoIn(bytes.toString());
     if (holder?.process === undefined || !(await isGone(holder.process, processes)))
-      return { taken: false, ...defined({ other: holder }) };
+      return { taken: false, other: holder };
     const replace = async () => await rename(await writeAside(path, info), path);
     const outcome = await changeHolder(path, holder, info, processes, replace);
     if (outcome === "done") return { taken: true, other: holder };
@@ -151,7 +142,7 @@ export async function takeLock(path: string, info: LockInfo, processes: Processe
 /** `undefined` if nobody holds it, or the file is not one of ours. */
 export function readLock(path: string): LockInfo | undefined {
   try {
-    return parseLock(readFileSync(path));
+    return lockInfoIn(readFileSync(path, "utf8"));
   } catch (error) {
     return absent(error);
   }
@@ -216,9 +207,4 @@ async function writeAside(path: string, info: LockInfo): Promise<string> {
 /** Not flushed to disk: a lock that a power cut loses is one that nobody holds. */
 async function createFile(path: string, info: LockInfo): Promise<void> {
   await writeFile(path, `${JSON.stringify(info, undefined, 2)}\n`, { flag: "wx", mode: FILE_MODE });
-}
-
-function parseLock(bytes: Buffer): LockInfo | undefined {
-  const value = jsonIn(bytes.toString("utf8"));
-  return isLockInfo(value) ? value : undefined;
 }

@@ -14,8 +14,8 @@ import {
   type Revision,
   type StateKey,
   type StoredState,
-  isLockInfo,
   isPast,
+  lockInfoIn,
   moment,
 } from "./backend.ts";
 import type { PostgresConfig } from "./config.ts";
@@ -175,7 +175,7 @@ export class PostgresBackend implements Backend {
              pg_backend_pid()::text as session`,
         [stage, target, info.id, JSON.stringify(info), number],
       );
-      if (row?.["taken"] !== "true") throw locked(key, parseInfo(row?.["info"]));
+      if (row?.["taken"] !== "true") throw locked(key, lockInfoIn(row?.["info"] ?? ""));
       this.#granted.add(info.id);
       return this.#heldLock(key, number, info, connection, row);
     }).catch((error: unknown) => {
@@ -278,7 +278,7 @@ export class PostgresBackend implements Backend {
        where stage = $1 and target = $2 and exists (${holdersOf("$3")})`,
       [key.stage, key.target, this.#lockNumber(key)],
     );
-    return parseInfo(row?.["info"]);
+    return lockInfoIn(row?.["info"] ?? "");
   }
 
   /**
@@ -355,7 +355,7 @@ export class PostgresBackend implements Backend {
   }
 
   #heldLock(key: DocumentKey, number: string, info: LockInfo, connection: Connection, row: Row): HeldLock {
-    const takenOver = parseInfo(row["info"]);
+    const takenOver = lockInfoIn(row["info"] ?? "");
     /** The database's, which has the lock for as long as it lasts. */
     const session = row["session"] ?? "";
     const { stage, target } = key;
@@ -379,28 +379,19 @@ export class PostgresBackend implements Backend {
     const isOurs = `select where pg_backend_pid() = $6::int
       and exists (select from ${locks} where stage = $1 and target = $2 and id = $3)
       and coalesce((select serial from ${documents} where stage = $1 and target = $2), ${NO_SERIAL}) = $4::bigint`;
-    const whyNot = async (): Promise<StateFailure> => {
-      const [row] = await connection.query(
-        `select (pg_backend_pid() = $4::int)::text as connected,
-           (exists (select from ${locks} where stage = $1 and target = $2 and id = $3))::text as holder`,
-        [stage, target, info.id, session],
-      );
-      if (row?.["connected"] !== "true") return lockLost(key, BROKEN);
-      if (row["holder"] !== "true") return lockLost(key, TAKEN);
-      return new StateFailure({ kind: "changed", where: this.#where(key) });
-    };
     /** Runs a write. Its parameters: stage, target, id and serial of what it needs, the content, the session. */
     const fenced = async (base: Revision, statement: string, content: string): Promise<void> =>
       await orLost(async () => {
-        const rows = await connection.query(`with ${statement} select 1::text from written`, [
-          stage,
-          target,
-          info.id,
-          serialOf(base),
-          content,
-          session,
-        ]);
-        if (rows.length !== 1) throw await whyNot();
+        const [row] = await connection.query(
+          `with ${statement} select (exists (select from written))::text as written,
+             (pg_backend_pid() = $6::int)::text as connected,
+             (exists (select from ${locks} where stage = $1 and target = $2 and id = $3))::text as holder`,
+          [stage, target, info.id, serialOf(base), content, session],
+        );
+        if (row?.["written"] === "true") return;
+        if (row?.["connected"] !== "true") throw lockLost(key, BROKEN);
+        if (row["holder"] !== "true") throw lockLost(key, TAKEN);
+        throw new StateFailure({ kind: "changed", where: this.#where(key) });
       });
     return {
       key,
@@ -503,11 +494,6 @@ function holdersOf(number: string): string {
     where held.locktype = 'advisory' and held.granted and held.objsubid = 1
       and held.database = (select oid from pg_database where datname = current_database())
       and (held.classid::bigint << 32) | held.objid::bigint = ${number}::bigint`;
-}
-
-function parseInfo(text: string | null | undefined): LockInfo | undefined {
-  const info = jsonIn(text ?? "");
-  return isLockInfo(info) ? info : undefined;
 }
 
 function serialOf(revision: Revision): string {

@@ -22,7 +22,7 @@ import { takeInErrored, writeErrored } from "./errored.ts";
 import { applyEvents } from "./events.ts";
 import { entryOfInterrupted } from "./history.ts";
 import { createLockInfo } from "./lock.ts";
-import { StateFailure, type StateProblem, lockLost, problemOf } from "./problem.ts";
+import { StateFailure, lockLost, problemOf } from "./problem.ts";
 
 /** Other backends, and what they depend on, are not even loaded. */
 export async function openBackend(config: BackendConfig, world: StateRuntime): Promise<Backend> {
@@ -204,15 +204,18 @@ export class Session {
 
   /**
    * Resolves when the events are durable. Calls of one turn of the event loop share one flush, as do those that come while
-   * another is under way. @throws StateFailure; then nothing is saved any more until the session is closed
+   * another is under way. Those that need not be `lasting`, since they may be done again without harm, a power cut may take
+   * until the next that are, or `close`. @throws StateFailure; then nothing is saved any more until the session is closed
    */
-  async record(events: readonly StateEvent[]): Promise<void> {
-    await this.#add(events, true);
-  }
-
-  /** The same, but a power cut may take them, until the next `record` or `close`: for what may be done again without harm. */
-  async note(events: readonly StateEvent[]): Promise<void> {
-    await this.#add(events, false);
+  async record(events: readonly StateEvent[], lasting = true): Promise<void> {
+    if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
+    if (events.length === 0) return;
+    if (this.#saved === this.#events.length) this.#waiting = moment();
+    for (const event of events) {
+      this.#events.push(event);
+      if (event.type === "bound" && event.address === this.#address) this.targetId = event.id;
+    }
+    await this.#flush(lasting);
   }
 
   /**
@@ -238,17 +241,6 @@ export class Session {
 
   readonly #broke = (): void =>
     this.#loss.abort(lockLost(this.#lock.key, "the connection that held it broke"));
-
-  async #add(events: readonly StateEvent[], lasting: boolean): Promise<void> {
-    if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
-    if (events.length === 0) return;
-    if (this.#saved === this.#events.length) this.#waiting = moment();
-    for (const event of events) {
-      this.#events.push(event);
-      if (event.type === "bound" && event.address === this.#address) this.targetId = event.id;
-    }
-    await this.#flush(lasting);
-  }
 
   async #flush(lasting: boolean): Promise<void> {
     this.#isNextLasting ||= lasting;
@@ -294,16 +286,13 @@ export class Session {
       if (!(error instanceof StateFailure) || unsaved.length === 0) throw error;
       const saved = applyEvents(this.#document, this.#events.slice(0, this.#saved));
       const file = await writeErrored(this.#world, saved, unsaved);
-      throw new StateFailure(keptIn(file, error.problem));
+      const { problem } = error;
+      if (!("reason" in problem)) throw error;
+      const kept = `What could not be saved is in ${file}; the next run takes it in, so keep that file where runs start from a fresh checkout`;
+      throw new StateFailure({ ...problem, reason: `${problem.reason.replace(/\.$/, "")}. ${kept}` });
     }
     await this.#lock.unlock();
   }
-}
-
-function keptIn(file: string, problem: StateProblem): StateProblem {
-  if (!("reason" in problem)) return problem;
-  const kept = `What could not be saved is in ${file}; the next run takes it in, so keep that file where runs start from a fresh checkout`;
-  return { ...problem, reason: `${problem.reason.replace(/\.$/, "")}. ${kept}` };
 }
 
 /**

@@ -27,7 +27,7 @@ async function sessionWith(flush: (numbers: readonly number[], lasting: boolean)
     numbers.flatMap((n) => EVENTS[n] ?? []);
   return {
     record: async (...numbers: readonly number[]) => await session.record(eventsOf(numbers)),
-    note: async (...numbers: readonly number[]) => await session.note(eventsOf(numbers)),
+    note: async (...numbers: readonly number[]) => await session.record(eventsOf(numbers), false),
   };
 }
 

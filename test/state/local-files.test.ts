@@ -127,13 +127,15 @@ describe("a lock that is lost", () => {
     let now = Date.now();
     backend = await fixture.open({ clock: { now: () => new Date(now), sleep: async () => {} } });
     const first = await session();
-    await first.note([numbered(1)]);
+    await first.record([numbered(1)], false);
     await rm(path(".lock"));
-    await first.note([numbered(2)]);
+    await first.record([numbered(2)], false);
     now += 100;
-    await expect(first.note([numbered(3)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+    await expect(first.record([numbered(3)], false)).rejects.toMatchObject({
+      problem: { kind: "lock-lost" },
+    });
     const other = await session();
-    await other.note([numbered(4)]);
+    await other.record([numbered(4)], false);
     await rm(path(".lock"));
     await expect(other.record([numbered(5)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
   });

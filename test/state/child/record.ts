@@ -34,7 +34,7 @@ async function runSession(): Promise<void> {
 
 /** Both are safe from a kill. */
 async function save(session: Session, number: number): Promise<void> {
-  await (number % 2 === 0 ? session.record([numbered(number)]) : session.note([numbered(number)]));
+  await session.record([numbered(number)], number % 2 === 0);
 }
 
 function say(number: number): void {
