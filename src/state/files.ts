@@ -1,5 +1,5 @@
-import { constants, readFileSync } from "node:fs";
-import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { refuseLinks } from "../render/output-file.ts";
 import { codeOf } from "../model/error.ts";
@@ -8,13 +8,9 @@ import { codeOf } from "../model/error.ts";
 export const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** At once, so that of many files the bytes of one are in memory. @throws errors of the file system */
+/** @throws errors of the file system */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    return absent(error);
-  }
+  return await readFile(path).catch(absent);
 }
 
 export function absent(error: unknown): undefined {
