@@ -7,6 +7,7 @@ import { rolldown } from "rolldown";
 import "./generate.mjs";
 import { writeThirdParty } from "./third-party.mjs";
 import { writeTypes } from "./types.mjs";
+import { withTexts } from "./with-texts.mjs";
 
 const root = join(import.meta.dirname, "..");
 const target = resolve(process.argv[2] ?? join(root, "dist"));
@@ -28,7 +29,7 @@ const build = await rolldown({
   platform: "node",
   // Only `tasc serve` on Node 20 loads it, where its user installed it.
   external: ["libsql"],
-  plugins: [withoutProcesses],
+  plugins: [withoutProcesses, withTexts],
   transform: { define: { __TASC_VERSION__: JSON.stringify(version) } },
   onLog: (level, log, report) => report(log.code === "UNRESOLVED_IMPORT" ? "error" : level, log),
 });

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { rolldown } from "rolldown";
+import { withTexts } from "./with-texts.mjs";
 
 const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(root, "node_modules", ".reference-"));
@@ -11,6 +12,7 @@ try {
     cwd: root,
     input: "scripts/reference.ts",
     platform: "node",
+    plugins: [withTexts],
   });
   await build.write({ dir: folder, format: "esm", entryFileNames: "reference.mjs" });
   const { errorsText, referenceText } = await import(join(folder, "reference.mjs"));

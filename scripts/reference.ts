@@ -221,7 +221,7 @@ export function referenceText(): string {
 
 /** docs/reference/errors.md: every code of the catalogue. */
 export function errorsText(): string {
-  const rows = [...ERROR_CODES].map(([word, { title, explanation, remedy }]) =>
+  const rows = [...ERROR_CODES].map(([word, [title, explanation, remedy]]) =>
     [`## ${code(word)}`, `**${title}.** ${explanation} ${remedy}`].join("\n\n"),
   );
   return [

@@ -18,6 +18,7 @@ import { EXIT, TascError as Failure, type FailureReason, invalid, failed } from 
 import type { ApplyEvent, Outcome } from "./model/events.ts";
 import type { DiagnosticJson, PlanJson } from "./model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "./model/settings.ts";
+import { isText, isTexts } from "./model/shape.ts";
 import { safeOutput } from "./render/escape.ts";
 import { PLAN_FORMATS, type PlanFormat, renderPlan } from "./render/formats.ts";
 import { diagnosticJson } from "./render/json.ts";
@@ -155,15 +156,6 @@ export interface PlanOptions extends CallOptions {
   readonly overridePolicy?: readonly PolicyRule[];
 }
 
-const PLAN_KINDS = {
-  only: "texts",
-  exclude: "texts",
-  run: "texts",
-  rediscover: "texts",
-  overridePolicy: "texts",
-  ...CALL_KINDS,
-} as const;
-
 /**
  * Reads the service and the state, and plans what an apply would do. It changes nothing.
  * @returns the plan as `tasc plan --format json` prints it; errors against the live service are among its diagnostics
@@ -172,7 +164,8 @@ const PLAN_KINDS = {
 export async function plan(project: Project, options: PlanOptions = {}): Promise<PlanJson> {
   const inside = projects.get(project);
   if (inside === undefined) throw new TypeError("This is not a project that loadProject gave");
-  checkOptions(options, PLAN_KINDS);
+  const narrowing = { only: "texts", exclude: "texts", run: "texts", rediscover: "texts" } as const;
+  checkOptions(options, { ...narrowing, overridePolicy: "texts", ...CALL_KINDS });
   for (const rule of options.overridePolicy ?? [])
     if (!POLICY_RULES.includes(rule)) throw new TypeError(`There is no policy rule ${rule}`);
   return quietly(inside, options, async (session) => {
@@ -196,14 +189,6 @@ export interface ApplyOptions extends CallOptions {
   readonly signal?: AbortSignal;
 }
 
-const APPLY_KINDS = {
-  onEvent: "function",
-  wait: "text",
-  lockTimeout: "text",
-  signal: "signal",
-  ...CALL_KINDS,
-} as const;
-
 /** What became of an apply. */
 export interface ApplyOutcome extends Outcome {
   /** Whether all of it was done, and reads as it was written. */
@@ -221,7 +206,8 @@ export interface ApplyOutcome extends Outcome {
  * is locked, or the service cannot be reached
  */
 export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Promise<ApplyOutcome> {
-  checkOptions(options, APPLY_KINDS);
+  const own = { onEvent: "function", wait: "text", lockTimeout: "text", signal: "signal" } as const;
+  checkOptions(options, { ...own, ...CALL_KINDS });
   const inside = plans.get(reviewed);
   if (inside === undefined) throw new TypeError("This is not a plan that plan() gave");
   const { saved, complete } = inside;
@@ -334,11 +320,8 @@ function freeze(value: unknown): void {
 
 /** What an option of the library takes: how it is checked, and what it is called. */
 const KINDS = {
-  text: [(value: unknown) => typeof value === "string", "a string"],
-  texts: [
-    (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === "string"),
-    "a list of strings",
-  ],
+  text: [isText, "a string"],
+  texts: [isTexts, "a list of strings"],
   flag: [(value: unknown) => typeof value === "boolean", "true or false"],
   number: [(value: unknown) => Number.isSafeInteger(value), "a whole number"],
   function: [(value: unknown) => typeof value === "function", "a function"],

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { apply } from "../apply/apply.ts";
-import type { Answered, FinishedDiscovery, Service } from "../apply/context.ts";
 import { hasErrors, locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import { warning } from "../model/diagnostic.ts";
@@ -12,8 +11,6 @@ import type { Remembered } from "../plan/orphans.ts";
 import { type Refreshed, desiredInScope } from "../plan/refresh.ts";
 import type { Planned } from "../plan/plan.ts";
 import { batchContent } from "../plan/resources.ts";
-import type { Client } from "../service/client.ts";
-import { ServiceError, describeFailure, isOutOfReach } from "../service/failure.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
@@ -216,7 +213,7 @@ async function carryOut(
   const { plan } = refreshed.planned;
   const run = await beginRun(session, plan, saved?.digest, wait !== undefined);
   const outcome = await apply({
-    service: serviceOf(session.client()),
+    service: session.client(),
     sessions,
     fingerprints,
     input: refreshed.input,
@@ -264,32 +261,4 @@ function exitCodeOf({ interrupted, fatal, failed, skipped, notTaken, unfinished 
   if (fatal !== undefined) return fatal.fatal ? EXIT.unreachable : EXIT.failed;
   const open = failed.length + skipped.length + notTaken.length + unfinished.length;
   return open === 0 ? EXIT.done : EXIT.failed;
-}
-
-/** The client as an apply works with it: there, a failure is a value. */
-function serviceOf(client: Client): Service {
-  return {
-    listTargets: () => answered(client.listTargets()),
-    listTestCases: (id) => answered(client.listTestCases(id, (testCase) => testCase)),
-    finishedDiscoveries: (id) => answered(finishedDiscoveries(client, id)),
-    send: (call) => answered(client.send(call).then(({ value }) => value)),
-  };
-}
-
-async function finishedDiscoveries(client: Client, targetId: string): Promise<readonly FinishedDiscovery[]> {
-  const notifications = await client.listNotifications(targetId);
-  return notifications.flatMap(({ type, id, payload: { testCaseId } }) =>
-    type === "DISCOVERY_FINISHED" && typeof testCaseId === "string" ? [{ id, testCaseId }] : [],
-  );
-}
-
-async function answered<T>(answer: Promise<T>): Promise<Answered<T>> {
-  try {
-    return { ok: true, value: await answer };
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const { failure } = error;
-    const { summary, detail } = describeFailure(failure);
-    return { ok: false, failure: { summary, detail, acted: failure.acted, fatal: isOutOfReach(failure) } };
-  }
 }

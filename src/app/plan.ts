@@ -2,8 +2,8 @@ import { locate, nearest, placesIn } from "../manifest/problem.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { type Address, isAddress } from "../model/address.ts";
 import { type DesiredResource, byAddress, originIn, originOf, resourcesOf } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
-import { TascError } from "../model/error.ts";
+import { type Diagnostic, fault } from "../model/diagnostic.ts";
+import { refuseAll } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import { type Shard, idlePatterns, scopeTest, targetOf } from "../plan/input.ts";
@@ -12,6 +12,7 @@ import type { Remembered } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
+import { kindNoun } from "../render/words.ts";
 import type { Host } from "./project.ts";
 import type { PlanRequest, Session } from "./session.ts";
 
@@ -104,31 +105,26 @@ export function checkRequest(
     ...run.flatMap((text) => onDemandFaults(text, "run", "batchGeneration", declared)),
     ...rediscover.flatMap((text) => onDemandFaults(text, "rediscover", "testCase", declared)),
   ];
-  if (faults.length > 0) throw new TascError("invalid", faults);
+  refuseAll(faults);
   return { scope, run: new Set(run.filter(isAddress)), rediscover: new Set(rediscover.filter(isAddress)) };
 }
-
-const NOUNS = { batchGeneration: "batch generation", testCase: "test case" };
 
 /** What is wrong with an address that is to be sent on demand. */
 function onDemandFaults(
   text: string,
   option: string,
-  kind: keyof typeof NOUNS,
+  kind: "batchGeneration" | "testCase",
   declared: ReadonlyMap<string, DesiredResource>,
 ): readonly Diagnostic[] {
   const resource = declared.get(text);
   if (resource === undefined) {
-    const candidates = [...declared.values()].filter((one) => one.kind === kind);
-    return [
-      unknownAddress(
-        text,
-        candidates.map(({ address }) => address),
-      ),
-    ];
+    const known = [...declared.values()].flatMap((one) => (one.kind === kind ? one.address : []));
+    return [unknownAddress(text, known)];
   }
   if (resource.kind !== kind)
-    return [fault("wrong-kind", `--${option} takes the address of a ${NOUNS[kind]}`, `${text} is not one.`)];
+    return [
+      fault("wrong-kind", `--${option} takes the address of a ${kindNoun(kind)}`, `${text} is not one.`),
+    ];
   if (kind === "testCase" && resource.fields["discovery.prompt"] === undefined)
     return [
       fault(
@@ -150,8 +146,4 @@ function unknownAddress(text: string, known: readonly Address[]): Diagnostic {
     `No resource in this project has the address ${text}`,
     `Addresses look like testCase.shop.login; * matches any text.${hint}`,
   );
-}
-
-function fault(code: string, summary: string, detail: string): Diagnostic {
-  return { severity: "error", code, summary, detail };
 }

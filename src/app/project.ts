@@ -3,7 +3,13 @@ import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
-import { type LoadOptions, type LoadedProject, type ProjectReading, loadProject } from "../manifest/load.ts";
+import {
+  type LoadOptions,
+  type LoadedProject,
+  type ProjectReading,
+  loadProject,
+  readProject,
+} from "../manifest/load.ts";
 import { locate } from "../manifest/problem.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
@@ -103,11 +109,12 @@ export function projectRoot(
   }
 }
 
-/** The project's folder to read manifests from, within the limits of `--trust` or TASC_TRUST. */
-export function openFolder(options: ProjectOptions, host: Host) {
+/** Reads the manifests as they stand, within the limits of `--trust` or TASC_TRUST. */
+export async function readFolder(options: ProjectOptions, host: Host) {
   const root = projectRoot(options, host);
   const env = readVariables(options, host, root);
-  return { root, env, folder: projectFolder(root, env.TASC_TRUST) };
+  const folder = projectFolder(root, env.TASC_TRUST);
+  return { root, env, folder, reading: await readProject(folder) };
 }
 
 export async function invalidProject({ sources }: ProjectReading, problems: ProjectReading["problems"]) {

@@ -7,8 +7,8 @@ import { git } from "../manifest/files.ts";
 import { validate } from "../manifest/schema/generated/plan.js";
 import { validate as validateApply } from "../manifest/schema/generated/saved-plan.js";
 import { type Address, compareAddresses } from "../model/address.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
-import { TascError, invalid, failed, stop } from "../model/error.ts";
+import { fault } from "../model/diagnostic.ts";
+import { TascError, invalid, failed, refuseAll, stop } from "../model/error.ts";
 import { type Json, type JsonObject, defined, isObject, parseJson } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
@@ -23,7 +23,7 @@ import { MAX_DEPTH } from "../service/request.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { jobLink } from "../state/lock.ts";
 import { type Review, type ReviewOptions, placedExtras, planMeta } from "./plan.ts";
-import type { Host, ProjectOptions } from "./project.ts";
+import type { Host, ProjectNeeds, ProjectOptions } from "./project.ts";
 import { type PlanRequest, type Session, userName, withSession } from "./session.ts";
 
 /*
@@ -245,13 +245,19 @@ export async function sealState(file: PlanFile, options: ProjectOptions, host: H
   }
 }
 
-/** Opens the project of a saved plan on the plan's stage, and does the work if the plan may be applied there. */
+/**
+ * Opens the project of a saved plan on the plan's stage, and does the work if the plan may be applied there. Where no
+ * file is named, it does the work without one.
+ */
 export async function withSavedPlan<T>(
-  file: PlanFile,
+  name: string | undefined,
   options: ProjectOptions & ReviewOptions,
   host: Host,
-  work: (session: Session, saved: SavedPlan) => Promise<T>,
+  work: (session: Session, saved?: SavedPlan) => Promise<T>,
+  needs?: ProjectNeeds,
 ): Promise<T> {
+  if (name === undefined) return withSession(options, host, work, needs);
+  const file = readPlanFile(name, host);
   const stage = stageOf(file);
   try {
     return await withSession({ ...options, stage: options.stage ?? stage }, host, async (session) =>
@@ -356,11 +362,13 @@ function refuseContradiction(options: ReviewOptions, saved: SavedPlan): void {
     return texts.size > 0 && !isDeepStrictEqual(texts, new Set<string>(saved[name]));
   });
   const otherShard = options.shard !== undefined && !isDeepStrictEqual(options.shard, saved.shard);
-  const all = [...found, ...(otherShard ? ["shard"] : [])].map((name): Diagnostic => ({
-    severity: "error",
-    code: "contradicts-plan",
-    summary: `--${name} does not match the saved plan`,
-    detail: `A saved plan always uses the stage and filters it was created with. Omit the option, or create a plan with it:\ntasc plan --${name} … --out FILE`,
-  }));
-  if (all.length > 0) throw new TascError("invalid", all);
+  refuseAll(
+    [...found, ...(otherShard ? ["shard"] : [])].map((name) =>
+      fault(
+        "contradicts-plan",
+        `--${name} does not match the saved plan`,
+        `A saved plan always uses the stage and filters it was created with. Omit the option, or create a plan with it:\ntasc plan --${name} … --out FILE`,
+      ),
+    ),
+  );
 }

@@ -31,7 +31,7 @@ import {
 } from "../state/backend.ts";
 import { STATE_FOLDER, readConfig } from "../state/config.ts";
 import { isRecord, isText } from "../model/shape.ts";
-import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
+import { createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
 import { fileName, makeFolder, replaceFile } from "../state/files.ts";
 import { readProcesses } from "../state/lock.ts";
 import {
@@ -125,7 +125,7 @@ export class Session {
   readonly source: ReadSource = (file) => this.project.sources.get(file)?.text;
 
   /** The stage's fingerprints: under its API key, or a key of their own; none without the key. */
-  get fingerprints(): Fingerprinter | undefined {
+  get fingerprints() {
     const key = this.#fingerprintKey;
     return key === undefined ? undefined : createFingerprinter(key, this.settings.stage);
   }

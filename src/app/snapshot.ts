@@ -405,8 +405,7 @@ function elementSeed({ id, parts }: LiveElement): JsonObject {
 }
 
 function step(name: string, part: Json | undefined): JsonObject | null {
-  const does = isObject(part) ? part[name] : undefined;
-  if (!isObject(part) || does === undefined) return null;
+  if (!isObject(part) || part[name] === undefined) return null;
   const { calledWith } = part;
-  return { [name]: does, ...(typeof calledWith === "string" ? { calledWith } : {}) };
+  return { [name]: part[name], ...(typeof calledWith === "string" ? { calledWith } : {}) };
 }

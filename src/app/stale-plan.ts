@@ -35,13 +35,10 @@ export function asReviewed(
   for (const reviewed of saved.plan.changes) {
     const change = current.get(reviewed.address);
     const guard = saved.guards[reviewed.address];
-    const now = isAddress(reviewed.address)
-      ? guardOf(reviewed.address, changedFields(reviewed), planned, fingerprints)
-      : undefined;
     const whys: readonly Staleness[] =
-      guard === undefined || now === undefined
-        ? [{ kind: "manifest", address: reviewed.address }]
-        : compareGuards(reviewed.address, guard, now);
+      guard === undefined || !isAddress(reviewed.address)
+        ? [{ kind: "manifest" }]
+        : compareGuards(guard, guardOf(reviewed.address, changedFields(reviewed), planned, fingerprints));
     reasons.push(...whys.map((why) => explainStale(why, reviewed, change)));
     if (change === undefined) continue;
     const fields = change.fields.filter(({ path }) => reviewed.fields.some((one) => one.path[0] === path[0]));
@@ -104,17 +101,18 @@ function contains(whole: Json | undefined, part: Json | undefined): boolean {
 type ReviewedChange = SavedPlan["plan"]["changes"][number];
 
 function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | undefined): string {
+  const { address } = reviewed;
   switch (why.kind) {
     case "existence":
       return place(
-        why.address,
-        why.reviewed === null ? "to be created" : existence(why.reviewed, why.address),
-        existence(why.now, why.address),
+        address,
+        why.reviewed === null ? "to be created" : existence(why.reviewed, address),
+        existence(why.now, address),
         reviewed.action,
       );
     case "manifest":
       return place(
-        `${why.address}, whose manifest has changed, or a variable or secret in it`,
+        `${address}, whose manifest has changed, or a variable or secret in it`,
         wanted(reviewed.fields),
         reviewed.fields.map((field) => `${field.path.join(".")} is ${shown(field, field.before)}`).join("; "),
         now === undefined ? "nothing: it is as the manifest says by now" : wanted(now.fields),
@@ -124,7 +122,7 @@ function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | un
       const before = reviewed.fields.find(isIt);
       const after = now?.fields.find(isIt);
       return place(
-        `${why.address}, ${why.field}`,
+        `${address}, ${why.field}`,
         shown(before, before?.before),
         after === undefined ? "as wanted" : shown(after, after.before),
         shown(before, before?.after),

@@ -10,10 +10,13 @@ import { levelName, namesOf } from "../plan/match.ts";
 import type { Planned } from "../plan/plan.ts";
 import { discoveryMark, hasEnded, refreshEvents } from "../plan/record.ts";
 import { isRediscovering } from "../plan/staleness.ts";
+import type { LiveNotification } from "../service/answers.ts";
 import {
   type ApplyContext,
   type Run,
   endsWithAnswers,
+  failureIn,
+  failureOf,
   folderName,
   halfwayOf,
   hasStatus,
@@ -178,7 +181,7 @@ function creations(run: Run, changes: readonly Change[]): readonly Step[] {
 async function lastLook(run: Run): Promise<Planned | undefined> {
   if (run.touched.size === 0 || !mayContinue(run)) return undefined;
   run.emit({ type: "reading", why: "final check" });
-  run.fatal = await reread(run, run.dirty);
+  run.fatal = await failureIn(run, reread(run, run.dirty));
   if (run.fatal !== undefined) return undefined;
   try {
     return await recordRefresh(run, run.touched);
@@ -226,9 +229,9 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]) {
   );
   const keys = new Set([...generating.map(({ address }) => address), ...underWay.keys()].map(targetOf));
   const ids = [...keys].flatMap((key) => run.planned.matched.get(key)?.live?.id ?? []);
-  const answers = await Promise.all(ids.map((id) => run.service.finishedDiscoveries(id)));
+  const answers = await Promise.all(ids.map((id) => finishedDiscoveries(run, id)));
   // Ids of notifications: what they tell is of earlier discoveries.
-  const notified = new Set(answers.flatMap((answer) => (answer.ok ? answer.value.map(({ id }) => id) : [])));
+  const notified = new Set(answers.flat().map(({ id }) => id));
   // Looked up in a plan of now: a saved one leaves out what has changed in the manifests since.
   const differing = underWay.size === 0 ? new Map<Address, Change>() : changesOf(replan(run));
   // Of those under way, what was as declared: what differs of it later, its discovery has changed.
@@ -266,12 +269,11 @@ async function stillOpen(
   const over = new Set<Address>();
   const look = async (key: string): Promise<void> => {
     const targetId = run.ids.get(targetAddress(key)) ?? "";
-    const [notified, failure] = await Promise.all([
-      run.service.finishedDiscoveries(targetId),
-      rereadTestCases(run, key),
+    const [told, failure] = await Promise.all([
+      finishedDiscoveries(run, targetId),
+      failureIn(run, rereadTestCases(run, key)),
     ]);
     if (failure?.fatal === true) run.fatal = failure;
-    const told = notified.ok ? notified.value : [];
     const live = discoveries(run.testCases.get(targetId));
     const reviewed = discoveries(run.planned.matched.get(key)?.testCases);
     for (const address of open) {
@@ -282,7 +284,7 @@ async function stillOpen(
       const counts = (notification: string): boolean =>
         !before.notified.has(notification) ||
         (earlier !== undefined && (earlier === "" || live.get(id) === undefined));
-      const isTold = told.some((one) => one.testCaseId === id && counts(one.id));
+      const isTold = told.some((one) => one.payload["testCaseId"] === id && counts(one.id));
       const shown = earlier ?? discoveryMark(reviewed.get(id));
       if (isTold || hasEnded(live.get(id), shown)) over.add(address);
     }
@@ -293,6 +295,17 @@ async function stillOpen(
     recordSoon(run, targetOf(address), [{ type: "generated", address }], "from a crash");
     return false;
   });
+}
+
+/** A target's notifications of them; none where they cannot be read. */
+async function finishedDiscoveries(run: Run, targetId: string): Promise<readonly LiveNotification[]> {
+  try {
+    const all = await run.service.listNotifications(targetId);
+    return all.filter(({ type }) => type === "DISCOVERY_FINISHED");
+  } catch (error) {
+    failureOf(run, error);
+    return [];
+  }
 }
 
 function discoveries(testCases: readonly LiveTestCase[] = []) {
@@ -404,7 +417,7 @@ async function lookAtFolders(
   });
   if (untold.length === 0) return changesOf(replan(run));
   const targets = new Set(untold.map(({ change }) => targetOf(change.address)));
-  const failure = await reread(run, targets);
+  const failure = await failureIn(run, reread(run, targets));
   if (failure === undefined) return changesOf(await recordRefresh(run, targets));
   if (failure.fatal) run.fatal = failure;
   return undefined;

@@ -3,14 +3,15 @@ import { type DesiredResource, byAddress, resourcesOf } from "../model/desired.t
 import type { ApplyEvent, Failure, SkipReason } from "../model/events.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import { type Json, isArray } from "../model/json.ts";
-import type { LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveTarget } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { FieldRecord, Intent, RunRecord, State, StateEvent } from "../model/state.ts";
-import { IdOf, type IdOfElement, Secret, Unknown, type Value, isUnknown, reveal } from "../model/value.ts";
+import { IdOf, Secret, Unknown, type Value, isUnknown, reveal } from "../model/value.ts";
 import { type Fingerprinter, type PlanInput, targetOf } from "../plan/input.ts";
 import { recordField, secretsAmong } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
-import type { WriteCall } from "../service/request.ts";
+import type { Client } from "../service/client.ts";
+import { ServiceError, describeFailure, isOutOfReach } from "../service/failure.ts";
 import { StateFailure, explainProblem } from "../state/problem.ts";
 
 /** The state of one target while its lock is held. */
@@ -24,7 +25,7 @@ export interface StateSession {
 
 /** What an apply works with; all of the outside world is in here. */
 export interface ApplyContext {
-  readonly service: Service;
+  readonly service: Pick<Client, "listTargets" | "listTestCases" | "listNotifications" | "send">;
   /** By target key, for every target in scope. */
   readonly sessions: ReadonlyMap<string, StateSession>;
   readonly fingerprints: Fingerprinter;
@@ -149,6 +150,32 @@ export function endsWithAnswers({ calls, followUps }: Change): boolean {
   return calls.length > 0 && followUps.length === 0;
 }
 
+/** What ends a change, in words. */
+export class ChangeFailed extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.summary);
+    this.failure = failure;
+  }
+}
+
+/** Why a call, a look or a record failed. @throws an error of any other kind */
+export function failureOf(run: Run, error: unknown): Failure {
+  if (error instanceof ChangeFailed) return error.failure;
+  if (!(error instanceof ServiceError)) return loseState(run, error);
+  const { failure } = error;
+  return { ...describeFailure(failure), acted: failure.acted, fatal: isOutOfReach(failure) };
+}
+
+/** Waits for a look. @returns why it failed, if it did */
+export async function failureIn(run: Run, look: Promise<void>): Promise<Failure | undefined> {
+  return look.then(
+    () => undefined,
+    (error: unknown) => failureOf(run, error),
+  );
+}
+
 /** Without state nothing more may be sent, and what was done is told. @throws an error of any other kind */
 export function loseState(run: Run, error: unknown): Failure {
   if (!(error instanceof StateFailure)) throw error;
@@ -233,25 +260,6 @@ export function mayContinue({ stopping, fatal, unsaved }: Run): boolean {
   return !stopping() && fatal === undefined && unsaved === undefined;
 }
 
-/** What an apply needs of the service. The client gives it; tests give a service that lives in memory. */
-export interface Service {
-  listTargets(): Promise<Answered<readonly LiveTarget[]>>;
-  listTestCases(targetId: string): Promise<Answered<readonly LiveTestCase[]>>;
-  /** Test cases of the target whose discovery has finished, by what its notifications say. */
-  finishedDiscoveries(targetId: string): Promise<Answered<readonly FinishedDiscovery[]>>;
-  /** A call ready for the wire: ids known, secrets revealed. It must not be printed or kept. */
-  send(call: WriteCall): Promise<Answered<Json | undefined>>;
-}
-
-export interface FinishedDiscovery {
-  /** Id of the notification. */
-  readonly id: string;
-  readonly testCaseId: string;
-}
-
-export type Answered<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
-
 /** What state remembers of the fields that a call has carried, and which of them carry a secret. */
 export function recordsOf(
   fingerprints: Fingerprinter,
@@ -289,7 +297,7 @@ export async function sendCall(
   address: Address,
   { method, path, body }: PlannedCall,
   elements: readonly string[] = [],
-): Promise<Answered<Json | undefined>> {
+): Promise<Json | undefined> {
   const target = targetOf(address);
   const sent = {
     method,
@@ -299,17 +307,13 @@ export async function sendCall(
   run.calls[method]++;
   run.dirty.add(target);
   run.touched.add(target);
-  return run.service.send(sent);
+  return (await run.service.send(sent)).value;
 }
 
 /** A segment of a path, with the id that has become known by then. */
-export function known(
-  run: Run,
-  segment: string | IdOf | IdOfElement,
-  elements: readonly string[] = [],
-): string {
+export function known(run: Run, segment: string | IdOf, elements: readonly string[] = []): string {
   if (typeof segment === "string") return segment;
-  const id = segment instanceof IdOf ? run.ids.get(segment.address) : elements[segment.at];
+  const id = typeof segment.of === "number" ? elements[segment.of] : run.ids.get(segment.of);
   if (id === undefined) throw new TypeError("a call was sent before an id in it was known");
   return id;
 }

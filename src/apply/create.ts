@@ -8,7 +8,18 @@ import { targetOf } from "../plan/input.ts";
 import { type NamedKind, levelName, liveNames, namesOf } from "../plan/match.ts";
 import { NO_ID_YET, listedOf, nameDigests, recover } from "../plan/memory.ts";
 import { batchContent } from "../plan/resources.ts";
-import { type Run, createdRecords, mayContinue, record, recordsOf, sendCall, sessionOf } from "./context.ts";
+import {
+  ChangeFailed,
+  type Run,
+  createdRecords,
+  failureIn,
+  failureOf,
+  mayContinue,
+  record,
+  recordsOf,
+  sendCall,
+  sessionOf,
+} from "./context.ts";
 import { reread, rereadTestCases } from "./refresh.ts";
 
 /**
@@ -19,35 +30,33 @@ import { reread, rereadTestCases } from "./refresh.ts";
  * Sending a POST again on a time-out, as one may with a PATCH, would make the resource twice whenever the answer was
  * lost and not the request.
  */
-export async function create(
-  run: Run,
-  resource: DesiredResource,
-  call: PlannedCall,
-): Promise<Failure | undefined> {
+export async function create(run: Run, resource: DesiredResource, call: PlannedCall): Promise<void> {
   const { address, kind } = resource;
   const tell = (events: readonly StateEvent[]): Promise<void> => record(run, targetOf(address), events);
   for (let attempt = 0; ; attempt++) {
     await tell([{ type: "intended", address, intent: intentOf(run, resource) }]);
     const sent = run.now();
-    const answer = await sendCall(run, address, call);
-    let made = answer.ok ? madeEvents(run, resource, answer.value) : undefined;
-    const why = answer.ok ? UNREADABLE : answer.failure;
+    let why = UNREADABLE;
+    let made: readonly StateEvent[] | undefined;
+    try {
+      made = madeEvents(run, resource, await sendCall(run, address, call));
+    } catch (error) {
+      why = failureOf(run, error);
+    }
     if (made === undefined) {
       if (why.acted === "no") {
         await tell([{ type: "settled", address }]);
-        return why;
+        throw new ChangeFailed(why);
       }
       if (kind === "batchGeneration") {
         // Nothing can be read of it, so it is the user who must say.
         const content = batchContent(run.fingerprints, resource);
         await tell([{ type: "batch", address, record: { status: "uncertain", content } }]);
-        return notKnown(address, why);
+        throw new ChangeFailed(notKnown(address, why));
       }
       const found = await lookUp(run, resource, why, run.now() - sent);
-      if ("failure" in found) return found.failure;
-      const bound = found.events.find(({ type }) => type === "bound");
-      if (bound === undefined) await tell(found.events);
-      else made = found.events;
+      if (found.some(isBound)) made = found;
+      else await tell(found);
     }
     if (made !== undefined) {
       const { bindings, batchGenerations } = sessionOf(run, targetOf(address)).state;
@@ -58,9 +67,9 @@ export async function create(
         kind === "testCase" ? [{ type: "generating", address, shown: "" }] : [];
       await tell([...unbound, ...made, ...begun, { type: "answered", address }]);
       run.created.add(address);
-      return undefined;
+      return;
     }
-    if (attempt >= run.retries || run.stopping()) return why;
+    if (attempt >= run.retries || run.stopping()) throw new ChangeFailed(why);
   }
 }
 
@@ -108,7 +117,7 @@ function madeEvents(
   return [bound, bindDefault(run, environment, own)];
 }
 
-type Found = { readonly events: readonly StateEvent[] } | { readonly failure: Failure };
+const isBound = ({ type }: StateEvent): boolean => type === "bound";
 
 /** Milliseconds for which a POST is looked for at least, and at most, before it counts as having made nothing. */
 const PATIENCE = [3_000, 60_000] as const;
@@ -119,41 +128,47 @@ const PATIENCE = [3_000, 60_000] as const;
  *
  * @param took milliseconds from sending it to its failure
  */
-async function lookUp(run: Run, resource: DesiredResource, why: Failure, took: number): Promise<Found> {
+async function lookUp(
+  run: Run,
+  resource: DesiredResource,
+  why: Failure,
+  took: number,
+): Promise<readonly StateEvent[]> {
   const [least, most] = PATIENCE;
   const patience = Math.min(Math.max(took, least), most);
   run.emit({ type: "lookingUp", address: resource.address, why: why.summary });
   for (let waited = 0, pause = 250; ; waited += pause, pause *= 2) {
     const found = await look(run, resource, why);
-    if ("failure" in found || found.events.some(({ type }) => type === "bound") || waited >= patience)
-      return found;
+    if (found.some(isBound) || waited >= patience) return found;
     await run.sleep(pause);
-    if (!mayContinue(run)) return notChecked(why, "the run was stopped");
+    if (!mayContinue(run)) throw notChecked(why, "the run was stopped");
   }
 }
 
 /** The intent stays open, so the next run looks again. */
-function notChecked(why: Failure, because: string, failure = why): Found {
+function notChecked(why: Failure, because: string, failure = why): ChangeFailed {
   const detail = `${why.detail}\nIts result could not be checked: ${because}. The next run checks again before it repeats anything.`;
-  return { failure: { ...failure, summary: why.summary, detail } };
+  return new ChangeFailed({ ...failure, summary: why.summary, detail });
 }
 
 /** Looks once, by the intent that was recorded before the POST. */
-async function look(run: Run, resource: DesiredResource, why: Failure): Promise<Found> {
+async function look(run: Run, resource: DesiredResource, why: Failure): Promise<readonly StateEvent[]> {
   const { address, kind } = resource;
   const target = targetOf(address);
-  const failure = await (kind === "testCase" ? rereadTestCases(run, target) : reread(run, []));
-  if (failure !== undefined) return notChecked(why, failure.summary, failure);
+  const read = kind === "testCase" ? rereadTestCases(run, target) : reread(run, []);
+  const failure = await failureIn(run, read);
+  if (failure !== undefined) throw notChecked(why, failure.summary, failure);
   const { state } = sessionOf(run, target);
   const intents = new Map([...state.intents].filter(([intended]) => intended === address));
   const { fingerprints, resources } = run;
   const taken = new Set(run.ids.values());
   const found = recover({ ...state, intents }, { live: run, fingerprints, resources, taken });
   const [unclear] = found.diagnostics;
-  if (unclear !== undefined) return { failure: { ...why, summary: unclear.summary, detail: unclear.detail } };
+  if (unclear !== undefined)
+    throw new ChangeFailed({ ...why, summary: unclear.summary, detail: unclear.detail });
   for (const event of found.events)
     if (event.type === "bound") run.emit({ type: "adopted", address, id: event.id });
-  return found;
+  return found.events;
 }
 
 /** What must be known later to tell what a POST made from what was there before, and what it carried. */
@@ -188,23 +203,21 @@ export function isDefaultCreation({ address, action }: Change): boolean {
 }
 
 /** Binds the DEFAULT environment of a target that was just made, if its POST's answer did not show it. */
-export async function findDefault(run: Run, environment: DesiredResource): Promise<Failure | undefined> {
+export async function findDefault(run: Run, environment: DesiredResource): Promise<void> {
   const { address } = environment;
   const target = targetOf(address);
-  if (run.ids.get(address) !== undefined) return undefined;
-  const failure = await reread(run, []);
-  if (failure !== undefined) return failure;
+  if (run.ids.get(address) !== undefined) return;
+  await reread(run, []);
   const all = listedOf("environment", run, run.ids.get(targetAddress(target)));
   const found = all.find(({ type }) => type === "DEFAULT");
   if (found === undefined)
-    return {
+    throw new ChangeFailed({
       summary: "The service does not show the DEFAULT environment of the new test target",
       detail: "The service creates it together with the target. Apply again once the service lists it.",
       acted: "no",
       fatal: false,
-    };
+    });
   await record(run, target, [bindDefault(run, environment, found.id)]);
-  return undefined;
 }
 
 function bindDefault({ fingerprints }: Run, environment: DesiredResource, id: string): StateEvent {

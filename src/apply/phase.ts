@@ -4,21 +4,20 @@ import { type Field, GENERATING_KEYS } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
-import { IdOfElement, Secret } from "../model/value.ts";
+import { Secret } from "../model/value.ts";
 import { NOT_READ_YET, locatorDigest } from "../plan/elements.ts";
 import { targetOf } from "../plan/input.ts";
 import { withSecrets } from "../plan/memory.ts";
 import { discoveryMark } from "../plan/record.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
 import {
-  type Answered,
   type Run,
   type Status,
   allSaved,
   folderName,
   hasStatus,
   known,
-  loseState,
+  failureOf,
   mayContinue,
   recordSoon,
   recordsOf,
@@ -98,18 +97,15 @@ async function runStep(run: Run, step: Step): Promise<void> {
   if (hasStatus(run, address, "halfway")) run.statuses.delete(address);
   else run.emit({ type: "changeStarted", address, action });
   // A change whose answer, or whose intent, could not be recorded has failed.
-  const lost = (error: unknown): Status => ({ kind: "failed", failure: loseState(run, error) });
-  settle(run, address, await carryOut(run, step).catch(lost));
+  const failed = (error: unknown): Status => ({ kind: "failed", failure: failureOf(run, error) });
+  settle(run, address, await carryOut(run, step).catch(failed));
 }
 
 /** Carries out one change: its calls in turn, each recorded as soon as it is answered. */
 async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
   const { address } = change;
   const resource = run.resources.get(address);
-  if (resource !== undefined && isDefaultCreation(change)) {
-    const failure = await findDefault(run, resource);
-    if (failure !== undefined) return { kind: "failed", failure };
-  }
+  if (resource !== undefined && isDefaultCreation(change)) await findDefault(run, resource);
   let elements: readonly string[] = [];
   let failure: Failure | undefined;
   // What is left names elements whose ids only another look can tell, or can tell again.
@@ -120,21 +116,22 @@ async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
       if (failure === undefined) return stopped(run);
       break;
     }
-    if (call.path.some((segment) => segment instanceof IdOfElement && elements[segment.at] === undefined)) {
+    const isUnknown = (id: unknown): boolean => typeof id === "number" && elements[id] === undefined;
+    if (call.path.some((segment) => typeof segment === "object" && isUnknown(segment.of))) {
       isHalfway = true;
       continue;
     }
-    const answer =
-      call.method === "POST" ? await post(run, change, call) : await patch(run, change, call, elements);
-    if (answer.ok) {
+    try {
+      const answer = await (call.method === "POST" ? post : patch)(run, change, call, elements);
       run.answered.set(address, (run.answered.get(address) ?? 0) + 1);
-      if (Object.hasOwn(call.body, "elements")) elements = elementIds(answer.value);
-      continue;
+      if (Object.hasOwn(call.body, "elements")) elements = elementIds(answer);
+    } catch (error) {
+      const refusal = failureOf(run, error);
+      if (canBeOvertaken(run, change, call, refusal)) isOvertaken = true;
+      else failure ??= refusal;
+      // An element can be written whatever became of another.
+      if (refusal.fatal || !call.path.includes("elements")) break;
     }
-    if (canBeOvertaken(run, change, call, answer.failure)) isOvertaken = true;
-    else failure ??= answer.failure;
-    // An element can be written whatever became of another.
-    if (answer.failure.fatal || !call.path.includes("elements")) break;
   }
   if (isOvertaken) run.overtaken.add(address);
   if (failure !== undefined) return { kind: "failed", failure };
@@ -158,16 +155,14 @@ function canBeOvertaken(
   return generating.has(address) || binding?.generating !== undefined;
 }
 
-async function post(run: Run, { address }: Change, call: PlannedCall): Promise<Answered<undefined>> {
+async function post(run: Run, { address }: Change, call: PlannedCall): Promise<undefined> {
   const resource = run.resources.get(address);
   if (resource === undefined) throw new TypeError(`a creation of ${address}, which is not declared`);
-  const failure = await create(run, resource, call);
-  if (failure !== undefined) return { ok: false, failure };
+  await create(run, resource, call);
   if (resource.kind === "testCase") {
     run.generating.add(address);
     noteFolder(run, address, call);
   }
-  return { ok: true, value: undefined };
 }
 
 async function patch(
@@ -175,11 +170,10 @@ async function patch(
   change: Change,
   call: PlannedCall,
   elements: readonly string[],
-): Promise<Answered<Json | undefined>> {
+): Promise<Json | undefined> {
   const { address } = change;
   const answer = await sendCall(run, address, call, elements);
-  if (!answer.ok) return answer;
-  const events: StateEvent[] = [...patchEvents(run, change, call, elements, answer.value)];
+  const events: StateEvent[] = [...patchEvents(run, change, call, elements, answer)];
   const generates = GENERATING_KEYS.some((key) => Object.hasOwn(call.body, key));
   if (generates) {
     run.generating.add(address);

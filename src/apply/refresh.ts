@@ -1,5 +1,5 @@
 import { type Address, targetAddress } from "../model/address.ts";
-import type { Failure } from "../model/events.ts";
+import { sideBySide } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
@@ -8,31 +8,23 @@ import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { applyEvents } from "../state/events.ts";
-import { type Run, hasStatus, mayContinue, record, replan, sessionOf, settle } from "./context.ts";
+import { type Run, failureIn, hasStatus, mayContinue, record, replan, sessionOf, settle } from "./context.ts";
 
 /** Reads targets again: the list of targets, and the test cases of the targets named. */
-export async function reread(run: Run, targetKeys: Iterable<string>): Promise<Failure | undefined> {
-  const targets = await run.service.listTargets();
-  if (!targets.ok) return targets.failure;
-  run.targets = targets.value;
+export async function reread(run: Run, targetKeys: Iterable<string>): Promise<void> {
+  run.targets = await run.service.listTargets();
   // A target that is gone, and whose replacement could not be made, has none to read.
-  const ids = new Set(targets.value.map(({ id }) => id));
+  const ids = new Set(run.targets.map(({ id }) => id));
   const keys = [...targetKeys].filter((key) => ids.has(run.ids.get(targetAddress(key)) ?? ""));
-  const failures = await Promise.all(keys.map((key) => rereadTestCases(run, key)));
-  const failure = failures.find((one) => one !== undefined);
+  await sideBySide(keys.map((key) => rereadTestCases(run, key)));
   // Called between phases, when nothing is in flight that the answer could have missed.
-  if (failure === undefined) for (const key of keys) run.dirty.delete(key);
-  return failure;
+  for (const key of keys) run.dirty.delete(key);
 }
 
 /** Reads one target's test cases again. */
-export async function rereadTestCases(run: Run, key: string): Promise<Failure | undefined> {
+export async function rereadTestCases(run: Run, key: string): Promise<void> {
   const id = run.ids.get(targetAddress(key));
-  if (id === undefined) return undefined;
-  const testCases = await run.service.listTestCases(id);
-  if (!testCases.ok) return testCases.failure;
-  run.testCases.set(id, testCases.value);
-  return undefined;
+  if (id !== undefined) run.testCases.set(id, await run.service.listTestCases(id, (testCase) => testCase));
 }
 
 /** Changes by address, from another look at the targets of some test cases; these fail if there can be none. */
@@ -44,7 +36,7 @@ export async function lookAgain(
   if (addresses.length === 0 || !mayContinue(run)) return undefined;
   run.emit({ type: "reading", why });
   const targets = new Set(addresses.map(targetOf));
-  const failure = await reread(run, targets);
+  const failure = await failureIn(run, reread(run, targets));
   if (failure === undefined) return changesOf(await recordRefresh(run, targets));
   for (const address of addresses) settle(run, address, { kind: "failed", failure });
   return undefined;
@@ -61,19 +53,18 @@ export function changesOf({ plan }: Planned): ReadonlyMap<Address, Change> {
  */
 export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
   const planned = replan(run);
-  const isAnew = isChanging(run);
+  const changed = new Map(run.planned.plan.changes.map((change) => [change.address, changedFields(change)]));
+  // A field that the plan does not change was as declared at the start, and has its record since then.
+  const isAnew: IsAnew = (address, field) => changed.get(address)?.includes(field) ?? true;
   const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, isAnew));
   // All but the id of a folder the plan has taken into account already.
   return (await Promise.all(recording)).includes(true) ? replan(run) : planned;
 }
 
+type IsAnew = Parameters<typeof refreshEvents>[3];
+
 /** @returns whether the id of a folder was learnt */
-async function recordTarget(
-  run: Run,
-  planned: Planned,
-  key: string,
-  isAnew: (address: Address, field: string) => boolean,
-): Promise<boolean> {
+async function recordTarget(run: Run, planned: Planned, key: string, isAnew: IsAnew): Promise<boolean> {
   const matched = planned.matched.get(key);
   if (matched === undefined) return false;
   const inScope = scopeTest(run.input.scope);
@@ -87,12 +78,6 @@ async function recordTarget(
     ...refreshEvents({ ...matched, state }, run.fingerprints, isTouched, isAnew),
   ]);
   return folders.length > 0;
-}
-
-/** A field that the plan does not change was as declared at the start, and has its record since then. */
-function isChanging({ planned }: Run): (address: Address, field: string) => boolean {
-  const fields = new Map(planned.plan.changes.map((change) => [change.address, changedFields(change)]));
-  return (address, field) => fields.get(address)?.includes(field) ?? true;
 }
 
 /** Folders that were written by name and now show their ids. */

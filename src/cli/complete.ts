@@ -43,18 +43,13 @@ interface Candidate {
   readonly says?: string;
 }
 
-export interface ParsedWords {
-  readonly wanted: Expected;
-  readonly folder: string | undefined;
-}
-
 const NOTHING: Expected = { kind: "words", words: [] };
 
 /**
  * What may come next on a command line, by the table of commands. The last word is the one at the cursor; bash cuts
  * `--stage=dev` into three words, other shells leave it whole.
  */
-export function parseWords(words: readonly string[]): ParsedWords {
+export function parseWords(words: readonly string[]) {
   let spec: CommandSpec | undefined;
   let position = 0;
   /** An option whose value comes next. */

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import type { Context } from "../commands/context.ts";
-import { EXIT, type ExitCode, TascError } from "../model/error.ts";
+import { EXIT, type ExitCode, TascError, failed } from "../model/error.ts";
 import { failureJson } from "../render/json.ts";
 
 /**
@@ -30,14 +30,11 @@ export async function reportFailure(
 function crash(error: unknown, debug: boolean): TascError {
   const kind = error instanceof Error ? error.name : typeof error;
   const summary = error instanceof Error ? (error.message.split("\n")[0] ?? "") : "";
-  return new TascError("failed", [
-    {
-      severity: "error",
-      code: "unexpected",
-      summary: `tasc failed unexpectedly (${kind}: ${summary})`,
-      detail: debug
-        ? inspect(error)
-        : "This is a mistake in tasc, not in your project. Run it again with --log-level debug and report what it says.",
-    },
-  ]);
+  return failed(
+    "unexpected",
+    `tasc failed unexpectedly (${kind}: ${summary})`,
+    debug
+      ? inspect(error)
+      : "This is a mistake in tasc, not in your project. Run it again with --log-level debug and report what it says.",
+  );
 }

@@ -1,7 +1,7 @@
 import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
 import { planMeta } from "../app/plan.ts";
-import { type SavedPlan, readPlanFile, withSavedPlan } from "../app/saved-plan.ts";
-import { type Session, withSession } from "../app/session.ts";
+import { type SavedPlan, withSavedPlan } from "../app/saved-plan.ts";
+import type { Session } from "../app/session.ts";
 import { type ExitCode, EXIT, failed } from "../model/error.ts";
 import type { ApplyEvent, ClientEvent } from "../model/events.ts";
 import { type JsonObject, defined, parseJson } from "../model/json.ts";
@@ -25,9 +25,11 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
   const { console } = context;
   const { file, autoApprove, verbose } = options;
   const events = options.format === "json" ? openEventStream(context) : undefined;
-  const planFile = file === undefined ? undefined : readPlanFile(file, context.host);
   const display = openDisplay(console, context.host.now);
-  const stop = listenForStop(() => display.heard({ type: "stopping" }), display.end);
+  const stop = listenForStop(
+    () => display.heard({ type: "stopping" }),
+    () => display.end(),
+  );
   const host = {
     ...context.host,
     signal: stop.signal,
@@ -60,14 +62,17 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
     );
     display.end();
     const next = nextSteps(applied, file);
-    if (events === undefined) sayOutcome(applied, next, console, verbose);
-    else events.result(applied, next);
+    if (events === undefined) {
+      const { outcome, plan, uncertain, milliseconds } = applied;
+      const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));
+      const facts = { stage: plan.stage, milliseconds, actions, uncertain, next };
+      const { style, columns: width, screen } = console;
+      console.data(renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }));
+    } else events.result(applied, next);
     return applied.exitCode;
   };
   try {
-    if (planFile === undefined)
-      return await withSession(options, host, work, { texts: false, counted: fitHeapTo });
-    return await withSavedPlan(planFile, options, host, work);
+    return await withSavedPlan(file, options, host, work, { texts: false, counted: fitHeapTo });
   } finally {
     stop.end();
     display.end();
@@ -139,19 +144,12 @@ function callEvent(event: ClientEvent): JsonObject | undefined {
 /** How often a live display moves on by itself, in milliseconds. */
 const TICK = 200;
 
-interface ApplyDisplay {
-  readonly heard: (event: ProgressEvent) => void;
-  /** Draws nothing while somebody is asked: it would be drawn over the question. */
-  readonly aside: <T>(ask: () => Promise<T>) => Promise<T>;
-  readonly end: () => void;
-}
-
 /** One status area on a terminal, plain lines with the time elsewhere. @param now milliseconds from any beginning */
 export function openDisplay(
   { writer, style: { stderr: style }, live, level }: Pick<Console, "writer" | "style" | "live" | "level">,
   now: () => number,
-): ApplyDisplay {
-  if (level === "error" || level === "warn") return { heard() {}, aside: (question) => question(), end() {} };
+) {
+  const isSilent = level === "error" || level === "warn";
   let startedAt = now();
   let last: string | undefined;
   const status = new ApplyStatus(startedAt);
@@ -159,10 +157,11 @@ export function openDisplay(
   const clear = (): void => (live ? writer.status([]) : writer.flush());
   let aside = false;
   const timer = setInterval(() => {
-    if (!aside) draw();
+    if (!aside && !isSilent) draw();
   }, TICK);
   return {
-    heard(event) {
+    heard(event: ProgressEvent): void {
+      if (isSilent) return;
       const type = "kind" in event ? undefined : event.type;
       // Until here somebody read the plan and was asked: that is not part of the time that an apply takes.
       if (type === "started") startedAt = now();
@@ -179,7 +178,8 @@ export function openDisplay(
         if (lasting) writer.flush();
       }
     },
-    async aside(question) {
+    /** Draws nothing while somebody is asked: it would be drawn over the question. */
+    async aside<T>(question: () => Promise<T>): Promise<T> {
       aside = true;
       clear();
       try {
@@ -188,22 +188,11 @@ export function openDisplay(
         aside = false;
       }
     },
-    end() {
+    end(): void {
       clearInterval(timer);
       clear();
     },
   };
-}
-
-function sayOutcome(
-  { outcome, plan, uncertain, milliseconds }: Applied,
-  next: readonly NextStep[],
-  { style, columns: width, screen, writer }: Console,
-  verbose: boolean,
-): void {
-  const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));
-  const facts = { stage: plan.stage, milliseconds, actions, uncertain, next };
-  writer.text(renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }));
 }
 
 function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): readonly NextStep[] {

@@ -4,7 +4,6 @@ import { carryOut } from "../edit/rewrite-view.ts";
 import { fieldsNamed } from "../inspect/explain.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { formatManifest } from "../manifest/format.ts";
-import { readProject } from "../manifest/load.ts";
 import { guessed, hasErrors, locate } from "../manifest/problem.ts";
 import { withSkeleton } from "../manifest/skeleton.ts";
 import { KINDS, parseAddress } from "../model/address.ts";
@@ -14,15 +13,14 @@ import { type Json, sameJson } from "../model/json.ts";
 import { scopeTest } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
 import { survey } from "../app/plan.ts";
-import { invalidProject, openFolder } from "../app/project.ts";
+import { invalidProject, readFolder } from "../app/project.ts";
 import type { Session } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** Puts the keys of all manifests in their usual order, and changes nothing else of them. */
 export async function fmt(options: OptionsOf<"fmt">, { host }: Context): Promise<View> {
-  const { root, folder } = openFolder(options, host);
-  const reading = await readProject(folder);
+  const { root, reading } = await readFolder(options, host);
   const { project, documents, problems } = reading;
   // Mistakes inside of a document are no reason to leave the others; without tasc.yaml nobody knows which files.
   if (project === undefined && hasErrors(problems)) throw await invalidProject(reading, problems);
@@ -54,8 +52,7 @@ export async function addNew(options: OptionsOf<"new">, { host }: Context): Prom
       `Write it like this:\n${example}`,
     );
   }
-  const { root, folder } = openFolder(options, host);
-  const reading = await readProject(folder);
+  const { root, reading } = await readFolder(options, host);
   const { project, documents, problems } = reading;
   const found = problems.filter(({ code }) => code !== "no-manifests");
   if (project === undefined || hasErrors(found)) throw await invalidProject(reading, found);

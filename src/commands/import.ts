@@ -11,15 +11,15 @@ import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { compareText, isAddress } from "../model/address.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
-import { TascError, failed, invalid } from "../model/error.ts";
+import { fault } from "../model/diagnostic.ts";
+import { failed, invalid, refuseAll } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
 import { secretFields } from "../plan/memory.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
-import { count, groupBy, kindNoun } from "../render/words.ts";
+import { count, groupBy, serviceNoun } from "../render/words.ts";
 import type { Host, Question } from "../app/project.ts";
 import type { Session } from "../app/session.ts";
 import { formatDocument } from "../state/document.ts";
@@ -52,9 +52,8 @@ export async function importTargets(session: Session, options: OptionsOf<"import
   });
   refuse(prepared);
   for (const { app, kind, id, name, reason } of prepared.leftOut) {
-    const noun = kind === "target" ? "test target" : kindNoun(kind);
     const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
-    host.say?.("warn", `left out  ${noun}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
+    host.say?.("warn", `left out  ${serviceNoun(kind)}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
   }
   const removed = hasSample && prepared.files.length > 0;
   if (!dryRun) await carryOut(session, prepared, sources.states, removed, options.lockTimeout ?? 0);
@@ -108,12 +107,11 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
   const means = (word: string) => (target: LiveTarget) => word === target.id || word === target.app;
   const unknown = wanted.filter((word) => !targets.some(means(word)));
   const apps = targets.map(({ app }) => app);
-  refuseEach(
-    "unknown-target",
+  refuseAll(
     unknown.map((word) => {
       const close = nearest(word, apps);
       const hint = close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`;
-      return [`No live test target has the app or id ${JSON.stringify(word)}`, hint];
+      return fault("unknown-target", `No live test target has the app or id ${JSON.stringify(word)}`, hint);
     }),
   );
   if (wanted.length === 0) return targets;
@@ -145,12 +143,14 @@ async function pair(
   }));
   const answers = (await host.ask?.(questions)) ?? new Map<string, string>();
   const open = questions.filter(({ id }) => !answers.has(id));
-  refuseEach(
-    "unclear-target",
-    open.map(({ id, keys, text }) => [
-      text,
-      `Nothing was written. Choose one of them, or pass a new key for a separate target, for example:\n  tasc import --into ${keys[0] ?? "KEY"}=${id}`,
-    ]),
+  refuseAll(
+    open.map(({ id, keys, text }) =>
+      fault(
+        "unclear-target",
+        text,
+        `Nothing was written. Choose one of them, or pass a new key for a separate target, for example:\n  tasc import --into ${keys[0] ?? "KEY"}=${id}`,
+      ),
+    ),
   );
   const all = new Map([...given, ...answers]);
   return { pairs: pairTargets(sources, all).pairs, into: all };
@@ -163,9 +163,8 @@ async function nameFolders(
   host: Host,
 ): Promise<readonly Folder[]> {
   const unknown = [...given.keys()].filter((id) => !folders.some((folder) => folder.id === id));
-  refuseEach(
-    "unknown-folder",
-    unknown.map((id) => [`No test case of these targets is in a folder ${id}`]),
+  refuseAll(
+    unknown.map((id) => fault("unknown-folder", `No test case of these targets is in a folder ${id}`)),
   );
   for (const [id, name] of given)
     if (!folders.some((folder) => folder.id === id && folder.fresh.length > 0))
@@ -189,11 +188,13 @@ async function nameFolders(
   const withName = named.filter(({ name }) => name !== undefined);
   const clashes = [...groupBy(withName, ({ target, name }) => JSON.stringify([target.id, name])).values()];
   const twice = clashes.filter((own) => own.length > 1);
-  refuseEach(
-    "folder-name-taken",
+  refuseAll(
     twice.map((own) => {
-      const ids = own.map(({ id }) => id).toSorted(compareText);
-      return [`Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${ids.join(" and ")}`];
+      const ids = own
+        .map(({ id }) => id)
+        .toSorted(compareText)
+        .join(" and ");
+      return fault("folder-name-taken", `Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${ids}`);
     }),
   );
   const unnamed = unnamedIn(named).map(
@@ -219,29 +220,19 @@ function unnamedIn(folders: readonly Folder[]) {
     .toSorted((a, b) => compareText(a.id, b.id));
 }
 
-/** Stops where there are problems, each a summary and a detail. */
-function refuseEach(
-  code: string,
-  problems: readonly (readonly [string, string?])[],
-  rest: readonly Diagnostic[] = [],
-): void {
-  const all = problems.map(
-    ([summary, detail = ""]) => ({ severity: "error", code, summary, detail }) as const,
-  );
-  if (all.length + rest.length > 0) throw new TascError("invalid", [...all, ...rest]);
-}
-
 function refuse({ problems, unmatched }: Prepared): void {
-  const summary = "Nothing was written: the project would not load with the new manifests";
-  const head = invalid("import-invalid", summary);
-  refuseEach(
-    "file-not-matched",
-    unmatched.map((file) => [
+  const head = fault(
+    "import-invalid",
+    "Nothing was written: the project would not load with the new manifests",
+  );
+  const faults = unmatched.map((file) =>
+    fault(
+      "file-not-matched",
       `${file} would not be loaded as a manifest of this project`,
       "No pattern under `manifests` in tasc.yaml matches it. Use --dir with a folder that a pattern matches, or add a pattern.",
-    ]),
-    problems.length > 0 ? [...head.diagnostics, ...problems] : [],
+    ),
   );
+  refuseAll(problems.length > 0 ? [...faults, head, ...problems] : faults);
 }
 
 /** State first: what it learns is true whatever becomes of the files. */

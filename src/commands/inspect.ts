@@ -7,10 +7,10 @@ import { graphOf, graphView } from "../inspect/graph.ts";
 import * as reports from "../inspect/reports.ts";
 import { guessed, locate, placesIn } from "../manifest/problem.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
-import { KINDS, compareText } from "../model/address.ts";
+import { KINDS } from "../model/address.ts";
 import { type DesiredResource, resourcesOf } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { type ExitCode, EXIT, TascError, invalid, failed } from "../model/error.ts";
+import { EXIT, invalid, failed } from "../model/error.ts";
 import { fieldsOf } from "../model/fields.ts";
 import { sideBySide } from "../model/live.ts";
 import { targetOf } from "../plan/input.ts";
@@ -161,14 +161,8 @@ export async function listReports(
       ),
     ),
   );
-  const found = all.flatMap((one) =>
-    one.reports.map((report) => ({ target: one.key, report: reports.withoutSecrets(report, one, secrets) })),
-  );
-  const newestFirst = found.toSorted(
-    ({ report: a }, { report: b }) =>
-      compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id),
-  );
-  return reports.reportsView(newestFirst, cut.length === 0);
+  const found = all.flatMap((one) => one.reports.map((report) => reports.reportOf(one, report, secrets)));
+  return reports.reportsView(found, cut.length === 0);
 }
 
 const WHY_CUT: Readonly<Record<reports.ReadReports["end"], string>> = {
@@ -189,8 +183,8 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
   // The path of a report names its target, so each managed one is asked until one has it.
   for (const one of targets)
     try {
-      const report = reports.withoutSecrets(await session.client().getReport(one.id, id), one, secrets);
-      const view = reports.reportView({ target: one.key, report }, addressOf);
+      const report = reports.reportOf(one, await session.client().getReport(one.id, id), secrets);
+      const view = reports.reportView(report, addressOf);
       return junit ? { ...view, format: "junit" } : view;
     } catch (error) {
       const failure = error instanceof ServiceError ? error.failure : undefined;
@@ -207,44 +201,32 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
 
 /** What the service reported of managed targets, oldest first. */
 export async function notifications(
-  options: OptionsOf<"notifications">,
-  { host, console }: Context,
-): Promise<View | ExitCode> {
-  const { follow, interval = 5000, format, target } = options;
+  session: Session,
+  { follow, interval = 5000, format, target }: OptionsOf<"notifications">,
+  { console }: Context,
+): Promise<View> {
   if (follow && format === "json")
     throw invalid(
       "bad-option",
       "--follow prints notifications as they come, which is not a single JSON value; omit one of the two",
     );
-  const ending = new AbortController();
-  const { signal } = ending;
-  const end = (): void => ending.abort();
+  // It changes nothing, so it may end at any moment.
+  const end = () => process.exit(EXIT.interrupted);
   if (follow) process.once("SIGINT", end).once("SIGTERM", end);
-  try {
-    return await withSession(options, follow ? { ...host, signal } : host, async (session) => {
-      const { targets, addressOf } = await managedTargets(session, target);
-      const seen = new Set<string>();
-      const readNew = async (): Promise<readonly reports.TargetNotification[]> => {
-        const lists = await sideBySide(
-          targets.map(async ({ key, id }) =>
-            (await session.client().listNotifications(id)).map((one) => ({ target: key, notification: one })),
-          ),
-        );
-        return reports.newNotifications(lists.flat(), seen);
-      };
-      if (!follow) return reports.notificationsView(await readNew(), addressOf);
-      while (!signal.aborted) {
-        const fresh = await readNew();
-        if (fresh.length > 0) console.show(reports.laterView(fresh, addressOf));
-        await delay(interval, undefined, { signal }).catch(() => undefined);
-      }
-      return EXIT.interrupted;
-    });
-  } catch (error) {
-    if (signal.aborted && error instanceof TascError && error.reason === "interrupted")
-      return EXIT.interrupted;
-    throw error;
-  } finally {
-    process.off("SIGINT", end).off("SIGTERM", end);
+  const { targets, addressOf } = await managedTargets(session, target);
+  const seen = new Set<string>();
+  const readNew = async (): Promise<readonly reports.TargetNotification[]> => {
+    const lists = await sideBySide(
+      targets.map(async ({ key, id }) =>
+        (await session.client().listNotifications(id)).map((one) => ({ ...one, target: key })),
+      ),
+    );
+    return reports.newNotifications(lists.flat(), seen);
+  };
+  if (!follow) return reports.notificationsView(await readNew(), addressOf);
+  for (;;) {
+    const fresh = await readNew();
+    if (fresh.length > 0) console.show(reports.laterView(fresh, addressOf));
+    await delay(interval);
   }
 }

@@ -135,14 +135,17 @@ export function insideFolder(flags: string, description: string, otherwise: stri
 }
 
 /** A positional argument that must be there. */
-export function argument(name: `<${string}>`, description: string): Option<string>;
-export function argument<const C extends string>(
-  name: `<${string}>`,
+export function argument(flags: `<${string}>`, description: string): Option<string> {
+  return { flags, description, read: (raw) => textIn(raw) ?? "" };
+}
+
+/** The same, of which the parser has made sure that it is one of these. */
+export function oneOf<const C extends string>(
+  flags: `<${string}>`,
   description: string,
-  choices: readonly C[],
-): Option<C>;
-export function argument(flags: string, description: string, choices?: readonly string[]): Option<string> {
-  return { flags, description, read: (raw) => textIn(raw) ?? "", ...(choices && { choices }) };
+  choices: readonly [C, ...C[]],
+): Option<C> {
+  return { flags, description, choices, read: (raw) => choices.find((one) => one === raw) ?? choices[0] };
 }
 
 interface Addressed extends AddressParts {

@@ -16,9 +16,9 @@ import { NO_DOCUMENT } from "../state/backend.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
 import { survey } from "../app/plan.ts";
-import { type SavedPlan, readPlanFile, requestOf, withSavedPlan } from "../app/saved-plan.ts";
+import { type SavedPlan, requestOf, withSavedPlan } from "../app/saved-plan.ts";
 import type { Host, Opened } from "../app/project.ts";
-import { type Session, inSession, withSession } from "../app/session.ts";
+import { type Session, inSession } from "../app/session.ts";
 import { seedOf } from "../app/snapshot.ts";
 import type { Context } from "./context.ts";
 import { startLocalService } from "./serve.ts";
@@ -33,18 +33,10 @@ const WAIT = 5 * 60_000;
  * One call goes out at a time, so that the order is always the same.
  */
 export async function rehearse(options: OptionsOf<"rehearse">, { host }: Context): Promise<View> {
-  return options.file === undefined
-    ? withSession(options, host, (session) => rehearseIn(session, options))
-    : withSavedPlan(readPlanFile(options.file, host), options, host, (session, saved) =>
-        rehearseIn(session, options, saved),
-      );
+  return withSavedPlan(options.file, options, host, (session, saved) => rehearseIn(session, options, saved));
 }
 
-async function rehearseIn(
-  session: Session,
-  options: OptionsOf<"rehearse">,
-  saved?: SavedPlan,
-): Promise<View> {
+async function rehearseIn(session: Session, options: OptionsOf<"rehearse">, saved?: SavedPlan) {
   const scope = saved === undefined ? options : requestOf(saved).scope;
   const found = await survey(session, scope);
   const { states, strays } = found.remembered;
@@ -73,12 +65,9 @@ async function rehearseIn(
     };
     const applied = await inSession(opened, watching, async (copy) => {
       const { baseUrl } = copy.settings;
-      const { overridePolicy } = options;
       const result = await applyProject(
         copy,
-        saved === undefined
-          ? { ...options, wait: WAIT }
-          : { saved: { ...saved, plan: { ...saved.plan, baseUrl } }, overridePolicy, wait: WAIT },
+        { ...options, wait: WAIT, saved: saved && { ...saved, plan: { ...saved.plan, baseUrl } } },
         {
           reviewed: async ({ plan }) => {
             const errors = plan.diagnostics.filter(({ severity }) => severity === "error");

@@ -108,14 +108,22 @@ function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json)
     ["baseUrl", line(head.baseUrl)],
     ["createdAt", line(head.createdAt)],
     ["states", list(head.states.map(stateJson))],
-    ["targets", list(head.targets.map((target) => targetJson(target, secrets)))],
+    ["targets", list(head.targets.map((target) => targetJson(target, head.read, secrets)))],
     ["read", list(head.read)],
   ];
   return `{\n${members.map(([name, text]) => `  "${name}": ${text},\n`).join("")}  "testCases": [`;
 }
 
-function targetJson({ id, app, environments }: LiveTarget, secrets: SecretFields): JsonObject {
-  const inner = environments.map((environment) => withoutFields(defined({ ...environment }), secrets));
+/** Of a target whose test cases were not read, nobody here knows what is secret in it: it keeps what it is told by. */
+function targetJson(
+  { id, app, environments }: LiveTarget,
+  read: SnapshotHead["read"],
+  secrets: SecretFields,
+): JsonObject {
+  const shown = read.includes(id)
+    ? environments
+    : environments.map((environment) => ({ ...environment, discoveryUrl: undefined }));
+  const inner = shown.map((environment) => withoutFields(defined({ ...environment }), secrets));
   return { ...withoutFields({ id, app }, secrets), environments: inner };
 }
 

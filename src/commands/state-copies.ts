@@ -47,7 +47,7 @@ export async function pushState(session: Session, options: OptionsOf<"state push
   const { file, force } = options;
   const backup = readBackup(session, file);
   const targets = [...backup.keys()];
-  await withDocuments(session, targets, "tasc state push", options, async (documents) => {
+  await withDocuments(session, targets, "tasc state push", options, async (...documents) => {
     const next = documents.flatMap((document) => {
       const given = backup.get(document.key.target);
       return given === undefined ? [] : [{ document, ...given }];
@@ -146,7 +146,7 @@ async function migrate(session: Session, file: string, options: OptionsOf<"state
         const original = states.get(target)?.state;
         return there !== undefined && original !== undefined && textOf(there) === textOf(original);
       };
-      const copied = await withDocuments(session, [...states.keys()], why, options, async (documents) => {
+      const copied = await withDocuments(session, [...states.keys()], why, options, async (...documents) => {
         const open = documents.filter(({ stored, key }) => !isCopy(stored, key.target));
         const other = open.find(({ stored }) => stored !== undefined);
         if (other !== undefined)

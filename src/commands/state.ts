@@ -7,7 +7,6 @@ import { DELETED } from "../model/fields.ts";
 import { defined } from "../model/json.ts";
 import { type BatchRecord, type State, emptyState } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
-import type { Fingerprinter } from "../plan/input.ts";
 import { batchContent } from "../plan/resources.ts";
 import type { Section, View } from "../render/view.ts";
 import { count, kindNoun } from "../render/words.ts";
@@ -15,7 +14,6 @@ import { type DocumentKey, type LockInfo, NO_DOCUMENT } from "../state/backend.t
 import {
   bindAddress,
   forgetAddress,
-  forgetTarget,
   idTaken,
   knownAddresses,
   knows,
@@ -42,13 +40,13 @@ export interface LockedDocument {
   readonly replace: (state: State) => Promise<void>;
 }
 
-/** Does the work while the documents of these targets are locked; it gets them in the order of the targets. */
+/** Does the work while the documents of these targets are locked; it gets one for each, in the order of the targets. */
 export async function withDocuments<T>(
   session: Session,
   targets: readonly string[],
   why: string,
   { lockTimeout = 0 }: Pick<OptionsOf<"state mv">, "lockTimeout">,
-  work: (documents: readonly LockedDocument[]) => Promise<T>,
+  work: (...documents: readonly LockedDocument[]) => Promise<T>,
 ): Promise<T> {
   const { backend, world } = await session.states();
   const keys = targets.map((target) => session.stateKey(target));
@@ -71,7 +69,7 @@ export async function withDocuments<T>(
       };
     });
     const place = ({ key }: LockedDocument) => targets.indexOf(key.target);
-    return await work(documents.toSorted((a, b) => place(a) - place(b)));
+    return await work(...documents.toSorted((a, b) => place(a) - place(b)));
   } finally {
     await unlockAll(locks);
   }
@@ -79,19 +77,6 @@ export async function withDocuments<T>(
 
 export function serialOf(revision: string | undefined): number | undefined {
   return revision !== undefined && /^\d{1,15}$/.test(revision) ? Number(revision) : undefined;
-}
-
-function withDocument<T>(
-  session: Session,
-  target: string,
-  why: string,
-  options: Parameters<typeof withDocuments>[3],
-  work: (document: LockedDocument) => Promise<T>,
-): Promise<T> {
-  return withDocuments(session, [target], why, options, async ([document]) => {
-    if (document === undefined) throw new TypeError(`the document of ${target} was not locked`);
-    return await work(document);
-  });
 }
 
 /** @throws TascError where no manifest declares the target and there is no state of it */
@@ -226,8 +211,7 @@ export async function moveState(session: Session, options: OptionsOf<"state mv">
       `A resource cannot move to another test target on the service. To rename the target and everything in it:\n  tasc state mv target.${target} target.${to.target}`,
     );
   const targets = isTarget ? [target, to.target] : [target];
-  await withDocuments(session, targets, "tasc state mv", options, async ([old, next]) => {
-    if (old === undefined) throw new TypeError("a document was not locked");
+  await withDocuments(session, targets, "tasc state mv", options, async (old, next?: LockedDocument) => {
     if (next === undefined) return old.replace(moveAddress(old.state, from.address, to.address));
     // The new document first: cut off in between, everything is known twice and the same command ends it.
     await next.replace(moveTarget(old.state, to.target, next.stored));
@@ -242,9 +226,9 @@ export async function moveState(session: Session, options: OptionsOf<"state mv">
 export async function removeState(session: Session, options: OptionsOf<"state rm">): Promise<View> {
   const { address, kind, target } = options.address;
   const whole = kind === "target";
-  const forgotten = await withDocument(session, target, "tasc state rm", options, async (document) => {
-    const { state, replace } = document;
-    const next = whole ? forgetTarget(state, address) : forgetAddress(state, address);
+  const why = "tasc state rm";
+  const forgotten = await withDocuments(session, [target], why, options, async ({ state, replace }) => {
+    const next = forgetAddress(state, address);
     const gone = whole ? knownAddresses(state) : [address];
     session.host.warn(consequences(state, gone));
     await replace(next);
@@ -291,18 +275,15 @@ export async function markState(session: Session, options: OptionsOf<"state mark
       `${address} is not a batch generation of this project`,
       "Addresses of batch generations look like batchGeneration.shop.spring.",
     );
-  await withDocument(session, target, "tasc state mark", options, async ({ state, replace }) => {
-    const record = { status, ...contentOf(resource, session.fingerprints) };
+  await withDocuments(session, [target], "tasc state mark", options, async ({ state, replace }) => {
+    const record = { status, ...contentOf(resource, session) };
     await replace(applyEvents(state, [{ type: "batch", address, record }]));
   });
   const json = { stage: session.settings.stage, address, status };
   return { json, text: [[`${address} is marked ${status}.`]] };
 }
 
-function contentOf(
-  resource: DesiredResource,
-  fingerprints: Fingerprinter | undefined,
-): { readonly content?: string } {
+function contentOf(resource: DesiredResource, { fingerprints }: Session): { readonly content?: string } {
   if (fingerprints === undefined || Object.values(resource.fields).some(isUnknown)) return {};
   return { content: batchContent(fingerprints, resource) };
 }
@@ -366,48 +347,53 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
       "Batch generations have no id and cannot be bound",
       `The API cannot read batch generations. Record whether it ran:\n  tasc state mark ${address} done`,
     );
-  const before = await withDocument(session, target, "tasc state bind", options, async (document) => {
-    const { state, stored, replace } = document;
-    // The checks that need no call come first; then the service is asked; then it is bound.
-    const declared = session.desired.targets.find(({ key }) => key === target);
-    if (declared === undefined && stored === undefined)
-      throw invalid(
-        "unknown-target",
-        `There is no target ${target}`,
-        "No manifest declares it and state does not contain it. Declare it first, or correct the address.",
-      );
-    const resources = session.desired.targets.flatMap(resourcesOf);
-    const byHand = resources.find((one) => one.id === id && one.address !== address);
-    if (byHand !== undefined)
-      throw failed(
-        "id-in-manifest",
-        `${id} is the \`id:\` of ${byHand.address}`,
-        "Remove it from that manifest first.",
-      );
-    const { backend } = await session.states();
-    const others = (await backend.list(stage)).filter((other) => other !== target);
-    for (const { bindings } of (await session.readStates(others)).values())
-      for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
-    await mustBeListed(session, options, state);
-    // What a target that gets its first binding starts with.
-    const batches =
-      declared?.batchGenerations.filter((one) => !state.batchGenerations.has(one.address)) ?? [];
-    const held = batches.map((batch) => {
-      const record = { status: "held", ...contentOf(batch, session.fingerprints) } as const;
-      return { type: "batch", address: batch.address, record } as const;
-    });
-    const next = bindAddress(state, address, id, held);
-    if (!resources.some((one) => one.address === address))
-      session.host.warn([
-        warning(
-          "bound-undeclared",
-          `No manifest declares ${address}`,
-          "It was bound anyway; plans list it as orphaned until a manifest declares it.",
-        ),
-      ]);
-    await replace(next);
-    return stored?.bindings.get(address)?.id;
-  });
+  const before = await withDocuments(
+    session,
+    [target],
+    "tasc state bind",
+    options,
+    async ({ state, stored, replace }) => {
+      // The checks that need no call come first; then the service is asked; then it is bound.
+      const declared = session.desired.targets.find(({ key }) => key === target);
+      if (declared === undefined && stored === undefined)
+        throw invalid(
+          "unknown-target",
+          `There is no target ${target}`,
+          "No manifest declares it and state does not contain it. Declare it first, or correct the address.",
+        );
+      const resources = session.desired.targets.flatMap(resourcesOf);
+      const byHand = resources.find((one) => one.id === id && one.address !== address);
+      if (byHand !== undefined)
+        throw failed(
+          "id-in-manifest",
+          `${id} is the \`id:\` of ${byHand.address}`,
+          "Remove it from that manifest first.",
+        );
+      const { backend } = await session.states();
+      const others = (await backend.list(stage)).filter((other) => other !== target);
+      for (const { bindings } of (await session.readStates(others)).values())
+        for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
+      await mustBeListed(session, options, state);
+      // What a target that gets its first binding starts with.
+      const batches =
+        declared?.batchGenerations.filter((one) => !state.batchGenerations.has(one.address)) ?? [];
+      const held = batches.map((batch) => {
+        const record = { status: "held", ...contentOf(batch, session) } as const;
+        return { type: "batch", address: batch.address, record } as const;
+      });
+      const next = bindAddress(state, address, id, held);
+      if (!resources.some((one) => one.address === address))
+        session.host.warn([
+          warning(
+            "bound-undeclared",
+            `No manifest declares ${address}`,
+            "It was bound anyway; plans list it as orphaned until a manifest declares it.",
+          ),
+        ]);
+      await replace(next);
+      return stored?.bindings.get(address)?.id;
+    },
+  );
   const instead = before === undefined || before === id ? "" : ` It was bound to ${before}.`;
   return {
     json: { stage, address, id, before: before ?? null },

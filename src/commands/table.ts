@@ -22,6 +22,7 @@ import {
   isArgument,
   links,
   list,
+  oneOf,
   pairs,
   parsed,
   readOptions,
@@ -171,7 +172,7 @@ const TABLE = {
       "tasc new testCase shop.checkout": "add a test case to the target shop",
     },
     options: {
-      kind: argument("<kind>", "kind of resource to add", KINDS),
+      kind: oneOf("<kind>", "kind of resource to add", KINDS),
       address: argument(
         "<address>",
         "address: `shop` for a target, `shop.checkout` for a resource of that target",
@@ -486,7 +487,7 @@ const TABLE = {
     },
     options: {
       address: address("<address>", "address of a batch generation"),
-      what: argument("<what>", "whether the batch generation ran", ["done", "undone"]),
+      what: oneOf("<what>", "whether the batch generation ran", ["done", "undone"]),
       ...STATE_EDIT,
     },
   },
@@ -603,7 +604,7 @@ const TABLE = {
       'eval "$(tasc completion zsh)"': "enable completion; add this to ~/.zshrc, after compinit",
       "tasc completion fish > ~/.config/fish/completions/tasc.fish": "enable completion; run once",
     },
-    options: { shell: argument("<shell>", "shell to complete for", ["bash", "zsh", "fish"]) },
+    options: { shell: oneOf("<shell>", "shell to complete for", ["bash", "zsh", "fish"]) },
   },
 } satisfies Readonly<Record<string, CommandRow>>;
 
@@ -670,7 +671,7 @@ const RUN: { readonly [N in Name]: Run<N> } = {
   graph: inProject(async () => (await import("./inspect.ts")).graph, NO_SECRETS),
   "reports list": inProject(async () => (await import("./inspect.ts")).listReports),
   "reports show": inProject(async () => (await import("./inspect.ts")).showReport),
-  notifications: async (...call) => (await import("./inspect.ts")).notifications(...call),
+  notifications: inProject(async () => (await import("./inspect.ts")).notifications),
   history: inProject(async () => (await import("./state.ts")).history, STATE),
   "state list": inProject(async () => (await import("./state.ts")).listState, STATE),
   "state show": inProject(async () => (await import("./state.ts")).showState, STATE),

@@ -3,28 +3,29 @@ import { carryOut } from "../edit/rewrite-view.ts";
 import { newestFinished } from "../inspect/reports.ts";
 import { StageView, diffStages, stageDiffView } from "../inspect/stages.ts";
 import { MISSING_SECRET } from "../manifest/interpolation.ts";
-import { readProject, resolveProject } from "../manifest/load.ts";
+import { resolveProject } from "../manifest/load.ts";
 import { didYouMean, hasErrors, nearest, placesIn } from "../manifest/problem.ts";
 import { stagesInWords, stagesOf } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
 import { EXIT, type TascError, invalid, failed } from "../model/error.ts";
+import { isUnknown } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
+import { hasEnded } from "../plan/record.ts";
 import type { View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
 import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
 import { historyOf } from "../app/history.ts";
 import { checkRequest, survey } from "../app/plan.ts";
-import { type Host, invalidProject, openFolder } from "../app/project.ts";
+import { type Host, invalidProject, readFolder } from "../app/project.ts";
 import { withSession } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** A project read once and seen in two of its stages; no secret need be there, and nothing is called. */
 async function openTwoStages(options: OptionsOf<"diff" | "promote">, host: Host) {
-  const { root, env, folder } = openFolder(options, host);
-  const reading = await readProject(folder);
+  const { root, env, folder, reading } = await readFolder(options, host);
   const { project } = reading;
   if (project === undefined) throw await invalidProject(reading, reading.problems);
   const stages = stagesOf(project);
@@ -151,9 +152,23 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
       const report = await reportOf(session.client(), target, matched);
       reports.push({ target, report: report?.id ?? null });
       const idOf = (address: Address): string | undefined => matched?.matches.get(address)?.live?.id;
-      const isApplied = (address: Address): boolean => !pending.has(address);
+      const whyUntested = (address: Address): string | undefined => {
+        if (pending.has(address)) return "it is not as its manifest says; apply it there first";
+        const discovery = matched?.matches.get(address)?.live?.discovery;
+        const generating = matched?.state?.bindings.get(address)?.generating;
+        if (discovery !== undefined && generating !== undefined) {
+          const ranBefore = Date.parse(report?.createdAt ?? "") <= Date.parse(discovery.updatedAt ?? "");
+          if (ranBefore || !hasEnded(discovery, generating))
+            return "it has not run since its discovery ended; wait for that with `tasc apply --wait`";
+        }
+        const { fields = {} } = matched?.resources.get(address) ?? {};
+        const isKnown = session.fingerprints !== undefined && !Object.values(fields).some(isUnknown);
+        return isKnown
+          ? undefined
+          : "a secret is missing, so whether it is as its manifest says is not known";
+      };
       const own = addresses.filter((address) => targetOf(address) === target);
-      refused.push(...refusedBy(own, idOf, report, isApplied, (address) => applied.get(address)));
+      refused.push(...refusedBy(own, idOf, report, whyUntested, (address) => applied.get(address)));
     }
     // Of these, any report counts.
     return { refused, reports, neverApplied: addresses.filter((address) => !applied.has(address)) };

@@ -191,21 +191,22 @@ export interface Refused {
 /**
  * The test cases that have not passed. One that ran more than once has passed if it did each time.
  * @param report the newest of the target that has finished, if any
- * @param isApplied whether it is as its manifest says: a report tells nothing of what is not applied
+ * @param whyUntested why it may not be as its manifest says, if it may not: a report tells nothing of what is not applied
  * @param appliedAt when the last apply that touched a test case began, ISO 8601; nothing where none is known
  */
 export function refusedBy(
   addresses: readonly Address[],
   idOf: (address: Address) => string | undefined,
   report: LiveReport | undefined,
-  isApplied: (address: Address) => boolean,
+  whyUntested: (address: Address) => string | undefined,
   appliedAt: (address: Address) => string | undefined,
 ): readonly Refused[] {
   return addresses.flatMap((address): readonly Refused[] => {
     const missing = (why: string): readonly Refused[] => [{ address, outcome: "missing", why }];
     const id = idOf(address);
     if (id === undefined) return missing("it is not live there");
-    if (!isApplied(address)) return missing("it is not as its manifest says; apply it there first");
+    const untested = whyUntested(address);
+    if (untested !== undefined) return missing(untested);
     if (report === undefined) return missing("no test report of its target has finished");
     const results = report.results.filter(({ testCaseId }) => testCaseId === id);
     if (results.length === 0) return missing(`it is not in report ${report.id}`);

@@ -6,8 +6,9 @@ import type { MatchedTarget } from "../plan/compare.ts";
 import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { foldAlike } from "../render/fields.ts";
-import { type ChangeView, type PlanMeta, diagnosticJson, whoChanged } from "../render/json.ts";
-import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
+import { CHANGED_BY, type ChangeView, type PlanMeta, diagnosticJson } from "../render/json.ts";
+import { outside } from "../render/redact.ts";
+import { type Block, type Line, type Section, type View, faint, strong } from "../render/view.ts";
 import { byTarget } from "../render/words.ts";
 
 /** What the service changed since the last apply: what is left of a plan when everything the manifests changed is taken away. */
@@ -124,7 +125,10 @@ export function driftView(drift: Drift, options: DriftOptions): View {
 
 function targetSections({ changes, removed }: Drift, { verbose }: DriftOptions): readonly Section[] {
   const drawn = changes.map(({ address, id, fields }): ChangeView => {
-    const shown = fields.map((field) => ({ ...field.drawn, who: whoChanged(field.changedBy) }));
+    const shown = fields.map((field) => ({
+      ...field.drawn,
+      who: field.changedBy && CHANGED_BY[field.changedBy],
+    }));
     return { address, action: "update", id, fields: shown, calls: [], followUps: [] };
   });
   const entries: readonly { readonly address: Address; readonly block: Block }[] = [

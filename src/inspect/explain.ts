@@ -19,20 +19,13 @@ import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
 import { type MatchedTarget, display, folderNames, readField } from "../plan/compare.ts";
 import { type Fingerprinter, targetOf } from "../plan/input.ts";
+import { NAMED_BY } from "../plan/match.ts";
 import { changedBy, keyHolds, mayHoldSecret, memoryOf, unwrittenParts } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { placeText } from "../render/diagnostics.ts";
 import { callJson, diagnosticJson } from "../render/json.ts";
-import {
-  type Block,
-  type Line,
-  Outside,
-  type Section,
-  type View,
-  faint,
-  outside,
-  strong,
-} from "../render/view.ts";
+import { Outside, outside } from "../render/redact.ts";
+import { type Block, type Line, type Section, type View, faint, strong } from "../render/view.ts";
 import { PROBLEM_SIGN, SIGNS, count, groupBy } from "../render/words.ts";
 import type { PlaceOf } from "./stages.ts";
 
@@ -94,7 +87,7 @@ export function explain(request: ExplainRequest): View {
     .filter(({ name }) =>
       request.fields.length === 0 ? resource.fields[name] !== undefined : request.fields.includes(name),
     )
-    .map((field) => explainField(field, facts));
+    .map((field) => explainField({ ...facts, field, value: resource.fields[field.name] }));
   const sign: Line =
     action === "problem"
       ? [{ style: "error", text: PROBLEM_SIGN }, " "]
@@ -131,13 +124,6 @@ function row(label: string, line: Line): Block {
   return { label: ["  ", faint(label)], column: 10, beside: line };
 }
 
-const FOUND_BY: Readonly<Record<Kind, string>> = {
-  target: "`app`",
-  environment: "`discoveryUrl`",
-  testCase: "`description`",
-  batchGeneration: "",
-};
-
 /** How it is known which live resource an address means, or why there is none. */
 function foundBy({ resource, matched, id, bound }: Facts): string {
   const { kind, key, address, fields, id: byHand } = resource;
@@ -145,10 +131,10 @@ function foundBy({ resource, matched, id, bound }: Facts): string {
   if (matched !== undefined && kind === "batchGeneration") return "the interface shows no batch generations";
   if (id !== undefined && byHand !== undefined) return "by `id:` in the manifest";
   if (id !== undefined && bound === id) return "by its id in state";
-  if (id !== undefined) {
+  if (id !== undefined && kind !== "batchGeneration") {
     const isDefault = kind === "environment" && key === "default";
-    const name = fields["externalId"] === undefined ? FOUND_BY[kind] : "`externalId` or `description`";
-    return `by its ${isDefault ? "type, DEFAULT" : name}; an apply binds it`;
+    const names = `${fields["externalId"] === undefined ? "" : "`externalId` or "}\`${NAMED_BY[kind]}\``;
+    return `by its ${isDefault ? "type, DEFAULT" : names}; an apply binds it`;
   }
   if (matched === undefined) return "not bound yet; without --offline, the service is asked";
   if (match === undefined) return "no unambiguous match";
@@ -192,17 +178,18 @@ const NOT_RUN = {
   undone: "Nothing is planned.",
 } as const;
 
-function explainField(field: Field, facts: Facts) {
-  const { name, path } = field;
-  const value = facts.resource.fields[name];
-  const changes = (facts.change?.fields ?? []).filter((one) => startsWith(one.path, path));
-  const live = liveText(field, value, facts);
+type FieldFacts = Facts & { readonly field: Field; readonly value: Value | undefined };
+
+function explainField(facts: FieldFacts) {
+  const { field, value, change } = facts;
+  const changes = (change?.fields ?? []).filter(({ path }) => startsWith(path, field.path));
+  const live = liveText(facts);
   return {
-    name,
-    ...sourcesOf(field, value, facts),
+    name: field.name,
+    ...sourcesOf(facts),
     value: value === undefined ? undefined : new Outside(shownValue(value)),
     ...live,
-    remembered: rememberedOf(field, value, facts),
+    remembered: rememberedOf(facts),
     changes: changes.map(({ path: at, before, after, sensitive, changedBy: by }) => ({
       path: at,
       before: outside(before),
@@ -210,7 +197,7 @@ function explainField(field: Field, facts: Facts) {
       sensitive,
       changedBy: by,
     })),
-    why: whyField(field, value, changes, live.live !== undefined, facts),
+    why: whyField(facts, changes.length > 0, live.live !== undefined),
   };
 }
 
@@ -240,7 +227,9 @@ const ROLES = {
 } as const;
 
 /** The layers that give a field a value, lowest first, and the interpolations of those that count, each once. */
-function sourcesOf({ path }: Field, value: Value | undefined, facts: Facts) {
+function sourcesOf(facts: FieldFacts) {
+  const { value } = facts;
+  const { path } = facts.field;
   const isHidden =
     value !== undefined &&
     (isValueObject(value) ? Object.values(value).every(isSensitive) : isSensitive(value));
@@ -307,7 +296,7 @@ function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boo
     case "secret":
       return env[part.name] ? SENSITIVE : "not set";
     case "file":
-      return `the text of ${part.path}`;
+      return `the text of ${part.name}`;
     case "var": {
       const variable = vars.get(part.name);
       if (variable === undefined) return "not defined";
@@ -323,13 +312,7 @@ function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boo
   }
 }
 
-function liveText(
-  field: Field,
-  value: Value | undefined,
-  { planned, resource, live, memory, matched }: Facts,
-):
-  | { readonly live: Outside; readonly liveNote?: never }
-  | { readonly live?: never; readonly liveNote: string } {
+function liveText({ field, value, planned, resource, live, memory, matched }: FieldFacts) {
   if (planned === undefined) return { liveNote: "the service was not asked" };
   if (resource.kind === "batchGeneration") return { liveNote: "the service cannot show batch generations" };
   if (live === undefined) return { liveNote: "there is no live resource" };
@@ -360,11 +343,7 @@ const MOVED = {
 } as const;
 
 /** What state can tell of a field, as a sentence. It holds no values, so it can only tell what is the same. */
-function rememberedOf(
-  field: Field,
-  value: Value | undefined,
-  { resource, memory, state, fingerprints, live }: Facts,
-): string {
+function rememberedOf({ field, value, resource, memory, state, fingerprints, live }: FieldFacts): string {
   if (resource.kind === "batchGeneration") {
     const status = state?.batchGenerations.get(resource.address)?.status;
     return status === undefined ? "nothing" : `its content as a whole, ${status}`;
@@ -391,14 +370,9 @@ function rememberedOf(
   return `a different value was last sent${names.length === 0 ? "" : ` for ${names.join(", ")}`}`;
 }
 
-/** Why a field is sent, or why it is not: the first that holds. `changes` are those of this field. */
-function whyField(
-  field: Field,
-  value: Value | undefined,
-  changes: Change["fields"],
-  shown: boolean,
-  { planned, problem, resource, live, change, memory }: Facts,
-): string {
+/** Why a field is sent, or why it is not: the first that holds. */
+function whyField(facts: FieldFacts, changes: boolean, shown: boolean): string {
+  const { field, value, planned, problem, resource, live, change, memory } = facts;
   const recorded = memory?.binding?.fields[field.name] !== undefined;
   if (value === undefined) return "It is not declared, so it is not managed and nothing is sent.";
   if (isUnknown(value)) return "A secret is missing, so it is neither compared nor sent.";
@@ -408,7 +382,7 @@ function whyField(
     return `It is sent when the batch generation runs, which is ${change === undefined ? "not " : ""}planned.`;
   if (live === undefined && change === undefined) return "It does not exist, and no creation is planned.";
   if (change?.action === "create") return whyCreated(field, value, change);
-  if (changes.length > 0) {
+  if (changes) {
     if (field.generates) return "The prompt differs, so it is sent, and the service generates again.";
     if (shown) return "The live value differs, so it is sent.";
     if (field.compare === "folder")
@@ -462,7 +436,7 @@ export function explainCode(name: string): View {
       `No diagnostic has the code ${name}`,
       `Addresses look like testCase.shop.login, and codes like unknown-key.${guessed(name, ERROR_CODES.keys())}`,
     );
-  const { title, explanation, remedy } = entry;
+  const [title, explanation, remedy] = entry;
   return {
     json: { formatVersion: "1.0", code: name, title, explanation, remedy },
     text: [

@@ -5,11 +5,11 @@ import type { State } from "../model/state.ts";
 import { SENSITIVE } from "../model/value.ts";
 import type { SecretFields } from "../plan/memory.ts";
 import { html, xmlAttribute } from "../render/escape.ts";
+import { Outside } from "../render/redact.ts";
 import {
   type Block,
   type Line,
   type Markup,
-  Outside,
   type Section,
   type View,
   faint,
@@ -40,17 +40,18 @@ export async function newestFinished(
   return { report, unsure: end !== "end" && (report === undefined || !goesDown(reports)) };
 }
 
-/** Without the names and the address that may show a secret of before. @param target that the report is of */
-export function withoutSecrets(
+/** A report with the key of its target, and without the names and the address that may show a secret of before. */
+export function reportOf(
+  { key, environments }: Pick<LiveTarget, "environments"> & { readonly key: string },
   report: LiveReport,
-  { environments }: Pick<LiveTarget, "environments">,
   secrets: SecretFields,
-): LiveReport {
+) {
   const mayShow = (id: string | undefined, field: string): boolean =>
     secrets.get(id)?.includes(field) === true;
   const ranAtSecret = environments.some(({ id }) => mayShow(id, "discoveryUrl"));
   return {
     ...report,
+    target: key,
     executionUrl: ranAtSecret ? SENSITIVE : report.executionUrl,
     results: report.results.map((one) =>
       mayShow(one.testCaseId, "description") ? { ...one, name: SENSITIVE } : one,
@@ -58,7 +59,7 @@ export function withoutSecrets(
   };
 }
 
-export type TargetReport = { readonly target: string; readonly report: LiveReport };
+type TargetReport = ReturnType<typeof reportOf>;
 
 /** What was read of a target's reports, and why it ended there. */
 export interface ReadReports {
@@ -97,7 +98,7 @@ function goesDown(reports: readonly LiveReport[]): boolean {
   return isSorted && (times[0] ?? "") > (times.at(-1) ?? "");
 }
 
-function newestFirst(reports: readonly LiveReport[]): readonly LiveReport[] {
+function newestFirst<T extends LiveReport>(reports: readonly T[]): readonly T[] {
   return reports.toSorted(
     (a, b) => compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id),
   );
@@ -108,30 +109,27 @@ export function newNotifications(
   notifications: readonly TargetNotification[],
   seen: Set<string>,
 ): readonly TargetNotification[] {
-  const fresh = notifications.filter(({ notification }) => !seen.has(notification.id));
-  for (const { notification } of fresh) seen.add(notification.id);
-  return fresh.toSorted(
-    ({ notification: a }, { notification: b }) =>
-      compareText(a.createdAt, b.createdAt) || compareText(a.id, b.id),
-  );
+  const fresh = notifications.filter(({ id }) => !seen.has(id));
+  for (const { id } of fresh) seen.add(id);
+  return fresh.toSorted((a, b) => compareText(a.createdAt, b.createdAt) || compareText(a.id, b.id));
 }
 
-export type TargetNotification = { readonly target: string; readonly notification: LiveNotification };
+export type TargetNotification = LiveNotification & { readonly target: string };
 
 export function notificationsView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
   const rows = notifications.map((one) => notificationCells(one, addressOf));
   return {
     json: {
       formatVersion: "1.0",
-      notifications: notifications.map(({ target, notification }) => ({
-        id: notification.id,
+      notifications: notifications.map(({ id, target, type, createdAt, updatedAt, payload, ack = null }) => ({
+        id,
         target,
-        type: notification.type,
-        createdAt: notification.createdAt,
-        updatedAt: notification.updatedAt,
-        address: addressOf(testCaseIn(notification)) ?? null,
-        payload: new Outside(notification.payload),
-        ack: notification.ack ?? null,
+        type,
+        createdAt,
+        updatedAt,
+        address: addressOf(testCaseIn(payload)) ?? null,
+        payload: new Outside(payload),
+        ack,
       })),
     },
     text: [table(["CREATED", "TARGET", "TYPE", "ABOUT"], rows, "No notifications.")],
@@ -147,22 +145,21 @@ export function laterView(notifications: readonly TargetNotification[], addressO
   return { json: null, text: [notifications.map((one) => notificationCells(one, addressOf).join("  "))] };
 }
 
-function notificationCells({ target, notification }: TargetNotification, addressOf: AddressOf) {
-  const about = addressOf(testCaseIn(notification)) ?? JSON.stringify(notification.payload);
-  return [notification.createdAt, target, notification.type, about];
+function notificationCells({ createdAt, target, type, payload }: TargetNotification, addressOf: AddressOf) {
+  return [createdAt, target, type, addressOf(testCaseIn(payload)) ?? JSON.stringify(payload)];
 }
 
 /** The only key of a payload that is described (service-api.md, "Notification"). */
-function testCaseIn({ payload }: LiveNotification): string | undefined {
-  const id = payload["testCaseId"];
+function testCaseIn({ testCaseId: id }: LiveNotification["payload"]): string | undefined {
   return typeof id === "string" ? id : undefined;
 }
 
-/** Reports as a table, as they are given. @param complete whether the service gave all */
+/** Reports as a table, the newest first. @param complete whether the service gave all */
 export function reportsView(reports: readonly TargetReport[], complete: boolean): View {
-  const rows = reports.map(({ target, report }) => [
+  const sorted = newestFirst(reports);
+  const rows = sorted.map((report) => [
     report.createdAt ?? "-",
-    target,
+    report.target,
     report.status ?? "-",
     countsText(report.results),
     browserText(report) ?? "-",
@@ -172,10 +169,7 @@ export function reportsView(reports: readonly TargetReport[], complete: boolean)
     json: {
       formatVersion: "1.0",
       complete,
-      reports: reports.map((one) => ({
-        ...headJson(one),
-        results: new Outside(countResults(one.report.results)),
-      })),
+      reports: sorted.map((one) => ({ ...headJson(one), results: new Outside(countResults(one.results)) })),
     },
     text: [table(["CREATED", "TARGET", "STATUS", "RESULTS", "BROWSER", "REPORT"], rows, "No reports.")],
   };
@@ -183,11 +177,15 @@ export function reportsView(reports: readonly TargetReport[], complete: boolean)
 
 /** One report: what it is, its results, and what the failed ones say; also as a JUnit report, for CI. */
 export function reportView(shown: TargetReport, addressOf: AddressOf): View {
-  const { results, context } = shown.report;
+  const { results, context } = shown;
   // Failed ones first, then what still waits, then the rest, each by name.
   const rank = ({ status }: LiveResult): number => (status === "FAILED" ? 0 : status === "PASSED" ? 2 : 1);
   const sorted = results
-    .map((result): Named => ({ ...result, title: titleOf(result, addressOf) }))
+    .map((result): Named => {
+      // The address that it is about, or, where nothing here manages the case, what the service calls it.
+      const { name = "", testCaseId: id } = result;
+      return { ...result, title: addressOf(id) ?? [name, id && `(${id})`].filter(Boolean).join(" ") };
+    })
     .toSorted((a, b) => rank(a) - rank(b) || compareText(a.title, b.title));
   const rows = sorted.map(({ status, title, traceUrl }) => [status ?? "-", title, traceUrl ?? "-"]);
   return {
@@ -203,14 +201,21 @@ export function reportView(shown: TargetReport, addressOf: AddressOf): View {
     text: [
       headSection(shown),
       table(["STATUS", "TEST CASE", "TRACE"], rows, "No results."),
-      sorted.flatMap(errorBlocks),
+      sorted.flatMap(({ status = "-", title, errorMessage }): readonly Block[] =>
+        errorMessage === undefined
+          ? []
+          : [
+              [{ style: "error", text: status }, " ", strong(title)],
+              { indent: 2, blocks: [{ lines: errorMessage }] },
+            ],
+      ),
     ],
     documents: { junit: junitReport(shown, sorted) },
   };
 }
 
-function headJson({ target, report }: TargetReport) {
-  const { id, status, createdAt, updatedAt, browser, breakpoint, executionUrl } = report;
+function headJson(report: TargetReport) {
+  const { id, target, status, createdAt, updatedAt, browser, breakpoint, executionUrl } = report;
   return orNull({ id, target, status, createdAt, updatedAt, browser, breakpoint, executionUrl });
 }
 
@@ -235,9 +240,9 @@ function browserText({ browser, breakpoint }: LiveReport): string | undefined {
   return [browser, breakpoint].filter((part) => part !== undefined).join(" ") || undefined;
 }
 
-function headSection({ target, report }: TargetReport): Section {
+function headSection(report: TargetReport): Section {
   const facts: readonly (readonly [name: string, value: string | undefined])[] = [
-    ["target", target],
+    ["target", report.target],
     ["status", `${report.status ?? "-"} (${countsText(report.results)})`],
     ["created", report.createdAt],
     ["updated", report.updatedAt],
@@ -252,24 +257,10 @@ function headSection({ target, report }: TargetReport): Section {
   ];
 }
 
-function errorBlocks({ status = "-", title, errorMessage }: Named): readonly Block[] {
-  if (errorMessage === undefined) return [];
-  return [
-    [{ style: "error", text: status }, " ", strong(title)],
-    { indent: 2, blocks: [{ lines: errorMessage }] },
-  ];
-}
-
 type Named = LiveResult & { readonly title: string };
 
-/** The address that a result is about, or, where nothing here manages the case, what the service calls it. */
-function titleOf({ testCaseId, name = "" }: LiveResult, addressOf: AddressOf): string {
-  const parts = [name, testCaseId === undefined ? "" : `(${testCaseId})`];
-  return addressOf(testCaseId) ?? parts.filter(Boolean).join(" ");
-}
-
 /** What neither passed nor failed is skipped and says so: not ended, or a status that service-api.md does not list. */
-function junitReport({ target, report: { id, createdAt } }: TargetReport, results: readonly Named[]): Markup {
+function junitReport({ target, id, createdAt }: TargetReport, results: readonly Named[]): Markup {
   const [failures = 0, passed = 0] = ["FAILED", "PASSED"].map(
     (wanted) => results.filter(({ status }) => status === wanted).length,
   );

@@ -25,7 +25,8 @@ import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { display } from "../plan/compare.ts";
 import { normalise, ordered } from "../plan/input.ts";
 import { placeText } from "../render/diagnostics.ts";
-import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
+import { outside } from "../render/redact.ts";
+import { type Block, type Line, type Section, type View, faint, strong } from "../render/view.ts";
 import { byTarget, count, groupBy } from "../render/words.ts";
 
 type StageDiff = ReturnType<typeof diffStages>;

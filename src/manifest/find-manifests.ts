@@ -6,13 +6,8 @@ import type { ProjectFolder } from "./files.ts";
 import { type ManifestProblem, manifestProblem } from "./problem.ts";
 import { DEFAULT_MANIFESTS } from "./tables.ts";
 
-export interface FoundManifests {
-  readonly files: readonly string[];
-  readonly problems: readonly ManifestProblem[];
-}
-
 /** The files that `manifests:` means. That there are none is an error, unless the patterns are not `certain`. */
-export function findManifests(folder: ProjectFolder, project: Document, certain: boolean): FoundManifests {
+export function findManifests(folder: ProjectFolder, project: Document, certain: boolean) {
   const sources = patternsOf(project);
   const patterns: Pattern[] = [];
   const problems: ManifestProblem[] = [];
@@ -51,75 +46,62 @@ export function patternsOf(project: Document): readonly string[] {
   return isArray(manifests) ? manifests.filter((item) => typeof item === "string") : DEFAULT_MANIFESTS;
 }
 
-export interface Found {
-  readonly files: readonly string[];
-  /** Symbolic links that patterns matched and that lead out of the project, or nowhere. */
-  readonly escaping: readonly string[];
-  /** Files that patterns matched whose own names, or their folders', begin with a dot. */
-  readonly hidden: readonly string[];
-}
-
 /** Such files often contain credentials, and what is wrong with a manifest is shown with its line. */
 export const HIDDEN = /(?:^|\/)\./;
 
-/** Where a walk is. `above` are the real paths of the links that it came in by. */
+/** Where a walk is, and the patterns that go on there. `above` are the real paths of the links that it came in by. */
 interface Standing {
   readonly path: string;
   readonly real: string;
   readonly above: readonly string[];
+  readonly patterns: MatchedPatterns;
 }
 
-/** Links are followed inside of the project; what is reached in several ways is found once, under the shortest. */
-export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): Found {
+/**
+ * Links are followed inside of the project; what is reached in several ways is found once, under the shortest. Told apart
+ * are links that lead out of the project, or nowhere, and files whose own names, or their folders', begin with a dot.
+ */
+export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
   const found = new Map<string, string>();
   const escaping = new Set<string>();
   const hidden = new Set<string>();
-  /** Links to folders, by the length of their paths. */
-  const links = new Map<number, [place: Standing, progress: MatchedPatterns][]>();
-  const keep = (real: string, path: string): void => {
-    const known = found.get(real);
-    if (HIDDEN.test(real)) hidden.add(path);
-    else if (known === undefined || (path.length - known.length || compareText(path, known)) < 0)
-      found.set(real, path);
-  };
-  const follow = (place: Standing, progress: MatchedPatterns): void => {
-    const { path } = place;
-    const { kind, inside: real } = folder.follow(path);
-    if (!(kind === "folder" ? isOpen(progress) : isComplete(progress))) return;
-    if (real === undefined) escaping.add(path);
-    else if (kind === "file") keep(real, path);
-    else if (kind === "folder") {
-      const isBack = [place.real, ...place.above].some((folder) => `${folder}/`.startsWith(`${real}/`));
-      if (real === "" || isBack) return;
-      const same = links.get(path.length) ?? [];
-      links.set(path.length, same);
-      same.push([{ path, real, above: [...place.above, place.real] }, progress]);
-    }
-  };
-  const enter = (place: Standing, progress: MatchedPatterns): void => {
-    for (const { kind, name } of folder.list(place.path)) {
-      const next = advance(progress, name);
-      if (next.size === 0 || (kind === "file" && !isComplete(next))) continue;
+  /** Links to folders. */
+  let links: Standing[] = [];
+  const enter = (place: Standing): void => {
+    for (const { kind: own, name } of folder.list(place.path)) {
+      const patterns = advance(place.patterns, name);
+      if (patterns.size === 0 || (own === "file" && !isComplete(patterns))) continue;
       const path = below(place.path, name);
-      const real = place.real === place.path ? path : below(place.real, name);
-      if (kind === "link") follow({ path, real, above: place.above }, next);
-      else if (kind === "file") keep(real, path);
-      else if (kind === "folder" && isOpen(next)) enter({ path, real, above: place.above }, next);
+      const at = place.real === place.path ? path : below(place.real, name);
+      const { kind, inside: real } = own === "link" ? folder.follow(path) : { kind: own, inside: at };
+      if (!(kind === "folder" ? isOpen(patterns) : isComplete(patterns))) continue;
+      if (real === undefined) escaping.add(path);
+      else if (kind === "file") {
+        const known = found.get(real);
+        if (HIDDEN.test(real)) hidden.add(path);
+        else if (known === undefined || (path.length - known.length || compareText(path, known)) < 0)
+          found.set(real, path);
+      } else if (kind === "folder" && own === "folder") enter({ path, real, above: place.above, patterns });
+      else if (kind === "folder") {
+        const above = [...place.above, at];
+        const isBack = real === "" || above.some((one) => `${one}/`.startsWith(`${real}/`));
+        if (!isBack) links.push({ path, real, above, patterns });
+      }
     }
   };
-  enter({ path: "", real: "", above: [] }, new Set(patterns));
+  enter({ path: "", real: "", above: [], patterns: new Set(sought) });
   // The shortest first, and each folder once for what is looked for in it: folders with links to one another have more
   // ways between them than anybody could walk.
   const entered = new Map<string, Set<Pattern>>();
-  for (let length = 0; links.size > 0; length++) {
-    const places = links.get(length) ?? [];
-    links.delete(length);
-    for (const [place, progress] of places.toSorted(([a], [b]) => compareText(a.path, b.path))) {
+  for (let length = 0; links.length > 0; length++) {
+    const places = links.filter(({ path }) => path.length === length);
+    if (places.length > 0) links = links.filter(({ path }) => path.length !== length);
+    for (const place of places.toSorted((a, b) => compareText(a.path, b.path))) {
       const known = entered.get(place.real) ?? new Set();
       entered.set(place.real, known);
-      const open = new Set([...progress].filter((pattern) => !known.has(pattern)));
-      for (const pattern of open) known.add(pattern);
-      if (open.size > 0) enter(place, open);
+      const patterns = new Set([...place.patterns].filter((pattern) => !known.has(pattern)));
+      for (const pattern of patterns) known.add(pattern);
+      if (patterns.size > 0) enter({ ...place, patterns });
     }
   }
   const sorted = (paths: Iterable<string>) => [...paths].toSorted(compareText);
@@ -158,15 +140,13 @@ export function compilePattern(
   for (let text = left.pop(); text !== undefined; text = left.pop()) {
     // The innermost first: braces may be over folders, and in one another.
     const [braces = "", options] = /\{([^{}]*,[^{}]*)\}/.exec(text) ?? [];
-    if (options !== undefined) {
-      for (const option of options.split(",")) left.push(text.replace(braces, () => option));
-    }
+    if (options === undefined) {
+      const compiled = compileNames(text);
+      if (typeof compiled === "object" && "fault" in compiled) return compiled;
+      patterns.push(compiled);
+    } else for (const option of options.split(",")) left.push(text.replace(braces, () => option));
     if (left.length + patterns.length > MOST_ALTERNATIVES)
       return { fault: `its braces stand for more than ${MOST_ALTERNATIVES} patterns` };
-    if (options !== undefined) continue;
-    const compiled = compileNames(text);
-    if (typeof compiled === "object" && "fault" in compiled) return compiled;
-    patterns.push(compiled);
   }
   return { patterns };
 }

@@ -48,8 +48,6 @@ type InterpolationProblem = Pick<ManifestProblem, "severity" | "code" | "summary
   readonly origin?: Origin;
 };
 
-type Of<K extends Placeholder["kind"]> = Placeholder & { readonly kind: K };
-
 /** Fills templates for one stage, each once however many resources share it. */
 export class Interpolator {
   readonly #sources: InterpolationSources;
@@ -102,13 +100,16 @@ export class Interpolator {
 
   #placeholder(part: Placeholder): Interpolated {
     if (part.kind === "stage") return plain(this.#sources.stage);
-    if (part.kind === "env") return this.#env(part);
-    if (part.kind === "secret") return this.#secret(part);
-    return part.kind === "file" ? this.#file(part) : this.#variable(part);
+    if (part.kind === "file") return this.#file(part);
+    if (part.kind === "var") return this.#variable(part);
+    const { name, source } = part;
+    if (this.#isReadable(name)) return part.kind === "env" ? this.#env(part) : this.#secret(part);
+    const summary = `The trust file does not allow the variable ${name}`;
+    const detail = `\`${source}\` reads it. Only variables that the file lists under \`variables\` can be read in this stage.`;
+    return failed("untrusted", summary, detail, source);
   }
 
-  #env({ name, fallback, source }: Of<"env">): Interpolated {
-    if (!this.#isReadable(name)) return untrusted(name, source);
+  #env({ name, fallback, source }: Placeholder): Interpolated {
     const value = this.#environment(name);
     if (value !== undefined && ADDRESS_WITH_PASSWORD.test(value)) {
       const detail = `\`${source}\` would show it in plans and messages. Write \`\${secret:${name}}\`.`;
@@ -121,8 +122,7 @@ export class Interpolator {
   }
 
   /** Pipelines hand over a missing secret as an empty one. */
-  #secret({ name, source }: Of<"secret">): Interpolated {
-    if (!this.#isReadable(name)) return untrusted(name, source);
+  #secret({ name, source }: Placeholder): Interpolated {
     const value = this.#environment(name);
     if (value !== undefined && value !== "") {
       this.protect(value);
@@ -138,14 +138,14 @@ export class Interpolator {
   }
 
   /** What a file holds may show, unless it stands where a secret belongs. */
-  #file({ path, source }: Of<"file">): Interpolated {
+  #file({ name: path, source }: Placeholder): Interpolated {
     const file = this.#sources.files.get(path) ?? { fault: "It was not read." };
     if ("text" in file) return { ...plain(file.text), guarded: true, pieces: [file.text] };
     const detail = `\`${source}\`: ${file.fault}`;
     return failed("unreadable-file", `The file ${path} cannot be used`, detail, source);
   }
 
-  #variable({ name, source }: Of<"var">): Interpolated {
+  #variable({ name, source }: Placeholder): Interpolated {
     const known = this.#variables.get(name);
     if (known !== undefined) return known;
     const variable = this.#sources.vars.get(name);
@@ -233,12 +233,6 @@ function failed(
   return { ...plain(""), unknown: true, guarded: true, problems };
 }
 
-function untrusted(name: string, source: string): Interpolated {
-  const summary = `The trust file does not allow the variable ${name}`;
-  const detail = `\`${source}\` reads it. Only variables that the file lists under \`variables\` can be read in this stage.`;
-  return failed("untrusted", summary, detail, source);
-}
-
 /** The pieces of a template in one. `flawed`: there is more to it, which was told of before. */
 function join(pieces: readonly Interpolated[], flawed: boolean): Interpolated {
   const [only] = pieces;
@@ -313,19 +307,30 @@ interface Template {
 
 type TemplatePart = { readonly kind: "text"; readonly text: string } | Placeholder;
 
-export type Placeholder = { readonly source: string } & (
-  | { readonly kind: "env"; readonly name: string; readonly fallback: string | undefined }
-  | { readonly kind: "secret"; readonly name: string }
-  | { readonly kind: "file"; readonly path: string }
-  | { readonly kind: "var"; readonly name: string }
-  | { readonly kind: "stage" }
-);
+export interface Placeholder {
+  readonly kind: keyof typeof NAMES | "stage";
+  /** Of a file its path. */
+  readonly name: string;
+  readonly fallback?: string | undefined;
+  readonly source: string;
+}
 
 type TemplateFault = { readonly source: string; readonly reason: string };
 
-const BODY = /^(env|secret|file|var):(.*)$/s;
-const ENV = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
-const KEY = new RegExp(KEY_PATTERN);
+/** What may stand behind the colon, and what is said of anything else. */
+const NAMES = {
+  env: [
+    /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s,
+    "`env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
+  ],
+  secret: [
+    /^([A-Za-z_][A-Za-z0-9_]*)$/,
+    "`secret:` takes the name of an environment variable: letters, digits and `_`.",
+  ],
+  file: [/^(.*\S.*)$/s, "The path is missing."],
+  var: [new RegExp(`(${KEY_PATTERN})`), "`var:` takes a name under `vars`: letters, digits, `_` and `-`."],
+} as const;
+const KINDS = ["env", "secret", "file", "var"] as const;
 const FORMS =
   "`${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`";
 const ESCAPE = "For a literal `${`, write `$${`.";
@@ -367,37 +372,28 @@ export function parseTemplate(text: string): Template {
 }
 
 function placeholder(source: string, body: string): Placeholder | TemplateFault {
-  if (body === "stage") return { source, kind: "stage" };
-  const fault = (reason: string): TemplateFault => ({ source, reason });
-  const [, kind, rest] = BODY.exec(body) ?? [];
-  if (kind === undefined || rest === undefined) {
-    const guess = nearest(body.trim().split(":", 1)[0] ?? "", ["env", "secret", "file", "var", "stage"]);
+  if (body === "stage") return { source, kind: "stage", name: "" };
+  const kind = KINDS.find((one) => body.startsWith(`${one}:`));
+  if (kind === undefined) {
+    const guess = nearest(body.trim().split(":", 1)[0] ?? "", [...KINDS, "stage"]);
     const meant = guess === "stage" ? "${stage}" : `\${${guess}:…}`;
-    return fault(
-      `An interpolation is ${FORMS}.${didYouMean(guess === undefined ? undefined : meant)} ${ESCAPE}`,
-    );
+    const reason = `An interpolation is ${FORMS}.${didYouMean(guess && meant)} ${ESCAPE}`;
+    return { source, reason };
   }
-  if (rest.includes("${"))
-    return fault("Interpolations cannot be nested. Define the inner one under `vars` and use `${var:name}`.");
-  if (kind === "file")
-    return rest.trim() === "" ? fault("The path is missing.") : { source, kind, path: rest };
-  const [, name, fallback] = ENV.exec(rest) ?? [];
-  if (kind === "env")
-    return name === undefined
-      ? fault(
-          "`env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
-        )
-      : { source, kind, name, fallback };
-  if (kind === "var")
-    return KEY.test(rest)
-      ? { source, kind, name: rest }
-      : fault("`var:` takes a name under `vars`: letters, digits, `_` and `-`.");
-  if (name === rest) return { source, kind: "secret", name };
-  return fault(
-    rest.includes(":-")
-      ? "A secret cannot have a fallback, because the fallback would be readable here."
-      : "`secret:` takes the name of an environment variable: letters, digits and `_`.",
-  );
+  const text = body.slice(kind.length + 1);
+  const [pattern, needed] = NAMES[kind];
+  const [, name, fallback] = pattern.exec(text) ?? [];
+  if (text.includes("${"))
+    return {
+      source,
+      reason: "Interpolations cannot be nested. Define the inner one under `vars` and use `${var:name}`.",
+    };
+  if (name !== undefined) return { source, kind, name, fallback };
+  const isOpen = kind === "secret" && text.includes(":-");
+  const reason = isOpen
+    ? "A secret cannot have a fallback, because the fallback would be readable here."
+    : needed;
+  return { source, reason };
 }
 
 /** The circles in a graph in which each node points to one other at most, each once, from its first member in order and back to it. */

@@ -131,7 +131,7 @@ export async function readProject(
       const templates = findTemplates(document);
       for (const problem of checkDocument(kind, document, templates, stages)) problems.push(problem);
       for (const { template } of templates)
-        for (const part of template.parts) if (part.kind === "file") filesNamed.add(part.path);
+        for (const part of template.parts) if (part.kind === "file") filesNamed.add(part.name);
       const { bom, value } = document;
       const kept = texts ? document : { file, text: "", bom, root: document.root, value };
       if (kind === "target") documents.push(kept);

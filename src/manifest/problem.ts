@@ -84,21 +84,15 @@ const SHORTEST_START = 3;
 /** The candidate that a misspelt word most likely means: a third of its letters may differ; else the first that begins with the word. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const all = [...candidates];
-  const started =
-    word.length < SHORTEST_START ? undefined : all.find((candidate) => candidate.startsWith(word));
-  return nearestByLetters(word, all) ?? started;
-}
-
-function nearestByLetters(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
-  for (const candidate of candidates) {
+  for (const candidate of all) {
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = distanceOf(wanted, candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best;
+  return best ?? all.find((candidate) => word.length >= SHORTEST_START && candidate.startsWith(word));
 }
 
 /** Edits that turn one word into the other; two swapped neighbours count as one (Damerau, optimal alignment). */

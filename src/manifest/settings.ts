@@ -136,10 +136,10 @@ function firstMisplaced(
     }
     const isInHost = /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*)?$/.test(prefix);
     if (!isInHost || part.kind === "secret" || part.kind === "file") return part.source;
-    const name = part.kind === "var" && !before.includes(part.name) ? part.name : undefined;
-    const inner = name === undefined ? undefined : interpolator.variable(name);
-    if (name !== undefined && inner !== undefined)
-      if (firstMisplaced(prefix + inner, interpolator, [...before, name]) !== undefined) return part.source;
+    const { kind, name } = part;
+    const inner = kind === "var" && !before.includes(name) ? interpolator.variable(name) : undefined;
+    if (inner !== undefined && firstMisplaced(prefix + inner, interpolator, [...before, name]) !== undefined)
+      return part.source;
     prefix += inner !== undefined && !isTemplate(inner) ? inner : "x";
   }
   return undefined;
@@ -292,7 +292,7 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
 function isOfCredentials(text: string, context: SettingsContext, before: readonly string[] = []): boolean {
   return placeholdersIn(text).every((part) => {
     if (part.kind === "secret") return CREDENTIAL.test(part.name);
-    if (part.kind === "file") return !context.isCommitted(part.path);
+    if (part.kind === "file") return !context.isCommitted(part.name);
     if (part.kind !== "var" || before.includes(part.name)) return false;
     const inner = context.interpolator.variable(part.name);
     return inner !== undefined && isOfCredentials(inner, context, [...before, part.name]);

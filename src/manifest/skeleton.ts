@@ -1,30 +1,20 @@
-import { type Address, type Kind, addressOf, targetAddress } from "../model/address.ts";
+import { type AddressParts, type Kind, addressOf, targetAddress } from "../model/address.ts";
 import { invalid, failed } from "../model/error.ts";
+import { type Field, TARGET_FIELDS } from "../model/fields.ts";
 import { type Json, isObject } from "../model/json.ts";
 import { type Document } from "./document.ts";
 import { listWords } from "./problem.ts";
 import { patternsOf } from "./find-manifests.ts";
-import { type FieldRow, SECTIONS, TARGET_ROWS } from "./tables.ts";
+import { SECTIONS } from "./tables.ts";
 import { editYaml } from "./yaml/edit.ts";
 import { openSource } from "./yaml/read-slow.ts";
 
-/** A file with a new resource in it. */
-export interface Skeleton {
-  readonly address: Address;
-  readonly file: string;
-  readonly bom: boolean;
-  readonly before: string | undefined;
-  readonly after: string;
-}
-
-type NewResource = { readonly kind: Kind; readonly target: string; readonly key: string | undefined };
-
 /** A new resource with what it needs, and all else that it may have as comments. @throws TascError */
 export function withSkeleton(
-  { kind, target, key = "" }: NewResource,
+  { kind, target, key }: AddressParts,
   project: Document,
   documents: readonly Document[],
-): Skeleton {
+) {
   const own = documents.filter(({ value }) => value.target === target);
   if (kind === "target") return newTarget(target, project, own);
   const address = addressOf(kind, target, key);
@@ -50,25 +40,23 @@ export function withSkeleton(
 
 function exampleOf(kind: Kind, key: string): Record<string, Json> {
   const words = key.replaceAll(/[-_]+/g, " ");
-  switch (kind) {
-    case "environment":
-      return { discoveryUrl: `https://${key.toLowerCase().replaceAll("_", "-")}.example.com` };
-    case "batchGeneration":
-      return { prompt: `Describe what the tests of ${words} cover.` };
-    case "target":
-    case "testCase":
-      return {
-        description: words.charAt(0).toUpperCase() + words.slice(1),
-        discovery: { prompt: "Describe what the test does and what it checks." },
-      };
-  }
+  if (kind === "environment") return { discoveryUrl: exampleUrl(key) };
+  if (kind === "batchGeneration") return { prompt: `Describe what the tests of ${words} cover.` };
+  return {
+    description: words.charAt(0).toUpperCase() + words.slice(1),
+    discovery: { prompt: "Describe what the test does and what it checks." },
+  };
+}
+
+function exampleUrl(key: string): string {
+  return `https://${key.toLowerCase().replaceAll("_", "-")}.example.com`;
 }
 
 /** What else may be declared, as comments below a resource in block style. */
 function withComments(
   text: string,
   path: readonly (string | number)[],
-  fields: readonly FieldRow[],
+  fields: readonly Field[],
   declared: Record<string, Json>,
 ): string {
   const source = openSource(text);
@@ -84,24 +72,24 @@ function withComments(
 }
 
 /** By the first part of a name: what is beside `discovery.prompt` is told with it. */
-function commentsOf(fields: readonly FieldRow[], declared: Record<string, Json>, indent: string): string[] {
+function commentsOf(fields: readonly Field[], declared: Record<string, Json>, indent: string): string[] {
   return fields
     .filter(({ name }) => !Object.hasOwn(declared, name.split(".", 1)[0] ?? ""))
     .map(({ name, description }) => `${indent}# ${name}:  # ${description}`);
 }
 
-function newTarget(target: string, project: Document, own: readonly Document[]): Skeleton {
+function newTarget(target: string, project: Document, own: readonly Document[]) {
   const address = targetAddress(target);
   const [first] = own;
   if (first !== undefined) throw invalid("duplicate", `${address} is already declared in ${first.file}`);
   const file = `${folderOf(project)}${target}.yaml`;
-  const comments = commentsOf(TARGET_ROWS, { app: "" }, "").join("\n");
+  const comments = commentsOf(TARGET_FIELDS, { app: "" }, "").join("\n");
   const after = `target: ${target}
 app: ${target}
 ${comments}
 environments:
   default:
-    discoveryUrl: https://${target.toLowerCase().replaceAll("_", "-")}.example.com
+    discoveryUrl: ${exampleUrl(target)}
 testCases: {}
 `;
   return { address, file, bom: false, before: undefined, after };

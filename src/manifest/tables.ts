@@ -8,6 +8,7 @@ import {
   TEST_CASE_FIELDS,
   URL_TEXT,
 } from "../model/fields.ts";
+import { groupBy, serviceNoun } from "../render/words.ts";
 import {
   type Branches,
   type ManifestPart,
@@ -17,8 +18,6 @@ import {
   bare,
 } from "./shape.ts";
 
-export type FieldRow = Pick<Field, "name" | "path" | "shape" | "nullable" | "description">;
-
 export type InnerKind = Exclude<Kind, "target">;
 
 /** A kind of resource inside a target: where documents declare it, and its fields. */
@@ -26,26 +25,21 @@ export interface SectionRow<K extends InnerKind = InnerKind> {
   readonly kind: K;
   /** The key in documents, in their `defaults` and in their overrides. */
   readonly name: "environments" | "testCases" | "batchGenerations";
-  /** One of them, in messages. */
-  readonly noun: string;
-  readonly fields: readonly FieldRow[];
+  readonly fields: readonly Field[];
   readonly description: string;
   readonly itemDescription: string;
 }
 
-export const TARGET_ROWS: readonly FieldRow[] = TARGET_FIELDS;
-
 /** What a document says of the target itself, with the keys under which it does. */
-export const OWN_FIELDS: readonly Pick<FieldRow, "name" | "path">[] = [
+export const OWN_FIELDS: readonly Pick<Field, "name" | "path">[] = [
   ...["id", "onlyStages", "onRemove"].map((name) => ({ name, path: [name] })),
-  ...TARGET_ROWS,
+  ...TARGET_FIELDS,
 ];
 export const TARGET_KEYS: readonly string[] = [...new Set(OWN_FIELDS.map(({ path }) => String(path[0])))];
 
 export const ENVIRONMENTS: SectionRow<"environment"> = {
   kind: "environment",
   name: "environments",
-  noun: "environment",
   fields: ENVIRONMENT_FIELDS,
   description:
     "Environments in which the application runs, by key. `default` is the service's DEFAULT environment; all others are ADDITIONAL.",
@@ -55,7 +49,6 @@ export const ENVIRONMENTS: SectionRow<"environment"> = {
 export const TEST_CASES: SectionRow<"testCase"> = {
   kind: "testCase",
   name: "testCases",
-  noun: "test case",
   fields: TEST_CASE_FIELDS,
   description: "The target's test cases, by key.",
   itemDescription: "A test case. Only declared fields are managed.",
@@ -64,7 +57,6 @@ export const TEST_CASES: SectionRow<"testCase"> = {
 export const BATCH_GENERATIONS: SectionRow<"batchGeneration"> = {
   kind: "batchGeneration",
   name: "batchGenerations",
-  noun: "batch generation",
   fields: BATCH_GENERATION_FIELDS,
   description: "Generations of several test cases from one prompt, by key.",
   itemDescription: "A batch generation. It runs once, and again when its content changes.",
@@ -87,24 +79,24 @@ function part(
   return { shape, description, ...more };
 }
 
-function partsOf(rows: readonly FieldRow[]): Parts {
-  const keys = new Set(rows.map(({ path }) => String(path[0])));
-  return Object.fromEntries([...keys].map((key) => [key, rowPart(rows, key)]));
+/** Rows as they are; those of a discovery are the parts of one. */
+function partsOf(rows: readonly Field[]): Parts {
+  const parts = [...groupBy(rows, ({ path }) => String(path[0]))].map(
+    ([key, own]): [string, ManifestPart] => {
+      const [row] = own;
+      if (row?.path.length === 1) return [key, row];
+      const inner = Object.fromEntries(own.map((one) => [String(one.path[1]), one]));
+      return [key, part({ type: "object", parts: inner }, "How the service generates the test case.")];
+    },
+  );
+  return Object.fromEntries(parts);
 }
 
-/** A row as it is, or the rows that share the first step of their path as an object. */
-function rowPart(rows: readonly FieldRow[], key: string): ManifestPart {
-  const own = rows.filter(({ path }) => path[0] === key);
-  const single = own.find(({ path }) => path.length === 1);
-  if (single !== undefined) return single;
-  const inner = own.map((row) => ({ ...row, path: row.path.slice(1) }));
-  const isDiscovery = key === "discovery";
-  const description = isDiscovery ? "How the service generates the test case." : `Fields of ${key}.`;
-  return part({ type: "object", parts: partsOf(inner) }, description);
-}
-
-function idPart(noun: string): ManifestPart {
-  return part({ type: "uuid" }, `Id of the ${noun} on the service. Binds this address to that resource.`);
+function idPart(kind: Kind): ManifestPart {
+  return part(
+    { type: "uuid" },
+    `Id of the ${serviceNoun(kind)} on the service. Binds this address to that resource.`,
+  );
 }
 
 const ONLY_STAGES: ManifestPart = part(
@@ -118,8 +110,8 @@ const FIELDS: ReadonlyMap<InnerKind, Parts> = new Map(
 );
 
 /** An id and the stages are each resource's own: they have no defaults. */
-function resourcesPart({ kind, noun, description, itemDescription }: SectionRow): ManifestPart {
-  const parts = { id: idPart(noun), onlyStages: ONLY_STAGES, ...FIELDS.get(kind) };
+function resourcesPart({ kind, description, itemDescription }: SectionRow): ManifestPart {
+  const parts = { id: idPart(kind), onlyStages: ONLY_STAGES, ...FIELDS.get(kind) };
   const resource: ObjectShape = { type: "object", description: itemDescription, parts };
   return part({ type: "map", of: resource, keys: "logical" }, description);
 }
@@ -128,9 +120,12 @@ const DEFAULTS: ManifestPart = part(
   {
     type: "object",
     parts: Object.fromEntries(
-      SECTIONS.map(({ kind, name, noun }) => [
+      SECTIONS.map(({ kind, name }) => [
         name,
-        part({ type: "object", parts: FIELDS.get(kind) ?? {} }, `Default values for each ${noun}.`),
+        part(
+          { type: "object", parts: FIELDS.get(kind) ?? {} },
+          `Default values for each ${serviceNoun(kind)}.`,
+        ),
       ]),
     ),
   },
@@ -298,9 +293,9 @@ const OVERRIDABLE_IN_TARGET: ObjectShape = {
   type: "object",
   description: "Overrides for one stage. It may also add resources that exist only in that stage.",
   parts: {
-    id: idPart("test target"),
+    id: idPart("target"),
     onlyStages: ONLY_STAGES,
-    ...partsOf(TARGET_ROWS),
+    ...partsOf(TARGET_FIELDS),
     onRemove: ON_REMOVE_PART,
     // As people read it: where it runs, what holds for all tests, the tests.
     environments: resourcesPart(ENVIRONMENTS),

@@ -14,6 +14,7 @@ import {
   originOf,
 } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
+import { type Field, TARGET_FIELDS } from "../model/fields.ts";
 import { type JsonObject, type Path, isArray, isObject, valueAt } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
 import type { Value } from "../model/value.ts";
@@ -26,14 +27,12 @@ import { bare } from "./shape.ts";
 import {
   BATCH_GENERATIONS,
   ENVIRONMENTS,
-  type FieldRow,
   type InnerKind,
   ON_REMOVE_PART,
   OWN_FIELDS,
   SECTIONS,
   type SectionRow,
   TARGET_KEYS,
-  TARGET_ROWS,
   TEST_CASES,
 } from "./tables.ts";
 
@@ -81,7 +80,7 @@ export function resolveTarget(
   const removal =
     declared === undefined ? onRemove : resolveValue(ON_REMOVE_PART, declared, ["onRemove"], context);
   return {
-    ...resolveResource(target, TARGET_ROWS, context),
+    ...resolveResource(target, TARGET_FIELDS, context),
     onRemove: removal === "disable" ? "disable" : "ignore",
     environments: section(ENVIRONMENTS),
     testCases: section(TEST_CASES),
@@ -95,7 +94,7 @@ type Unresolved<K extends Kind = Kind> = Pick<DesiredResource<K>, "kind" | "addr
 /** A resource from its layers, merged and filled in, its fields in the order of the table. */
 function resolveResource<K extends Kind>(
   { kind, address, key, layers }: Unresolved<K>,
-  rows: readonly FieldRow[],
+  rows: readonly Field[],
   context: ResolveContext,
 ): DesiredResource<K> {
   const fields: Record<string, Value> = {};

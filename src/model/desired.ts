@@ -51,19 +51,16 @@ export interface Move {
 }
 
 /** Where the manifest declares a resource, or, with `field`, the value of one field that counts. */
-export function originOf(resource: DesiredResource, field: Path = []): Origin | undefined {
-  return (field.length === 0 ? undefined : originIn(resource.layers, field)) ?? declarationOf(resource);
+export function originOf({ layers }: DesiredResource, field: Path = []): Origin | undefined {
+  const own = field.length === 0 ? undefined : originIn(layers, field);
+  // Defaults declare nothing; a resource is declared by its own map, or by a stage's if only that one has it.
+  return own ?? layers.find(({ kind }) => kind === "base") ?? layers.find(({ kind }) => kind === "stage");
 }
 
 /** The place of the value that counts among layers, lowest first; `undefined` if none has one. */
 export function originIn(layers: readonly Layer[], path: Path): Origin | undefined {
   const layer = layers.findLast(({ value }) => valueAt(value, path) !== undefined);
   return layer && { file: layer.file, path: [...layer.path, ...path] };
-}
-
-/** Defaults declare nothing; a resource is declared by its own map, or by a stage's if only that one has it. */
-function declarationOf({ layers }: DesiredResource): Origin | undefined {
-  return layers.find(({ kind }) => kind === "base") ?? layers.find(({ kind }) => kind === "stage");
 }
 
 /** Every declared resource of a target, the target first. */

@@ -28,7 +28,12 @@ export interface Diagnostic {
   readonly place?: Place;
 }
 
-/** A warning that has no place in a manifest. */
+/** An error that has no place in a manifest. @param code stays the same across wordings */
+export function fault(code: string, summary: string, detail = ""): Diagnostic {
+  return { severity: "error", code, summary, detail };
+}
+
+/** A warning likewise. */
 export function warning(code: string, summary: string, detail = ""): Diagnostic {
   return { severity: "warning", code, summary, detail };
 }

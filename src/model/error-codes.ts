@@ -199,12 +199,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   yaml: ["Invalid or unsupported YAML", "Manifests are YAML 1.2 without directives, tags, merge keys and duplicate keys. The rest of the code says which rule is broken, e.g. `yaml-tab`.", "Follow the hint of the message."],
 };
 
-export const ERROR_CODES = new Map(
-  Object.entries(ENTRIES).map(([code, [title, explanation, remedy]]) => [
-    code,
-    { title, explanation, remedy },
-  ]),
-);
+export const ERROR_CODES = new Map(Object.entries(ENTRIES));
 
 /** The entry of a code; all codes of the YAML reader share one, and so do those of HTTP statuses. */
 export function errorCode(code: string) {

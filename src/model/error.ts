@@ -1,4 +1,4 @@
-import { type Diagnostic } from "./diagnostic.ts";
+import { type Diagnostic, fault } from "./diagnostic.ts";
 
 /** Exit codes (design contract, section 6): this table is the only place that knows them. */
 export const EXIT = {
@@ -43,14 +43,19 @@ export class TascError extends Error {
   }
 }
 
-/** The error for a single problem that has no place in a manifest. @param code stays the same across wordings */
+/** The error for a single problem that has no place in a manifest. */
 export function stop(reason: FailureReason, code: string, summary: string, detail = ""): TascError {
-  return new TascError(reason, [{ severity: "error", code, summary, detail }]);
+  return new TascError(reason, [fault(code, summary, detail)]);
 }
 
 /** The same where the manifests or the arguments are wrong. */
 export function invalid(code: string, summary: string, detail = ""): TascError {
   return stop("invalid", code, summary, detail);
+}
+
+/** Stops where any of the manifests or the arguments are wrong. @throws TascError */
+export function refuseAll(faults: readonly Diagnostic[]): void {
+  if (faults.length > 0) throw new TascError("invalid", faults);
 }
 
 export function failed(code: string, summary: string, detail = ""): TascError {

@@ -10,7 +10,7 @@ export type ClientEvent =
   | (OfCall &
       Pick<CallFinished, "status"> & {
         readonly kind: "waiting";
-        readonly fault: FaultKind;
+        readonly fault: string;
         readonly attempts: number;
         /** Milliseconds. */
         readonly delay: number;
@@ -33,26 +33,11 @@ export interface CallFinished extends OfCall {
   /** Undefined when there was no answer. */
   readonly status: number | undefined;
   readonly ms: number;
-  /** Undefined when it went well. */
-  readonly fault: FaultKind | undefined;
+  /** The kind of fault, as the client has it; undefined when it went well. */
+  readonly fault: string | undefined;
   /** The service's clock as it answered, for `parseHttpDate`; absent where it did not say. */
   readonly date?: string;
 }
-
-/** What can go wrong with one send. */
-export type FaultKind =
-  | "unsendable"
-  | "unreachable"
-  | "interrupted"
-  | "withheld"
-  | "timeout"
-  | "broken"
-  | "key-refused"
-  | "redirect"
-  | "status"
-  | "unreadable"
-  | "misshapen"
-  | "too-big";
 
 /** Why a call failed, in words for the user; no secret stands in it. */
 export interface Failure {

@@ -17,8 +17,8 @@ export type Shape =
   | { readonly type: "map"; readonly of: Shape; readonly sensitive?: true }
   /** Any JSON object; service-api.md does not show more. */
   | { readonly type: "json" }
-  /** A key of the same target, or `{ description }` of a test case that nothing here manages. */
-  | { readonly type: "reference"; readonly to: "environment" | "testCase" };
+  /** A key of the same target, or `{ description }` of a test case that nothing here manages; sent by id, or by name. */
+  | { readonly type: "reference"; readonly to: "environment" | "testCase"; readonly by?: "name" };
 
 export interface ObjectShape {
   readonly type: "object";
@@ -294,7 +294,7 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
   ),
   field(
     "discovery.prerequisite",
-    { type: "reference", to: "testCase" },
+    { type: "reference", to: "testCase", by: "name" },
     "Test case that runs before this one: a key of the same target, or `{ description: … }` of a test case that is not managed here. It cannot be changed after creation.",
     { read: (live) => live.prerequisiteId, create: "prerequisiteName" },
   ),

@@ -1,7 +1,7 @@
 import type { Address } from "./address.ts";
 import type { Diagnostic, Place } from "./diagnostic.ts";
 import type { Json, Path } from "./json.ts";
-import type { IdOf, IdOfElement, Value } from "./value.ts";
+import type { IdOf, Value } from "./value.ts";
 
 /** The one plan that every output, check and apply reads (design contract, section 3); `PlanJson` is its public form. */
 export interface Plan {
@@ -81,7 +81,7 @@ export type BodyValue = Value | IdOf | readonly BodyValue[] | { readonly [key: s
 export interface PlannedCall {
   readonly method: Method;
   /** Path segments from `/apiKey/v3` on, not yet encoded. */
-  readonly path: readonly (string | IdOf | IdOfElement)[];
+  readonly path: readonly (string | IdOf)[];
   readonly body: { readonly [key: string]: BodyValue };
 }
 
@@ -90,19 +90,12 @@ export interface Orphan {
   readonly id: string;
 }
 
-export interface Summary {
-  readonly create: number;
-  readonly update: number;
-  readonly rediscover: number;
-  readonly disable: number;
-  readonly unchanged: number;
-  readonly orphaned: number;
-  readonly unmanaged: number;
-  /** Certain to be sent. */
+/** `followUps` are sent only where the service's own values differ after it has generated; `calls` are certain to be sent. */
+export type Summary = Readonly<
+  Record<Action | "unchanged" | "orphaned" | "unmanaged" | "followUps", number>
+> & {
   readonly calls: Readonly<Record<Method, number>>;
-  /** Sent only where the service's own values differ after it has generated. */
-  readonly followUps: number;
-}
+};
 
 /** The plan as `--format json` prints it and `--out` saves it. */
 export interface PlanJson extends Pick<Plan, "stage" | "baseUrl" | "summary" | "orphaned"> {

@@ -42,29 +42,19 @@ export class Unknown extends SensitiveValue {}
 
 export const UNKNOWN = new Unknown();
 
-class LaterId {
+/**
+ * An id in a planned call: of a resource, by its address, known at once or only when that is made; or of an element, by
+ * its position, given by the service once all elements are written.
+ */
+export class IdOf {
+  readonly of: Address | number;
+
+  constructor(of: Address | number) {
+    this.of = of;
+  }
+
   toJSON(): string {
     return KNOWN_AFTER_APPLY;
-  }
-}
-
-/** The id of another resource, in a planned call: known at once, or only when that resource is made. */
-export class IdOf extends LaterId {
-  readonly address: Address;
-
-  constructor(address: Address) {
-    super();
-    this.address = address;
-  }
-}
-
-/** The id that the service gives an element, by the element's position, once all elements are written. */
-export class IdOfElement extends LaterId {
-  readonly at: number;
-
-  constructor(at: number) {
-    super();
-    this.at = at;
   }
 }
 

@@ -5,9 +5,9 @@ import { type Desired, type DesiredResource, originOf } from "../model/desired.t
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Compare, Shape } from "../model/fields.ts";
 import { globTest } from "../model/glob.ts";
-import { type Json, type Path, isArray, sameJson } from "../model/json.ts";
+import { type Json, type Path, defined, isArray, sameJson } from "../model/json.ts";
 import type { Live } from "../model/live.ts";
-import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
+import type { BodyValue } from "../model/plan.ts";
 import type { Fingerprint, State } from "../model/state.ts";
 import { IdOf, type Value, isLeafObject, isUnknown, reveal } from "../model/value.ts";
 
@@ -49,9 +49,15 @@ export function problem(
   detail: string,
   field: Path = [],
 ): Diagnostic {
-  const origin = originOf(resource, field);
   const { address } = resource;
-  return { severity: "error", code, summary, detail, address, ...(origin === undefined ? {} : { origin }) };
+  return {
+    severity: "error",
+    code,
+    summary,
+    detail,
+    address,
+    ...defined({ origin: originOf(resource, field) }),
+  };
 }
 
 /** A warning of a plan, likewise. */
@@ -77,18 +83,6 @@ export function ordered(value: BodyValue): BodyValue {
 export function orderedParts(shape: Shape, names: readonly string[]): readonly string[] {
   if (shape.type !== "object") return names.toSorted(compareText);
   return Object.keys(shape.parts).filter((part) => names.includes(part));
-}
-
-/**
- * A change whose calls are the same bytes for the same manifest, in whatever order its maps are written. The fields of a
- * body stand in the order of the field table already.
- */
-export function orderedChange(change: Change): Change {
-  const inOrder = (call: PlannedCall): PlannedCall => {
-    const body = Object.entries(call.body).map(([key, value]) => [key, ordered(value)] as const);
-    return { ...call, body: Object.fromEntries(body) };
-  };
-  return { ...change, calls: change.calls.map(inOrder), followUps: change.followUps.map(inOrder) };
 }
 
 /** What `--only` and `--exclude` leave of a project: addresses, or globs in which `*` stands for any text. */
@@ -216,11 +210,8 @@ export function differences(before: Json, after: Json): readonly Difference[] {
 function difference(found: deepDiff.Diff<Json, Json>): Difference {
   const path = found.path?.map((part: unknown) => (typeof part === "number" ? part : String(part))) ?? [];
   if (found.kind === "A") return { ...difference(found.item), path: [...path, found.index] };
-  return {
-    path,
-    ...("lhs" in found ? { before: found.lhs } : {}),
-    ...("rhs" in found ? { after: found.rhs } : {}),
-  };
+  const [before, after] = ["lhs" in found ? found.lhs : undefined, "rhs" in found ? found.rhs : undefined];
+  return defined({ path, before, after });
 }
 
 /** Keys keep the order in which they come. */

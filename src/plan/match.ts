@@ -4,6 +4,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveEnvironment, LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
+import { serviceNoun } from "../render/words.ts";
 import { knownText, normalUrl, problem } from "./input.ts";
 
 /**
@@ -56,11 +57,8 @@ export function levelName(name: string): string {
 
 /** How resources of a kind are told apart; the rest of matching is the same for all kinds. */
 interface MatchRule<L extends LiveResource> {
-  readonly noun: string;
   readonly live: readonly L[];
   readonly shownAs: (live: L) => string;
-  /** The field that the name is declared in. */
-  readonly namedBy: string;
   /** Live resources that the declared one may mean when no id says so. */
   readonly candidates: (resource: DesiredResource) => readonly L[];
   /** How the user tells tasc which one is meant. */
@@ -77,10 +75,8 @@ export function matchTargets(
   const byApp = byNames(live, ({ app }) => app);
   const declared = targets.filter(({ left }) => left !== true);
   const problems = matchAll(byAddress, declared, ({ key }) => states.get(key), {
-    noun: "test target",
     live,
     shownAs: ({ app }) => `app "${app}"`,
-    namedBy: NAMED_BY.target,
     candidates: (resource) => byApp(namesOf(resource).name).filter(({ id }) => !elsewhere.has(id)),
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
@@ -110,10 +106,8 @@ export function matchEnvironments(
   found: Matches,
 ): readonly Diagnostic[] {
   return matchAll(found, target.environments, () => state, {
-    noun: "environment",
     live,
     shownAs: ({ type = "environment", discoveryUrl = "no URL" }) => `${type} at ${discoveryUrl}`,
-    namedBy: NAMED_BY.environment,
     candidates: (resource) => {
       if (resource.key === "default") return live.filter(({ type }) => type === "DEFAULT");
       const { name } = namesOf(resource);
@@ -134,10 +128,8 @@ export function matchTestCases(
   const byName = lazy(() => byNames(live, ({ description }) => description));
   const byExternalId = lazy(() => byNames(live, ({ externalId }) => externalId ?? undefined));
   return matchAll(found, target.testCases, () => state, {
-    noun: "test case",
     live,
     shownAs: ({ description = "" }) => `"${description}"`,
-    namedBy: NAMED_BY.testCase,
     candidates: (resource) => {
       const { name, externalId } = namesOf(resource);
       const named = byName()(name);
@@ -155,7 +147,7 @@ function boundId(resource: DesiredResource, state: State | undefined): string | 
   return state?.bindings.get(resource.address)?.id;
 }
 
-function matchAll<L extends LiveResource, R extends DesiredResource>(
+function matchAll<L extends LiveResource, R extends DesiredResource<NamedKind>>(
   found: Matches<L>,
   resources: readonly R[],
   stateOf: (resource: R) => State | undefined,
@@ -180,7 +172,7 @@ function matchAll<L extends LiveResource, R extends DesiredResource>(
     const live = id === undefined ? undefined : byId.get(id);
     if (live !== undefined) bind(resource, live);
     else if (resource.id === undefined) unbound.push(resource);
-    else problems.push(unlisted(resource, resource.id, rule));
+    else problems.push(unlisted(resource, resource.id));
   }
 
   // Those found by id are taken: a name must not reach them a second time.
@@ -191,24 +183,21 @@ function matchAll<L extends LiveResource, R extends DesiredResource>(
     const removed = boundId(resource, stateOf(resource));
     if (candidates.length > 1) problems.push(ambiguous(resource, candidates, stateOf(resource), rule));
     else if (only !== undefined) bind(resource, only);
-    else if (byId.size < rule.live.length) problems.push(listTorn(resource, rule));
+    else if (byId.size < rule.live.length) problems.push(listTorn(resource));
     else found.set(resource.address, removed === undefined ? {} : { removed });
   }
 
   for (const [id, claimants] of contested) {
     for (const resource of claimants) {
       found.delete(resource.address);
-      problems.push(claimedTwice(resource, id, claimants, rule));
+      problems.push(claimedTwice(resource, id, claimants, rule.remedy));
     }
   }
   return problems;
 }
 
-function unlisted(
-  resource: DesiredResource,
-  id: string,
-  { noun }: Pick<MatchRule<never>, "noun">,
-): Diagnostic {
+function unlisted(resource: DesiredResource, id: string): Diagnostic {
+  const noun = serviceNoun(resource.kind);
   return problem(
     "id-not-listed",
     resource,
@@ -219,7 +208,8 @@ function unlisted(
 }
 
 /** Where one item stands twice, another may have been left out, and would be created a second time. */
-function listTorn(resource: DesiredResource, { noun }: Pick<MatchRule<never>, "noun">): Diagnostic {
+function listTorn(resource: DesiredResource): Diagnostic {
+  const noun = serviceNoun(resource.kind);
   return problem(
     "listed-twice",
     resource,
@@ -229,11 +219,12 @@ function listTorn(resource: DesiredResource, { noun }: Pick<MatchRule<never>, "n
 }
 
 function ambiguous<L extends LiveResource>(
-  resource: DesiredResource,
+  resource: DesiredResource<NamedKind>,
   candidates: readonly L[],
   state: State | undefined,
-  { noun, namedBy, shownAs, remedy }: MatchRule<L>,
+  { shownAs, remedy }: MatchRule<L>,
 ): Diagnostic {
+  const namedBy = NAMED_BY[resource.kind];
   const hidden = isSensitive(resource.fields[namedBy] ?? null);
   const bound = [...(state?.bindings.values() ?? [])];
   const mayShowSecret = new Set(bound.flatMap((one) => (one.secrets?.includes(namedBy) ? [one.id] : [])));
@@ -244,7 +235,7 @@ function ambiguous<L extends LiveResource>(
   return problem(
     "ambiguous-match",
     resource,
-    `${candidates.length} live ${noun}s fit`,
+    `${candidates.length} live ${serviceNoun(resource.kind)}s fit`,
     `All of these match the declaration:\n${list}\n${remedy}`,
   );
 }
@@ -253,8 +244,9 @@ function claimedTwice(
   resource: DesiredResource,
   id: string,
   claimants: readonly DesiredResource[],
-  { noun, remedy }: Pick<MatchRule<never>, "noun" | "remedy">,
+  remedy: string,
 ): Diagnostic {
+  const noun = serviceNoun(resource.kind);
   const others = claimants.filter((other) => other !== resource).map((other) => other.address);
   return problem(
     "claimed-twice",

@@ -2,7 +2,7 @@ import { type Address, compareText, parseAddress, targetAddress } from "../model
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { DELETED, type Field, type Shape, fieldsOf } from "../model/fields.ts";
-import { type Json, type Path, sameJson, isArray } from "../model/json.ts";
+import { type Json, type Path, defined, sameJson, isArray } from "../model/json.ts";
 import type { Live, LiveResource } from "../model/live.ts";
 import type { ChangedBy } from "../model/plan.ts";
 import type { Binding, FieldRecord, Fingerprint, Intent, State, StateEvent } from "../model/state.ts";
@@ -154,19 +154,8 @@ export function unwrittenParts(field: Field, value: Value, memory: Memory): read
   return [...orderedParts(field.shape, [...changed, ...gone]).map((part) => [part]), ...emptied];
 }
 
-/**
- * What became of creations whose outcome is not known (design contract, section 5): an intent is written before each POST
- * and settled after it. What bears the intended name and was not there before is what the POST made. To match by name as
- * for any other resource fails where the name was there before or the manifest has changed since; so an intent keeps the
- * ids that it must not be taken for, and digests of its names.
- */
-export interface Recovery {
-  readonly events: readonly StateEvent[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 /** Where to look, and what is known in addition to the state itself. */
-export interface RecoverySources {
+interface RecoverySources {
   readonly live: Live;
   readonly fingerprints: Fingerprinter;
   readonly resources: ReadonlyMap<Address, DesiredResource>;
@@ -177,7 +166,13 @@ export interface RecoverySources {
 /** The place of an id in records of fields that were sent before the id was known. */
 export const NO_ID_YET = "intent";
 
-export function recover(state: State, around: RecoverySources): Recovery {
+/**
+ * What became of creations whose outcome is not known (design contract, section 5): an intent is written before each POST
+ * and settled after it. What bears the intended name and was not there before is what the POST made. To match by name as
+ * for any other resource fails where the name was there before or the manifest has changed since; so an intent keeps the
+ * ids that it must not be taken for, and digests of its names.
+ */
+export function recover(state: State, around: RecoverySources) {
   const events: StateEvent[] = [];
   const diagnostics: Diagnostic[] = [];
   let targetId = state.bindings.get(targetAddress(state.target))?.id;
@@ -185,8 +180,8 @@ export function recover(state: State, around: RecoverySources): Recovery {
     const kind = parseAddress(address)?.kind;
     if (kind === undefined || kind === "batchGeneration") {
       // The interface cannot read batch generations.
-      const content = intent.content === undefined ? {} : { content: intent.content };
-      events.push({ type: "batch", address, record: { status: "uncertain", ...content } });
+      const { content } = intent;
+      events.push({ type: "batch", address, record: defined({ status: "uncertain", content }) });
       continue;
     }
     // Names that were written with another key can only be those that are declared now.

@@ -1,4 +1,4 @@
-import { type Address, parseAddress, targetAddress } from "../model/address.ts";
+import { type Address, targetAddress } from "../model/address.ts";
 import type { Desired, DesiredResource, DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { TEST_CASE_FIELDS } from "../model/fields.ts";
@@ -111,32 +111,6 @@ export function renamedWarnings(
       ),
     ];
   });
-}
-
-/**
- * With `onRemove: disable`, an orphaned test case that is still in use is set to DISABLED; not if only an import has bound
- * it: its manifests may be on a branch yet, or given up.
- */
-export function disableOrphan(matched: MatchedTarget, orphan: Orphan): Change | undefined {
-  if (parseAddress(orphan.address)?.kind !== "testCase" || matched.live === undefined) return undefined;
-  if (matched.state?.bindings.get(orphan.address)?.imported === true) return undefined;
-  const live = matched.testCases.find((testCase) => testCase.id === orphan.id);
-  if (live === undefined || live.status === "DISABLED") return undefined;
-  return {
-    address: orphan.address,
-    action: "disable",
-    id: orphan.id,
-    fields: [{ path: ["status"], before: live.status ?? null, after: "DISABLED" }],
-    calls: [
-      {
-        method: "PATCH",
-        path: ["apiKey", "v3", "test-targets", matched.live.id, "test-cases", orphan.id],
-        body: { status: "DISABLED" },
-      },
-    ],
-    followUps: [],
-    dependsOn: [],
-  };
 }
 
 /** What is wanted, and what is remembered of it and of what was wanted before. */

@@ -2,11 +2,11 @@ import { type Address, compareAddresses } from "../model/address.ts";
 import { byAddress, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveTarget } from "../model/live.ts";
-import type { Change, Orphan, Plan } from "../model/plan.ts";
+import type { Change, Plan } from "../model/plan.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { applyEvents } from "../state/events.ts";
 import type { MatchedTarget } from "./compare.ts";
-import { type PlanInput, type Scope, orderedChange, scopeTest } from "./input.ts";
+import { type PlanInput, type Scope, scopeTest } from "./input.ts";
 import { lazy, matchTargets, pendingMoves } from "./match.ts";
 import { recover, secretFields } from "./memory.ts";
 import { undeclaredOrphans } from "./orphans.ts";
@@ -105,18 +105,16 @@ function assemble(
   problems: readonly Diagnostic[],
 ): Plan {
   const inScope = scopeTest(input.scope);
-  const isOwn = ({ address }: Orphan | Change): boolean => inScope(address);
   const all = targetPlans.flatMap((one) => one.changes);
   const needed = withNeeded(all, inScope, input.scope);
-  const disables = targetPlans.flatMap((one) => one.disables).filter(isOwn);
-  const changes = [...needed.changes, ...disables].toSorted(sortedByAddress).map(orderedChange);
+  const changes = needed.changes.toSorted(sortedByAddress);
   const changed = new Set(changes.map(({ address }) => address));
 
   const found = targetPlans.flatMap(({ matched }) => matched?.live?.id ?? []);
   const meant = new Set([...found, ...(input.elsewhere ?? [])]);
   const strays = undeclaredOrphans(input.strays, input.live.targets, meant);
   const orphans = [...targetPlans.flatMap((one) => one.orphans), ...strays];
-  const orphaned = orphans.filter(isOwn).toSorted(sortedByAddress);
+  const orphaned = orphans.filter(({ address }) => inScope(address)).toSorted(sortedByAddress);
 
   // What is said of no address in particular comes first.
   const diagnostics = [...problems, ...needed.problems, ...targetPlans.flatMap((one) => one.diagnostics)]

@@ -3,6 +3,7 @@ import { globTest } from "../model/glob.ts";
 import { originOf } from "../model/desired.ts";
 import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import { DELETED } from "../model/fields.ts";
+import { defined } from "../model/json.ts";
 import type { Change } from "../model/plan.ts";
 import { POLICY_RULES, type Policy, type PolicyRule } from "../model/settings.ts";
 import { isUnknown, reveal } from "../model/value.ts";
@@ -10,13 +11,9 @@ import { targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 import { isRediscovering } from "./staleness.ts";
 
-/** A rule of the policy that a plan breaks, with what it is about. */
-export interface Violation {
-  readonly rule: PolicyRule;
-  readonly summary: string;
-  readonly detail: string;
-  readonly address?: Address;
-  readonly origin?: Origin;
+/** What breaks a rule of the policy. */
+interface Breach extends Pick<Diagnostic, "summary" | "detail" | "address"> {
+  readonly origin: Origin | undefined;
 }
 
 export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states" | "live" | "base"> {
@@ -28,17 +25,11 @@ export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states"
 }
 
 /** Where a plan goes past the project's policy (design contract, section 8), rule by rule. */
-export function violationsOf(input: PolicyInput): readonly Violation[] {
+export function violationsOf(input: PolicyInput) {
   return POLICY_RULES.filter((rule) => input.policy[rule] !== undefined).flatMap((rule) =>
-    RULES[rule](input, input.ruleOrigin(rule)).map(({ origin, ...found }) => ({
-      rule,
-      ...found,
-      ...(origin === undefined ? {} : { origin }),
-    })),
+    RULES[rule](input, input.ruleOrigin(rule)).map((breach) => ({ rule, ...defined(breach) })),
   );
 }
-
-type Breach = Pick<Violation, "summary" | "detail" | "address"> & { readonly origin: Origin | undefined };
 
 /** What breaks each rule. @param origin where `tasc.yaml` sets it */
 const RULES: Readonly<
@@ -217,7 +208,7 @@ function listed(all: readonly Bound[]): string {
 
 /** Violations as a plan lists them: errors, or warnings where `--override-policy` allows them. */
 export function policyDiagnostics(
-  violations: readonly Violation[],
+  violations: ReturnType<typeof violationsOf>,
   overridden: ReadonlySet<PolicyRule>,
 ): readonly Diagnostic[] {
   return violations.map(({ rule, summary, detail, ...about }) => {

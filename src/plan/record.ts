@@ -1,10 +1,10 @@
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
-import { type Field, fieldsOf } from "../model/fields.ts";
+import { fieldsOf } from "../model/fields.ts";
 import { sameJson } from "../model/json.ts";
 import type { LiveDiscovery, LiveResource } from "../model/live.ts";
 import type { Binding, FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
-import { type Value, isSensitive, isUnknown } from "../model/value.ts";
+import { isSensitive, isUnknown } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
 import { NOT_READ_YET, declaredElements, saysAll, selectorsDigest } from "./elements.ts";
 import type { Fingerprinter } from "./input.ts";
@@ -76,16 +76,16 @@ function settled(
     if (kind !== "same" && !(kind === "hidden" && field.generates && !known)) continue;
     records[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
-    else if (secrets.has(name) && !keepsParts(field, value, live)) secrets.delete(name);
+    // A field that is as declared may have parts that are not, and so may be of before.
+    else if (
+      secrets.has(name) &&
+      (field.compare !== "elements" || saysAll(declaredElements(value), live.elements ?? []))
+    )
+      secrets.delete(name);
   }
   const isKnown = before?.id === id && before.imported !== true && sameJson(before.fields, records);
   if (isKnown && secrets.size === (before.secrets?.length ?? 0)) return [];
   return [{ type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) }];
-}
-
-/** Whether a field that is as declared has parts that are not, and so may be of before. */
-function keepsParts({ compare }: Field, value: Value, { elements = [] }: LiveResource): boolean {
-  return compare === "elements" && !saysAll(declaredElements(value), elements);
 }
 
 /** The selectors that the service has made of locator lines; nothing is kept of elements that are no more. */

@@ -1,12 +1,12 @@
-import { type Address, addressOf, compareText } from "../model/address.ts";
+import { type Address, type Kind, addressOf, compareText, parseAddress } from "../model/address.ts";
 import { type DesiredResource, type DesiredTarget, byAddress, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { DELETED, type Field, TEST_CASE_FIELDS, fieldsOf } from "../model/fields.ts";
-import type { Json } from "../model/json.ts";
+import { type Json, valueAt } from "../model/json.ts";
 import type { LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, Orphan, PlannedCall } from "../model/plan.ts";
 import type { Fingerprint, State } from "../model/state.ts";
-import { IdOf, IdOfElement, Secret, type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
+import { IdOf, Secret, type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import {
   type FieldDiff,
   type MatchedTarget,
@@ -24,35 +24,53 @@ import {
   hasOpenLocators,
   namelessElements,
 } from "./elements.ts";
-import { type Fingerprinter, type PlanInput, caution, knownText, problem, sendable } from "./input.ts";
-import { type Match, type Matches, matchEnvironments, matchTestCases, matchedIds } from "./match.ts";
+import {
+  type Fingerprinter,
+  type PlanInput,
+  caution,
+  knownText,
+  ordered,
+  problem,
+  sendable,
+} from "./input.ts";
+import {
+  type Match,
+  type Matches,
+  NAMED_BY,
+  matchEnvironments,
+  matchTestCases,
+  matchedIds,
+} from "./match.ts";
 import { type Memory, type SecretFields, keyHolds, memoryOf } from "./memory.ts";
-import { countUnmanaged, disableOrphan, renamedWarnings, undeclaredBindings } from "./orphans.ts";
+import { countUnmanaged, renamedWarnings, undeclaredBindings } from "./orphans.ts";
 
 /** What is to happen to one address, and what is to be said about it. */
-interface Decision {
-  readonly change?: Change;
-  readonly diagnostics: readonly Diagnostic[];
-}
+type Decision = readonly (Change | Diagnostic)[];
 
-const UNCHANGED: Decision = { diagnostics: [] };
+const UNCHANGED: Decision = [];
+
+const isChange = (one: Change | Diagnostic) => "action" in one;
+const isSaid = (one: Change | Diagnostic) => "severity" in one;
 
 function decided(
-  { address }: DesiredResource,
+  { address }: Pick<Change, "address">,
   action: Change["action"],
   rest: Pick<Change, "fields" | "calls"> & Partial<Change>,
 ): Decision {
-  return { change: { address, action, followUps: [], dependsOn: [], ...rest }, diagnostics: [] };
+  return [{ address, action, followUps: [], dependsOn: [], ...rest }];
 }
 
 function refused(...refusal: Parameters<typeof problem>): Decision {
-  return { diagnostics: [problem(...refusal)] };
+  return [problem(...refusal)];
 }
 
-/** A declared field with what is sent of it. */
-type Sent = Pick<FieldDiff, "field"> & { readonly value: BodyValue };
+/** A declared field with what is sent of it, if anything is. */
+type Sent = Pick<FieldDiff, "field"> & { readonly value: BodyValue | undefined };
 
-/** service-api.md, "Endpoints": all calls begin alike. @param path what follows the target's id */
+/**
+ * service-api.md, "Endpoints": all calls begin alike. They are the same bytes in whatever order a manifest writes its maps;
+ * the fields of a body stand in the order of the field table already. @param path what follows the target's id
+ */
 function callOf(
   method: PlannedCall["method"],
   { live, target }: MatchedTarget,
@@ -60,7 +78,8 @@ function callOf(
   body: Body,
 ): PlannedCall {
   const id = live?.id ?? new IdOf(target.address);
-  return { method, path: ["apiKey", "v3", "test-targets", id, ...path], body };
+  const inOrder = Object.entries(body).map(([key, value]) => [key, ordered(value)] as const);
+  return { method, path: ["apiKey", "v3", "test-targets", id, ...path], body: Object.fromEntries(inOrder) };
 }
 
 /** A PATCH of fields; none where there are none. */
@@ -73,7 +92,7 @@ function bodyOf(sent: readonly Sent[], as: "create" | "update"): Body {
   const body: Record<string, BodyValue> = {};
   for (const { field, value } of sent) {
     const key = field[as];
-    if (key !== undefined) body[key] = value;
+    if (key !== undefined && value !== undefined) body[key] = value;
   }
   return body;
 }
@@ -167,11 +186,11 @@ function decideTestCase(matched: MatchedTarget, resource: DesiredResource, redis
   if (live === undefined) return createTestCase(matched, resource);
   if (live.asDeclared === resource && !rediscover) return UNCHANGED;
   const memory = memoryOf(resource.address, live.id, matched);
-  const diagnostics = [
+  return [
     ...fixedWarnings(matched, resource, live, memory),
     ...namelessElements(resource, live),
+    ...updateTestCase(matched, resource, live, memory, rediscover),
   ];
-  return { ...updateTestCase(matched, resource, live, memory, rediscover), diagnostics };
 }
 
 /** Whether a plan has nothing to say of a bound test case: told from the two alone, and so without those that refer to others. */
@@ -232,10 +251,13 @@ function updateTestCase(
   ];
   if (calls.length === 0) return UNCHANGED;
   // Once the service has generated again, new elements want their locator lines, too.
-  const lines = newElements(resource).filter(
-    (line) => hasLine(line) && !elements.locators.some(({ at }) => at === line.at),
-  );
-  return decided(resource, takesOutOfRuns(body) ? "disable" : generates ? "rediscover" : "update", {
+  const lines = newLines(resource).filter((line) => !elements.locators.some(({ at }) => at === line.at));
+  const sets = (key: string, text: string): boolean => {
+    const value = body[key];
+    return value === text || (value instanceof Secret && value.reveal() === text);
+  };
+  const takesOutOfRuns = sets("status", "DISABLED") || sets("runStatus", "OFF");
+  return decided(resource, takesOutOfRuns ? "disable" : generates ? "rediscover" : "update", {
     id: live.id,
     fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
     calls,
@@ -246,13 +268,6 @@ function updateTestCase(
           ...lines.map((line) => patchElement(matched, resource, live.id, line)),
         ],
   });
-}
-
-/** Whether a PATCH takes a test case out of runs: its status to DISABLED, or its run status to OFF. */
-function takesOutOfRuns(body: Body): boolean {
-  const sets = (value: BodyValue | undefined, text: string): boolean =>
-    value === text || (value instanceof Secret && value.reveal() === text);
-  return sets(body["status"], "DISABLED") || sets(body["runStatus"], "OFF");
 }
 
 function createTestCase(matched: MatchedTarget, resource: DesiredResource): Decision {
@@ -267,30 +282,36 @@ function createTestCase(matched: MatchedTarget, resource: DesiredResource): Deci
           `No live test case matches, and it cannot be created without ${missing}`,
           `Declare \`${missing}\`, or bind it to a live test case with \`id:\`. The API creates test cases only from a prompt.`,
         );
-  const before = referred(matched, resource, "discovery.prerequisite");
-  if (before.problem !== undefined) return { diagnostics: [before.problem] };
-  const sent = sentFields(resource);
-  const posted = sent.filter(({ field }) => field.shape.type !== "reference");
   const self = new IdOf(resource.address);
-  return decided(resource, "create", {
-    fields: shownFields(sent),
+  // Whatever the service makes of the prompt, these it cannot have set.
+  const settings = sentFields(resource).filter(
+    ({ field }) => field.read === undefined && field.create === undefined,
+  );
+  return created(matched, resource, "discoveries", {
     calls: [
-      callOf("POST", matched, ["discoveries"], {
-        ...bodyOf(posted, "create"),
-        ...(before.name === undefined ? {} : { prerequisiteName: before.name }),
-      }),
-      // Whatever the service makes of the prompt, these it cannot have set.
-      ...patchOf(
-        matched,
-        ["test-cases", self],
-        sent.filter(({ field }) => field.read === undefined && field.create === undefined),
-      ),
-      ...newElements(resource)
-        .filter(hasLine)
-        .map((match) => patchElement(matched, resource, self, match)),
+      ...patchOf(matched, ["test-cases", self], settings),
+      ...newLines(resource).map((match) => patchElement(matched, resource, self, match)),
     ],
     followUps: followUps(matched, resource, self),
-    dependsOn: [...needsTarget(matched), ...(before.needs ?? [])],
+  });
+}
+
+/** A creation whose POST carries all that it can, and what references mean. @param after what follows the POST */
+function created(
+  matched: MatchedTarget,
+  resource: DesiredResource,
+  path: string,
+  after: Pick<Change, "calls"> & Partial<Change> = { calls: [] },
+): Decision {
+  const sent = sentFields(resource);
+  const meant = sent.map((one) => referred(matched, resource, one));
+  const problems = meant.flatMap((one) => one.problem ?? []);
+  if (problems.length > 0) return problems;
+  return decided(resource, "create", {
+    ...after,
+    fields: shownFields(sent),
+    calls: [callOf("POST", matched, [path], bodyOf(meant, "create")), ...after.calls],
+    dependsOn: [...needsTarget(matched), ...meant.flatMap(({ needs }) => needs ?? [])],
   });
 }
 
@@ -299,8 +320,10 @@ function newElements({ fields: { elements } }: DesiredResource): readonly Elemen
   return declaredElements(elements).map((declared, at) => ({ declared, at, live: undefined }));
 }
 
-function hasLine({ declared }: ElementMatch): boolean {
-  return declared["locatorLine"] !== undefined && !isUnknown(declared);
+function newLines(resource: DesiredResource): readonly ElementMatch[] {
+  return newElements(resource).filter(
+    ({ declared }) => declared["locatorLine"] !== undefined && !isUnknown(declared),
+  );
 }
 
 /** What the service may set otherwise as it generates: readable fields that the POST does not carry, or leaves out as null. */
@@ -328,7 +351,7 @@ function patchElement(
 ): PlannedCall {
   const line = declared["locatorLine"] ?? "";
   const hide = typeof line === "string" && isSensitive(resource.fields["elements"] ?? null);
-  const path = ["test-cases", id, "elements", live?.id ?? new IdOfElement(at)];
+  const path = ["test-cases", id, "elements", live?.id ?? new IdOf(at)];
   return callOf("PATCH", matched, path, { locatorLine: hide ? new Secret(line) : line });
 }
 
@@ -347,24 +370,23 @@ function decideBatchGeneration(matched: MatchedTarget, resource: DesiredResource
     !Object.values(resource.fields).some(isUnknown) &&
     batchContent(fingerprints, resource) !== record.content;
   if (run || live === undefined || record?.status === "undone" || isNew || isOther)
-    return runBatchGeneration(matched, resource);
+    return created(matched, resource, "batch-generations");
   if (record?.status === "done") return UNCHANGED;
   const { address } = resource;
+  const [code, summary, why] =
+    record?.status === "uncertain"
+      ? [
+          "batch-uncertain",
+          "Unknown whether it ran",
+          "An earlier apply sent it and got no readable answer, and the API cannot read batch generations.",
+        ]
+      : [
+          "batch-held",
+          "Held: state does not record whether it ran",
+          "The test target existed before tasc recorded state for it.",
+        ];
   const ways = `If it ran:      tasc state mark ${address} done\nTo run it now: tasc apply --run ${address}`;
-  const held = (code: string, summary: string, why: string): Decision => ({
-    diagnostics: [caution(code, resource, summary, `${why}\n${ways}`)],
-  });
-  return record?.status === "uncertain"
-    ? held(
-        "batch-uncertain",
-        "Unknown whether it ran",
-        "An earlier apply sent it and got no readable answer, and the API cannot read batch generations.",
-      )
-    : held(
-        "batch-held",
-        "Held: state does not record whether it ran",
-        "The test target existed before tasc recorded state for it.",
-      );
+  return [caution(code, resource, summary, `${why}\n${ways}`)];
 }
 
 /** The record of a batch generation's content: of what is sent, wherever `moved:` may have taken the address. */
@@ -373,76 +395,61 @@ export function batchContent(fingerprints: Fingerprinter, resource: DesiredResou
   return fingerprints.of("batchGeneration", reveal(Object.fromEntries(content)));
 }
 
-function runBatchGeneration(matched: MatchedTarget, resource: DesiredResource): Decision {
-  const sent = sentFields(resource);
-  const meant = sent.map((one) => ({ ...one, ...referred(matched, resource, one.field.name) }));
-  const problems = meant.flatMap((one) => one.problem ?? []);
-  if (problems.length > 0) return { diagnostics: problems };
-  const body = meant.flatMap(({ field, value, id }): readonly Sent[] =>
-    field.shape.type !== "reference" ? [{ field, value }] : id === undefined ? [] : [{ field, value: id }],
-  );
-  return decided(resource, "create", {
-    fields: shownFields(sent),
-    calls: [callOf("POST", matched, ["batch-generations"], bodyOf(body, "create"))],
-    dependsOn: [...needsTarget(matched), ...meant.flatMap(({ needs }) => needs ?? [])],
-  });
-}
-
-/** What a field that refers to another resource means. */
-interface Referred {
-  readonly id?: string | IdOf;
-  /** The service finds a prerequisite by its name when the POST arrives: renames come later, so the live one counts first. */
-  readonly name?: BodyValue;
+/** A field as a creation sends it: what refers to another resource by the id of that, or by its name. */
+interface Referred extends Sent {
   /** What must be made before. */
   readonly needs?: readonly Address[];
   readonly problem?: Diagnostic;
 }
 
-/** A reference is a key of the target, or the name of a test case that nothing here manages. */
-function referred(matched: MatchedTarget, resource: DesiredResource, name: string): Referred {
-  const field = fieldsOf(resource.kind).find((one) => one.name === name);
-  const value = sendable(resource, name);
-  if (field?.shape.type !== "reference" || value === undefined) return {};
-  const plain = reveal(value);
-  if (typeof plain !== "string") {
-    const description = descriptionIn(plain);
-    if (description === undefined) return {};
-    const found = unmanagedByName(matched, description);
-    const [only] = found;
-    return found.length === 1 && only !== undefined
-      ? { id: only.id, name: description }
-      : { problem: notOneByName(resource, description, found, field) };
-  }
-  const address = addressOf(field.shape.to, matched.target.key, plain);
-  const live = matched.matches.get(address)?.live;
-  const declared = matched.resources.get(address)?.fields["description"];
+function referred(
+  matched: MatchedTarget,
+  resource: DesiredResource,
+  sent: ReturnType<typeof sentFields>[number],
+): Referred {
+  const { field, value } = sent;
+  const { shape } = field;
+  if (shape.type !== "reference") return sent;
+  const { address, name, live } = referents(matched, shape.to, value);
+  const [found, ...others] = live;
+  if (address === undefined && (found === undefined || others.length > 0))
+    return { field, value: undefined, problem: notOneByName(resource, name, live, field) };
+  const needs = address === undefined || found !== undefined ? [] : [address];
+  if (shape.by !== "name") return { field, value: found?.id ?? (address && new IdOf(address)), needs };
+  // The service looks for the name when the POST arrives: renames come later, so the live one counts first.
+  const shown = found?.[NAMED_BY.testCase];
+  const declared = address && matched.resources.get(address)?.fields[NAMED_BY.testCase];
   // The live form of what is declared as sensitive, or was when it was written, is so as well.
-  const wasSecret = live !== undefined && memoryOf(address, live.id, matched).secrets.includes("description");
+  const wasSecret =
+    address !== undefined &&
+    found !== undefined &&
+    memoryOf(address, found.id, matched).secrets.includes(NAMED_BY.testCase);
   const isSecret = wasSecret || (declared !== undefined && isSensitive(declared));
-  const shown = live?.description;
-  const called = (shown !== undefined && isSecret ? new Secret(shown) : shown) ?? declared;
-  return {
-    ...(live === undefined ? { id: new IdOf(address), needs: [address] } : { id: live.id }),
-    ...(called === undefined ? {} : { name: called }),
-  };
+  return { field, value: (shown !== undefined && isSecret ? new Secret(shown) : shown) ?? declared, needs };
 }
 
-function descriptionIn(value: Json): string | undefined {
-  if (typeof value !== "object" || value === null || !("description" in value)) return undefined;
-  return typeof value.description === "string" ? value.description : undefined;
-}
-
-/** The live cases of that name which no address means. */
-function unmanagedByName(matched: MatchedTarget, description: string): readonly LiveTestCase[] {
-  const managed = matchedIds(matched.matches);
-  return matched.testCases.filter((one) => one.description === description && !managed.has(one.id));
+/** What a reference stands for: a key of the target, or the live test cases of a name that no address means. */
+function referents(
+  { target, matches, testCases }: MatchedTarget,
+  to: Exclude<Kind, "target">,
+  value: Value,
+): { readonly address?: Address; readonly name?: Json; readonly live: readonly LiveResource[] } {
+  const plain = reveal(value);
+  if (typeof plain === "string") {
+    const address = addressOf(to, target.key, plain);
+    const live = matches.get(address)?.live;
+    return { address, live: live === undefined ? [] : [live] };
+  }
+  const name = valueAt(plain, [NAMED_BY.testCase]) ?? null;
+  const managed = matchedIds(matches);
+  return { name, live: testCases.filter((one) => one.description === name && !managed.has(one.id)) };
 }
 
 /** The error for `{ description: … }` that does not name exactly one unmanaged live test case. */
 function notOneByName(
   resource: DesiredResource,
-  description: string,
-  found: readonly LiveTestCase[],
+  description: Json | undefined,
+  found: readonly LiveResource[],
   { path }: Field,
 ): Diagnostic {
   const ids = found.map(({ id }) => `  ${id}`).toSorted(compareText);
@@ -461,14 +468,25 @@ function notOneByName(
 }
 
 /** What the service would show for a fixed field; `undefined` where that cannot be told. */
-export function expectedLive(matched: MatchedTarget, field: Field, value: Value): Json | undefined {
-  if (field.shape.type !== "reference") return typeof value === "string" ? value : undefined;
-  if (value === null || isUnknown(value)) return undefined;
-  const plain = reveal(value);
-  if (typeof plain === "string")
-    return matched.matches.get(addressOf("testCase", matched.target.key, plain))?.live?.id;
-  const description = descriptionIn(plain);
-  return description === undefined ? undefined : unmanagedByName(matched, description)[0]?.id;
+export function expectedLive(matched: MatchedTarget, { shape }: Field, value: Value): Json | undefined {
+  if (shape.type !== "reference") return typeof value === "string" ? value : undefined;
+  return value === null || isUnknown(value) ? undefined : referents(matched, shape.to, value).live[0]?.id;
+}
+
+/**
+ * With `onRemove: disable`, an orphaned test case that is still in use is set to DISABLED; not if only an import has bound
+ * it: its manifests may be on a branch yet, or given up.
+ */
+function disableOrphan(matched: MatchedTarget, orphan: Orphan): Decision {
+  const { address, id } = orphan;
+  const live = matched.testCases.find((testCase) => testCase.id === id);
+  if (live === undefined || parseAddress(address)?.kind !== "testCase") return UNCHANGED;
+  if (live.status === "DISABLED" || matched.state?.bindings.get(address)?.imported === true) return UNCHANGED;
+  return decided(orphan, "disable", {
+    id,
+    fields: [{ path: ["status"], before: live.status ?? null, after: "DISABLED" }],
+    calls: [callOf("PATCH", matched, ["test-cases", id], { status: "DISABLED" })],
+  });
 }
 
 /** What one target comes to. */
@@ -476,13 +494,12 @@ export interface TargetPlan {
   /** Nothing where the target itself is unclear, so that nothing can be said of what is in it. */
   readonly matched?: MatchedTarget;
   readonly changes: readonly Change[];
-  readonly disables: readonly Change[];
   readonly orphans: readonly Orphan[];
   readonly unmanaged: number;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const UNCLEAR: TargetPlan = { changes: [], disables: [], orphans: [], unmanaged: 0, diagnostics: [] };
+const UNCLEAR: TargetPlan = { changes: [], orphans: [], unmanaged: 0, diagnostics: [] };
 
 /** Matches all that is in a target, and decides on each part of it. */
 export function planTarget(
@@ -514,19 +531,17 @@ export function planTarget(
     matches,
   };
   const own = decideTarget(matched);
-  if (live === undefined && own.change === undefined) return { ...UNCLEAR, diagnostics: own.diagnostics };
-  const changes: Change[] = [];
-  const decided: Diagnostic[] = [];
-  const take = ({ change, diagnostics: said }: Decision): void => {
-    if (change !== undefined) changes.push(change);
-    for (const one of said) decided.push(one);
-  };
-  take(own);
-  for (const one of target.environments) take(decideEnvironment(matched, one));
-  for (const one of target.testCases) take(decideTestCase(matched, one, input.rediscover.has(one.address)));
-  for (const one of target.batchGenerations)
-    take(decideBatchGeneration(matched, one, input.run.has(one.address)));
+  if (live === undefined && !own.some(isChange)) return { ...UNCLEAR, diagnostics: own.filter(isSaid) };
   const { orphans } = undeclaredBindings(matched);
+  const disables = input.disableRemoved || target.onRemove === "disable" ? orphans : [];
+  const decided = [
+    own,
+    ...target.environments.map((one) => decideEnvironment(matched, one)),
+    ...target.testCases.map((one) => decideTestCase(matched, one, input.rediscover.has(one.address))),
+    ...target.batchGenerations.map((one) => decideBatchGeneration(matched, one, input.run.has(one.address))),
+    ...disables.map((one) => disableOrphan(matched, one)),
+  ].flat();
+  const changes = decided.filter(isChange);
   const warnings: Diagnostic[] = [];
   if (input.fingerprints !== undefined && !keyHolds(state, input.fingerprints))
     warnings.push(
@@ -543,13 +558,16 @@ export function planTarget(
     const detail = `It was ${removed}, which the service no longer lists. It will be created again; remove it from the manifest to prevent this.`;
     warnings.push(caution("removed-outside", resource, "Removed outside tasc", detail));
   }
-  const disables = input.disableRemoved || target.onRemove === "disable";
   return {
     matched,
     changes,
-    disables: disables ? orphans.flatMap((one) => disableOrphan(matched, one) ?? []) : [],
     orphans,
     unmanaged: countUnmanaged(matched, orphans),
-    diagnostics: [...warnings, ...problems, ...decided, ...renamedWarnings(matched, changes, orphans)],
+    diagnostics: [
+      ...warnings,
+      ...problems,
+      ...decided.filter(isSaid),
+      ...renamedWarnings(matched, changes, orphans),
+    ],
   };
 }

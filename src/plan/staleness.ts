@@ -1,5 +1,4 @@
 import { type Address, parseAddress } from "../model/address.ts";
-import type { DesiredResource } from "../model/desired.ts";
 import { type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
 import { type Json, startsWith, isArray } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
@@ -64,17 +63,11 @@ export function guardOf(
     const value = live && isChanged ? readLive(field, live, resource?.fields[name]) : undefined;
     if (value !== undefined) digests[name] = fingerprints.of(`guard/${address}/${name}`, value);
   }
-  const declared = fingerprints.of(`guard/${address}`, declaredOf(resource));
+  const { id: byHand = null, fields: all = {} } = resource ?? {};
+  const known = Object.entries(all).map(([name, value]) => [name, isUnknown(value) ? null : reveal(value)]);
+  const wanted = resource === undefined ? null : { id: byHand, fields: Object.fromEntries(known) };
+  const declared = fingerprints.of(`guard/${address}`, wanted);
   return { id: live?.id ?? sent, declared, live: digests };
-}
-
-function declaredOf(resource: DesiredResource | undefined): Json {
-  if (resource === undefined) return null;
-  const fields = Object.entries(resource.fields).map(([name, value]): [string, Json] => [
-    name,
-    isUnknown(value) ? null : reveal(value),
-  ]);
-  return { id: resource.id ?? null, fields: Object.fromEntries(fields) };
 }
 
 /** As the service shows it: a folder by its id; of elements what a plan changes, which is selectors where a line makes them. */
@@ -91,24 +84,16 @@ function readLive(field: Field, live: LiveResource, declared: Value | undefined)
 
 /** Why a saved plan no longer holds for an address. */
 export type Staleness =
-  | {
-      readonly kind: "existence";
-      readonly address: Address;
-      readonly reviewed: string | null;
-      readonly now: string | null;
-    }
-  | { readonly kind: "manifest"; readonly address: Address }
-  | { readonly kind: "value"; readonly address: Address; readonly field: string };
+  | { readonly kind: "existence"; readonly reviewed: Guard["id"]; readonly now: Guard["id"] }
+  | { readonly kind: "manifest" }
+  | { readonly kind: "value"; readonly field: string };
 
 /** Compares what a saved plan saw of an address with what is there now. */
-export function compareGuards(address: Address, reviewed: Guard, now: Guard): readonly Staleness[] {
-  if (reviewed.id !== now.id) return [{ kind: "existence", address, reviewed: reviewed.id, now: now.id }];
-  const manifest: readonly Staleness[] =
-    reviewed.declared === now.declared ? [] : [{ kind: "manifest", address }];
-  const values = Object.keys(reviewed.live)
-    .filter((field) => reviewed.live[field] !== now.live[field])
-    .map((field): Staleness => ({ kind: "value", address, field }));
-  return [...manifest, ...values];
+export function compareGuards(reviewed: Guard, now: Guard): readonly Staleness[] {
+  if (reviewed.id !== now.id) return [{ kind: "existence", reviewed: reviewed.id, now: now.id }];
+  const fields = Object.keys(reviewed.live).filter((field) => reviewed.live[field] !== now.live[field]);
+  const values = fields.map((field) => ({ kind: "value" as const, field }));
+  return reviewed.declared === now.declared ? values : [{ kind: "manifest" }, ...values];
 }
 
 /** The calls of a change, without the keys of their bodies that are not to be sent, and without calls left empty. */

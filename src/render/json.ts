@@ -113,7 +113,7 @@ const NEXT: Readonly<Record<FailureReason, readonly string[]>> = {
 
 /** What a plan shows beyond its public form: plain data for a saved plan to carry. Nothing is decided by it. */
 export interface PlanExtras {
-  /** By address and `fieldKey`. */
+  /** By address and path, as JSON. */
   readonly changedBy?: Readonly<Record<string, Readonly<Record<string, ChangedBy>>>>;
   /** What must be done first. */
   readonly dependsOn?: Readonly<Record<string, readonly Address[]>>;
@@ -129,7 +129,7 @@ export function planExtras(plan: Plan): PlanExtras {
     changedBy: Object.fromEntries(
       plan.changes.flatMap(({ address, fields }) => {
         const known = fields.flatMap(({ path, changedBy }) =>
-          changedBy === undefined ? [] : [[fieldKey(path), changedBy] as const],
+          changedBy === undefined ? [] : [[JSON.stringify(path), changedBy] as const],
         );
         return known.length === 0 ? [] : [[address, Object.fromEntries(known)]];
       }),
@@ -141,11 +141,6 @@ export function planExtras(plan: Plan): PlanExtras {
     ),
     diagnostics: plan.diagnostics.map(({ code, origin }) => defined({ code, path: origin?.path })),
   };
-}
-
-/** A path as a key that no other path has. */
-function fieldKey(path: Path): string {
-  return JSON.stringify(path);
 }
 
 /** A plan with all that there is to show of it: what every renderer but that of JSON reads. */
@@ -181,9 +176,10 @@ export function planView(plan: PlanJson, extras: PlanExtras): PlanView {
     ...plan,
     changes: plan.changes.map((change) => {
       const changedBy = extras.changedBy?.[change.address];
-      const fields = changedBy
-        ? change.fields.map((field) => ({ ...field, who: whoChanged(changedBy[fieldKey(field.path)]) }))
-        : change.fields;
+      const fields = change.fields.map((field) => {
+        const by = changedBy?.[JSON.stringify(field.path)];
+        return by === undefined ? field : { ...field, who: CHANGED_BY[by] };
+      });
       const [needs, place] = [extras.dependsOn?.[change.address], extras.places?.[change.address]];
       return { ...change, fields, needs, place };
     }),
@@ -191,11 +187,7 @@ export function planView(plan: PlanJson, extras: PlanExtras): PlanView {
   };
 }
 
-export function whoChanged(by: ChangedBy | undefined): string | undefined {
-  return by && CHANGED_BY[by];
-}
-
-const CHANGED_BY: Readonly<Record<ChangedBy, string>> = {
+export const CHANGED_BY: Readonly<Record<ChangedBy, string>> = {
   manifest: "changed in the manifest",
   service: "changed on the service",
   both: "changed in the manifest and on the service",

@@ -144,7 +144,7 @@ function fieldTexts(change: ChangeView, code: (text: string) => string): readonl
 
 function dangerItem(change: ChangeView, section: Section): Item {
   const { action, address, cause } = change;
-  const why = cause === undefined ? [] : [`(${words.CAUSE_LABELS[cause]})`];
+  const why = cause === undefined ? [] : [`(${words.CAUSE_WORDS[cause].label})`];
   const texts = [escape.markdownCode(address), ...why, ...fieldTexts(change, escape.markdownCode)];
   const line = `- ${words.SIGNS[action].replace("-", "\\-")} **${action}** ${texts.join(" ")}\n`;
   const details = `<details><summary>Details</summary>\n\n${diffBlock(change)}\n</details>\n`;
@@ -233,18 +233,12 @@ function headText({ stage }: PlanView, links: readonly words.Link[]): string {
   // The hidden mark of a stage's comment.
   const name = escape.uriPart(stage).replaceAll("--", "-%2D");
   const title = `<!-- tasc:plan ${name} -->\n### tasc plan for ${escape.markdownCode(show.clip(stage, 100))}\n`;
+  // What is escaped already stays as it is.
   const anchors = links.map(
-    ({ text, url }) => `[${escape.markdownText(text)}](<${encodeURI(decoded(url))}>)`,
+    ({ text, url }) =>
+      `[${escape.markdownText(text)}](<${encodeURI(url).replace(/%25(?=[0-9a-f]{2})/gi, "%")}>)`,
   );
   return anchors.length === 0 ? title : `${title}\n${anchors.join(" · ")}\n`;
-}
-
-function decoded(url: string): string {
-  try {
-    return decodeURI(url);
-  } catch {
-    return url;
-  }
 }
 
 function totalsText(plan: PlanView, missing: typeof MOST_LEFT_OUT): string {

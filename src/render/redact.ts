@@ -1,4 +1,4 @@
-import { type Json, isArray, isObject } from "../model/json.ts";
+import { type Json, type JsonArray, type JsonObject, isArray } from "../model/json.ts";
 import type { CallJson, DiagnosticJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { uriPart } from "./escape.ts";
@@ -12,32 +12,48 @@ import type { ChangeView, FieldView } from "./json.ts";
  * be decoded without trying, are looked for as encoded. A value is redacted wherever it stands, also in a name that
  * somebody else chose, so whoever can write names and read the output can test a guess (docs/security.md).
  */
-export interface Redactor {
-  /** Secrets of a whole text become `(sensitive)`; overlapping ones become one. */
-  text(text: string): string;
-  /** The same for a finished document of a program, as far as it cannot harm the format's own words and numbers. */
-  document(text: string): string;
-  /** In all strings of plain data; a number that spells a secret becomes a string. Keys are treated as in documents. */
-  json(value: Json): Json;
-  /** The same for data whose keys come from outside, too. */
-  freeJson(value: Json): Json;
+export type Redactor = Readonly<ReturnType<typeof createRedactor>>;
+
+/** Plain data in which objects that are somebody else's, keys and all, are marked by `outside`. */
+export type ViewJson =
+  | Exclude<Json, JsonArray | JsonObject>
+  | Outside
+  | readonly ViewJson[]
+  | { readonly [key: string]: ViewJson | undefined };
+
+/** An object whose keys are not ours, as a payload or headers: its keys are redacted as strictly as its values. */
+export class Outside {
+  readonly value: Json;
+
+  constructor(value: Json) {
+    this.value = value;
+  }
+}
+
+/** A value from outside, where there is one. */
+export function outside(value: Json | undefined): Outside | undefined {
+  return value === undefined ? undefined : new Outside(value);
 }
 
 /** Shorter values are too common to be found by what they say (design contract, section 1). */
 const SHORTEST_SECRET = 4;
 
 /** @param secrets of any length; those under four characters are not looked for. A set may grow. */
-export function createRedactor(secrets: ReadonlySet<string> | readonly string[]): Redactor {
+export function createRedactor(secrets: ReadonlySet<string> | readonly string[]) {
   const all = "size" in secrets ? secrets : new Set(secrets);
   const text = replacerOf(all, ({ length }) => length >= SHORTEST_SECRET, false);
   const isUnmistakable = (secret: string): boolean =>
     secret.length >= 8 && !/^[A-Za-z]+$/.test(secret) && !/^[\d.,:eE+-]+$/.test(secret);
   const document = replacerOf(all, isUnmistakable, true);
   return {
+    /** Secrets of a whole text become `(sensitive)`; overlapping ones become one. */
     text,
+    /** The same for a finished document of a program, as far as it cannot harm the format's own words and numbers. */
     document,
-    json: (value) => redactJson(value, text, document),
-    freeJson: (value) => redactJson(value, text, text),
+    /** In all strings of plain data; a number that spells a secret becomes a string. Keys are treated as in documents. */
+    json: (value: ViewJson) => redactJson(value, text, document),
+    /** The same for data whose keys come from outside, too. */
+    freeJson: (value: Json) => redactJson(value, text, text),
   };
 }
 
@@ -63,13 +79,17 @@ function replacerOf(
   };
 }
 
-function redactJson(value: Json, text: Replacer, key: Replacer): Json {
+/** What is not there is left out, as `JSON.stringify` does. */
+function redactJson(value: ViewJson, text: Replacer, key: Replacer): Json {
   if (typeof value === "string") return text(value);
   if (typeof value === "number") return text(String(value)) === String(value) ? value : SENSITIVE;
+  if (value instanceof Outside) return redactJson(value.value, text, text);
   if (isArray(value)) return value.map((item) => redactJson(item, text, key));
-  if (!isObject(value)) return value;
+  if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, part]) => [key(name), redactJson(part, text, key)]),
+    Object.entries(value).flatMap(([name, part]) =>
+      part === undefined ? [] : [[key(name), redactJson(part, text, key)]],
+    ),
   );
 }
 
@@ -187,11 +207,7 @@ function base32(bytes: Buffer): string {
  * Inside a longer text a secret has three forms in base64, by where it starts, and five in base32. Only the characters
  * that the secret alone decides are looked for; a few bits more stand in their neighbours.
  */
-function encodedForms(
-  all: Buffer,
-  { encode, bits, group, tail }: Alphabet,
-  shortest = CASELESS,
-): readonly Pattern[] {
+function encodedForms(all: Buffer, { encode, bits, group, tail }: Alphabet, shortest = CASELESS) {
   const bytes = all.subarray(0, ENOUGH);
   const forms = [...Array(group).keys()].map((offset) =>
     encode(Buffer.concat([Buffer.alloc(offset), bytes])).slice(

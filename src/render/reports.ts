@@ -1,3 +1,4 @@
+import { defined } from "../model/json.ts";
 import { bySeverity } from "../model/plan.ts";
 import { placeText } from "./diagnostics.ts";
 import * as escape from "./escape.ts";
@@ -58,9 +59,9 @@ export function renderPlanGithub(plan: PlanView): string {
 }
 
 function annotation({ level, title, detail, address, file, line, column, change }: ReportItem): string {
-  const properties = Object.entries({ file, line, col: column, title })
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${escape.annotationProperty(String(value))}`);
+  const properties = Object.entries(defined({ file, line, col: column, title })).map(
+    ([name, value]) => `${name}=${escape.annotationProperty(String(value))}`,
+  );
   const message =
     change === undefined
       ? [detail || title, address ?? []].flat().join("\n")
@@ -128,9 +129,9 @@ function caseXml(item: ReportItem): string {
     change !== undefined ? `to ${change.action}` : level === "error" ? title : `warning: ${title}`;
   const text = [change === undefined ? placeText(item) : "", detail].filter(Boolean).join("\n");
   const name = [address ?? [], change === undefined ? title : []].flat().join(": ");
-  const attributes = Object.entries({ classname: suiteOf(item), name, file, line })
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => ` ${key}="${escape.xmlAttribute(String(value))}"`);
+  const attributes = Object.entries(defined({ classname: suiteOf(item), name, file, line })).map(
+    ([key, value]) => ` ${key}="${escape.xmlAttribute(String(value))}"`,
+  );
   return (
     `    <testcase${attributes.join("")}>\n` +
     `      <${outcome} message="${escape.xmlAttribute(message)}">${escape.html(text)}</${outcome}>\n` +

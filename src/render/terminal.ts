@@ -3,14 +3,7 @@ import type { Redactor } from "./redact.ts";
 import { cutTo } from "./style.ts";
 
 /** What is known of the screen that a stream leads to, as plain data; nobody below the entry asks the environment. */
-export interface Terminal {
-  readonly isTTY: boolean;
-  readonly width: number;
-  /** Columns of the screen itself; more would break a line in two. */
-  readonly columns: number;
-  readonly colour: boolean;
-  readonly live: boolean;
-}
+export type Terminal = Readonly<ReturnType<typeof terminalOf>>;
 
 export interface TerminalFacts {
   /** Both absent for a stream that leads to a file or a pipe. */
@@ -30,13 +23,14 @@ const LEAST_TEXT = 40;
  * Colour: never with `--no-color` or a `NO_COLOR` that is not empty; else as `FORCE_COLOR` says; else on a terminal.
  * `CI` only ends live drawing: its logs keep every line.
  */
-export function terminalOf({ isTTY = false, columns = 0, environment, noColor }: TerminalFacts): Terminal {
+export function terminalOf({ isTTY = false, columns = 0, environment, noColor }: TerminalFacts) {
   const dumb = environment["TERM"] === "dumb";
   const isOff = noColor || (environment["NO_COLOR"] ?? "") !== "";
   const forced = environment["FORCE_COLOR"];
   const screen = isTTY && columns > 0 ? columns : DEFAULT_COLUMNS;
   return {
     isTTY,
+    /** Of the screen itself; more would break a line in two. */
     columns: screen,
     width: Math.min(MOST_TEXT, Math.max(LEAST_TEXT, screen)),
     colour: !isOff && (forced === undefined ? isTTY && !dumb : forced === "" || isSet(forced)),
@@ -130,16 +124,13 @@ export class Writer {
 }
 
 /** Writes to a stream, until its reader goes; `failed` is told what else keeps it from being written to. */
-export function openSink(
-  stream: NodeJS.WritableStream,
-  failed: (error: Error) => void,
-): (text: string) => void {
+export function openSink(stream: NodeJS.WritableStream, failed: (error: Error) => void) {
   let broken = false;
   stream.on("error", (error: Error & { readonly code?: string }) => {
     if (!broken && error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") failed(error);
     broken = true;
   });
-  return (text) => {
+  return (text: string): void => {
     if (!broken && text !== "") stream.write(text);
   };
 }

@@ -1,4 +1,4 @@
-import { compareAddresses } from "../model/address.ts";
+import { type Address, compareAddresses } from "../model/address.ts";
 import { isArray, isObject, type Json } from "../model/json.ts";
 import type { Action, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
@@ -103,7 +103,7 @@ function dangerLines(change: ChangeView, { style, width }: PlanTextOptions): Lin
     return show.isHarmful(field, action) ? style("error", line) : line;
   });
   if (left > 0) texts.push(style("faint", `and ${words.count(left, "more field")}`));
-  const why = cause === undefined ? "" : ` ${style("faint", `(${words.CAUSE_LABELS[cause]})`)}`;
+  const why = cause === undefined ? "" : ` ${style("faint", `(${words.CAUSE_WORDS[cause].label})`)}`;
   return oneOrTwo(heading(change, style) + why, texts, width);
 }
 
@@ -131,23 +131,15 @@ function targetSections(
     const place = safeLine(placeText(error));
     return `    ${safeLine(error.summary)}${place === "" ? "" : `  ${style("faint", place)}`}`;
   };
-  const problems = words.groupBy(
-    errors.flatMap(({ address, ...error }) => (address === undefined ? [] : [{ ...error, address }])),
-    ({ address }) => address,
-  );
+  const entry = (address: Address, lines: Lines, changes: readonly ChangeView[], problems: number) => {
+    return { address, lines, changes, problems };
+  };
   const entries = [
-    ...folds.map((fold) => ({
-      address: fold[0].address,
-      lines: changeLines(fold, inside),
-      changes: fold,
-      problems: 0,
-    })),
-    ...[...problems].map(([address, own]) => ({
-      address,
-      lines: [`${style("error", words.PROBLEM_SIGN)} ${style("strong", address)}`, ...own.map(problemLines)],
-      changes: [],
-      problems: own.length,
-    })),
+    ...folds.map((fold) => entry(fold[0].address, changeLines(fold, inside), fold, 0)),
+    ...[...words.byAddress(errors)].map(([address, own]) => {
+      const head = `${style("error", words.PROBLEM_SIGN)} ${style("strong", address)}`;
+      return entry(address, [head, ...own.map(problemLines)], [], own.length);
+    }),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
   return [...words.byTarget(entries)].map(([target, own]) => {
     const counts = [...words.actionCounts(own.flatMap((entry) => entry.changes))];

@@ -4,8 +4,8 @@ import type { FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines } from "./escape.ts";
 import { type Fold, clip, fieldName, valueText } from "./fields.ts";
-import { type ChangeView, writeJson } from "./json.ts";
-import { type Redactor, redactChange, redactField } from "./redact.ts";
+import { writeJson } from "./json.ts";
+import { type Redactor, type ViewJson, redactChange, redactField } from "./redact.ts";
 import { type Meaning, type Style, padTo, sectionsText, textWidth, wrap } from "./style.ts";
 import { changeLines, fieldLines } from "./text.ts";
 
@@ -24,30 +24,6 @@ export interface View {
   readonly format?: string;
   /** What the command ends with; 0 where absent. */
   readonly exitCode?: ExitCode;
-}
-
-/** JSON in which objects that are somebody else's, keys and all, are marked by `outside`. */
-export type ViewJson =
-  | null
-  | boolean
-  | number
-  | string
-  | Outside
-  | readonly ViewJson[]
-  | { readonly [key: string]: ViewJson | undefined };
-
-/** An object whose keys are not ours, as a payload or headers: its keys are redacted as strictly as its values. */
-export class Outside {
-  readonly value: Json;
-
-  constructor(value: Json) {
-    this.value = value;
-  }
-}
-
-/** A value from outside, where there is one. */
-export function outside(value: Json | undefined): Outside | undefined {
-  return value === undefined ? undefined : new Outside(value);
 }
 
 export type Section = readonly Block[];
@@ -99,7 +75,7 @@ export interface ShowOptions {
 /** A view in one format. @param format `text`, `json` or one of its documents */
 export function show(view: View, format: string, options: ShowOptions): string {
   const { redactor } = options;
-  if (format === "json") return writeJson(redactedJson(view.json, redactor));
+  if (format === "json") return writeJson(redactor.json(view.json));
   if (format !== "text")
     return (view.documents?.[format] ?? [])
       .map((piece) => (typeof piece === "string" ? piece : piece.escape(redactor.text(piece.text))))
@@ -107,33 +83,49 @@ export function show(view: View, format: string, options: ShowOptions): string {
   return sectionsText(view.text.map((blocks) => blocks.flatMap((block) => blockLines(block, options))));
 }
 
-/** What is not there is left out, as `JSON.stringify` does. */
-function redactedJson(value: ViewJson, redactor: Redactor): Json {
-  if (value instanceof Outside) return redactor.freeJson(value.value);
-  if (isArray(value)) return value.map((item) => redactedJson(item, redactor));
-  if (typeof value !== "object" || value === null) return redactor.json(value);
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, part]) =>
-      part === undefined ? [] : [[redactor.document(key), redactedJson(part, redactor)]],
-    ),
-  );
-}
-
 function blockLines(block: Block, options: ShowOptions): readonly string[] {
+  const { redactor, style, width } = options;
   if (typeof block === "string" || isArray(block)) return [lineText(block, options)];
   if ("lines" in block) return textLines(block.lines, options).map((line) => line.trimEnd());
-  if ("label" in block) return labelled(block, options);
-  if ("headings" in block) return tableLines(block, options);
-  if ("field" in block) return pairLines(redactField(block.field, options.redactor), options);
+  if ("label" in block) {
+    const { label, column, beside } = block;
+    const head = padTo(lineText(label, options), column);
+    return (typeof beside === "string" ? textLines(beside, options) : [lineText(beside, options)])
+      .filter((line, at) => at === 0 || line.trim() !== "")
+      .flatMap((line) => wrap(line.trimStart(), Math.max(20, width - column)))
+      .map((line, at) => `${at === 0 ? head : " ".repeat(column)}${line}`.trimEnd());
+  }
+  if ("headings" in block) {
+    const rows = block.rows.map((row) => row.map((cell) => safeLine(redactor.text(cell))));
+    const [headings = "", ...lines] = aligned([block.headings, ...rows]);
+    return [style("faint", headings), ...lines];
+  }
+  if ("field" in block) {
+    const field = redactField(block.field, redactor);
+    const { path, before, after, sensitive } = field;
+    if (sensitive || (before !== undefined && after !== undefined))
+      return fieldLines(field, "update", { style, width, verbose: false });
+    const side = (value: Json | undefined) => (value === undefined ? "(not declared)" : shortText(value));
+    return [`${fieldName(path)}: ${side(before)} → ${side(after)}`];
+  }
   if ("fold" in block) {
-    const redacted = (change: ChangeView): ChangeView => redactChange(change, options.redactor);
     const [first, ...others] = block.fold;
-    const fold: Fold = [redacted(first), ...others.map(redacted)];
+    const fold: Fold = [redactChange(first, redactor), ...others.map((one) => redactChange(one, redactor))];
     return changeLines(fold, { ...options, verbose: block.verbose, brief: false });
   }
-  const width = options.width - block.indent;
-  const lines = block.blocks.flatMap((inner) => blockLines(inner, { ...options, width }));
+  const inside = { ...options, width: width - block.indent };
+  const lines = block.blocks.flatMap((inner) => blockLines(inner, inside));
   return lines.map((line) => `${" ".repeat(block.indent)}${line}`);
+}
+
+/** Cells in columns. */
+function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, textWidth(cell));
+  const pad = (cell: string, at: number, { length }: readonly string[]) =>
+    at === length - 1 ? cell : padTo(cell, widths[at] ?? 0);
+  return rows.map((row) => row.map(pad).join("  ").trimEnd());
 }
 
 function lineText(line: Line, { redactor, style }: ShowOptions): string {
@@ -157,41 +149,4 @@ const MOST = 400;
 /** Redacted before it is parted: a secret may have several lines. */
 function textLines(text: string, { redactor }: ShowOptions): readonly string[] {
   return safeLines(redactor.text(text)).trimEnd().split("\n");
-}
-
-function labelled(
-  { label, column, beside }: Extract<Block, { readonly label: Line }>,
-  options: ShowOptions,
-): readonly string[] {
-  const lines = typeof beside === "string" ? textLines(beside, options) : [lineText(beside, options)];
-  const wrapped = lines
-    .filter((line, at) => at === 0 || line.trim() !== "")
-    .flatMap((line) => wrap(line.trimStart(), Math.max(20, options.width - column)));
-  const head = padTo(lineText(label, options), column);
-  return wrapped.map((line, at) => `${at === 0 ? head : " ".repeat(column)}${line}`.trimEnd());
-}
-
-function tableLines(
-  { headings, rows }: Extract<Block, { readonly rows: unknown }>,
-  { redactor, style }: ShowOptions,
-): readonly string[] {
-  const cells = rows.map((row) => row.map((cell) => safeLine(redactor.text(cell))));
-  const widths = headings.map((heading, at) =>
-    cells.reduce((most, row) => Math.max(most, textWidth(row[at] ?? "")), textWidth(heading)),
-  );
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, at) => (at === row.length - 1 ? cell : padTo(cell, widths[at] ?? 0)))
-      .join("  ")
-      .trimEnd();
-  return [style("faint", line(headings)), ...cells.map(line)];
-}
-
-function pairLines(field: FieldJson, { style, width }: ShowOptions): readonly string[] {
-  const { path, before, after, sensitive } = field;
-  if (sensitive || (before !== undefined && after !== undefined))
-    return fieldLines(field, "update", { style, width, verbose: false });
-  const side = (value: Json | undefined): string =>
-    value === undefined ? "(not declared)" : shortText(value);
-  return [`${fieldName(path)}: ${side(before)} → ${side(after)}`];
 }

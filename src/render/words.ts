@@ -23,6 +23,11 @@ export function kindNoun(kind: Kind): string {
   return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
+/** What the service calls a resource of a kind. */
+export function serviceNoun(kind: Kind): string {
+  return kind === "target" ? "test target" : kindNoun(kind);
+}
+
 /** Kind and target of an address, for grouping; an address that is none stands by itself. */
 export function placeOf(address: string): { readonly kind: Kind; readonly target: string } {
   return parseAddress(address) ?? { kind: KINDS[0], target: address };
@@ -98,23 +103,17 @@ export const NOTHING_TO_DO = "No changes. The service matches your manifests.";
 export function byCause(changes: readonly ChangeView[]) {
   const groups = groupBy(changes, ({ cause }) => cause ?? "");
   if (groups.size === 0) return [{ title: undefined, changes }];
-  return (["", ...CAUSES] as const).flatMap((cause) => {
-    const own = groups.get(cause);
-    return own === undefined ? [] : [{ title: CAUSE_TITLES[cause], changes: own }];
+  return ([undefined, ...CAUSES] as const).flatMap((cause) => {
+    const own = groups.get(cause ?? "");
+    return own === undefined ? [] : [{ title: cause && CAUSE_WORDS[cause].title, changes: own }];
   });
 }
 
-const CAUSE_TITLES: Readonly<Record<Cause | "", string | undefined>> = {
-  "": undefined,
-  manifest: "Changed by these manifests",
-  pending: "Pending before these manifests",
-  drift: "Changed on the service since the last apply",
-};
-
-export const CAUSE_LABELS: Readonly<Record<Cause, string>> = {
-  manifest: "these manifests",
-  pending: "pending",
-  drift: "drift",
+/** Above a group of changes, and beside one. */
+export const CAUSE_WORDS: Readonly<Record<Cause, { readonly title: string; readonly label: string }>> = {
+  manifest: { title: "Changed by these manifests", label: "these manifests" },
+  pending: { title: "Pending before these manifests", label: "pending" },
+  drift: { title: "Changed on the service since the last apply", label: "drift" },
 };
 
 /** The one line that scripts look for; its parts never leave, so that each can be found, and never break. */
@@ -182,10 +181,7 @@ export function clockText(milliseconds: number): string {
 }
 
 /** Items by key, keys in the order in which they first turn up. */
-export function groupBy<T, K extends string>(
-  items: Iterable<T>,
-  keyOf: (item: T) => K,
-): ReadonlyMap<K, readonly T[]> {
+export function groupBy<T, K extends string>(items: Iterable<T>, keyOf: (item: T) => K) {
   const groups = new Map<K, T[]>();
   for (const item of items) {
     const key = keyOf(item);
@@ -194,6 +190,14 @@ export function groupBy<T, K extends string>(
     else group.push(item);
   }
   return groups;
+}
+
+/** What is about an address, by address. */
+export function byAddress(diagnostics: readonly DiagnosticView[]) {
+  const about = diagnostics.flatMap(({ address, ...rest }) =>
+    address === undefined ? [] : { ...rest, address },
+  );
+  return groupBy(about, ({ address }) => address);
 }
 
 /** By target, which is how plans are read. */

@@ -6,7 +6,7 @@ import * as v from "./input.ts";
 import * as r from "./resources.ts";
 import { testReportView } from "./reports.ts";
 import type { Service } from "./service.ts";
-import type { Store, StoredRows, StoredTables } from "./store.ts";
+import type { StoredRows } from "./store.ts";
 
 /** What the control interface can reach: the service, and the machinery around it. */
 export type Control = {
@@ -45,27 +45,13 @@ export function putData({ store, runtime }: Service, document: Json): void {
       throw v.badValue(`${kind}[${loose}].testTargetId`, "is not a test target of the document");
   }
   store.write(() => {
-    for (const kind of KINDS) replaceRows(store, kind, data);
+    for (const kind of KINDS) {
+      const table: StoredRows<r.Data[r.Collection][number]> = store[kind];
+      table.clear();
+      for (const row of data[kind]) table.insert(row);
+    }
   });
 }
-
-function replaceRows<K extends r.Collection>(
-  tables: Pick<StoredTables, K>,
-  kind: K,
-  data: Pick<r.Data, K>,
-): void {
-  const table: StoredRows<r.Data[K][number]> = tables[kind];
-  table.clear();
-  for (const row of data[kind]) table.insert(row);
-}
-
-/** What may be edited, and how it is read again: so an edit can no more break a row than a request can. */
-const EDITED = {
-  testTargets: r.testTargetReader,
-  environments: r.environmentReader,
-  testCases: r.testCaseReader,
-};
-type Edited = keyof typeof EDITED;
 
 const edit = v.object({
   kind: v.oneOf("testTarget", "environment", "testCase"),
@@ -75,44 +61,37 @@ const edit = v.object({
 });
 
 /** POST /control/edit: what a colleague could do in the web application. Answers the resource as stored. */
-const editResource: ControlOperation = ({ service }, call) => {
-  const { id, set, remove, ...given } = call.body(edit);
-  const kind = `${given.kind}s` as const;
-  return service.store.write(() => {
-    const edited = overwrite(service, kind, id, { updatedAt: service.runtime.now(), ...set });
+const editResource: ControlOperation = ({ service: { store, runtime } }, call) => {
+  const { kind, id, set, remove } = call.body(edit);
+  for (const name of ["id", "testTargetId"])
+    if (Object.hasOwn(set, name)) throw v.badValue(`set.${name}`, "cannot change");
+  /** What it is then is read as a request is: an edit can no more break a row. */
+  const overwritten = <T>(table: StoredRows<T>, read: v.Reader<T>): T => {
+    const current = table.get(id);
+    if (current === undefined) throw v.notFound("resource");
+    const stored = v.freeForm(parseJson(JSON.stringify(current)), "", runtime);
+    const edited = read({ ...stored, updatedAt: runtime.now(), ...set }, "set", runtime);
+    table.update(edited);
+    return edited;
+  };
+  const edits = {
+    testTarget: () => overwritten(store.testTargets, r.testTargetReader),
+    environment: () => overwritten(store.environments, r.environmentReader),
+    testCase: () => overwritten(store.testCases, r.testCaseReader),
+  };
+  return store.write(() => {
+    const edited = edits[kind]();
     if (!remove) return edited;
-    removeResource(service.store, kind, id);
+    // A test target goes with all it has, a case with the generation that would still write to it.
+    if (kind === "testTarget")
+      for (const owned of r.OWNED) for (const row of store[owned].of(id)) store[owned].remove(row.id);
+    if (kind === "testCase")
+      for (const generation of store.generations.all())
+        if (generation.testCaseId === id) store.generations.remove(generation.id);
+    store[`${kind}s`].remove(id);
     return undefined;
   });
 };
-
-function overwrite<K extends Edited>(
-  { store, runtime }: Service,
-  kind: K,
-  id: string,
-  set: JsonObject,
-): r.Data[K][number] {
-  const table: StoredRows<r.Data[K][number]> = store[kind];
-  const read: { readonly [E in Edited]: v.Reader<r.Data[E][number]> } = EDITED;
-  for (const name of ["id", "testTargetId"])
-    if (Object.hasOwn(set, name)) throw v.badValue(`set.${name}`, "cannot change");
-  const current = table.get(id);
-  if (current === undefined) throw v.notFound("resource");
-  const stored = v.freeForm(parseJson(JSON.stringify(current)), "", runtime);
-  const edited = read[kind]({ ...stored, ...set }, "set", runtime);
-  table.update(edited);
-  return edited;
-}
-
-/** A test target goes with all it has, a case with the generation that would still write to it. */
-function removeResource(store: Store, kind: Edited, id: string): void {
-  if (kind === "testTargets")
-    for (const owned of r.OWNED) for (const row of store[owned].of(id)) store[owned].remove(row.id);
-  if (kind === "testCases")
-    for (const generation of store.generations.all())
-      if (generation.testCaseId === id) store.generations.remove(generation.id);
-  store[kind].remove(id);
-}
 
 const execution = v.object({
   testTargetId: v.uuid,

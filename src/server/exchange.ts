@@ -40,10 +40,7 @@ export async function exchange(
   if (reply !== undefined) await (fault?.type === "truncate" ? sendHalf : send)(response, reply);
 }
 
-function faultReply(
-  { status, headers, body }: Extract<Fault, { type: "status" }>,
-  { settings }: Service,
-): Reply {
+function faultReply({ status, headers, body }: v.Read<typeof FAULTS.status>, { settings }: Service): Reply {
   if (body === undefined)
     return errorReply(new v.Refusal(status, "an injected fault", { headers }), settings.errorBody);
   if (typeof body !== "string") return { status, headers, body };
@@ -93,11 +90,10 @@ const FAULTS = {
 
 type Fault = v.Read<(typeof FAULTS)[keyof typeof FAULTS]>;
 
-const typed = v.oneOf("latency", "status", "reset", "hang", "truncate");
-
 const fault: v.Reader<Fault> = (value, at, runtime) => {
   const { type } = v.freeForm(value, at, runtime);
   if (type === undefined) throw v.badValue(`${at}.type`, "is required");
+  const typed = v.oneOf("latency", "status", "reset", "hang", "truncate");
   return FAULTS[typed(type, `${at}.type`, runtime)](value, at, runtime);
 };
 

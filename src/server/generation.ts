@@ -65,37 +65,27 @@ const batchBody = v.object({
 /** Operation 11: POST /test-targets/{testTargetId}/batch-generations. */
 export const createBatchGeneration: TargetOperation = (service, call, { id: testTargetId }) => {
   const { store } = service;
-  const { prompt, entryPointUrlPath, environmentId, prerequisiteId } = call.body(batchBody);
+  const given = call.body(batchBody);
+  const { environmentId, prerequisiteId } = given;
   if (environmentId !== null && store.environments.get(environmentId)?.testTargetId !== testTargetId)
     throw v.badValue("environmentId", "is not an environment of the test target");
   if (prerequisiteId !== null && liveCase(service, testTargetId, prerequisiteId) === undefined)
     throw v.badValue("prerequisiteId", "is not a test case of the test target");
-  const { id: batchGenerationId } = startGeneration(service, {
-    testTargetId,
-    kind: "batch",
-    prompt,
-    entryPointUrlPath,
-    prerequisiteId,
-  });
+  const wanted = r.pick(given, "prompt", "entryPointUrlPath", "prerequisiteId");
+  const { id: batchGenerationId } = startGeneration(service, { ...wanted, testTargetId, kind: "batch" });
   return { batchGenerationId };
 };
 
 /** Begins the generation of a stored case. One that still runs is given up: two ends would write the same elements. */
 export function startDiscovery(service: Service, testCase: r.TestCase, freePrompt: string): r.Generation {
   const { store, runtime } = service;
-  const { id, testTargetId, entryPointUrlPath, prerequisiteId } = testCase;
+  const { id: testCaseId, testTargetId } = testCase;
   for (const running of store.generations.of(testTargetId))
-    if (running.testCaseId === id) store.generations.remove(running.id);
+    if (running.testCaseId === testCaseId) store.generations.remove(running.id);
   const discovery = { updatedAt: runtime.now(), freePrompt, status: "CREATED" };
   store.testCases.update({ ...testCase, discovery });
-  return startGeneration(service, {
-    testTargetId,
-    kind: "discovery",
-    prompt: freePrompt,
-    testCaseId: id,
-    entryPointUrlPath,
-    prerequisiteId,
-  });
+  const wanted = r.pick(testCase, "testTargetId", "entryPointUrlPath", "prerequisiteId");
+  return startGeneration(service, { ...wanted, kind: "discovery", prompt: freePrompt, testCaseId });
 }
 
 function startGeneration({ store, runtime, settings }: Service, wanted: JsonObject): r.Generation {
@@ -120,10 +110,8 @@ export class Runner {
     for (const { id, dueAt } of store.generations.all()) {
       if (this.#timers.has(id)) continue;
       const wait = Math.max(0, dueAt - Date.parse(runtime.now()));
-      this.#timers.set(
-        id,
-        setTimeout(() => this.#end(id), wait),
-      );
+      const timer = setTimeout(() => this.#end(id), wait);
+      this.#timers.set(id, timer);
     }
   }
 

@@ -37,20 +37,13 @@ export type ServerOptions = {
   readonly ids?: () => string;
 };
 
-export type RunningServer = {
-  /** The base address, which precedes `/apiKey`. */
-  readonly url: string;
-  /** The address of the control interface, `/control` included. */
-  readonly controlUrl: string;
-  /** Breaks off what is under way and releases the data directory. */
-  readonly close: () => Promise<void>;
-};
+export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
 /** The service has no business beyond this machine. */
 const HOST = "127.0.0.1";
 
 /** Rejects with DataDirInUseError, DriverMissingError, a Refusal of the seed, or the system's error (port taken). */
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
+export async function startServer(options: ServerOptions) {
   const { apiKey, seed, discoveryTime, settings } = options;
   const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
   const defaults = settingsReader({})({}, "", runtime);
@@ -59,11 +52,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const service: Service = { store, runtime, settings: startSettings };
   const runner = new Runner(service);
   const closing = new AbortController();
-  const handle = handlerOf(
-    { service, runner, log: [], faults: new Map(), startSettings },
-    apiKey,
-    closing.signal,
-  );
+  const control = { service, runner, log: [], faults: new Map(), startSettings };
+  const handle = handlerOf(control, apiKey, closing.signal);
   try {
     // A seed is for an empty data directory: on a restart, what was written since counts.
     if (seed !== undefined && [...store.testTargets.all()].length === 0) putData(service, seed);
@@ -77,7 +67,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (typeof address !== "object" || address === null) throw new Error("a listening server has an address");
     runner.schedule();
     const url = `http://${HOST}:${address.port}`;
-    const close = async () => {
+    const close = async (): Promise<void> => {
       closing.abort();
       const closed = once(server, "close");
       server.close();
@@ -86,7 +76,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       runner.stop();
       store.close();
     };
-    return { url, controlUrl: `${url}/control`, close };
+    return {
+      /** The base address, which precedes `/apiKey`. */
+      url,
+      /** The address of the control interface, `/control` included. */
+      controlUrl: `${url}/control`,
+      /** Breaks off what is under way and releases the data directory. */
+      close,
+    };
   } catch (error) {
     store.close();
     throw error;

@@ -1,12 +1,4 @@
-import {
-  type Defined,
-  type Json,
-  type JsonObject,
-  defined,
-  isArray,
-  isObject,
-  parseJson,
-} from "../model/json.ts";
+import { type Defined, type Json, defined, isArray, isObject, parseJson } from "../model/json.ts";
 
 /** The service says no: an answer rather than a defect. Whoever finds a request wrong throws it. */
 export class Refusal extends Error {
@@ -157,11 +149,7 @@ export const integer = checked(
   "must be an integer",
 );
 /** An object whose keys the text leaves open. */
-export const freeForm = checked(
-  anything,
-  (value): value is JsonObject => isObject(value),
-  "must be an object",
-);
+export const freeForm = checked(anything, isObject, "must be an object");
 
 export function integerFrom(least: number, most = Number.MAX_SAFE_INTEGER): Reader<number> {
   return checked(integer, (value) => value >= least && value <= most, `must be from ${least} to ${most}`);

@@ -41,11 +41,7 @@ export function liveCase({ store }: Service, testTargetId: string, id: string): 
 }
 
 /** The folder of that name, made when the target has none; null is not a folder (Test case, `folderName`). */
-export function folderIdNamed(
-  { store, runtime }: Service,
-  testTargetId: string,
-  name: string | null,
-): string | null {
+export function folderIdNamed({ store, runtime }: Service, testTargetId: string, name: string | null) {
   if (name === null) return null;
   for (const folder of store.folders.of(testTargetId)) if (folder.name === name) return folder.id;
   const folder = { id: runtime.newId(), testTargetId, name };
@@ -54,11 +50,7 @@ export function folderIdNamed(
 }
 
 /** The names as a case bears them, each once; those the target does not know become tags of the target. */
-export function tagsNamed(
-  { store }: Service,
-  testTargetId: string,
-  names: readonly string[],
-): readonly string[] {
+export function tagsNamed({ store }: Service, testTargetId: string, names: readonly string[]) {
   const tags = [...new Set(names)];
   const target = store.testTargets.get(testTargetId);
   const unknown = tags.filter((tag) => !target?.tags.includes(tag));

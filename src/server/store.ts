@@ -68,13 +68,6 @@ function prepare(db: Database, place: string): void {
 /** Another process serves the same data: two would answer from different memories of faults and running timers. */
 export class DataDirInUseError extends Error {
   override readonly name = "DataDirInUseError";
-
-  constructor(dataDir: string, cause: unknown) {
-    super(
-      `the data directory ${dataDir} is in use by another running service; stop it or choose another directory`,
-      { cause },
-    );
-  }
 }
 
 /**
@@ -88,7 +81,11 @@ function takeLock(open: OpenDatabase, dataDir: string): Database {
     return lock;
   } catch (cause) {
     lock.close();
-    throw isBusy(cause) ? new DataDirInUseError(dataDir, cause) : cause;
+    if (!isBusy(cause)) throw cause;
+    throw new DataDirInUseError(
+      `the data directory ${dataDir} is in use by another running service; stop it or choose another directory`,
+      { cause },
+    );
   }
 }
 

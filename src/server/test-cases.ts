@@ -14,20 +14,14 @@ import {
 } from "./service.ts";
 
 /** Operation 7: GET /test-targets/{testTargetId}/test-cases, in the order of creation. */
-export const listTestCases: TargetOperation = (service, call, target) => {
+export const listTestCases: TargetOperation = ({ store, settings, runtime }, call, target) => {
   const sent = call.query.get("filter");
-  const read = () => filter(v.parseForeign(sent ?? "", "filter"), "filter", service.runtime);
-  return listed(service, target, sent === null ? r.isLive : read());
+  const wanted = sent === null ? r.isLive : filter(v.parseForeign(sent, "filter"), "filter", runtime);
+  return (function* () {
+    for (const testCase of store.testCases.of(target.id))
+      if (wanted(testCase)) yield listedTestCaseView(testCase, settings);
+  })();
 };
-
-function* listed(
-  { store, settings }: Service,
-  target: r.TestTarget,
-  wanted: Filter,
-): Generator<AnsweredJson> {
-  for (const testCase of store.testCases.of(target.id))
-    if (wanted(testCase)) yield listedTestCaseView(testCase, settings);
-}
 
 // The `elements` of an update (operation 8). The array replaces the stored one whole, and so does every element in it.
 // An object without an id takes that of what the stored element has in its place: else a client that writes back an
@@ -221,11 +215,7 @@ function selectorsAfter(
   return after.toSorted((a, b) => a.index - b.index);
 }
 
-function known<T extends { readonly id: string }>(
-  at: string,
-  id: string | undefined,
-  stored: readonly T[],
-): T | undefined {
+function known<T extends { readonly id: string }>(at: string, id: string | undefined, stored: readonly T[]) {
   const found = stored.find((each) => each.id === id);
   if (id !== undefined && found === undefined) throw v.badValue(at, "is not of this test case");
   return found;

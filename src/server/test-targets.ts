@@ -1,3 +1,4 @@
+import { defined } from "../model/json.ts";
 import type { AnsweredJson } from "./http.ts";
 import * as v from "./input.ts";
 import * as r from "./resources.ts";
@@ -77,31 +78,23 @@ export const updateEnvironment: TargetOperation = (service, call, target) => {
   return environmentView(environment, service.settings);
 };
 
-/** Objects are replaced whole: a testAccount without a password has none afterwards. */
-function withChanges(
-  service: Service,
-  { discoveryUrl, privateLocation, ...current }: r.Environment,
-  given: v.Read<typeof updateEnvironments>,
-): r.Environment {
+/** Null clears. Objects are replaced whole: a testAccount without a password has none afterwards. */
+function withChanges(service: Service, current: r.Environment, given: v.Read<typeof updateEnvironments>) {
   const updatedAt = service.runtime.now();
-  const {
-    discoveryUrl: url = discoveryUrl,
-    privateLocationName: name,
-    testAccount,
-    basicAuth,
-    ...rest
-  } = given;
-  const location = typeof name === "string" ? locationNamed(service, name) : name;
-  const locationAfter = location === undefined ? privateLocation : location;
-  return {
+  const { discoveryUrl, privateLocationName: name, testAccount, basicAuth, ...rest } = given;
+  const after = <T>(sent: T | null | undefined, before: T | undefined) =>
+    sent === undefined ? before : (sent ?? undefined);
+  const stamped = <T extends object>(part: T | null) => part && { ...part, updatedAt };
+  const privateLocation = typeof name === "string" ? locationNamed(service, name) : name;
+  return defined({
     ...current,
     ...rest,
-    ...(typeof url === "string" && { discoveryUrl: url }),
-    ...(locationAfter && { privateLocation: locationAfter }),
-    ...(testAccount !== undefined && { testAccount: testAccount && { ...testAccount, updatedAt } }),
-    ...(basicAuth !== undefined && { basicAuth: basicAuth && { ...basicAuth, updatedAt } }),
+    discoveryUrl: after(discoveryUrl, current.discoveryUrl),
+    privateLocation: after(privateLocation, current.privateLocation),
+    testAccount: testAccount === undefined ? current.testAccount : stamped(testAccount),
+    basicAuth: basicAuth === undefined ? current.basicAuth : stamped(basicAuth),
     updatedAt,
-  };
+  });
 }
 
 /** No operation makes private locations, so a name met for the first time makes one. */

@@ -53,15 +53,10 @@ export const MAX_RETRY_AFTER = 5 * 60_000;
 export function retryAfter(headers: Headers, now: number): number | undefined {
   const value = headerText(headers, "retry-after")?.trim();
   if (value === undefined) return undefined;
-  const wait = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : untilDate(value, headers, now);
-  return wait === undefined ? undefined : Math.min(Math.max(Math.ceil(wait), 0), MAX_RETRY_AFTER);
-}
-
-function untilDate(value: string, headers: Headers, now: number): number | undefined {
   const date = parseHttpDate(value);
-  if (date === undefined) return undefined;
-  const sent = parseHttpDate(headerText(headers, "date")?.trim() ?? "");
-  return date - (sent ?? now);
+  const sent = parseHttpDate(headerText(headers, "date")?.trim() ?? "") ?? now;
+  const wait = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : date && date - sent;
+  return wait === undefined ? undefined : Math.min(Math.max(Math.ceil(wait), 0), MAX_RETRY_AFTER);
 }
 
 /** Removes what must not show from a text. Asked before the text is cut, which could leave half a secret. */
@@ -149,16 +144,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
 function textOfHtml(html: string): string {
   if (!/^\s*<[!a-z]/i.test(html)) return html;
   const text = html.slice(0, MAX_HTML).replace(UNREAD, " ").replace(TAG, " ");
-  return text.replace(/&(?:(\w{2,5})|#(\d{1,7})|#x([\da-f]{1,6}));/gi, entity);
-}
-
-function entity(
-  whole: string,
-  name: string | undefined,
-  decimal: string | undefined,
-  hex: string | undefined,
-): string {
-  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
-  const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
-  return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  return text.replace(
+    /&(?:(\w{2,5})|#(\d{1,7})|#x([\da-f]{1,6}));/gi,
+    (whole: string, name?: string, decimal?: string, hex?: string) => {
+      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
+      const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    },
+  );
 }

@@ -94,11 +94,7 @@ export interface ClientRuntime {
 }
 
 /** @returns false when the signal ended it */
-export async function slept(
-  world: Pick<ClientRuntime, "sleep">,
-  ms: number,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function slept(world: Pick<ClientRuntime, "sleep">, ms: number, signal: AbortSignal) {
   try {
     await world.sleep(ms, signal);
   } catch (error) {

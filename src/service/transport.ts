@@ -40,10 +40,7 @@ export async function throughProxies(
   return new Agent({ ...options, ...proxies, clientFactory });
 }
 
-function proxiesFor(
-  origin: string,
-  env: Readonly<Record<string, string | undefined>>,
-): { readonly httpProxy: string; readonly httpsProxy: string; readonly noProxy: string } | undefined {
+function proxiesFor(origin: string, env: Readonly<Record<string, string | undefined>>) {
   const [httpProxy, httpsProxy, noProxy] = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"].map(
     (name) => env[name.toLowerCase()] ?? env[name] ?? "",
   );

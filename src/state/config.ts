@@ -74,7 +74,15 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
     username: find("username"),
     password: password === undefined ? undefined : new Secret(password),
   };
-  if (!insecure) refuseOpenCredentials(config);
+  const addresses = addressesOf(config).map((one) => new URL(one));
+  const open = addresses.find(({ protocol, hostname }) => protocol === "http:" && !isThisMachine(hostname));
+  // Credentials that anybody on the way could read.
+  const hasSecret =
+    (config.username ?? password) !== undefined || addresses.some(({ href }) => /[@?]/.test(href));
+  if (!insecure && open !== undefined && hasSecret)
+    throw misconfigured(
+      `state.address sends credentials to ${open.host} over plain http; use https, or allow it with --insecure`,
+    );
   return config;
 }
 
@@ -178,20 +186,6 @@ function isThisMachine(host: string): boolean {
 
 function addressesOf({ address, locking }: HttpConfig): readonly string[] {
   return locking === undefined ? [address] : [address, locking.lockAddress, locking.unlockAddress];
-}
-
-/** Credentials that anybody on the way could read. */
-function refuseOpenCredentials(config: HttpConfig): void {
-  const { username, password } = config;
-  const addresses = addressesOf(config);
-  const hasSecret = (username ?? password) !== undefined || addresses.some((one) => /[@?]/.test(one));
-  const open = addresses
-    .map((one) => new URL(one))
-    .find(({ protocol, hostname }) => protocol === "http:" && !isThisMachine(hostname));
-  if (open !== undefined && hasSecret)
-    throw misconfigured(
-      `state.address sends credentials to ${open.host} over plain http; use https, or allow it with --insecure`,
-    );
 }
 
 function misconfigured(reason: string): StateFailure {

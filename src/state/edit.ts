@@ -23,19 +23,18 @@ function isBlank(state: State): boolean {
   return knownAddresses(state).length === 0;
 }
 
-/** Forgets all that is known of an address, also a creation whose outcome nobody has looked up yet. */
+/**
+ * Forgets all that is known of an address, also a creation whose outcome nobody has looked up yet; of a target, all that
+ * is in it: without the target's id, nothing in it could be looked up again.
+ */
 export function forgetAddress(state: State, address: Address): State {
-  if (!knows(state, address)) throw unknown(address, "remove");
+  const isTarget = address === targetAddress(state.target);
+  if (isTarget ? isBlank(state) : !knows(state, address)) throw unknown(address, "remove");
+  if (isTarget) return emptyState(state.stage, state.target, state.service);
   return applyEvents(state, [
     { type: "unbound", address },
     { type: "settled", address },
   ]);
-}
-
-/** Forgets a target with all that is in it: without the target's id, nothing in it could be looked up again. */
-export function forgetTarget(state: State, address: Address): State {
-  if (isBlank(state)) throw unknown(address, "remove");
-  return emptyState(state.stage, state.target, state.service);
 }
 
 function unknown(address: Address, verb: "move" | "remove") {
@@ -59,21 +58,16 @@ export function moveAddress(state: State, from: Address, to: Address): State {
 export function moveTarget(state: State, to: string, there: State | undefined): State {
   const from = targetAddress(state.target);
   if (isBlank(state)) throw unknown(from, "move");
-  const moves = knownAddresses(state).map((address): StateEvent => ({
-    type: "moved",
-    from: address,
-    to: inTarget(address, to),
-  }));
+  const moves = knownAddresses(state).map((address): StateEvent => {
+    const parts = parseAddress(address);
+    if (parts === undefined) throw new TypeError(`not an address: ${address}`);
+    const inTarget = parts.kind === "target" ? targetAddress(to) : addressOf(parts.kind, to, parts.key);
+    return { type: "moved", from: address, to: inTarget };
+  });
   const moved = { ...applyEvents(state, moves), target: to };
   if (there !== undefined && !isBlank(there) && formatDocument(there) !== formatDocument(moved))
     throw occupied(targetAddress(to));
   return moved;
-}
-
-function inTarget(address: Address, target: string): Address {
-  const parts = parseAddress(address);
-  if (parts === undefined) throw new TypeError(`not an address: ${address}`);
-  return parts.kind === "target" ? targetAddress(target) : addressOf(parts.kind, target, parts.key);
 }
 
 function occupied(address: Address) {

@@ -18,28 +18,25 @@ const KEY_BYTES = 32;
 const FINGERPRINT_BYTES = 12;
 const SCRYPT = { N: 2 ** 14, r: 8, p: 1 };
 
-export interface Fingerprinter {
-  /** Equal for two fingerprinters exactly when their keys and stages are. */
-  readonly keyCheck: string;
-  /** The order of keys does not count. `context`, such as an address with a field's name, tells equal values apart. */
-  readonly of: (context: string, value: Json) => Fingerprint;
-  /** Proves that whoever wrote a file of tasc's own had the key. */
-  readonly seal: (text: string) => string;
-}
-
 /** @throws TypeError if the secret is empty: that key anybody could guess. */
-export function createFingerprinter(secret: Secret, stage: string): Fingerprinter {
+export function createFingerprinter(secret: Secret, stage: string) {
   if (secret.reveal() === "") throw new TypeError("a fingerprint key must not be empty");
   const keys = () =>
     derived.get(secret)?.get(stage) ??
     keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT));
   return {
-    get keyCheck() {
+    /** Equal for two fingerprinters exactly when their keys and stages are. */
+    get keyCheck(): string {
       return keys().keyCheck;
     },
-    // The length in front keeps the end of the context and the start of the value apart.
-    of: (context, value) => keys().digest(`${context.length}:${context}${canonicalJson(value)}`),
-    seal: (text) => createHmac("sha256", keys().sealKey).update(text).digest("base64url"),
+    /**
+     * The order of keys does not count. `context`, such as an address with a field's name, tells equal values apart: its
+     * length in front keeps its end and the start of the value apart.
+     */
+    of: (context: string, value: Json): Fingerprint =>
+      keys().digest(`${context.length}:${context}${canonicalJson(value)}`),
+    /** Proves that whoever wrote a file of tasc's own had the key. */
+    seal: (text: string): string => createHmac("sha256", keys().sealKey).update(text).digest("base64url"),
   };
 }
 

@@ -43,11 +43,8 @@ export function entryOfInterrupted({ changes, ...run }: RunRecord): HistoryEntry
   return entryOf(run, false, told);
 }
 
-export function entryOf(
-  { id: run, at, who, where, commit, plan }: Omit<RunRecord, "changes">,
-  ended: boolean,
-  changes: readonly HistoryChange[],
-): HistoryEntry {
+export function entryOf(of: Omit<RunRecord, "changes">, ended: boolean, changes: readonly HistoryChange[]) {
+  const { id: run, at, who, where, commit, plan } = of;
   return defined({ run, at, who, where, commit, plan, ended, changes });
 }
 

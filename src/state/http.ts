@@ -373,7 +373,12 @@ export async function openClient(
     import("undici/lib/dispatcher/agent.js"),
     import("undici/lib/api/api-request.js"),
   ]);
-  const limits = { connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT };
+  const limits = {
+    connectTimeout: LIMIT,
+    headersTimeout: LIMIT,
+    bodyTimeout: LIMIT,
+    maxResponseSize: MAX_BYTES,
+  };
   const proxied = await throughProxies(new URL(address).origin, environment, limits);
   const agent: Dispatcher = proxied ?? new Agent(limits);
   const credentials = `${username}:${password?.reveal() ?? ""}`;
@@ -392,21 +397,16 @@ export async function openClient(
       "content-type": body === undefined ? undefined : "application/json",
     });
     try {
-      const options = { origin, path: `${pathname}${search}`, method, headers, body: body ?? null, signal };
-      const answer = await request.call(agent, options);
-      const pieces: Buffer[] = [];
-      let size = 0;
-      for await (const piece of answer.body) {
-        if (!Buffer.isBuffer(piece)) continue;
-        size += piece.length;
-        if (size > MAX_BYTES) throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
-        pieces.push(piece);
-      }
+      const path = `${pathname}${search}`;
+      const answer = await request.call(agent, { origin, path, method, headers, body: body ?? null, signal });
+      const text = await answer.body.text();
       isGivenUp = false;
-      return { status: answer.statusCode, text: Buffer.concat(pieces).toString("utf8") };
+      return { status: answer.statusCode, text };
     } catch (error) {
       const code = codeOf(error);
-      if (error instanceof StateFailure || !(error instanceof Error && (signal.aborted || code))) throw error;
+      if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
+        throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
+      if (!(error instanceof Error && (signal.aborted || code))) throw error;
       isGivenUp ||= signal.aborted;
       return failed(signal.aborted ? "no answer in time" : error.message || String(code));
     }

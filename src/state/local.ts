@@ -36,6 +36,9 @@ const HISTORY_CAP = 1024 * 1024;
 /** The bytes of a file stay in memory until its turn to be parsed comes. */
 const FILES_AT_ONCE = 4;
 
+/** Milliseconds between two looks at the lock. */
+const LOOK_EVERY = 100;
+
 /** Keeps documents as files of the project: STAGE/TARGET.json, beside it the lock and, during an apply, a journal. */
 export class LocalBackend implements Backend {
   readonly #root: string;
@@ -73,7 +76,7 @@ export class LocalBackend implements Backend {
     return await attempt(paths.lock, async () => {
       await makeFolder(paths.folder, this.#world.projectFolder);
       const { taken, other } = await takeLock(paths.lock, info, this.#world.processes);
-      if (taken) return heldLock(key, paths, info, this.#world, other);
+      if (taken) return this.#heldLock(key, paths, info, other);
       throw locked(key, other);
     });
   }
@@ -125,98 +128,90 @@ export class LocalBackend implements Backend {
 
   async close(): Promise<void> {}
 
+  #heldLock(key: DocumentKey, paths: StatePaths, info: LockInfo, takenOver?: LockInfo): HeldLock {
+    const { clock, processes } = this.#world;
+    let journal: FileHandle | undefined;
+    let lookedAt = -Infinity;
+    const checkLock = (): void => {
+      lookedAt = clock.now().getTime();
+      const holder = readLock(paths.lock);
+      if (holder?.id === info.id) return;
+      throw lockLost(
+        key,
+        holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`,
+      );
+    };
+    /** A clock that was set back tells nothing. */
+    const checkIfDue = (): void => {
+      const elapsed = clock.now().getTime() - lookedAt;
+      if (elapsed < 0 || elapsed >= LOOK_EVERY) checkLock();
+    };
+    const changed = () => new StateFailure({ kind: "changed", where: paths.document });
+    const readUnderLock = async (base: Revision): Promise<StoredFiles> => {
+      checkLock();
+      const files = await readFiles(paths, key);
+      if (files.revision === base) return files;
+      throw changed();
+    };
+    const openJournal = async (base: Revision): Promise<FileHandle> => {
+      const files = await readUnderLock(base);
+      if (files.isPending) throw changed();
+      await rm(paths.journal, { force: true });
+      journal = await openForAppend(paths.journal, "new");
+      const { stage, target, service } = key;
+      const header = { format: FORMAT, version: VERSION, stage, target, service, base };
+      await flush(journal, journalLine(header));
+      await syncFolder(paths.folder);
+      return journal;
+    };
+    const closeJournal = async (): Promise<void> => {
+      const closing = journal;
+      journal = undefined;
+      await closing?.close();
+    };
+    return {
+      key,
+      ...defined({ takenOver }),
+      write: async (state, base) =>
+        await attempt(paths.document, async () => {
+          await closeJournal();
+          const ready = await readUnderLock(base);
+          const bytes = Buffer.from(formatDocument(state));
+          const revision = revisionOf(bytes);
+          if (ready.journal !== undefined) {
+            // After its last sound line the journal says which revision is about to have its events in it.
+            await truncate(paths.journal, ready.journal.soundBytes);
+            await appendLine(paths.journal, "old", journalLine({ folded: revision }));
+          }
+          checkLock();
+          await replaceFile(paths.document, bytes);
+          await rm(paths.journal, { force: true });
+          return revision;
+        }),
+      // Looked at after the flush: if the lock is still ours then, nobody can have folded the journal without these events.
+      // What need not last may be missing there, so for that it is looked at from time to time only.
+      append: async (events, base, lasting) =>
+        await attempt(paths.journal, async () => {
+          const opened = journal ?? (await openJournal(base));
+          // From here on the system keeps it, whatever becomes of this process.
+          appendFileSync(opened.fd, journalLine(events));
+          if (!lasting) return checkIfDue();
+          await opened.datasync();
+          checkLock();
+        }),
+      confirm: async () => await attempt(paths.lock, async () => checkIfDue()),
+      unlock: async () =>
+        await attempt(paths.lock, async () => {
+          await closeJournal();
+          await removeLock(paths.lock, info, info, processes);
+        }),
+    };
+  }
+
   #historyFiles(stage: string): readonly [before: string, current: string] {
     const path = join(this.#historyFolder, fileName(stage));
     return [`${path}.1.jsonl`, `${path}.jsonl`];
   }
-}
-
-/** Milliseconds between two looks at the lock. */
-const LOOK_EVERY = 100;
-
-function heldLock(
-  key: DocumentKey,
-  paths: StatePaths,
-  info: LockInfo,
-  { clock, processes }: StateRuntime,
-  takenOver: LockInfo | undefined,
-): HeldLock {
-  let journal: FileHandle | undefined;
-  let lookedAt = -Infinity;
-  const checkLock = (): void => {
-    lookedAt = clock.now().getTime();
-    const holder = readLock(paths.lock);
-    if (holder?.id === info.id) return;
-    throw lockLost(
-      key,
-      holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`,
-    );
-  };
-  /** A clock that was set back tells nothing. */
-  const checkIfDue = (): void => {
-    const elapsed = clock.now().getTime() - lookedAt;
-    if (elapsed < 0 || elapsed >= LOOK_EVERY) checkLock();
-  };
-  const changed = () => new StateFailure({ kind: "changed", where: paths.document });
-  const readUnderLock = async (base: Revision): Promise<StoredFiles> => {
-    checkLock();
-    const files = await readFiles(paths, key);
-    if (files.revision === base) return files;
-    throw changed();
-  };
-  const openJournal = async (base: Revision): Promise<FileHandle> => {
-    const files = await readUnderLock(base);
-    if (files.isPending) throw changed();
-    await rm(paths.journal, { force: true });
-    journal = await openForAppend(paths.journal, "new");
-    const { stage, target, service } = key;
-    const header = { format: FORMAT, version: VERSION, stage, target, service, base };
-    await flush(journal, journalLine(header));
-    await syncFolder(paths.folder);
-    return journal;
-  };
-  const closeJournal = async (): Promise<void> => {
-    const closing = journal;
-    journal = undefined;
-    await closing?.close();
-  };
-  return {
-    key,
-    ...defined({ takenOver }),
-    write: async (state, base) =>
-      await attempt(paths.document, async () => {
-        await closeJournal();
-        const ready = await readUnderLock(base);
-        const bytes = Buffer.from(formatDocument(state));
-        const revision = revisionOf(bytes);
-        if (ready.journal !== undefined) {
-          // After its last sound line the journal says which revision is about to have its events in it.
-          await truncate(paths.journal, ready.journal.soundBytes);
-          await appendLine(paths.journal, "old", journalLine({ folded: revision }));
-        }
-        checkLock();
-        await replaceFile(paths.document, bytes);
-        await rm(paths.journal, { force: true });
-        return revision;
-      }),
-    // Looked at after the flush: if the lock is still ours then, nobody can have folded the journal without these events.
-    // What need not last may be missing there, so for that it is looked at from time to time only.
-    append: async (events, base, lasting) =>
-      await attempt(paths.journal, async () => {
-        const opened = journal ?? (await openJournal(base));
-        // From here on the system keeps it, whatever becomes of this process.
-        appendFileSync(opened.fd, journalLine(events));
-        if (!lasting) return checkIfDue();
-        await opened.datasync();
-        checkLock();
-      }),
-    confirm: async () => await attempt(paths.lock, async () => checkIfDue()),
-    unlock: async () =>
-      await attempt(paths.lock, async () => {
-        await closeJournal();
-        await removeLock(paths.lock, info, info, processes);
-      }),
-  };
 }
 
 /** Handing a short text to the system takes less time than asking another thread to; waiting for the disk does not. */
@@ -234,16 +229,6 @@ async function appendLine(path: string, which: "old" | "any", line: string): Pro
   }
 }
 
-/** The two files of a document as they were at one moment, and how they belong together. */
-interface StoredFiles {
-  readonly text: string | undefined;
-  readonly revision: Revision;
-  /** Absent if not even its first line was finished. */
-  readonly journal: Journal | undefined;
-  /** Whether its events are yet to be folded in; else they are part of the document already. */
-  readonly isPending: boolean;
-}
-
 /** The digest of a document: a counter inside it would conflict in every merge, and not tell what git replaced. */
 export function revisionOf(bytes: Uint8Array | undefined): Revision {
   return bytes === undefined ? NO_DOCUMENT : createHash("sha256").update(bytes).digest("base64url");
@@ -257,11 +242,7 @@ const LOOKS = 20;
  * Without a lock if need be. The journal is read first: a session that ends in between shows as a journal that does not
  * fit the document, and whoever sees that looks again. @param read tests let things happen between two readings
  */
-export async function readFiles(
-  paths: StatePaths,
-  key: DocumentKey,
-  read = readIfThere,
-): Promise<StoredFiles> {
+export async function readFiles(paths: StatePaths, key: DocumentKey, read = readIfThere) {
   let journalBytes = await read(paths.journal);
   for (let look = 1; look <= LOOKS; look += 1) {
     const document = await read(paths.document);
@@ -282,7 +263,7 @@ function fit(
   journalBytes: Buffer | undefined,
   key: DocumentKey,
   paths: StatePaths,
-): StoredFiles {
+) {
   const revision = revisionOf(document);
   // The bytes are let go before the text is parsed: of a large target both would take as much as all else.
   const text = document && textOf(document, paths.document);
@@ -290,8 +271,12 @@ function fit(
   const isPending = journal !== undefined && !journal.folded.includes(revision);
   if (isPending && journal.base !== revision)
     throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
+  // A journal is absent if not even its first line was finished; pending events are yet to be folded in.
   return { text, revision, journal, isPending };
 }
+
+/** The two files of a document as they were at one moment, and how they belong together. */
+type StoredFiles = ReturnType<typeof fit>;
 
 export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
   const { text, revision, journal, isPending } = files;
@@ -344,15 +329,6 @@ const FORMAT = "tasc-journal";
 const VERSION = 2;
 const NEWLINE = 0x0a;
 
-interface Journal {
-  readonly base: Revision;
-  readonly events: readonly StateEvent[];
-  /** Revisions of the document that have the events in them. */
-  readonly folded: readonly Revision[];
-  /** Bytes up to the end of the last sound line. */
-  readonly soundBytes: number;
-}
-
 /** JSON, a tab, which no JSON has outside of its white space, and a checksum. */
 export function journalLine(value: object): string {
   const text = JSON.stringify(value);
@@ -375,7 +351,7 @@ function valueOfLine(text: string): unknown {
 const WHOLE = /\t[\w-]{12}$/;
 
 /** `undefined` if not even its first line was finished. */
-function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Journal | undefined {
+function parseJournal(bytes: Buffer, expected: DocumentKey, where: string) {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
   const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   const last = texts.at(-1) ?? "";
@@ -399,5 +375,6 @@ function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Jour
     else if (isRecord(value) && isText(value["folded"])) folded.push(value["folded"]);
     else throw damaged(at + 2);
   }
+  // Events; revisions of the document that have them in it; bytes up to the end of the last sound line.
   return { base, events, folded, soundBytes: isCut ? bytes.lastIndexOf(NEWLINE, end - 2) + 1 : end };
 }

@@ -149,12 +149,7 @@ export function readLock(path: string): LockInfo | undefined {
 }
 
 /** Removes this very lock; another one in its place stays. @param info who removes it */
-export async function removeLock(
-  path: string,
-  holder: LockInfo,
-  info: LockInfo,
-  processes: Processes,
-): Promise<void> {
+export async function removeLock(path: string, holder: LockInfo, info: LockInfo, processes: Processes) {
   await changeHolder(path, holder, info, processes, () => rm(path, { force: true }));
 }
 

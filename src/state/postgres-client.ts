@@ -2,7 +2,7 @@ import { once, setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type Socket, connect as connectTcp, isIP } from "node:net";
 import { checkServerIdentity, connect as connectTls } from "node:tls";
-import type { RowList, Sql } from "postgres";
+import type { Sql } from "postgres";
 import { defined } from "../model/json.ts";
 import type { PostgresConnection } from "./config.ts";
 import { codeOf } from "../model/error.ts";
@@ -44,11 +44,7 @@ export class Connection {
    * Parameters go as text, and the statement says what they are: `$1::bigint`. Statements are sent without waiting.
    * @param timeout milliseconds; more for a statement that may wait for another session
    */
-  async query(
-    text: string,
-    parameters: readonly (string | null)[] = [],
-    timeout = STATEMENT_TIMEOUT,
-  ): Promise<RowList<readonly Row[]>> {
+  async query(text: string, parameters: readonly (string | null)[] = [], timeout = STATEMENT_TIMEOUT) {
     const timer = setTimeout(() => {
       this.#end(new ConnectionLost(`no answer within ${timeout / 1000} s`));
     }, timeout);

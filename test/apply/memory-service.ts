@@ -1,7 +1,8 @@
-import type { Answered, FinishedDiscovery, Service } from "../../src/apply/context.ts";
-import type { Failure } from "../../src/model/events.ts";
+import type { ApplyContext } from "../../src/apply/context.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
-import { element as readElement } from "../../src/service/answers.ts";
+import { type LiveNotification, element as readElement } from "../../src/service/answers.ts";
+import type { Done } from "../../src/service/client.ts";
+import { ServiceError } from "../../src/service/failure.ts";
 import type { WriteCall } from "../../src/service/request.ts";
 import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import { BODIES, type Operation, Undescribed, operationOf } from "./described.ts";
@@ -50,7 +51,7 @@ export interface StoredTarget {
   testCases: StoredTestCase[];
   readonly folders: Map<string, string>;
   readonly batchGenerations: JsonObject[];
-  readonly notifications: FinishedDiscovery[];
+  readonly notifications: { readonly id: string; readonly testCaseId: string }[];
 }
 
 export interface StoredEnvironment {
@@ -106,7 +107,9 @@ export interface LoggedCall {
 /** The process is gone: nothing is answered any more. */
 export class Killed extends Error {}
 
-export class MemoryService implements Service {
+type Client = ApplyContext["service"];
+
+export class MemoryService implements Client {
   readonly targets: StoredTarget[] = [];
   /** Writes, also those that failed. */
   readonly calls: LoggedCall[] = [];
@@ -133,23 +136,34 @@ export class MemoryService implements Service {
 
   // Reads
 
-  async listTargets(): Promise<Answered<readonly LiveTarget[]>> {
+  async listTargets(): Promise<readonly LiveTarget[]> {
     return this.#read(() => this.targets.map((target) => this.#showTarget(target)));
   }
 
-  async listTestCases(targetId: string): Promise<Answered<readonly LiveTestCase[]>> {
-    return this.#read(() => this.#showTestCases(this.target(targetId)));
+  async listTestCases<T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> {
+    return this.#read(() => this.#showTestCases(this.target(targetId)).map(keep));
   }
 
-  async finishedDiscoveries(targetId: string): Promise<Answered<readonly FinishedDiscovery[]>> {
-    return this.#read(() => [...this.target(targetId).notifications]);
+  async listNotifications(targetId: string): Promise<readonly LiveNotification[]> {
+    const [type, createdAt, updatedAt] = ["DISCOVERY_FINISHED", "2026-01-01", "2026-01-01"];
+    return this.#read(() =>
+      this.target(targetId).notifications.map(({ id, testCaseId }) => ({
+        id,
+        type,
+        createdAt,
+        updatedAt,
+        testTargetId: targetId,
+        payload: { testCaseId },
+        ack: undefined,
+      })),
+    );
   }
 
-  async #read<T>(show: () => T): Promise<Answered<T>> {
+  async #read<T>(show: () => T): Promise<T> {
     await this.#takeTime(1);
     this.reads++;
-    if (this.failReads()) return { ok: false, failure: failure({ when: "before", acted: "no" }) };
-    return { ok: true, value: show() };
+    if (this.failReads()) throw failure({ when: "before", acted: "no" });
+    return show();
   }
 
   target(id: string): StoredTarget {
@@ -160,7 +174,7 @@ export class MemoryService implements Service {
 
   // Writes
 
-  async send({ method, path, body }: WriteCall): Promise<Answered<Json | undefined>> {
+  async send({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> {
     const operation = operationOf(method, path);
     if (!isObject(body)) throw new Undescribed("a body is no object");
     const call = { operation, method, path, body };
@@ -168,19 +182,19 @@ export class MemoryService implements Service {
     this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight);
     await this.#takeTime(1 + (nth % 3));
     this.inFlight--;
-    return this.#answer(call, this.faultOf(call, nth));
+    return { value: this.#answer(call, this.faultOf(call, nth)), attempts: 1 };
   }
 
-  #answer(call: LoggedCall, fault: ReturnType<MemoryService["faultOf"]>): Answered<Json | undefined> {
+  #answer(call: LoggedCall, fault: ReturnType<MemoryService["faultOf"]>): Json | undefined {
     BODIES[call.operation](call.body, call.operation);
     if (fault === "kill before") this.#kill();
-    if (typeof fault === "object" && fault.when === "before") return { ok: false, failure: failure(fault) };
+    if (typeof fault === "object" && fault.when === "before") throw failure(fault);
     const answer = this.#act(call);
     if (fault === "kill after") this.#kill();
-    if (typeof fault === "object") return { ok: false, failure: failure(fault) };
+    if (typeof fault === "object") throw failure(fault);
     const answers =
       call.method === "POST" ? this.knobs.postAnswer === "ids" : this.knobs.patchAnswer === "resource";
-    return { ok: true, value: answers ? answer : undefined };
+    return answers ? answer : undefined;
   }
 
   #kill(): never {
@@ -518,8 +532,13 @@ export class MemoryService implements Service {
   }
 }
 
-function failure({ acted, fatal = false }: Fault): Failure {
-  return { summary: "The service did not answer as it should", detail: "It was made to.", acted, fatal };
+function failure({ acted, fatal = false }: Fault): ServiceError {
+  const call = { method: "POST", path: "", attempts: 1, acted, words: undefined } as const;
+  return new ServiceError(
+    fatal
+      ? { kind: "key-refused", status: 401, ...call }
+      : { kind: "status", status: 500, retryAfter: undefined, ...call },
+  );
 }
 
 function find<T extends { readonly id: string }>(items: readonly T[], id: string): T {

@@ -1,9 +1,8 @@
 import { apply } from "../../src/apply/apply.ts";
-import type { Answered, StateSession } from "../../src/apply/context.ts";
+import type { StateSession } from "../../src/apply/context.ts";
 import type { Address } from "../../src/model/address.ts";
 import type { Desired } from "../../src/model/desired.ts";
 import type { ApplyEvent, Outcome } from "../../src/model/events.ts";
-import type { Reader } from "../../src/model/live.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { EVERYTHING, type Scope } from "../../src/plan/input.ts";
 import { type Refreshed, refresh } from "../../src/plan/refresh.ts";
@@ -65,11 +64,7 @@ export class Workbench {
   }
 
   async look(desired: Desired, options: Options = {}): Promise<Refreshed> {
-    const reader: Reader = {
-      listTargets: async () => valueOf(await this.service.listTargets()),
-      listTestCases: async (id) => valueOf(await this.service.listTestCases(id)),
-    };
-    return refresh(reader, {
+    return refresh(this.service, {
       desired,
       states: this.states(),
       strays: [],
@@ -141,9 +136,4 @@ export function errorsOf({ planned }: Refreshed): readonly string[] {
   return planned.plan.diagnostics
     .filter(({ severity }) => severity === "error")
     .map(({ address, summary }) => `${address ?? ""}: ${summary}`);
-}
-
-function valueOf<T>(answer: Answered<T>): T {
-  if (!answer.ok) throw new Error("the look failed");
-  return answer.value;
 }

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { COMMANDS, type CommandSpec } from "../../src/commands/table.ts";
-import { type ParsedWords, parseWords } from "../../src/cli/complete.ts";
+import { parseWords } from "../../src/cli/complete.ts";
 import { GLOBAL } from "../../src/commands/options.ts";
 
-const at = (...words: readonly string[]): ParsedWords => parseWords(words);
+const at = (...words: readonly string[]) => parseWords(words);
 
 function wordsAt(...words: readonly string[]): readonly string[] {
   const { wanted } = at(...words);

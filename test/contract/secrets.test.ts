@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { answer } from "./fake-service.ts";
 import { startHttpServer } from "../state/support/http-server.ts";
-import { scene, SECRETS, type Project, type Ran } from "./support/cli.ts";
+import { PROJECT, scene, SECRETS, type Project, type Ran } from "./support/cli.ts";
 import { at, list } from "./support/json.ts";
 import { change, changed, seed } from "./support/story.ts";
 
@@ -397,6 +397,29 @@ test.for([
       expect(ran.stdout + ran.stderr, args.join(" ")).not.toContain(PROMPT_CODE);
     }
     expect(await project.everything()).not.toContain(PROMPT_CODE);
+  });
+});
+
+test("nor a snapshot what is secret of another stage's target in the same account", async () => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    await project.write({
+      "tasc.yaml": PROJECT.replace(/\n?$/, "\nstages: { staging: {}, production: {} }\n"),
+      "targets/shop.yaml":
+        'target: shop\napp: Shop ${stage}\nenvironments: { default: { discoveryUrl: "https://${stage}.example.com/${secret:PROMPT_CODE}" } }\n',
+    });
+    const run = (command: string, stage: string, env: Readonly<Record<string, string>>) =>
+      project.run([...command.split(" "), "--stage", stage], env);
+    expect((await run("apply --auto-approve", "staging", ENV)).code).toBe(0);
+    expect((await run("apply --auto-approve", "production", { PROMPT_CODE: "of-production" })).code).toBe(0);
+    const env = { PROMPT_CODE: "of-production" };
+    const taken = await run("snapshot --out seen.json", "production", env);
+    expect(taken.code, taken.stderr).toBe(0);
+    const seen = await project.read("seen.json");
+    expect(seen).toContain("Shop staging");
+    expect(seen).not.toContain(PROMPT_CODE);
+    const planned = await run("plan --snapshot seen.json --detailed-exitcode", "production", env);
+    expect(planned.code, planned.stdout + planned.stderr).toBe(0);
   });
 });
 

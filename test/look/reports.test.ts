@@ -117,7 +117,7 @@ describe("JUnit", () => {
           traceUrl: undefined,
         };
         const one = { ...report("r1", undefined), results: [result] };
-        const view = reportView({ target: "shop", report: one }, () => undefined);
+        const view = reportView({ ...one, target: "shop" }, () => undefined);
         const xml = show(view, "junit", { redactor: createRedactor([]), style: PLAIN, width: 80 });
         // Nothing but our own tags, each with its quotes in pairs.
         const tags = xml.match(/<[^>]*>/g) ?? [];
@@ -151,7 +151,7 @@ describe("a report", () => {
       traceUrl: text,
     };
     const one = { ...report(text, text), context: { [text]: text }, browser: text, results: [result] };
-    const view = reportView({ target: "shop", report: one }, () => undefined);
+    const view = reportView({ ...one, target: "shop" }, () => undefined);
     return show(view, format, { redactor: createRedactor(secrets), style: PLAIN, width: 80 });
   };
 

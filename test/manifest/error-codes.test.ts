@@ -76,6 +76,7 @@ function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | und
   if (type === "ConditionalExpression")
     return ["consequent", "alternate"].flatMap((part) => textsOf(value[part], nodes));
   if (type === "LogicalExpression") return ["left", "right"].flatMap((part) => textsOf(value[part], nodes));
+  if (type === "ArrayExpression") return textsOf(listOf(value["elements"])[0], nodes);
   // A code that is handed on was counted where it was made.
   if (type === "SpreadElement" || type === "ChainExpression" || nameOf(value) === "code") return [];
   const named = nameOf(type === "MemberExpression" ? value["object"] : value);
@@ -110,11 +111,14 @@ function codesOfSource(): ReadonlyMap<string | undefined, string> {
     );
     const found = nodes.flatMap((node) => {
       // A function that returns a tuple, of which the code is the first.
-      if (node.type === "ReturnStatement" && makesTuples) {
-        const { argument } = node;
-        return isNode(argument) && argument.type === "ArrayExpression"
-          ? textsOf(listOf(argument["elements"])[0], nodes)
-          : [];
+      if (/^(?:ReturnStatement|ArrowFunctionExpression)$/.test(node.type) && makesTuples) {
+        const tuple = node["argument"] ?? node["body"];
+        return isNode(tuple) && tuple.type === "ArrayExpression" ? textsOf(tuple, nodes) : [];
+      }
+      // One of two tuples, of which the code is the first.
+      if (node.type === "VariableDeclarator" && isNode(node["id"]) && isNode(node["init"])) {
+        const isTuple = nameOf(listOf(node["id"]["elements"])[0]) === "code";
+        return isTuple && node["init"].type === "ConditionalExpression" ? textsOf(node["init"], nodes) : [];
       }
       if (node.type === "CallExpression") {
         const name = nameOf(node["callee"]) ?? "";

@@ -2,12 +2,12 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Found, compilePattern, findFiles } from "../../src/manifest/find-manifests.ts";
+import { compilePattern, findFiles } from "../../src/manifest/find-manifests.ts";
 import { loadProject } from "../../src/manifest/load.ts";
 import { PROJECT, show } from "./loading.ts";
 import { Link, type MemoryFiles, memoryFolder } from "./memory-folder.ts";
 
-function find(patterns: readonly string[], files: MemoryFiles): Found {
+function find(patterns: readonly string[], files: MemoryFiles): ReturnType<typeof findFiles> {
   const compiled = patterns.map(compilePattern);
   return findFiles(
     memoryFolder(files),

@@ -1,21 +1,22 @@
 import { describe, expect, test } from "vitest";
+import type { Address } from "../../src/model/address.ts";
 import { Secret } from "../../src/model/value.ts";
 import { type Staleness, changedFields, compareGuards, guardOf, guardsOf } from "../../src/plan/staleness.ts";
 import { type Situation, fingerprints, liveCase, liveElement, liveTarget, planOf } from "./build.ts";
 
+type Stale = Staleness & { readonly address: Address };
+
 /** Why a plan that was saved in one situation no longer holds in another. */
-function staleness(reviewed: Situation, now: Situation): readonly Staleness[] {
+function staleness(reviewed: Situation, now: Situation): readonly Stale[] {
   const saved = planOf(reviewed);
   const guards = guardsOf(saved, fingerprints);
   const current = planOf(now);
   return saved.plan.changes.flatMap((change) => {
     const guard = guards[change.address];
     if (guard === undefined) throw new Error(`${change.address} is not guarded`);
-    return compareGuards(
-      change.address,
-      guard,
-      guardOf(change.address, changedFields(change), current, fingerprints),
-    );
+    const { address: own } = change;
+    const found = compareGuards(guard, guardOf(own, changedFields(change), current, fingerprints));
+    return found.map((why) => ({ ...why, address: own }));
   });
 }
 
@@ -53,7 +54,7 @@ const creation: Situation = {
 const address = "testCase.shop.a";
 
 describe("a saved plan holds as long as what it saw is as it was", () => {
-  const rows: readonly (readonly [string, Situation, Situation, readonly Staleness[]])[] = [
+  const rows: readonly (readonly [string, Situation, Situation, readonly Stale[]])[] = [
     ["nothing has changed", base, base, []],
     [
       "a field that it does not change has another value",

@@ -4,10 +4,10 @@ import type { Address } from "../../src/model/address.ts";
 import { POLICY_RULES, type Policy } from "../../src/model/settings.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
 import { scopeTest } from "../../src/plan/input.ts";
-import { type Violation, policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
+import { policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
 import { type Situation, liveCase, liveElement, planInput, planOf, stateOf } from "../plan/build.ts";
 
-function violations(policy: Policy, situation: Situation): readonly Violation[] {
+function violations(policy: Policy, situation: Situation): ReturnType<typeof violationsOf> {
   const { scope } = planInput(situation);
   return violationsOf({
     ...planOf(situation),

@@ -1,7 +1,7 @@
 import type { Address } from "../../src/model/address.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import type { Change, Plan, PlanJson } from "../../src/model/plan.ts";
-import { IdOf, IdOfElement, Secret } from "../../src/model/value.ts";
+import { IdOf, Secret } from "../../src/model/value.ts";
 import { type PlanExtras, type PlanView, planExtras, planJson, planView } from "../../src/render/json.ts";
 
 /** Plans that show every kind of change, and names that nobody should trust. */
@@ -135,7 +135,7 @@ export const CHANGES: readonly Change[] = [
           "test-cases",
           "22222222-2222-4222-8222-222222222222",
           "elements",
-          new IdOfElement(1),
+          new IdOf(1),
         ],
         body: { locatorLine: "getByRole('heading', { name: 'Cart' })" },
       },

@@ -126,6 +126,54 @@ describe.concurrent("the gate", () => {
     });
   });
 
+  test("takes no report from before the end of a discovery", async () => {
+    let now = Date.UTC(2030, 0, 1);
+    await scene(
+      async (stage) => {
+        writeStages(stage, GATED);
+        const only = ["--only", "testCase.shop.login"];
+        const staging = ["apply", "--auto-approve", "--stage", "staging", ...only];
+        const applied = await stage.run(staging, SECRETS);
+        expect(applied.code, applied.stderr).toBe(0);
+        await stage.control("PUT", "/settings", { discoveryTime: 600_000 });
+        const path = GATED.replace("Log in as", "Go in as");
+        writeStages(stage, path);
+        const generating = await stage.run(staging, SECRETS);
+        expect(generating.code, generating.stderr).toBe(0);
+        const promoted = async () => {
+          now = Math.max(now, Date.now()) + 1000;
+          await reported(stage, { [LOGIN]: "PASSED" });
+          return stage.run([...PROMOTE, ...only, "--dry-run"], SECRETS);
+        };
+        expect((await promoted()).stderr).toContain("it has not run since its discovery ended");
+        now += 1000;
+        await stage.control("POST", "/discoveries/finish", {});
+        expect((await stage.run([...PROMOTE, ...only, "--dry-run"], SECRETS)).code).toBe(1);
+        expect((await promoted()).code).toBe(0);
+      },
+      { clock: () => now },
+    );
+  });
+
+  test("takes no report of what stands beside a secret that is missing", async () => {
+    await scene(async (stage) => {
+      const secret = GATED.replace("${var:path}", '"/in?${secret:CODE}"');
+      writeStages(stage, secret);
+      const only = ["--only", "testCase.shop.login"];
+      const env = { ...SECRETS, CODE: "2468-code" };
+      const applied = await stage.run(["apply", "--auto-approve", "--stage", "staging", ...only], env);
+      expect(applied.code, applied.stderr).toBe(0);
+      await reported(stage, { [LOGIN]: "PASSED" });
+      const path = 'entryPointUrlPath: "/untested?${secret:CODE}"';
+      const untested = secret.replace("login: { status", `login: { ${path}, status`);
+      writeStages(stage, untested);
+      const ran = await stage.run([...PROMOTE, ...only, "--allow-missing-secrets"], SECRETS);
+      expect(ran.code, ran.stdout).toBe(1);
+      expect(ran.stderr).toContain("a secret is missing");
+      expect(stage.read("targets/shop.yaml")).toBe(untested);
+    });
+  });
+
   test("finds no report, no case, no service", async () => {
     await scene(async (stage) => {
       writeStages(stage, GATED);
@@ -159,7 +207,7 @@ describe("the answer of a report", () => {
       [address],
       () => live,
       given,
-      () => true,
+      () => undefined,
       () => undefined,
     ).map(({ outcome }) => outcome);
 

@@ -1,12 +1,19 @@
 import { parseAddress } from "../../model/address.ts";
-import { type DesiredResource, type DesiredTarget, originOf, resourcesOf } from "../../model/desired.ts";
-import { TEST_CASE_FIELDS } from "../../model/fields.ts";
+import {
+  type DesiredResource,
+  type DesiredTarget,
+  type Move,
+  originOf,
+  resourcesOf,
+} from "../../model/desired.ts";
+import { type Field, TEST_CASE_FIELDS } from "../../model/fields.ts";
 import type { Origin } from "../../model/diagnostic.ts";
 import { type Path, defined } from "../../model/json.ts";
 import { type Value, isValueObject } from "../../model/value.ts";
 import { circlesIn } from "../interpolation.ts";
+import { serviceNoun } from "../../render/words.ts";
 import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "../problem.ts";
-import { type FieldRow, SECTIONS } from "../tables.ts";
+import { SECTIONS } from "../tables.ts";
 
 interface Reference {
   readonly from: DesiredResource;
@@ -61,7 +68,7 @@ export function checkTargets(
   return problems;
 }
 
-const REFERRING: ReadonlyMap<string, readonly FieldRow[]> = new Map(
+const REFERRING: ReadonlyMap<string, readonly Field[]> = new Map(
   SECTIONS.map(({ kind, fields }) => [kind, fields.filter(({ shape }) => shape.type === "reference")]),
 );
 
@@ -145,20 +152,14 @@ function checkForeignPrerequisites(target: DesiredTarget, references: readonly R
 
 /** No test case waits for itself, by however many others. */
 function checkCircles(references: readonly Reference[], add: Add): void {
-  const waiting = new Map<string, Reference>();
-  const next = new Map<string, string>();
-  for (const reference of references) {
-    const { from, value } = reference;
-    if (from.kind !== "testCase" || typeof value !== "string") continue;
-    waiting.set(from.key, reference);
-    next.set(from.key, value);
-  }
-  for (const circle of circlesIn(next)) {
-    const reference = waiting.get(circle[0] ?? "");
-    if (reference === undefined) continue;
-    const { from, path } = reference;
+  const waiting = references.flatMap(({ from, path, value }) =>
+    from.kind === "testCase" && typeof value === "string" ? [{ from, path, value }] : [],
+  );
+  for (const circle of circlesIn(new Map(waiting.map(({ from, value }) => [from.key, value])))) {
+    const first = waiting.find(({ from }) => from.key === circle[0]);
     const detail = `Each of these runs after the next: ${circle.join(" → ")}. Remove one of them.`;
-    add(from, path, "prerequisite-cycle", "Circular prerequisites", detail);
+    if (first !== undefined)
+      add(first.from, first.path, "prerequisite-cycle", "Circular prerequisites", detail);
   }
 }
 
@@ -166,7 +167,6 @@ function checkCircles(references: readonly Reference[], add: Add): void {
 function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
   const { key, moved } = target;
   if (moved.length === 0) return;
-  const [byFrom, byTo] = [new Map<string, Move>(), new Map<string, Move>()];
   const declared = new Set(resourcesOf(target).map(({ address }) => address));
   const add = (
     { origin }: Move,
@@ -181,54 +181,46 @@ function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
   };
   for (const move of moved) {
     const { from, to } = move;
-    for (const side of ["from", "to"] as const)
+    for (const side of ["from", "to"] as const) {
+      const detail =
+        "`moved` renames within one target. Between targets, or for a target itself, run `tasc state mv FROM TO`.";
       if (parseAddress(move[side])?.target !== key)
-        add(
-          move,
-          side,
-          "move-elsewhere",
-          `${move[side]} does not belong to target ${key}`,
-          "`moved` renames within one target. Between targets, or for a target itself, run `tasc state mv FROM TO`.",
-        );
+        add(move, side, "move-elsewhere", `${move[side]} does not belong to target ${key}`, detail);
+    }
     if (parseAddress(from)?.kind !== parseAddress(to)?.kind)
       add(move, "to", "move-kind", `${from} cannot become ${to}`, "They are different kinds of resource.");
-    const [sameFrom, sameTo] = [byFrom.get(from), byTo.get(to)];
-    byFrom.set(from, sameFrom ?? move);
-    byTo.set(to, sameTo ?? move);
-    if (sameFrom !== undefined) {
-      const detail = `It cannot become both ${sameFrom.to} and ${to}.`;
-      add(move, "from", "move-twice", `${from} is moved twice`, detail, sameFrom.origin);
-    }
-    if (sameTo !== undefined) {
-      const detail = `${sameTo.from} and ${from} cannot both become it.`;
-      add(move, "to", "move-twice", `Two addresses are moved to ${to}`, detail, sameTo.origin);
-    }
     if (from !== to && declared.has(from)) {
       const detail = `\`moved\` says that it is now ${to}. Remove its declaration, or the move.`;
       add(move, "from", "move-of-declared", `${from} is still declared`, detail);
     }
   }
+  for (const [move, first, from] of shared(moved, (one) => one.from)) {
+    const detail = `It cannot become both ${first.to} and ${move.to}.`;
+    add(move, "from", "move-twice", `${from} is moved twice`, detail, first.origin);
+  }
+  for (const [move, first, to] of shared(moved, (one) => one.to)) {
+    const detail = `${first.from} and ${move.from} cannot both become it.`;
+    add(move, "to", "move-twice", `Two addresses are moved to ${to}`, detail, first.origin);
+  }
   for (const circle of circlesIn(new Map(moved.map(({ from, to }) => [from, to])))) {
-    const move = byFrom.get(circle[0] ?? "");
+    const move = moved.find(({ from }) => from === circle[0]);
     const detail = `Each of these is moved to the next: ${circle.join(" → ")}. Remove one of them.`;
     if (move !== undefined) add(move, "from", "move-cycle", "Circular moves", detail);
   }
 }
 
-type Move = DesiredTarget["moved"][number];
-
-/** Resources with the same text in some place, each with the first that has it. */
-function* shared(
-  resources: readonly DesiredResource[],
-  textOf: (resource: DesiredResource) => Value | undefined,
-): Generator<readonly [resource: DesiredResource, owner: DesiredResource, text: string]> {
-  const owners = new Map<string, DesiredResource>();
-  for (const resource of resources) {
-    const text = textOf(resource);
+/** What has the same text in some place, each with the first that has it. */
+function* shared<T>(
+  items: readonly T[],
+  textOf: (item: T) => Value | undefined,
+): Generator<readonly [item: T, first: T, text: string]> {
+  const owners = new Map<string, T>();
+  for (const item of items) {
+    const text = textOf(item);
     if (typeof text !== "string") continue;
     const owner = owners.get(text);
-    if (owner === undefined) owners.set(text, resource);
-    else yield [resource, owner, text];
+    if (owner === undefined) owners.set(text, item);
+    else yield [item, owner, text];
   }
 }
 
@@ -245,8 +237,7 @@ function checkIds(targets: readonly DesiredTarget[], add: Add): void {
 function warnOfShared(resources: readonly DesiredResource[], field: string, code: string, add: Add): void {
   const unbound = ({ id, fields }: DesiredResource) => (id === undefined ? fields[field] : undefined);
   for (const [resource, owner, value] of shared(resources, unbound)) {
-    const noun = resource.kind === "target" ? "test target" : "test case";
-    const detail = `A live ${noun} with \`${value}\` would match both. Change or remove one of them.`;
+    const detail = `A live ${serviceNoun(resource.kind)} with \`${value}\` would match both. Change or remove one of them.`;
     const extras = defined({ severity: "warning", related: originOf(owner, [field]) });
     add(resource, [field], code, `${owner.address} has the same \`${field}\``, detail, extras);
   }

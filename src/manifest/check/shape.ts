@@ -9,7 +9,7 @@ import {
 } from "../../model/json.ts";
 import { groupBy } from "../../render/words.ts";
 import type { Document } from "../document.ts";
-import { isTemplate, parseTemplate } from "../interpolation.ts";
+import { isTemplate, placeholdersIn } from "../interpolation.ts";
 import {
   type ManifestProblem,
   didYouMean,
@@ -184,7 +184,7 @@ function whyBad(value: Json | undefined, key: string): string {
 function secretDetail(text: string): string {
   const remedy =
     "Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.";
-  const open = parseTemplate(text).parts.find((part) => part.kind === "env");
+  const open = placeholdersIn(text).find(({ kind }) => kind === "env");
   if (open !== undefined)
     return `\`\${env:…}\` would show in outputs. ${remedy} Here: \`\${secret:${open.name}}\`.`;
   return text === ""

@@ -28,7 +28,7 @@ export function graphSection({ changes }: PlanView): string {
     edges.length > MOST_EDGES
       ? `<p>${edges.length} changes wait for another; each says for which.</p>`
       : `<details><summary>As a list (${edges.length})</summary><ul>${items.join("")}</ul></details>`;
-  return `<section aria-labelledby="order"><h2 id="order">Order</h2>${drawing}${list}</section>`;
+  return section("order", "Order", drawing + list);
 }
 
 /** A node stands one column to the right of the last that it needs, and as near to its row as others let it. */
@@ -78,6 +78,11 @@ function svg(nodes: ReadonlyMap<string, Point>, edges: readonly Edge[]): string 
     `<div class="graph" tabindex="0" role="region" aria-label="Order of the changes"><svg viewBox="-1 -1 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true" focusable="false">` +
     `${lines.join("")}${boxes.join("")}</svg></div>`
   );
+}
+
+/** Nothing where there is nothing inside. */
+export function section(id: string, title: string, inside: string | false): string {
+  return inside ? `<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${inside}</section>` : "";
 }
 
 export function addressLink(address: string): string {

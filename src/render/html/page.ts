@@ -7,7 +7,7 @@ import { html } from "../escape.ts";
 import * as show from "../fields.ts";
 import type { ChangeView, DiagnosticView, FieldView, PlanView } from "../json.ts";
 import * as words from "../words.ts";
-import { addressLink, graphSection } from "./graph.ts";
+import { addressLink, graphSection, section } from "./graph.ts";
 import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
 
@@ -18,26 +18,19 @@ export function renderPlanHtml(
 ): string {
   const { errors, dangers, warnings } = words.byWeight(plan);
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
-  const unplanned = errors.flatMap(({ address, ...rest }) =>
-    address === undefined || planned.has(address) ? [] : [{ ...rest, address }],
-  );
-  const problems = [...words.groupBy(unplanned, ({ address }) => address)].map(([address, own]): Problem => ({
+  const unplanned = errors.filter(({ address = "" }) => !planned.has(address));
+  const problems = [...words.byAddress(unplanned)].map(([address, own]): Problem => ({
     address,
     errors: own,
   }));
   const known = new Set([...planned, ...problems.map(({ address }) => address)]);
-  const warned =
-    warnings.length === 0
-      ? ""
-      : `<section aria-labelledby="warnings"><h2 id="warnings">${words.count(warnings.length, "warning")}</h2>
-${warnings.map((warning) => diagnosticItem(warning, known)).join("\n")}</section>`;
+  const warned = warnings.map((warning) => `\n${diagnosticItem(warning, known)}`).join("");
   const left = plan.orphaned.map(
     ({ address, id }) => `<li><code>${html(address)}</code> <code class="faint">${html(id)}</code></li>`,
   );
   const orphaned =
-    left.length === 0
-      ? ""
-      : `<section aria-labelledby="orphans"><h2 id="orphans">${left.length} orphaned</h2><p>Removed from the manifests but still on the service.</p><ul>${left.join("\n")}</ul></section>`;
+    left.length > 0 &&
+    `<p>Removed from the manifests but still on the service.</p><ul>${left.join("\n")}</ul>`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -59,9 +52,9 @@ ${filterForm(plan, problems.length)}
 <p id="status" role="status" class="faint">${words.count(plan.changes.length, "change")}</p>
 ${targetSections(plan, problems)}
 </section>
-${warned}
+${section("warnings", words.count(warnings.length, "warning"), warned)}
 ${graphSection(plan)}
-${orphaned}
+${section("orphans", `${left.length} orphaned`, orphaned)}
 </main>
 <script>${PAGE_SCRIPT}</script>
 </body>
@@ -153,7 +146,7 @@ function filterForm({ changes }: PlanView, problems: number): string {
   const places = changes.map(({ address }) => words.placeOf(address));
   const causes = words.byCause(changes).flatMap(({ changes: own }) => {
     const cause = own[0]?.cause;
-    return cause ? chip("cause", cause, `${words.CAUSE_LABELS[cause]} (${own.length})`, "") : [];
+    return cause ? chip("cause", cause, `${words.CAUSE_WORDS[cause].label} (${own.length})`, "") : [];
   });
   const actions = words
     .actionsIn(changes)
@@ -219,7 +212,7 @@ const MOST = 60;
 /** A change as a row that says as much as fits a line, and, once it is unfolded, all of it. */
 function changeHtml(change: ChangeView): string {
   const { address, action, cause, id, place, needs = [] } = change;
-  const why = cause === undefined ? "" : `<span class="cause">${words.CAUSE_LABELS[cause]}</span>`;
+  const why = cause === undefined ? "" : `<span class="cause">${words.CAUSE_WORDS[cause].label}</span>`;
   const about = [id === KNOWN_AFTER_APPLY ? "" : id, placeText(place ?? {})].filter(Boolean);
   const after = needs.map((needed) => `<li>${addressLink(needed)}</li>`).join("");
   return (
