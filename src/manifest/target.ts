@@ -65,7 +65,9 @@ export function resolveTarget(
     const resources: DesiredResource<K>[] = [];
     // Made once: what is put together of five parts takes the room of five.
     const above = addressOf(kind, key, "");
-    for (const [inner, own] of [...layersOf(kind).byKey].toSorted(([a], [b]) => compareText(a, b))) {
+    const { byKey } = layersOf(kind);
+    for (const inner of [...byKey.keys()].toSorted(compareText)) {
+      const own = byKey.get(inner) ?? [];
       if (!existsIn(stage, own)) continue;
       const address: Address = `${above}${inner}`;
       const resource = { kind, address, key: inner, layers: own };

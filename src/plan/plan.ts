@@ -126,10 +126,13 @@ function assemble(
 
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const busy = new Set([...changes, ...errors].map(({ address }) => address));
-  const declared = targetPlans.flatMap(({ matched }) => [...(matched?.resources.keys() ?? [])]);
   const calls = changes.flatMap((change) => change.calls);
   const count = (action: Change["action"]): number =>
     changes.filter((change) => change.action === action).length;
+  let unchanged = 0;
+  for (const { matched } of targetPlans)
+    for (const address of matched?.resources.keys() ?? [])
+      if (inScope(address) && !busy.has(address)) unchanged++;
   return {
     stage: input.desired.stage,
     baseUrl: input.baseUrl,
@@ -143,7 +146,7 @@ function assemble(
         PATCH: calls.filter(({ method }) => method === "PATCH").length,
       },
       followUps: changes.reduce((sum, change) => sum + change.followUps.length, 0),
-      unchanged: declared.filter((address) => inScope(address) && !busy.has(address)).length,
+      unchanged,
       orphaned: orphaned.length,
       unmanaged: targetPlans.reduce((sum, one) => sum + one.unmanaged, 0),
     },
