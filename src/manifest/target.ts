@@ -112,6 +112,7 @@ function resolveResource<K extends Kind>(
 
 const ID_PART = bare({ type: "uuid" });
 const ID_PATH: Path = ["id"];
+const ONLY_STAGES_PATH: Path = ["onlyStages"];
 
 /** What is wrong with a variable or a default is reported once, not for each resource that uses it. */
 function isShared({ file, path }: Origin): boolean {
@@ -121,7 +122,7 @@ function isShared({ file, path }: Origin): boolean {
 
 /** Whether `onlyStages` lets a resource with these layers exist in a stage. */
 export function existsIn(stage: string, layers: readonly Layer[]): boolean {
-  const only = mergedAt(layers, ["onlyStages"]);
+  const only = mergedAt(layers, ONLY_STAGES_PATH);
   return !isArray(only) || only.includes(stage);
 }
 
@@ -155,7 +156,7 @@ export function findDuplicates(
     for (const { kind, name, fields } of SECTIONS) {
       const owners = new Map<string, Layer>();
       for (const layer of layers.having(name))
-        for (const key of Object.keys(mapAt(layer.value, [name]) ?? {})) {
+        for (const key in mapAt(layer.value, [name])) {
           const owner = owners.get(key);
           if (owner === undefined) owners.set(key, layer);
           else {
@@ -266,8 +267,8 @@ export function layersIn(
     );
     const layers = new Map<string, readonly Layer[]>();
     for (const { kind: own, file, path, value } of [...base.having(name), ...overrides.having(name)]) {
-      const declared = mapAt(value, [name]) ?? {};
-      for (const key of Object.keys(declared)) {
+      const declared = mapAt(value, [name]);
+      for (const key in declared) {
         const resource = declared[key];
         const below = layers.get(key) ?? defaults;
         if (!isObject(resource) || below.at(-1)?.kind === own) continue;
