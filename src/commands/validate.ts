@@ -60,11 +60,11 @@ async function printValid(
   said = new Set<string>(),
 ): Promise<ExitCode> {
   const { console } = context;
-  const { diagnostics, documents, desired, sources } = project;
+  const { diagnostics, desired, sources } = project;
   if (format === "text") {
     console.diagnostics(fresh(diagnostics, said), (file) => sources.get(file)?.text);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
-    console.data(`Valid: ${resources} in ${count(documents.length, "document")}, stage ${desired.stage}\n`);
+    console.data(`Valid: ${resources} in ${count(project.count, "document")}, stage ${desired.stage}\n`);
   } else if (format === "json")
     console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });
   else await console.report(diagnostics, format);

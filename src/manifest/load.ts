@@ -50,8 +50,10 @@ export interface LoadedProject extends Resolved {
   /** Texts that must not show in any output, from 4 characters up, longest first. */
   readonly secrets: readonly string[];
   readonly project: Document;
-  /** The target documents as they stand in their files, sorted by file; without what is in them if texts are not kept. */
+  /** The target documents as they stand in their files, sorted by file; none if texts are not kept. */
   readonly documents: readonly Document[];
+  /** How many target documents there are. */
+  readonly count: number;
 }
 
 type LoadFailure = { readonly ok: false } & Pick<LoadedProject, "diagnostics" | "sources" | "secrets">;
@@ -71,11 +73,9 @@ export async function loadProject(
   if (resolved === undefined || project === undefined || hasErrors(problems))
     return { ok: false, diagnostics, sources, secrets };
   // Without their texts nobody edits documents: what stays of their values is in the layers of what they declare.
-  const kept =
-    options.texts === false
-      ? documents.map(({ file, text, bom, root }) => ({ file, text, bom, root, value: {} }))
-      : documents;
-  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept };
+  const kept = options.texts === false ? [] : documents;
+  const count = documents.length;
+  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept, count };
 }
 
 /** A project as it was read from its folder: checked by itself, but nothing is chosen, merged or filled in yet. */

@@ -71,5 +71,7 @@ export function resourcesOf(target: DesiredTarget): readonly DesiredResource[] {
 }
 
 export function byAddress(resources: readonly DesiredResource[]): ReadonlyMap<Address, DesiredResource> {
-  return new Map(resources.map((resource) => [resource.address, resource]));
+  const found = new Map<Address, DesiredResource>();
+  for (const resource of resources) found.set(resource.address, resource);
+  return found;
 }

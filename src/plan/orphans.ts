@@ -63,8 +63,9 @@ export function countUnmanaged(
   orphans: readonly Orphan[],
 ): number {
   if (target.left) return 0;
-  const unmanaged = new Set(listedIn(live, testCases));
-  for (const id of matchedIds(matches)) unmanaged.delete(id);
+  const managed = matchedIds(matches);
+  const unmanaged = new Set<string>();
+  for (const id of listedIn(live, testCases)) if (!managed.has(id)) unmanaged.add(id);
   for (const { id } of orphans) unmanaged.delete(id);
   return unmanaged.size;
 }

@@ -185,8 +185,9 @@ export function groupBy<T, K extends string>(items: Iterable<T>, keyOf: (item: T
   const groups = new Map<K, T[]>();
   for (const item of items) {
     const key = keyOf(item);
-    const group = groups.get(key) ?? [];
-    if (group.push(item) === 1) groups.set(key, group);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
   }
   return groups;
 }

@@ -118,7 +118,11 @@ export interface StoredState {
 const SIDE_BY_SIDE = 32;
 
 /** Some items at a time. After a failure nothing is begun; it is thrown when the rest has ended. */
-export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+export async function sideBySide<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+  atOnce = SIDE_BY_SIDE,
+): Promise<R[]> {
   const results: R[] = [];
   const failures: unknown[] = [];
   const waiting = items.entries();
@@ -131,7 +135,7 @@ export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => P
       );
     }
   };
-  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
   if (failures.length > 0) throw failures[0];
   return results;
 }

@@ -211,14 +211,15 @@ export async function readEach(
   keys: readonly DocumentKey[],
   clock: Clock,
   read: (key: DocumentKey) => Promise<StoredState | undefined>,
+  atOnce?: number,
 ): Promise<ReadonlyMap<string, StoredState>> {
-  const all = await sideBySide(keys, async (key) => {
+  const readOne = async (key: DocumentKey) => {
     const stored = await read(key).catch(async (error: unknown) => {
       problemOf(error, "corrupt");
       await clock.sleep(HALF_WRITTEN);
       return await read(key);
     });
     return stored === undefined ? [] : [[key.target, stored] as const];
-  });
-  return new Map(all.flat());
+  };
+  return new Map((await sideBySide(keys, readOne, atOnce)).flat());
 }

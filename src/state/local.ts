@@ -33,6 +33,9 @@ import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts
 /** Bytes after which a stage's history goes on in a new file; the one before it is kept. */
 const HISTORY_CAP = 1024 * 1024;
 
+/** The bytes of a file stay in memory until its turn to be parsed comes. */
+const FILES_AT_ONCE = 4;
+
 /** Milliseconds between two looks at the lock. */
 const LOOK_EVERY = 100;
 
@@ -52,11 +55,12 @@ export class LocalBackend implements Backend {
   }
 
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
-    return await readEach(keys, this.#world.clock, async (key) => {
+    const readOne = async (key: DocumentKey) => {
       const paths = pathsOf(this.#root, key);
       const read = async () => stateOf(await readFiles(paths, key), key, paths.document);
       return await attempt(paths.document, read);
-    });
+    };
+    return await readEach(keys, this.#world.clock, readOne, FILES_AT_ONCE);
   }
 
   async list(stage: string): Promise<readonly string[]> {
