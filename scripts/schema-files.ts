@@ -33,7 +33,8 @@ function validatorSource(schema: JsonObject): string {
     allErrors: true,
     allowUnionTypes: true,
     code: { source: true, esm: true, lines: true },
-    inlineRefs: false,
+    // What has at most so many keywords costs more to call than to repeat.
+    inlineRefs: 4,
     logger: false,
     messages: false,
     strict: true,
@@ -43,8 +44,22 @@ function validatorSource(schema: JsonObject): string {
   });
   const source = standaloneCode.default(ajv, ajv.compile(withoutNotes(schema)));
   if (source.includes("require(")) throw new Error("a validator must not import anything");
-  return `${validatorHeading(schema)}\n${source}\n`;
+  const short = SHORTER.reduce((text, [long, words]) => text.replaceAll(long, words), source);
+  return `${validatorHeading(schema)}\n${short}\n`;
 }
+
+/** What ajv writes for keywords and messages that tasc does not use, in fewer words: a third of the time of a validation. */
+const SHORTER: readonly (readonly [long: string | RegExp, short: string])[] = [
+  ['{instancePath="", parentData, parentDataProperty, rootData=data}={}', 'instancePath=""'],
+  [/\{instancePath,parentData:.*?,rootData\}/g, "instancePath"],
+  [/\{instancePath:(.*?),parentData:.*?,rootData\}/g, "$1"],
+  [/schemaPath:"(?:[^"\\]|\\.)*",/g, ""],
+  [
+    /const (err\d+) = (\{.*\});\nif\(vErrors === null\)\{\nvErrors = \[\1\];\n\}\nelse \{\nvErrors\.push\(\1\);\n\}\n/g,
+    "(vErrors ??= []).push($2);\n",
+  ],
+  ['.replace(/~/g, "~0").replace(/\\//g, "~1")', '.replaceAll("~", "~0").replaceAll("/", "~1")'],
+];
 
 /** The first line of a validator's module: it tells which schema the module was made of, however it is formatted. */
 export function validatorHeading(schema: JsonObject): string {

@@ -14,9 +14,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     env: process.env,
     cwd: process.cwd(),
     // Node opens a stream when it is first asked for, and most commands ask nothing.
-    get stdin() {
-      return process.stdin;
-    },
+    stdin: () => process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
     now: () => Date.now(),

@@ -17,7 +17,7 @@ import { type View, show } from "../render/view.ts";
 
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
 export interface ProcessContext extends Omit<Host, "warn" | "say" | "ask" | "heard" | "signal"> {
-  readonly stdin: NodeJS.ReadStream;
+  readonly stdin: () => NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   /** Is told what keeps standard output from being written. */
@@ -198,7 +198,7 @@ async function askAll(
   const answers = new Map<string, string>();
   if (questions.length === 0) return answers;
   const { createInterface } = await import("node:readline/promises");
-  const terminal = createInterface({ input: stdin, output: stderr });
+  const terminal = createInterface({ input: stdin(), output: stderr });
   const ending = new AbortController();
   let interrupted = false;
   terminal.once("close", () => ending.abort());

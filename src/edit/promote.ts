@@ -52,7 +52,7 @@ export function promote(request: PromoteRequest, excluded: Excluded = new Map())
   const { from, stages } = request;
   const { to, manifests, extensions, refused, diff } = extendStage(request, excluded);
   const { differences, onlyFrom, onlyTo } = diff;
-  const wishes = differences.map((difference) => wishFor(difference, manifests, from, to));
+  const wishes = differences.map((difference) => wishFor(difference, to));
   const { edits, changes, left } = grant(manifests, wishes, excluded, stages);
   return {
     edits: [...extensions.map(({ slot, after }) => setAt(slot, after)), ...edits],
@@ -123,12 +123,9 @@ function whyAlone(here: StageView, there: StageView): string {
 }
 
 /** What is wanted for a field that differs, and the ways to write it. */
-function wishFor(difference: Difference, manifests: Manifests, from: StageView, to: StageView): Wish {
-  const { address, field, path, sensitive } = difference;
+function wishFor(difference: Difference, to: StageView): Wish {
+  const { address, field, path, sensitive, written, before: meaning, after: there } = difference;
   const ref: FieldRef = { stage: to.stage, address, field };
-  const written = manifests.written({ ...ref, stage: from.stage });
-  const meaning = from.meaningOf(field, written);
-  const there = to.meaningOf(field, manifests.written(ref));
   const hasSecret = meaning !== undefined && isSensitive(meaning.value);
   // As it stands in one stage, without the variables of that; secrets stay placeholders.
   const literal = meaning === undefined ? null : hasSecret ? meaning.spelt : escaped(reveal(meaning.value));

@@ -38,6 +38,7 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
   const sources = new Map(documents.map(({ file, text }) => [file, { file, text }]));
   for (const { file, after } of texts) sources.set(file, { file, text: after });
   const placeOf = await placesIn(sources);
+  const placed = changes.map(({ slot, ...one }) => ({ ...one, layer: slot.layer, place: placeOf(slot) }));
   const files = texts.map((text) => ({ file: text.file, diff: patchOf(text) }));
   return {
     json: {
@@ -45,14 +46,14 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
       ...head,
       written: !dryRun && texts.length > 0,
       summary: { changed: changes.length, left: left.length, files: texts.length },
-      changes: changes.map(({ address, path, sensitive, before, after, slot, alsoStages }) => ({
+      changes: placed.map(({ address, path, sensitive, before, after, layer, place, alsoStages }) => ({
         address,
         path,
         sensitive,
         before: outside(before),
         after: outside(after),
-        layer: slot.layer,
-        ...placeOf(slot),
+        layer,
+        ...place,
         alsoStages,
       })),
       left: left.map(({ address, path, reason, origin }) => ({
@@ -65,11 +66,11 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
     },
     text: [
       [[strong(title)]],
-      ...fieldSections(changes, ({ path, sensitive, before, after, slot, alsoStages = [] }) => {
+      ...fieldSections(placed, ({ path, sensitive, before, after, layer, place, alsoStages = [] }) => {
         const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.join(", ")})`;
         return [
           { field: { path, ...defined({ sensitive, before, after }) } },
-          ["  ", faint(`${placeText(placeOf(slot))}  ${slot.layer}${also}`)],
+          ["  ", faint(`${placeText(place)}  ${layer}${also}`)],
         ];
       }),
       leftSection(left, placeOf),

@@ -3,9 +3,8 @@ import { escapeTemplate } from "../manifest/interpolation.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
-import { baseLayers, existsIn, layersIn as stageLayers } from "../manifest/target.ts";
-import type { YamlEdit } from "../manifest/yaml/edit.ts";
-import { setOwn } from "../manifest/yaml/text.ts";
+import { existsIn, groupByTarget, layersIn } from "../manifest/target.ts";
+import { type YamlEdit, editValue } from "../manifest/yaml/value.ts";
 import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
 import { type Layer, originIn } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
@@ -98,11 +97,6 @@ export function deleteAt({ file, path }: Slot): FileEdit {
   return { file, edit: { kind: "delete", path } };
 }
 
-/** Without a value where it is left empty. */
-interface EditedLayer extends Pick<Origin, "path"> {
-  readonly value: JsonObject | undefined;
-}
-
 /**
  * The values of target documents, and edits of them. An edit replaces the layer that it falls into, which is small, so
  * that neither a trial nor ten thousand edits copy a document.
@@ -113,8 +107,12 @@ export class Manifests implements ProjectDocuments {
   readonly #index: ReturnType<typeof indexOf>;
   /** The manifests that these are a trial of. */
   readonly #base: Manifests | undefined;
-  /** Edited layers, by file and the last step of their paths: nearly all that is asked for is not among them. */
-  readonly #edited = new Map<string, Map<string | number, readonly EditedLayer[]>>();
+  /** Edited layers by `placeKey`; without a value where it is left empty. */
+  readonly #edited = new Map<string, { readonly value: JsonObject | undefined }>();
+  /** Those that are known, by stage and address, by the key of the resource. */
+  readonly #layers = new Map<string, Map<string, readonly Layer[]>>();
+  /** The keys of resources that were edited; none for what may change all resources, as defaults do. */
+  readonly #touched = new Set<string | undefined>();
 
   constructor(sources: ProjectDocuments, base?: Manifests) {
     this.project = sources.project;
@@ -127,13 +125,15 @@ export class Manifests implements ProjectDocuments {
       const { path } = edit;
       const cut = layerDepth(path);
       const place = { file, path: path.slice(0, cut) };
-      const inner = { path: path.slice(cut), value: edit.kind === "set" ? edit.value : undefined };
-      const { value } = this.#layerAt(place) ?? { value: this.#writtenAt(place) };
-      const inFile = this.#edited.get(file) ?? new Map<string | number, readonly EditedLayer[]>();
-      const last = place.path.at(-1) ?? "";
-      const others = inFile.get(last)?.filter((one) => !sameJson(one.path, place.path)) ?? [];
-      inFile.set(last, [...others, { path: place.path, value: edited(value, [inner]) }]);
-      this.#edited.set(file, inFile);
+      const { value = {} } = this.#layerAt(place) ?? { value: this.#writtenAt(place) };
+      const after = editValue(value, [{ ...edit, path: path.slice(cut) }], true);
+      const isFilled = isObject(after) && Object.keys(after).length > 0;
+      this.#edited.set(placeKey(place), { value: isFilled ? after : undefined });
+      const isOfOne = SECTIONS.some(({ name }) => name === path[cut - 2]);
+      const key = isOfOne ? String(path[cut - 1]) : undefined;
+      this.#touched.add(key);
+      if (key === undefined) this.#layers.clear();
+      else this.#layers.delete(key);
     }
     this.edits.push(...edits);
   }
@@ -146,17 +146,33 @@ export class Manifests implements ProjectDocuments {
   }
 
   /** A field's layers, lowest first; none where the stage does not declare the resource. */
-  layersOf({ stage, address }: Omit<FieldRef, "field">): readonly Layer[] {
+  layersOf(resource: Omit<FieldRef, "field">): readonly Layer[] {
+    const { stage, address } = resource;
+    const key = address.slice(address.lastIndexOf(".") + 1);
+    const isTouched = this.#touched.has(key) || this.#touched.has(undefined);
+    if (this.#base !== undefined && !isTouched) return this.#base.layersOf(resource);
+    const known = cached(this.#layers, key, () => new Map<string, readonly Layer[]>());
+    return cached(known, `${stage} ${address}`, () => this.#layersOf(stage, address));
+  }
+
+  #layersOf(stage: string, address: Address): readonly Layer[] {
     const parts = parseAddress(address);
-    const documents = parts && this.#index.targets.get(parts.target);
+    const documents = parts && this.#index.byTarget.get(parts.target);
     if (parts === undefined || documents === undefined) return [];
     const { kind, target, key } = parts;
-    const layersIn = cached(this.#index.layers, `${stage} ${target}`, () =>
-      stageLayers(baseLayers(documents), stage, settingsLayers(this.project, stage)),
-    );
+    const { byKey, defaults } = layersIn(documents, stage, settingsLayers(this.project, stage))(kind);
+    const written = byKey.get(key) ?? defaults;
+    const layers = this.#base === undefined && this.edits.length === 0 ? written : this.#edit(stage, written);
+    const isDeclared = layers.some((one) => one.kind === "base" || one.kind === "stage");
+    if (!isDeclared || !existsIn(stage, layers)) return [];
+    const hasTarget =
+      kind === "target" || this.layersOf({ stage, address: targetAddress(target) }).length > 0;
+    return hasTarget ? layers : [];
+  }
+
+  #edit(stage: string, written: readonly Layer[]): readonly Layer[] {
     const layers: Layer[] = [];
-    const { byKey, defaults } = layersIn(kind);
-    for (const layer of byKey.get(key) ?? defaults) {
+    for (const layer of written) {
       const change = this.#layerAt(layer);
       if (change === undefined) layers.push(layer);
       else if (change.value !== undefined) layers.push({ ...layer, value: change.value });
@@ -165,11 +181,7 @@ export class Manifests implements ProjectDocuments {
     const place = layers.some((one) => one.kind === "stage") ? undefined : overridePlace(stage, layers);
     const value = place && this.#layerAt(place)?.value;
     if (place !== undefined && value !== undefined) layers.push({ kind: "stage", ...place, value });
-    const isDeclared = layers.some((one) => one.kind === "base" || one.kind === "stage");
-    if (!isDeclared || !existsIn(stage, layers)) return [];
-    const hasTarget =
-      kind === "target" || this.layersOf({ stage, address: targetAddress(target) }).length > 0;
-    return hasTarget ? layers : [];
+    return layers;
   }
 
   /** What the manifests say for a field, before interpolation. */
@@ -202,11 +214,12 @@ export class Manifests implements ProjectDocuments {
       placeKey({ file, path: path.slice(0, rootDepth(path)) }),
     );
     return [...this.#index.documents].map(([place, document]) => {
-      const inside = byDocument.get(place)?.map(({ edit }) => ({
-        path: edit.path.slice(document.root.length),
-        value: edit.kind === "set" ? edit.value : undefined,
-      }));
-      return inside === undefined ? document : { ...document, value: edited(document.value, inside) ?? {} };
+      const edits = byDocument.get(place)?.map(({ edit }) => {
+        const path = edit.path.slice(document.root.length);
+        return { ...edit, path };
+      });
+      const value = edits && editValue(document.value, edits, true);
+      return isObject(value) ? { ...document, value } : document;
     });
   }
 
@@ -235,11 +248,9 @@ export class Manifests implements ProjectDocuments {
     return [...this.#index.targets.keys()];
   }
 
-  #layerAt(place: Origin): EditedLayer | undefined {
-    const { file, path } = place;
-    const own = this.#edited.get(file)?.get(path.at(-1) ?? "");
-    const found = own?.find((one) => sameJson(one.path, path));
-    return found ?? (this.#base && this.#base.#layerAt(place));
+  #layerAt(place: Origin): { readonly value: JsonObject | undefined } | undefined {
+    const own = this.#edited.size === 0 ? undefined : this.#edited.get(placeKey(place));
+    return own ?? (this.#base && this.#base.#layerAt(place));
   }
 
   /** A map of a document as it was read. */
@@ -251,20 +262,22 @@ export class Manifests implements ProjectDocuments {
   }
 }
 
-/** What is read of documents, and of their layers and addresses once they are asked for; trials share it. */
+/** What is read of documents, and of their addresses once they are asked for; trials share it. */
 function indexOf({ documents }: ProjectDocuments) {
   const own = documents.filter(({ value }) => typeof value.target === "string");
   return {
     documents: new Map(own.map((one) => [placeKey({ file: one.file, path: one.root }), one])),
     targets: groupBy(own, ({ value: { target } }) => (typeof target === "string" ? target : "")),
-    layers: new Map<string, ReturnType<typeof stageLayers>>(),
+    byTarget: new Map(groupByTarget(documents).map((one) => [one.key, one])),
     addresses: new Map<string, readonly Address[]>(),
   };
 }
 
 /** What is known under a name; it is made when it is first asked for. */
 export function cached<T>(known: Map<string, T>, name: string, make: () => T): T {
-  const value = known.get(name) ?? make();
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const value = make();
   known.set(name, value);
   return value;
 }
@@ -284,23 +297,6 @@ function layerDepth(path: Path): number {
   const start = path[root] === "stages" ? root + 2 : root;
   const step = path[start];
   return step === "defaults" || SECTIONS.some(({ name }) => name === step) ? start + 2 : start;
-}
-
-/** A map with edits made, each in it alone; nothing where they leave it empty. */
-function edited(
-  map: JsonObject | undefined,
-  edits: readonly { readonly path: Path; readonly value: Json | undefined }[],
-): JsonObject | undefined {
-  const result: Record<string, Json> = { ...map };
-  for (const [key, own] of groupBy(edits, ({ path: [first = ""] }) => String(first))) {
-    const whole = own.findLast(({ path }) => path.length === 1);
-    const below = Object.hasOwn(result, key) ? result[key] : undefined;
-    const inside = own.map(({ path, value }) => ({ path: path.slice(1), value }));
-    const value = whole === undefined ? edited(isObject(below) ? below : undefined, inside) : whole.value;
-    if (value === undefined) delete result[key];
-    else setOwn(result, key, value);
-  }
-  return Object.keys(result).length === 0 ? undefined : result;
 }
 
 /** Where a stage's override of a resource stands, or will, beside the resource itself. */
@@ -408,8 +404,7 @@ export function grant(
     else if (reason === undefined) goals.push(wish);
     else left.push({ ...wish.about, reason, failed: true });
   }
-  const start = new Manifests(sources);
-  const { manifests, placed } = placeAll(sources, goals, stages, follow);
+  const { start, manifests, placed } = placeAll(sources, goals, stages, follow);
   const changes = goals.flatMap((goal): readonly Rewritten[] => {
     const { ref, about, shown, unmet } = goal;
     const { address, path, origin = { file: "", path } } = about;
@@ -438,11 +433,12 @@ export function placeAll<G extends Goal>(
   goals: readonly G[],
   stages: readonly string[],
   follow = false,
-): { readonly manifests: Manifests; readonly placed: ReadonlyMap<G, Slot | undefined> } {
-  const manifests = new Manifests(sources);
+) {
+  const start = new Manifests(sources);
+  const manifests = start.with([]);
   const byField = new Map(goals.map((goal) => [fieldKey(goal.ref), goal]));
   /** Where wanted fields had their values at the start. */
-  const starts = new Map(goals.map((goal) => [goal.ref, manifests.topSlot(goal.ref)]));
+  const starts = new Map(goals.map((goal) => [goal.ref, start.topSlot(goal.ref)]));
   /** Edits of shared places that would do harm. */
   const refused = new Set<string>();
 
@@ -503,7 +499,7 @@ export function placeAll<G extends Goal>(
   }
   const met = goals.filter(isMet);
   const placed = new Map(met.map((goal) => [goal, slots.get(goal) ?? manifests.topSlot(goal.ref)]));
-  return { manifests, placed };
+  return { start, manifests, placed };
 }
 
 function isShared({ layer }: Slot): boolean {
@@ -537,6 +533,8 @@ export function changedFields(
       for (const address of new Set(both.flatMap((one) => one.addressesOf(target, kind))))
         for (const stage of stages) {
           const [was = [], now = []] = both.map((one) => one.layersOf({ stage, address }));
+          const isSame = ({ value }: Layer, at: number): boolean => sameJson(value, now[at]?.value);
+          if (was.length === now.length && was.every(isSame)) continue;
           for (const field of fieldsOf(kind))
             if (!sameWritten(mergedAt(was, field.path), mergedAt(now, field.path)))
               changed.push({ stage, address, field });

@@ -9,7 +9,7 @@ import {
 import type { ProjectReading } from "../manifest/load.ts";
 import { mergedAt, resolveValue } from "../manifest/resolve.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
-import { type Address, type Kind, compareAddresses } from "../model/address.ts";
+import { type Address, type Kind } from "../model/address.ts";
 import {
   type Desired,
   type DesiredResource,
@@ -48,10 +48,7 @@ export function diffStages(
     fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true);
   const resourcesIn = ({ targets }: Desired): ReadonlyMap<Address, DesiredResource> =>
     byAddress(
-      targets
-        .flatMap(resourcesOf)
-        .filter(({ address, kind }) => inScope(address) && chosen(kind).length > 0)
-        .toSorted((a, b) => compareAddresses(a.address, b.address)),
+      targets.flatMap(resourcesOf).filter(({ address, kind }) => inScope(address) && chosen(kind).length > 0),
     );
   const left = resourcesIn(from.desired);
   const right = resourcesIn(to.desired);
@@ -61,7 +58,8 @@ export function diffStages(
     if (other === undefined) return [];
     return chosen(one.kind).flatMap((field) => {
       const { path } = field;
-      const before = from.meaningOf(field, mergedAt(one.layers, path));
+      const written = mergedAt(one.layers, path);
+      const before = from.meaningOf(field, written);
       const after = to.meaningOf(field, mergedAt(other.layers, path));
       if (sameStageValue(field, before, after)) return [];
       const isHidden = [before, after].some((side) => side !== undefined && isSensitive(side.value));
@@ -71,7 +69,7 @@ export function diffStages(
         return side && defined({ value, origin: originIn(layers, path) });
       };
       const sides = { from: sideOf(one, before), to: sideOf(other, after) };
-      return [{ address, field, path, ...defined({ sensitive }), ...sides }];
+      return [{ address, field, path, ...defined({ sensitive }), ...sides, written, before, after }];
     });
   });
   const lone = (own: typeof left, others: typeof left) =>

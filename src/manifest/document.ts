@@ -24,11 +24,7 @@ export interface ReadDocuments {
 const FIRST: Path = [];
 
 /** Reads a manifest file. Most are read at once: a promise for each would take as long as reading them does. */
-export function readDocuments(
-  folder: ProjectFolder,
-  file: string,
-  { several = false }: { readonly several?: boolean } = {},
-): ReadDocuments | Promise<ReadDocuments> {
+export function readDocuments(folder: ProjectFolder, file: string): ReadDocuments | Promise<ReadDocuments> {
   const read = folder.read(file);
   if (!read.ok) {
     const { reason, problem } = read;
@@ -36,10 +32,11 @@ export function readDocuments(
     return { documents: [], problems: [problem === undefined ? unreadable : yamlProblem(file, problem)] };
   }
   const { text, bom } = read;
-  const source = { file, text, bom };
   const value = readFast(text);
-  if (isObject(value)) return { documents: [{ ...source, root: FIRST, value }], source, problems: [] };
-  return readCarefully(source, value, several ? splitDocuments(text) : []);
+  if (!isObject(value))
+    return readCarefully({ file, text, bom }, value, file === PROJECT_FILE ? [] : splitDocuments(text));
+  const document = { file, text, bom, root: FIRST, value };
+  return { documents: [document], source: document, problems: [] };
 }
 
 /** What is not one map in the everyday part of YAML: several documents, anchors, or a mistake. */

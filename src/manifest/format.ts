@@ -1,9 +1,9 @@
 import { isObject, sameJson } from "../model/json.ts";
 import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
-import { read } from "./yaml/read-slow.ts";
+import { read, readTree } from "./yaml/read-slow.ts";
 import { splitDocuments } from "./yaml/text.ts";
-import { type Collection, type Entry, type Node, rootOf } from "./yaml/tree.ts";
+import type { Collection, Entry, Node } from "./yaml/tree.ts";
 
 /**
  * Puts the keys of a manifest in their usual order and changes nothing else: a pair moves together with the comments
@@ -19,9 +19,9 @@ export function formatManifest(text: string, kind: DocumentKind): string {
 }
 
 function formatDocument(text: string, root: ManifestPart): string {
-  const before = read(text);
+  const before = readTree(text);
   if (!before.ok || !isObject(before.value)) return text;
-  const formatted = new Formatter(text).range(0, text.length, rootOf(text), root);
+  const formatted = new Formatter(text).range(0, text.length, before.root, root);
   const after = formatted === text ? before : read(formatted);
   return after.ok && sameJson(after.value, before.value) && sameCharacters(text, formatted)
     ? formatted

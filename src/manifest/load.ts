@@ -112,7 +112,7 @@ export async function readProject(
   for (const file of files) {
     const kind: DocumentKind = file === PROJECT_FILE ? "project" : "target";
     const validate = VALIDATE[kind];
-    const reading = readDocuments(folder, file, { several: kind === "target" });
+    const reading = readDocuments(folder, file);
     const read = reading instanceof Promise ? await reading : reading;
     if (texts && read.source !== undefined) sources.set(file, read.source);
     for (const problem of read.problems) problems.push(problem);

@@ -264,7 +264,6 @@ export interface Validate {
 /** One keyword of a schema that a value does not satisfy. */
 export interface SchemaFinding {
   readonly instancePath: string;
-  readonly schemaPath: string;
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
 }

@@ -47,11 +47,12 @@ interface TargetRequest {
 
 /** What the documents of a target want of one stage; `undefined` where the target exists in other stages alone. */
 export function resolveTarget(
-  { key, base }: TargetDocuments,
+  target: TargetDocuments,
   { stage, interpolator, settings, onRemove = "ignore" }: TargetRequest,
   problems: ManifestProblem[],
 ): DesiredTarget | undefined {
-  const layersOf = layersIn(base, stage, settings);
+  const { key, base } = target;
+  const layersOf = layersIn(target, stage, settings);
   const { defaults: layers } = layersOf("target");
   if (!existsIn(stage, layers)) return undefined;
   const contextOf = (resource: Unresolved): ResolveContext => ({
@@ -74,13 +75,13 @@ export function resolveTarget(
     }
     return resources;
   };
-  const target = { kind: "target" as const, address: targetAddress(key), key, layers };
-  const context = contextOf(target);
+  const own = { kind: "target" as const, address: targetAddress(key), key, layers };
+  const context = contextOf(own);
   const declared = mergedAt(layers, ["onRemove"]);
   const removal =
     declared === undefined ? onRemove : resolveValue(ON_REMOVE_PART, declared, ["onRemove"], context);
   return {
-    ...resolveResource(target, TARGET_FIELDS, context),
+    ...resolveResource(own, TARGET_FIELDS, context),
     onRemove: removal === "disable" ? "disable" : "ignore",
     environments: section(ENVIRONMENTS),
     testCases: section(TEST_CASES),
@@ -111,6 +112,7 @@ function resolveResource<K extends Kind>(
 
 const ID_PART = bare({ type: "uuid" });
 const ID_PATH: Path = ["id"];
+const ONLY_STAGES_PATH: Path = ["onlyStages"];
 
 /** What is wrong with a variable or a default is reported once, not for each resource that uses it. */
 function isShared({ file, path }: Origin): boolean {
@@ -120,7 +122,7 @@ function isShared({ file, path }: Origin): boolean {
 
 /** Whether `onlyStages` lets a resource with these layers exist in a stage. */
 export function existsIn(stage: string, layers: readonly Layer[]): boolean {
-  const only = mergedAt(layers, ["onlyStages"]);
+  const only = mergedAt(layers, ONLY_STAGES_PATH);
   return !isArray(only) || only.includes(stage);
 }
 
@@ -154,7 +156,7 @@ export function findDuplicates(
     for (const { kind, name, fields } of SECTIONS) {
       const owners = new Map<string, Layer>();
       for (const layer of layers.having(name))
-        for (const key of Object.keys(mapAt(layer.value, [name]) ?? {})) {
+        for (const key in mapAt(layer.value, [name])) {
           const owner = owners.get(key);
           if (owner === undefined) owners.set(key, layer);
           else {
@@ -171,16 +173,20 @@ export function findDuplicates(
 interface TargetDocuments {
   readonly key: string;
   readonly base: Layers;
+  /** By stage, what `layersIn` has found. */
+  readonly inStages: Map<string, (kind: Kind) => ResourceLayers>;
 }
 
-/** Documents by the target they name, sorted by key; told once of the same documents. */
+/** The documents of one project by the target they name, sorted by key; told once of the same documents. */
 export function groupByTarget(documents: readonly Document[]): readonly TargetDocuments[] {
   const known = GROUPED.get(documents);
   if (known !== undefined) return known;
   const grouped = [
     ...groupBy(documents, ({ value: { target } }) => (typeof target === "string" ? target : "")),
   ]
-    .flatMap(([key, members]) => (key === "" ? [] : [{ key, base: baseLayers(members) }]))
+    .flatMap(([key, members]) =>
+      key === "" ? [] : [{ key, base: baseLayers(members), inStages: new Map() }],
+    )
     .toSorted((a, b) => compareText(a.key, b.key));
   GROUPED.set(documents, grouped);
   return grouped;
@@ -194,7 +200,7 @@ interface Layers {
   readonly having: (key: string) => readonly Layer[];
 }
 
-export function baseLayers(documents: readonly Document[]): Layers {
+function baseLayers(documents: readonly Document[]): Layers {
   return byKey(documents.map(({ file, root, value }) => ({ kind: "base", file, path: root, value })));
 }
 
@@ -238,10 +244,12 @@ interface ResourceLayers {
  * @param settings what `tasc.yaml` says for the stage; all that it says of targets is in its defaults
  */
 export function layersIn(
-  base: Layers,
+  { base, inStages }: TargetDocuments,
   stage: string,
   settings: readonly Layer[],
 ): (kind: Kind) => ResourceLayers {
+  const before = inStages.get(stage);
+  if (before !== undefined) return before;
   const overrides = stageLayers(base, stage);
   const own = [base, overrides].flatMap(({ all, having }) => {
     const speaking = new Set(TARGET_KEYS.flatMap(having));
@@ -259,8 +267,8 @@ export function layersIn(
     );
     const layers = new Map<string, readonly Layer[]>();
     for (const { kind: own, file, path, value } of [...base.having(name), ...overrides.having(name)]) {
-      const declared = mapAt(value, [name]) ?? {};
-      for (const key of Object.keys(declared)) {
+      const declared = mapAt(value, [name]);
+      for (const key in declared) {
         const resource = declared[key];
         const below = layers.get(key) ?? defaults;
         if (!isObject(resource) || below.at(-1)?.kind === own) continue;
@@ -271,11 +279,13 @@ export function layersIn(
     }
     return { defaults, byKey: layers };
   };
-  return (kind) => {
+  const found = (kind: Kind): ResourceLayers => {
     const layers = known.get(kind) ?? section(kind);
     known.set(kind, layers);
     return layers;
   };
+  inStages.set(stage, found);
+  return found;
 }
 
 /** The `moved:` entries of a target's documents; whether they make sense together is for the rules to say. */

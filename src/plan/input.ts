@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import deepDiff from "deep-diff";
 import { type Address, compareText, parseAddress } from "../model/address.ts";
-import { type Desired, type DesiredResource, originOf } from "../model/desired.ts";
+import { type Desired, type DesiredResource, type DesiredTarget, originOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Compare, Shape } from "../model/fields.ts";
 import { globTest } from "../model/glob.ts";
@@ -30,8 +30,8 @@ export interface PlanInput {
   /** Absent in a plan without the key: write-only fields are then unknown, and no changes. */
   readonly fingerprints: Fingerprinter | undefined;
   readonly scope: Scope;
-  /** Live targets that declared ones out of scope mean; none where all are in scope. */
-  readonly elsewhere?: ReadonlySet<string> | undefined;
+  /** Declared targets of which nothing is in scope. */
+  readonly elsewhere?: readonly DesiredTarget[] | undefined;
   /** Batch generations to run regardless of state (`apply --run`). */
   readonly run: ReadonlySet<Address>;
   /** Test cases whose prompt is sent regardless of state (`--rediscover`). */

@@ -65,30 +65,40 @@ interface MatchRule<L extends LiveResource> {
   readonly remedy: string;
 }
 
+/**
+ * @param others what is declared beside them, out of scope
+ * @returns the live targets by address, and the ids of all that a declared one means or may mean
+ */
 export function matchTargets(
   targets: readonly DesiredTarget[],
   live: readonly LiveTarget[],
   states: ReadonlyMap<string, State>,
-  elsewhere: ReadonlySet<string> = new Set(),
-): { readonly byAddress: Matches<LiveTarget>; readonly problems: readonly Diagnostic[] } {
+  others: readonly DesiredTarget[] = [],
+): {
+  readonly byAddress: Matches<LiveTarget>;
+  readonly meant: ReadonlySet<string>;
+  readonly problems: readonly Diagnostic[];
+} {
   const byAddress: Matches<LiveTarget> = new Map();
   const byApp = byNames(live, ({ app }) => app);
-  const declared = targets.filter(({ left }) => left !== true);
+  const declared = [...targets, ...others].filter(({ left }) => left !== true);
   const problems = matchAll(byAddress, declared, ({ key }) => states.get(key), {
     live,
     shownAs: ({ app }) => `app "${app}"`,
-    candidates: (resource) => byApp(namesOf(resource).name).filter(({ id }) => !elsewhere.has(id)),
+    candidates: (resource) => byApp(namesOf(resource).name),
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
+  const unclear = declared.filter(({ address }) => !byAddress.has(address));
+  const candidates = unclear.flatMap((target) => byApp(namesOf(target).name));
+  const meant = new Set([...matchedIds(byAddress), ...candidates.map(({ id }) => id)]);
   // One that left is what state says, unless a declared one means it now: then it did not leave, but changed its key.
-  const taken = new Set([...matchedIds(byAddress), ...elsewhere]);
   for (const target of targets) {
     if (!target.left) continue;
     const id = boundId(target, states.get(target.key));
-    const own = live.find((one) => one.id === id && !taken.has(one.id));
+    const own = live.find((one) => one.id === id && !meant.has(one.id));
     byAddress.set(target.address, own === undefined ? {} : { live: own });
   }
-  return { byAddress, problems };
+  return { byAddress, meant, problems };
 }
 
 /** The ids of what was found. */

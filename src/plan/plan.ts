@@ -44,7 +44,7 @@ export function makePlan(input: PlanInput): Planned {
     planTarget(target, targets.byAddress.get(target.address), states.get(target.key), input, secrets),
   );
   return {
-    plan: assemble(input, targetPlans, [...targets.problems, ...diagnostics]),
+    plan: assemble(input, targetPlans, targets.meant, [...targets.problems, ...diagnostics]),
     matched: new Map(
       targetPlans.flatMap(({ matched }) => (matched === undefined ? [] : [[matched.target.key, matched]])),
     ),
@@ -78,7 +78,7 @@ function bringUpToDate({ desired, states, live, fingerprints }: Refreshable) {
     const bindings = [...states.values()].flatMap((state) => [...state.bindings.values()]);
     return new Set(bindings.map(({ id }) => id));
   });
-  const current = new Map<string, State>();
+  const current = new Map(states);
   const events = new Map<string, readonly StateEvent[]>();
   const diagnostics: Diagnostic[] = [];
   for (const target of desired.targets) {
@@ -102,6 +102,7 @@ function bringUpToDate({ desired, states, live, fingerprints }: Refreshable) {
 function assemble(
   input: PlanInput,
   targetPlans: readonly TargetPlan[],
+  meant: ReadonlySet<string>,
   problems: readonly Diagnostic[],
 ): Plan {
   const inScope = scopeTest(input.scope);
@@ -110,8 +111,6 @@ function assemble(
   const changes = needed.changes.toSorted(sortedByAddress);
   const changed = new Set(changes.map(({ address }) => address));
 
-  const found = targetPlans.flatMap(({ matched }) => matched?.live?.id ?? []);
-  const meant = new Set([...found, ...(input.elsewhere ?? [])]);
   const strays = undeclaredOrphans(input.strays, input.live.targets, meant);
   const orphans = [...targetPlans.flatMap((one) => one.orphans), ...strays];
   const orphaned = orphans.filter(({ address }) => inScope(address)).toSorted(sortedByAddress);

@@ -4,7 +4,7 @@ import type { State } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
 import { declaredElements, sameElements } from "./elements.ts";
 import { type PlanInput, type Scope, isEverything, targetInScope } from "./input.ts";
-import { lazy, matchTargets, matchedIds, namesOf } from "./match.ts";
+import { lazy, namesOf } from "./match.ts";
 import { memoryOf } from "./memory.ts";
 import { type Planned, liveTargets, makePlan } from "./plan.ts";
 import { isAsDeclared } from "./resources.ts";
@@ -141,8 +141,7 @@ export async function refresh(reader: Reader, options: RefreshOptions): Promise<
   const targets = await reader.listTargets();
   // A target that has another key by now, out of scope, must not seem to have left; nor be taken for one of its app.
   const own = new Set(desired.targets);
-  const others = options.desired.targets.filter((target) => !own.has(target) && target.left !== true);
-  const elsewhere = matchedIds(matchTargets(others, targets, options.states).byAddress);
+  const elsewhere = options.desired.targets.filter((target) => !own.has(target));
   const input = { ...options, desired, elsewhere };
   const testCases = await readTestCases(reader, input, liveTargets(input, targets));
   const whole: PlanInput = { ...input, live: { targets, testCases } };

@@ -64,7 +64,9 @@ export function guardOf(
     if (value !== undefined) digests[name] = fingerprints.of(`guard/${address}/${name}`, value);
   }
   const { id: byHand = null, fields: all = {} } = resource ?? {};
-  const known = Object.entries(all).map(([name, value]) => [name, isUnknown(value) ? null : reveal(value)]);
+  const known = Object.entries(all).map(
+    ([name, value]) => [name, isUnknown(value) ? null : reveal(value)] as const,
+  );
   const wanted = resource === undefined ? null : { id: byHand, fields: Object.fromEntries(known) };
   const declared = fingerprints.of(`guard/${address}`, wanted);
   return { id: live?.id ?? sent, declared, live: digests };

@@ -127,6 +127,21 @@ describe.concurrent("a target that left the manifests", () => {
     });
   });
 
+  test("has not left where another key may mean it, also where that is out of scope", async () => {
+    await scene({}, async ({ project, service }) => {
+      await left(project, seed(service), "policy: { onRemove: disable }\n");
+      service.addTarget("Help Desk");
+      await project.write({ "targets/help.yaml": DESK.replace("target: desk", "target: help") });
+      const whole = await project.run(["plan"]);
+      expect([whole.code, whole.stdout + whole.stderr]).toEqual([
+        1,
+        expect.stringContaining("2 live test targets fit"),
+      ]);
+      expect((await project.run(["apply", "--auto-approve", "--only", "*.desk.*"])).code).toBe(0);
+      expect(service.writes()).toEqual([]);
+    });
+  });
+
   test("has not left where an import or a `state bind` on a branch has bound it, until an apply has taken that up", async () => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type YamlEdit, editYaml } from "../../src/manifest/yaml/edit.ts";
+import { editYaml } from "../../src/manifest/yaml/edit.ts";
+import type { YamlEdit } from "../../src/manifest/yaml/value.ts";
 import type { Json, Path } from "../../src/model/json.ts";
 
 const set = (path: Path, value: Json): YamlEdit => ({ kind: "set", path, value });

@@ -22,11 +22,10 @@ export function checkDocument(
 }
 
 function layersIn({ root, value }: Document): readonly { readonly path: Path; readonly value: JsonObject }[] {
-  const overrides = Object.entries(isObject(value.stages) ? value.stages : {});
-  const layers = overrides.flatMap(([stage, override]) =>
-    isObject(override) ? [{ path: [...root, "stages", stage], value: override }] : [],
-  );
-  return [{ path: root, value }, ...layers];
+  const layers = [{ path: root, value }];
+  for (const [stage, override] of isObject(value.stages) ? Object.entries(value.stages) : [])
+    if (isObject(override)) layers.push({ path: [...root, "stages", stage], value: override });
+  return layers;
 }
 
 /** Stages that are named exist; and an element is found by `locatorLine` or by `selectors`, not by both. */
@@ -66,7 +65,7 @@ function checkResources(
     check(layer, path);
     for (const { name } of SECTIONS) {
       const section = layer[name];
-      if (isObject(section)) for (const key of Object.keys(section)) check(section[key], path, name, key);
+      if (isObject(section)) for (const key in section) check(section[key], path, name, key);
     }
     if (isObject(layer.defaults)) check(layer.defaults.testCases, path, "defaults", "testCases");
   }

@@ -2,6 +2,7 @@ import { parseAddress } from "../../model/address.ts";
 import {
   type DesiredResource,
   type DesiredTarget,
+  type Layer,
   type Move,
   originOf,
   resourcesOf,
@@ -115,14 +116,14 @@ function checkReferences(target: DesiredTarget, references: readonly Reference[]
   }
 }
 
+const isBase = ({ kind }: Layer): boolean => kind === "base";
+
 const RECOGNIZING = TEST_CASE_FIELDS.filter(({ recognizedBy }) => recognizedBy !== undefined);
 
 /** An override without a test case is most likely what a rename left behind, unless it says what the test case is called or checks. */
 function checkOverrides(target: DesiredTarget, add: Add): void {
   const isStub = ({ id, fields, layers }: DesiredResource): boolean =>
-    id === undefined &&
-    !layers.some(({ kind }) => kind === "base") &&
-    RECOGNIZING.every(({ name }) => fields[name] === undefined);
+    id === undefined && !layers.some(isBase) && RECOGNIZING.every(({ name }) => fields[name] === undefined);
   const stubs = target.testCases.filter(isStub);
   const isGuessed = stubs.length > 0 && stubs.length <= MOST_GUESSES;
   const declared = isGuessed ? target.testCases.filter((one) => !isStub(one)).map(({ key }) => key) : [];
@@ -210,18 +211,17 @@ function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
 }
 
 /** What has the same text in some place, each with the first that has it. */
-function* shared<T>(
-  items: readonly T[],
-  textOf: (item: T) => Value | undefined,
-): Generator<readonly [item: T, first: T, text: string]> {
+function shared<T>(items: readonly T[], textOf: (item: T) => Value | undefined) {
   const owners = new Map<string, T>();
+  const found: [item: T, first: T, text: string][] = [];
   for (const item of items) {
     const text = textOf(item);
     if (typeof text !== "string") continue;
     const owner = owners.get(text);
     if (owner === undefined) owners.set(text, item);
-    else yield [item, owner, text];
+    else found.push([item, owner, text]);
   }
+  return found;
 }
 
 /** No two addresses are bound to one id by hand. */

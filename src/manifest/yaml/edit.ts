@@ -1,8 +1,9 @@
 import { diffArrays } from "diff";
-import { type Json, type Path, isArray, isObject, sameJson } from "../../model/json.ts";
-import { read } from "./read-slow.ts";
-import { type Splice, inDocument, setOwn, spliced, splitDocuments } from "./text.ts";
-import { type AliasNode, type Collection, type Entry, type Node, nodesOf, rootOf } from "./tree.ts";
+import { type Json, isArray, isObject, sameJson } from "../../model/json.ts";
+import { read, readTree } from "./read-slow.ts";
+import { type Splice, inDocument, spliced, splitDocuments } from "./text.ts";
+import { type AliasNode, type Collection, type Entry, type Node, nodesOf } from "./tree.ts";
+import { EditRefusal, type YamlEdit, editValue } from "./value.ts";
 import {
   BlockWriter,
   type Layout,
@@ -21,12 +22,6 @@ export type Edited =
       readonly splices: readonly Splice[];
     }
   | { readonly ok: false; readonly reason: string };
-
-export type YamlEdit =
-  | { readonly kind: "set"; readonly path: Path; readonly value: Json }
-  | { readonly kind: "delete"; readonly path: Path };
-
-export class EditRefusal extends Error {}
 
 const BOM = "\ufeff";
 
@@ -71,13 +66,13 @@ export function editYaml(
 }
 
 function documentSplices(text: string, edits: readonly YamlEdit[], prune: boolean): readonly Splice[] {
-  const before = read(text);
+  const before = readTree(text);
   if (!before.ok) {
     const [{ line, message } = { line: 1, message: "the text cannot be read" }] = before.problems;
     throw new EditRefusal(`line ${line}: ${message}`);
   }
   const value = editValue(before.value, edits, prune);
-  const splices = inOrder(text, new TextEditor(text).splices(value));
+  const splices = inOrder(text, new TextEditor(text, before.root).splices(value));
   const after = splices && read(spliced(text, splices));
   if (after?.ok !== true || !sameJson(after.value, value))
     throw new EditRefusal("this cannot be changed without changing more than that; edit the file by hand");
@@ -98,55 +93,6 @@ function inOrder(text: string, splices: readonly Splice[]): readonly Splice[] | 
   let same = 0;
   while (same < rest.length && rest[same] === text[same]) same++;
   return [{ start: same, end, text: rest.slice(same) }];
-}
-
-/** What edits mean for a value, which is copied once: an import or a pull may make thousands. @throws EditRefusal */
-export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolean): Json {
-  // The root is made an item of a list, so that setting it is not a special case.
-  const holder: Draft[] = [draftOf(value)];
-  for (const edit of edits) {
-    if (edit.kind === "set") set(holder, [0, ...edit.path], edit.value);
-    else if (edit.path.length > 0) remove(holder[0], edit.path, prune);
-    else throw new EditRefusal("the whole document cannot be deleted");
-  }
-  return holder[0] ?? null;
-}
-
-type Draft = null | boolean | number | string | Draft[] | { [key: string]: Draft };
-
-/** Aliased parts, which values share, become separate here. */
-function draftOf(value: Json): Draft {
-  if (isArray(value)) return value.map(draftOf);
-  if (!isObject(value)) return value;
-  const map: Record<string, Draft> = {};
-  for (const key of Object.keys(value)) setOwn(map, key, draftOf(value[key] ?? null));
-  return map;
-}
-
-/** What is missing on the way, or null, becomes a map. */
-function set(holder: Draft[], path: Path, value: Json): void {
-  let container: Draft = holder;
-  for (const [at, step] of path.entries()) {
-    const inner: Draft = at === path.length - 1 ? draftOf(value) : (stepInto(container, step) ?? {});
-    if (Array.isArray(container) && typeof step === "number" && step <= container.length)
-      container[step] = inner;
-    else if (isObject(container)) setOwn(container, String(step), inner);
-    else throw new EditRefusal(`\`${step}\` cannot be set: what it would be part of is not a map`);
-    container = inner;
-  }
-}
-
-function remove(container: Draft | undefined, [step = "", ...rest]: Path, prune: boolean): boolean {
-  const inner = container === undefined ? undefined : stepInto(container, step);
-  if (inner === undefined || (rest.length > 0 && !(remove(inner, rest, prune) && prune))) return false;
-  if (Array.isArray(container) && typeof step === "number") container.splice(step, 1);
-  else if (isObject(container)) delete container[step];
-  return Object.keys(container ?? {}).length === 0;
-}
-
-function stepInto(container: Draft, step: string | number): Draft | undefined {
-  if (Array.isArray(container)) return typeof step === "number" ? container[step] : undefined;
-  return isObject(container) && Object.hasOwn(container, step) ? container[step] : undefined;
 }
 
 type Place = {
@@ -183,19 +129,17 @@ class TextEditor {
   readonly #text: string;
   readonly #lines: TextLines;
   readonly #root: Node;
-  readonly #layout: Layout;
   readonly #writer: BlockWriter;
   readonly #splices: Splice[] = [];
   readonly #aliases = new Map<Node, AliasNode[]>();
   readonly #bindings = new Map<string, Binding>();
   readonly #bound: Binding[] = [];
 
-  constructor(text: string) {
+  constructor(text: string, root: Node) {
     this.#text = text;
     this.#lines = new TextLines(text);
-    this.#root = rootOf(text);
-    this.#layout = layoutOf(this.#root, this.#lines);
-    this.#writer = new BlockWriter(this.#layout);
+    this.#root = root;
+    this.#writer = new BlockWriter(layoutOf(root, this.#lines));
     for (const node of text.includes("*") ? nodesOf(this.#root) : []) {
       if (node.kind !== "alias" || node.target === undefined) continue;
       const known = this.#aliases.get(node.target);
@@ -218,7 +162,6 @@ class TextEditor {
   }
 
   #value(node: Node, target: Json, place: Place): void {
-    if (this.#aliases.size === 0 && sameJson(node.value, target)) return;
     if (node.kind === "alias") {
       const binding = this.#bindings.get(node.name);
       if (binding !== undefined && sameJson(binding.value, target)) binding.aliases++;
@@ -289,6 +232,7 @@ class TextEditor {
     if (isChanged && isFixed) return false;
     for (const [entry, wanted] of staying) {
       const { key, colon, value } = entry;
+      if (this.#aliases.size === 0 && sameJson(value.value, wanted)) continue;
       if (key !== undefined) this.#bind(key, nameOf(entry));
       const column = lines.column(entry.start);
       const place: Place =
@@ -415,7 +359,7 @@ class TextEditor {
     const isBelow = isBlock && place.kind !== "root" && lines.isFirstOnLine(node.start);
     const past = lines.afterLine(node.end);
     if (!isFilled(value)) {
-      const indent = place.column + (place.kind === "item" ? 2 : this.#layout.step);
+      const indent = place.column + (place.kind === "item" ? 2 : this.#writer.layout.step);
       const [first, ...rest] = restyled(value, node, this.#text, indent);
       if (!isBelow) return void this.#splices.push(...lines.replace(start, end, lead + first, rest));
       this.#splice(head, head, `${written} ${first}`);

@@ -8,7 +8,7 @@ import {
   placesOf,
   splitDocuments,
 } from "./text.ts";
-import { type Node, type SyntaxFault, type Tree, entriesAlong, parseTree, rootOf } from "./tree.ts";
+import { type Node, type SyntaxFault, type Tree, entriesAlong, everydayRoot, parseTree } from "./tree.ts";
 
 export type Reading =
   | { readonly ok: true; readonly value: Json }
@@ -25,10 +25,17 @@ export function read(text: string): Reading {
   return value === undefined ? readSlow(text) : { ok: true, value };
 }
 
-/** Reads any text without byte order mark, and has the last word on what it means. Loads `yaml`: import this module lazily. */
-export function readSlow(text: string): Reading {
-  const placeOf = placesOf(text);
+/** The same with the tree of the text. */
+export function readTree(text: string): Reading & { readonly root: Node } {
+  const root = everydayRoot(text);
+  if (root !== undefined) return { ok: true, value: root.value, root };
   const tree = parseTree(text);
+  return { ...readSlow(text, tree), root: tree.root };
+}
+
+/** Reads any text without byte order mark, and has the last word on what it means. Loads `yaml`: import this module lazily. */
+export function readSlow(text: string, tree = parseTree(text)): Reading {
+  const placeOf = placesOf(text);
   const { root, findings } = tree;
   const faults = explainFaults(tree);
   const isTooDeep = ({ code }: Finding): boolean => code === "too-deep";
@@ -241,7 +248,7 @@ export function openSource(text: string): Source {
     positionOf: (path, at, within = "") => {
       const { number, inner } = inDocument(documents, path);
       const document = documents[number] ?? { start: 0, end: 0 };
-      const root = roots.get(number) ?? rootOf(text.slice(document.start, document.end));
+      const root = roots.get(number) ?? readTree(text.slice(document.start, document.end)).root;
       roots.set(number, root);
       const entries = entriesAlong(root, inner);
       const { key, value, start } = entries.at(-1) ?? { key: undefined, value: root, start: 0 };

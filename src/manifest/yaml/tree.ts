@@ -134,11 +134,11 @@ export function parseTree(source: string): Tree {
   return { text, root, faults, findings, unclosed, flows };
 }
 
-/** The root of a text's tree, many times faster where the text is an everyday one. */
-export function rootOf(text: string): Node {
+/** The root of a text's tree, many times faster than parsing it; undefined where the text is not an everyday one. */
+export function everydayRoot(text: string): Node | undefined {
   const marks = new Marks();
   const value = readFast(text, marks);
-  return value === undefined ? parseTree(text).root : new MarkedTree(text, marks.list).node(value);
+  return value === undefined ? undefined : new MarkedTree(text, marks.list).node(value);
 }
 
 /** Makes nodes of what the fast reader marked. They are written out: spread objects take much longer to make, and more room. */
@@ -438,13 +438,15 @@ function fitsTag(tag: string, kind: Node["kind"], scalar: unknown): boolean {
   return TAGS[tag] === (kind === "scalar" ? typeof scalar : kind);
 }
 
-export function* nodesOf(node: Node): Generator<Node> {
-  yield node;
-  if (node.kind === "scalar" || node.kind === "alias") return;
+/** A node and all that is in it, in the order of the text. */
+export function nodesOf(node: Node, found: Node[] = []): readonly Node[] {
+  found.push(node);
+  if (node.kind === "scalar" || node.kind === "alias") return found;
   for (const { key, value } of node.entries) {
-    if (key !== undefined) yield* nodesOf(key);
-    yield* nodesOf(value);
+    if (key !== undefined) nodesOf(key, found);
+    nodesOf(value, found);
   }
+  return found;
 }
 
 /** The entries from the root, which is the first, along a path for as far as the tree has it. Aliases on the way are followed. */

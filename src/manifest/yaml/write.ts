@@ -109,11 +109,11 @@ type CommentAt = (path: Path) => string | undefined;
 
 /** Writes values in block style, as lines without their ends. Columns count from 0. */
 export class BlockWriter {
-  readonly #layout: Layout;
+  readonly layout: Layout;
   readonly #commentAt: CommentAt;
 
   constructor(layout: Layout, commentAt: CommentAt = () => undefined) {
-    this.#layout = layout;
+    this.layout = layout;
     this.#commentAt = commentAt;
   }
 
@@ -123,7 +123,7 @@ export class BlockWriter {
     if (isObject(value) && isFilled(value))
       return Object.entries(value).flatMap(([key, inner]) => this.pair(key, inner, indent, [...path, key]));
     // At the very top, too, the lines of a text are indented: there they could be taken for a `---`.
-    const [first, ...rest] = inlineLines(value, Math.max(indent, this.#layout.step));
+    const [first, ...rest] = inlineLines(value, Math.max(indent, this.layout.step));
     return [pad(indent) + first, ...rest];
   }
 
@@ -135,7 +135,7 @@ export class BlockWriter {
     if (isLong) lines.push(`${pad(indent)}? ${keyText}`);
     const head = `${pad(indent)}${isLong ? "" : keyText}:`;
     if (isFilled(value)) return [...lines, head, ...this.lines(value, this.below(value, indent), path)];
-    const [first, ...rest] = inlineLines(value, indent + this.#layout.step);
+    const [first, ...rest] = inlineLines(value, indent + this.layout.step);
     return [...lines, `${head} ${first}`, ...rest];
   }
 
@@ -145,7 +145,7 @@ export class BlockWriter {
   }
 
   below(value: Json, indent: number): number {
-    return indent + (isArray(value) ? this.#layout.listStep : this.#layout.step);
+    return indent + (isArray(value) ? this.layout.listStep : this.layout.step);
   }
 
   /** The comment on a path. It may quote names from elsewhere; what no YAML file may hold is shown as unreadable. */

@@ -1,0 +1,68 @@
+import { type Json, type Path, isArray, isObject } from "../../model/json.ts";
+import { setOwn } from "./text.ts";
+
+/** A part of a value that is set or taken away. */
+export type YamlEdit =
+  | { readonly kind: "set"; readonly path: Path; readonly value: Json }
+  | { readonly kind: "delete"; readonly path: Path };
+
+export class EditRefusal extends Error {}
+
+type Draft = Json[] | Record<string, Json>;
+
+/**
+ * What edits mean for a value. Maps and lists are copied where they change, and once: an import or a pull may make
+ * thousands of edits.
+ * @throws EditRefusal
+ */
+export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolean): Json {
+  const drafts = new Map<unknown, Draft>();
+  /** A map or list as a copy that may change. */
+  const opened = (part: Json): Json => {
+    if (drafts.has(part) || typeof part !== "object" || part === null) return part;
+    const draft = isArray(part) ? [...part] : { ...part };
+    drafts.set(draft, draft);
+    return draft;
+  };
+  /** What is missing on the way, or null, becomes a map. */
+  const set = (holder: Json, path: Path, wanted: Json): void => {
+    let container = holder;
+    for (const [at, step] of path.entries()) {
+      const draft = drafts.get(container);
+      const inner = at === path.length - 1 ? wanted : opened(partOf(container, step) ?? {});
+      if (isArray(draft) && typeof step === "number" && step <= draft.length) draft[step] = inner;
+      else if (draft !== undefined && !isArray(draft)) setOwn(draft, String(step), inner);
+      else throw new EditRefusal(`\`${step}\` cannot be set: what it would be part of is not a map`);
+      container = inner;
+    }
+  };
+  /** @returns whether nothing is left */
+  const remove = (container: Json, [step = "", ...rest]: Path): boolean => {
+    const draft = drafts.get(container);
+    const inner = partOf(container, step);
+    if (draft === undefined || inner === undefined) return false;
+    if (rest.length > 0) {
+      set(draft, [step], opened(inner));
+      if (!remove(partOf(draft, step) ?? null, rest) || !prune) return false;
+    }
+    if (isArray(draft)) draft.splice(Number(step), 1);
+    else delete draft[step];
+    return Object.keys(draft).length === 0;
+  };
+  // The root is made an item of a list, so that setting it is not a special case.
+  const holder = opened([value]);
+  for (const edit of edits) {
+    if (edit.kind === "set") set(holder, [0, ...edit.path], edit.value);
+    else if (edit.path.length === 0) throw new EditRefusal("the whole document cannot be deleted");
+    else {
+      set(holder, [0], opened(partOf(holder, 0) ?? null));
+      remove(partOf(holder, 0) ?? null, edit.path);
+    }
+  }
+  return partOf(holder, 0) ?? null;
+}
+
+function partOf(container: Json, step: string | number): Json | undefined {
+  if (isArray(container)) return typeof step === "number" ? container[step] : undefined;
+  return isObject(container) && Object.hasOwn(container, step) ? container[step] : undefined;
+}
