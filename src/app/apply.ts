@@ -211,7 +211,7 @@ async function carryOut(
   begins?.();
   const startedAt = now();
   const { plan } = refreshed.planned;
-  const run = await beginRun(session, plan, saved?.digest, wait !== undefined);
+  const run = await beginRun(session, plan, saved?.digest);
   const outcome = await apply({
     service: session.client(),
     sessions,
@@ -227,7 +227,7 @@ async function carryOut(
     emit,
     history: run,
   });
-  if (run !== undefined) await endRun(session, run, plan, outcome, sessions);
+  await endRun(session, run, plan, outcome, sessions, refreshed.input.states);
   return {
     outcome,
     plan,

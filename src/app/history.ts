@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { git } from "../manifest/files.ts";
-import { defined } from "../model/json.ts";
+import { defined, sameJson } from "../model/json.ts";
 import type { Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
-import type { RunRecord } from "../model/state.ts";
+import type { RunRecord, State } from "../model/state.ts";
 import {
   type HistoryChange,
   type HistoryEntry,
@@ -17,17 +17,12 @@ import type { Session as StateSession } from "../state/session.ts";
 import { stale } from "./saved-plan.ts";
 import type { Session } from "./session.ts";
 
-/**
- * An apply that is about to begin; nothing where nothing is to be changed. @param digest of a saved plan, by which a
- * second apply of it is told @param mayFollowUp whether it may patch what an earlier discovery has made
- */
+/** An apply that is about to begin. @param digest of a saved plan, by which a second apply of it is told */
 export async function beginRun(
   session: Session,
   plan: Plan,
   digest: string | undefined,
-  mayFollowUp: boolean,
-): Promise<Omit<RunRecord, "changes"> | undefined> {
-  if (plan.changes.length === 0 && !mayFollowUp) return undefined;
+): Promise<Omit<RunRecord, "changes">> {
   const { world } = await session.states();
   const { id, since, who, job, folder } = createLockInfo(world, "tasc apply");
   const { root, env } = session;
@@ -71,6 +66,7 @@ export async function endRun(
   plan: Plan,
   outcome: Outcome,
   sessions: ReadonlyMap<string, StateSession>,
+  before: ReadonlyMap<string, State>,
 ): Promise<void> {
   if ([...sessions.values()].some(({ lost }) => lost.aborted)) return;
   const byAddress = new Map<string, HistoryChange>(
@@ -81,6 +77,7 @@ export async function endRun(
   for (const address of outcome.done) became(address, "done");
   for (const { address } of outcome.failed) became(address, "failed");
   for (const { address } of outcome.skipped) became(address, "skipped");
+  for (const address of pulled(before, sessions)) if (!byAddress.has(address)) became(address, "done");
   const changes = [...byAddress.values()];
   const { backend } = await session.states();
   try {
@@ -91,6 +88,22 @@ export async function endRun(
   }
   const open = [...sessions.values()].filter(({ state }) => state.run !== undefined);
   await Promise.all(open.map((one) => one.record([{ type: "ended" }], false)));
+}
+
+/** What was last applied otherwise than it is, and needed no call: it was changed on the service, and pulled since. */
+function pulled(before: ReadonlyMap<string, State>, sessions: ReadonlyMap<string, StateSession>) {
+  return [...sessions].flatMap(([target, { state }]) => {
+    const known = before.get(target);
+    // Under another key all records are others.
+    if (known === undefined || known.keyCheck !== state.keyCheck) return [];
+    return [...state.bindings].flatMap(([address, { id, fields }]) => {
+      const last = known.bindings.get(address);
+      const isOther =
+        last?.id === id &&
+        Object.entries(last.fields).some(([name, record]) => !sameJson(record, fields[name] ?? record));
+      return isOther ? [address] : [];
+    });
+  });
 }
 
 /** The stage's history, the newest entry first, with what is known of runs that have not come to their end. */

@@ -11,7 +11,8 @@ import { EXIT, type TascError, invalid, failed } from "../model/error.ts";
 import { isUnknown } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
-import { hasEnded } from "../plan/record.ts";
+import { memoryOf } from "../plan/memory.ts";
+import { hasEnded, isPulled } from "../plan/record.ts";
 import type { View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
 import type { LiveReport } from "../service/answers.ts";
@@ -154,6 +155,11 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
       const idOf = (address: Address): string | undefined => matched?.matches.get(address)?.live?.id;
       const whyUntested = (address: Address): string | undefined => {
         if (pending.has(address)) return "it is not as its manifest says; apply it there first";
+        const resource = matched?.resources.get(address);
+        const live = matched?.matches.get(address)?.live;
+        const memory = live && memoryOf(address, live.id, { ...matched, fingerprints: session.fingerprints });
+        if (resource && memory && isPulled(resource, live, memory))
+          return "it was changed on the service since it was last applied; apply it there first";
         const discovery = matched?.matches.get(address)?.live?.discovery;
         const generating = matched?.state?.bindings.get(address)?.generating;
         if (discovery !== undefined && generating !== undefined) {

@@ -88,6 +88,17 @@ function settled(
   return [{ type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) }];
 }
 
+/** Whether a field is as declared, but otherwise than it was last applied: changed on the service, and pulled since. */
+export function isPulled(resource: DesiredResource, live: LiveResource, memory: Memory): boolean {
+  const { id, binding, fingerprints } = memory;
+  return fieldsOf(resource.kind).some((field) => {
+    const [record, value] = [binding?.fields[field.name], resource.fields[field.name]];
+    if (record === undefined || value === undefined || fingerprints === undefined) return false;
+    const isSame = compareField(field, value, live, memory).kind === "same";
+    return isSame && !sameJson(record, recordField(fingerprints, id, field, value));
+  });
+}
+
 /** The selectors that the service has made of locator lines; nothing is kept of elements that are no more. */
 function locatorEvents(
   address: Address,

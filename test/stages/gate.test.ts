@@ -126,6 +126,34 @@ describe.concurrent("the gate", () => {
     });
   });
 
+  test("takes no report from before a change on the service that was pulled since", async () => {
+    await scene(
+      async (stage) => {
+        writeStages(stage, GATED);
+        const only = ["--only", "testCase.shop.login"];
+        const apply = ["apply", "--auto-approve", "--stage", "staging", ...only];
+        expect((await stage.run(apply, SECRETS)).code).toBe(0);
+        await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
+        await stage.edit(LOGIN, { tags: ["web", "untested"] });
+        const pulled = await stage.run(["pull", "--stage", "staging", ...only], SECRETS);
+        expect(pulled.code, pulled.stderr).toBe(0);
+        expect(stage.read("targets/shop.yaml")).toContain("untested");
+        const refused = await stage.run([...PROMOTE, ...only], SECRETS);
+        expect(refused.stderr).toContain("it was changed on the service since it was last applied");
+        expect(refused.code).toBe(1);
+        // An apply of that has nothing to send, and the report is still older.
+        expect((await stage.run(apply, SECRETS)).stdout).toContain("0 done");
+        const old = await stage.run([...PROMOTE, ...only], SECRETS);
+        expect(old.stderr).toContain("no report has finished since it was applied");
+        expect(old.code).toBe(1);
+        await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
+        const fresh = await stage.run([...PROMOTE, ...only], SECRETS);
+        expect(fresh.code, fresh.stderr).toBe(0);
+      },
+      { clock: () => Date.now() },
+    );
+  });
+
   test("takes no report from before the end of a discovery", async () => {
     let now = Date.UTC(2030, 0, 1);
     await scene(
