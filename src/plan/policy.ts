@@ -3,9 +3,10 @@ import { globTest } from "../model/glob.ts";
 import { originOf } from "../model/desired.ts";
 import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import { DELETED } from "../model/fields.ts";
-import { defined } from "../model/json.ts";
-import type { Change } from "../model/plan.ts";
+import { defined, isArray } from "../model/json.ts";
+import type { BodyValue, Change } from "../model/plan.ts";
 import { POLICY_RULES, type Policy, type PolicyRule } from "../model/settings.ts";
+import { isRecord } from "../model/shape.ts";
 import { isUnknown, reveal } from "../model/value.ts";
 import { targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
@@ -86,6 +87,11 @@ const RULES: Readonly<
   },
 };
 
+/** Whether an element is a step, and not only its place. */
+function doesSomething(element: BodyValue): boolean {
+  return isRecord(element) && (element["interaction"] ?? element["assertion"] ?? null) !== null;
+}
+
 /** An address, and the live resource that it means. */
 type Bound = Pick<Change, "address" | "id">;
 
@@ -110,7 +116,7 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
     const setsStatus = calls.some(({ method, body }) => method === "PATCH" && body["status"] !== undefined);
     if (action === "disable" || (action !== "create" && wasEnabled && setsStatus)) add(change, "disabled");
     if (isRediscovering(change)) add(change, "rediscovered");
-    if (calls.some(({ body: { elements } }) => Array.isArray(elements) && elements.length === 0))
+    if (calls.some(({ body: { elements } }) => isArray(elements) && !elements.some(doesSomething)))
       add(change, "left without steps");
   }
   for (const one of plan.orphaned) add(one, "orphaned");
