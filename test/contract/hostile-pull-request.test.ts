@@ -165,6 +165,30 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test("cannot read variables past the trust file, from the very file of --dotenv", async () => {
+    await scene({}, async ({ project, service }) => {
+      const variables = "DB_PASSWORD=Sup3r-secret-database\n";
+      await project.write({
+        "targets/shop.yaml": `${SHOP}testCases: { a: { description: A, discovery: { prompt: "\${file:ci/job.env}" } } }\n`,
+        "trust.yaml": "version: 1\nvariables: [TASC_*]\n",
+        "ci/job.env": variables,
+        "ci/.env": variables,
+      });
+      await refused(
+        project,
+        "Manifests could read ci/job.env",
+        "--trust",
+        "trust.yaml",
+        "--dotenv",
+        "ci/job.env",
+      );
+      expect(service.log).toEqual([]);
+      await project.write({ "targets/shop.yaml": SHOP });
+      const ran = await project.run(["plan", "--trust", "trust.yaml", "--dotenv", "ci/.env"]);
+      expect(ran.code, ran.stderr).toBe(0);
+    });
+  });
+
   test("cannot have files with credentials shown as manifests", async () => {
     await scene({}, async ({ project }) => {
       const own = await project.read("tasc.yaml");
