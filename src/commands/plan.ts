@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { type Review, type Survey, placedExtras, planMeta, review, survey } from "../app/plan.ts";
 import {
   type Seal,
@@ -13,7 +13,8 @@ import {
 } from "../app/saved-plan.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { surveySnapshot } from "../app/snapshot.ts";
-import { git } from "../manifest/files.ts";
+import { PROJECT_FILE } from "../manifest/document.ts";
+import { type ProjectFolder, git, ownOf, projectFolder } from "../manifest/files.ts";
 import { loadProject } from "../manifest/load.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import type { Desired } from "../model/desired.ts";
@@ -170,12 +171,32 @@ async function desiredAt({ root, env, settings, host }: Session, ref: string): P
     const isRead = git(files, ["read-tree", commit], own) !== undefined;
     if (!isRead || git(files, ["checkout-index", "--all"], own) === undefined) return undefined;
     const needs = { allowMissingSecrets: true, needsApiKey: false };
-    const loaded = await loadProject({ root: files, stage: settings.stage, env, ...needs });
+    const loaded = await loadProject(
+      { root: files, stage: settings.stage, env, ...needs },
+      withOwnFiles(projectFolder(files, env["TASC_TRUST"]), root),
+    );
     for (const secret of loaded.secrets) host.secrets.add(secret);
     return loaded.ok ? loaded.desired : undefined;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What a job has written for `${file:…}` is in no commit, so it is taken from where it stands. */
+function withOwnFiles(base: ProjectFolder, root: string): ProjectFolder {
+  const disk = projectFolder(root);
+  const own = (files: readonly string[]): ReadonlySet<string> =>
+    ownOf(
+      root,
+      files.filter((file) => file !== PROJECT_FILE && base.follow(file).kind === "nothing"),
+    );
+  const holding = (file: string) => (own([posix.normalize(file)]).size > 0 ? disk : base);
+  return {
+    ...base,
+    read: (file) => holding(file).read(file),
+    follow: (path) => holding(path).follow(path),
+    ...(base.ownOf && { ownOf: own }),
+  };
 }
 
 /** `tasc show FILE` and `tasc merge-plans FILE…`: print saved plans again, and say if one is not as it was saved. */

@@ -151,8 +151,11 @@ function isCommitted(root: string, file: string): boolean {
   return listed === undefined ? isInRepository(root) : listed !== "";
 }
 
-/** A file that was committed only to be overwritten by the job is its own as well. */
-function ownOf(root: string, files: readonly string[]): ReadonlySet<string> {
+/**
+ * Those of some files that are not in git as they stand, so that no manifest's author knows what is in them. A file that
+ * was committed only to be overwritten by the job is one of them.
+ */
+export function ownOf(root: string, files: readonly string[]): ReadonlySet<string> {
   const own = new Set(files);
   for (let at = 0; at < files.length; at += PATHS_AT_ONCE) {
     const some = files.slice(at, at + PATHS_AT_ONCE);

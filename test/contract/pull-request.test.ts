@@ -64,6 +64,36 @@ describe.concurrent("a protected test case", () => {
     `target: shop\napp: Web Shop\ntestCases: { ${key}: { description: Log in, status: ${status} } }\n${rest}`;
   const POLICY = 'policy: { protected: ["testCase.shop.login"] }\n';
 
+  test("is known from the base, though a file that the job writes is not in it", async ({
+    expect: expectThat,
+  }) => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const key = 'state: { fingerprintKey: "${file:./keys/job.key}" }\n';
+      const rest = 'x-prompt: "${file:prompt.txt}"\n';
+      await project.write({
+        "tasc.yaml": (await project.read("tasc.yaml")) + POLICY + key,
+        "targets/shop.yaml": named("login", "ENABLED", rest),
+        "prompt.txt": "Log in.",
+        "trust.yaml": "version: 1\n",
+        "keys/job.key": "Zm9vYmFyYmF6-job-key",
+      });
+      commitBase(project.dir, "tasc.yaml", "targets", "prompt.txt");
+      await project.write({ "targets/shop.yaml": named("login", "ENABLED", "# changed\n") });
+      for (const limits of [[], ["--trust", "trust.yaml"]]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run(["plan", "--base", "HEAD", ...limits]);
+        expectThat(ran.code, ran.stdout + ran.stderr).toBe(0);
+      }
+      // A base without a project stays one, whatever the change brings along.
+      execFileSync("git", ["rm", "-q", "--cached", "tasc.yaml"], { cwd: project.dir });
+      commitBase(project.dir, "prompt.txt");
+      const ran = await project.run(["plan", "--base", "HEAD"]);
+      expectThat(ran.code).toBe(1);
+      expectThat(ran.stdout).toContain("the base has no valid manifests");
+    });
+  });
+
   test.for(["", "moved: [{ from: testCase.shop.login, to: testCase.shop.zzz }]\n"])(
     "is not renamed first, to be disabled later: %j",
     async (moved, { expect: expectThat }) => {
