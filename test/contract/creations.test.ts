@@ -444,6 +444,7 @@ test("what somebody makes while an apply waits for its answer is not made again"
     await expect(apply(() => service.addCase(target, { description: "Pay" }))).rejects.toMatchObject({
       reason: "stale",
       diagnostics: [{ code: "plan-stale" }],
+      message: expect.stringContaining("The plan that was shown is stale: the service has") as string,
     });
     expect(service.writes()).toEqual([]);
     target.cases.pop();
