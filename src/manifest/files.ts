@@ -15,6 +15,8 @@ export interface ProjectFolder {
   readonly trust?: () => Promise<TrustOf>;
   /** Whether a file is in git, so that its author is whoever wrote the manifests; asked where there are limits. */
   readonly isCommitted?: (file: string) => boolean;
+  /** Which of these files are not in git as they stand, but written by the job; asked where there are limits. */
+  readonly ownOf?: (files: readonly string[]) => ReadonlySet<string>;
 }
 
 export interface Destination {
@@ -70,7 +72,11 @@ export function projectFolder(root: string, trustFile?: string): ProjectFolder {
     },
     ...(trustFile === undefined || trustFile === ""
       ? {}
-      : { trust: () => readTrust(trustFile), isCommitted: (file) => isCommitted(root, file) }),
+      : {
+          trust: () => readTrust(trustFile),
+          isCommitted: (file) => isCommitted(root, file),
+          ownOf: (files) => ownOf(root, files),
+        }),
   };
 }
 
@@ -144,6 +150,24 @@ function isCommitted(root: string, file: string): boolean {
   const listed = git(root, ["ls-files", "--", `:(icase,literal)${file}`]);
   return listed === undefined ? isInRepository(root) : listed !== "";
 }
+
+/** A file that was committed only to be overwritten by the job is its own as well. */
+function ownOf(root: string, files: readonly string[]): ReadonlySet<string> {
+  const own = new Set(files);
+  for (let at = 0; at < files.length; at += PATHS_AT_ONCE) {
+    const some = files.slice(at, at + PATHS_AT_ONCE);
+    const literal = some.map((file) => `:(literal)${file}`);
+    const listed = git(root, ["ls-files", "-t", "-z", "--cached", "--modified", "--", ...literal]);
+    if (listed === undefined && !isInRepository(root)) continue;
+    const lines = new Set(listed?.split("\0"));
+    for (const file of some)
+      if (listed === undefined || (lines.has(`H ${file}`) && !lines.has(`C ${file}`))) own.delete(file);
+  }
+  return own;
+}
+
+/** The longest have 4 KB, and a command line takes far more. */
+const PATHS_AT_ONCE = 100;
 
 function isInRepository(folder: string): boolean {
   return existsSync(join(folder, ".git")) || (folder !== dirname(folder) && isInRepository(dirname(folder)));

@@ -8,7 +8,7 @@ import type { Scalar } from "./shape.ts";
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** What `${file:…}` reads: a file's text without one trailing newline, or why there is none. */
-export type TextFile = { readonly text: string } | { readonly fault: string };
+export type TextFile = { readonly text: string; readonly own?: boolean } | { readonly fault: string };
 
 /** An entry of `vars`, as it stands in the document. */
 export interface Variable {
@@ -137,10 +137,14 @@ export class Interpolator {
     return { ...failed(MISSING_SECRET, summary, detail, source, "warning"), sensitive: true };
   }
 
-  /** What a file holds may show, unless it stands where a secret belongs. */
+  /** What a file holds may show, unless it stands where a secret belongs, or the job has written it. */
   #file({ name: path, source }: Placeholder): Interpolated {
     const file = this.#sources.files.get(path) ?? { fault: "It was not read." };
-    if ("text" in file) return { ...plain(file.text), guarded: true, pieces: [file.text] };
+    if ("text" in file) {
+      const { text, own = false } = file;
+      if (own) this.protect(text);
+      return { ...plain(text), sensitive: own, guarded: true, pieces: [text] };
+    }
     const detail = `\`${source}\`: ${file.fault}`;
     return failed("unreadable-file", `The file ${path} cannot be used`, detail, source);
   }

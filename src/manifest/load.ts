@@ -155,7 +155,7 @@ export async function readProject(
   return {
     project,
     documents,
-    textFiles: new Map([...filesNamed].map((path) => [path, readTextFile(folder, path)])),
+    textFiles: readTextFiles(folder, [...filesNamed]),
     sources: texts ? sources : { get: reread },
     problems,
     complete,
@@ -270,6 +270,16 @@ function distinct(problems: readonly ManifestProblem[]): readonly ManifestProble
     const before = known.size;
     return known.add(JSON.stringify([file, path, code, summary, within])).size > before;
   });
+}
+
+/** What a job has written is its secret, wherever a manifest names it. */
+function readTextFiles(folder: ProjectFolder, paths: readonly string[]): ReadonlyMap<string, TextFile> {
+  const files = paths.map((path) => [path, readTextFile(folder, path)] as const);
+  const placeOf = (path: string): string => stepsOf(path).join("/");
+  const own = folder.ownOf?.(files.flatMap(([path, file]) => ("text" in file ? [placeOf(path)] : [])));
+  return new Map(
+    files.map(([path, file]) => [path, own?.has(placeOf(path)) === true ? { ...file, own: true } : file]),
+  );
 }
 
 /** Reads what `${file:…}` names. What cannot be had is a problem only for the stage that uses it. */

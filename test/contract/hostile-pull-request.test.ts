@@ -189,6 +189,28 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test("cannot show what the job has written to a file, also not where the file was committed before", async () => {
+    await scene({}, async ({ project }) => {
+      const secrets = ["Sup3r-secret-of-qa", "Sup3r-secret-of-gate"];
+      const texts = "${file:secrets/qa.txt} ${file:./secrets/gate.txt} ${file:prompt.txt}";
+      await project.write({
+        "targets/shop.yaml": `${SHOP}testCases: { a: { description: "${texts}", discovery: { prompt: "\${file:prompt.txt}" } } }\n`,
+        "trust.yaml": "version: 1\nvariables: [TASC_*]\n",
+        "secrets/gate.txt": "",
+        "prompt.txt": "Look around.",
+      });
+      execFileSync("git", ["init", "-q"], { cwd: project.dir });
+      execFileSync("git", ["add", "targets", "secrets", "prompt.txt"], { cwd: project.dir });
+      await project.write({ "secrets/qa.txt": secrets[0] ?? "", "secrets/gate.txt": secrets[1] ?? "" });
+      const ran = await project.run(["plan", "--trust", "trust.yaml", "--out", "plan.json"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      for (const text of [ran.stdout, await project.read("plan.json")]) {
+        expect(text).toContain("Look around.");
+        for (const secret of secrets) expect(text).not.toContain(secret);
+      }
+    });
+  });
+
   test("cannot have files with credentials shown as manifests", async () => {
     await scene({}, async ({ project }) => {
       const own = await project.read("tasc.yaml");
