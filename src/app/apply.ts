@@ -15,7 +15,7 @@ import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
 import { type ReviewOptions, type Review, checkRequest, judge, review } from "./plan.ts";
-import { type SavedPlan, requestOf, stale } from "./saved-plan.ts";
+import { type SavedPlan, requestOf, stale, toSavedPlan } from "./saved-plan.ts";
 import type { PlanRequest, Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
 
@@ -94,8 +94,15 @@ export async function applyProject(
     await observer.reviewed?.(reviewed);
     if (hasErrors(reviewed.plan.diagnostics))
       throw failed("plan-errors", "Nothing was applied: the plan has errors");
-    if (reviewed.plan.changes.length > 0) await observer.approve?.(reviewed.plan);
-    return carryOut(session, refreshed, sessions, options, { ...observer, signal }, lost);
+    const { fingerprints } = refreshed.input;
+    if (observer.approve === undefined || fingerprints === undefined || reviewed.plan.changes.length === 0)
+      return carryOut(session, refreshed, sessions, options, { ...observer, signal }, lost);
+    const asked = await toSavedPlan(reviewed, session);
+    await observer.approve(reviewed.plan);
+    // It may have stood on the screen for hours, in which others have made the same.
+    const now = await refreshLate(session, request, { ...remembered, states }, signal);
+    const planned = asReviewed(asked, now.planned, fingerprints, session.redactor);
+    return carryOut(session, { ...now, planned }, sessions, options, { ...observer, signal }, lost);
   };
   const applied = await session.withLocks(keys, patience, work, (error) => {
     if (!(error instanceof StateFailure)) throw error;

@@ -100,6 +100,7 @@ function pulled(before: ReadonlyMap<string, State>, sessions: ReadonlyMap<string
       const last = known.bindings.get(address);
       const isOther =
         last?.id === id &&
+        last.fields !== fields &&
         Object.entries(last.fields).some(([name, record]) => !sameJson(record, fields[name] ?? record));
       return isOther ? [address] : [];
     });

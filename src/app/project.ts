@@ -1,9 +1,8 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
-import { HIDDEN } from "../manifest/find-manifests.ts";
 import {
   type LoadOptions,
   type LoadedProject,
@@ -132,26 +131,13 @@ export function readVariables(
   root: string,
 ): Host["env"] {
   const all: Record<string, string | undefined> = {};
-  const placeOf = (file: string) => resolve(chdir === undefined ? cwd : root, file);
   for (const file of dotenv) {
     try {
-      const text = readFileSync(placeOf(file), "utf8");
+      const text = readFileSync(resolve(chdir === undefined ? cwd : root, file), "utf8");
       for (const [name, value] of Object.entries(parseEnv(text))) all[name] ??= value;
     } catch {
       throw invalid("dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
     }
   }
-  const variables = { ...all, ...env, ...(trust === undefined ? {} : { TASC_TRUST: resolve(cwd, trust) }) };
-  if ((variables.TASC_TRUST ?? "") === "") return variables;
-  // A `${file:…}` of it would read every variable, past the limits.
-  const open = dotenv.find((file) => {
-    const way = relative(realpathSync(root), realpathSync(placeOf(file)));
-    return !isAbsolute(way) && !HIDDEN.test(way.split(sep).join("/"));
-  });
-  if (open === undefined) return variables;
-  throw invalid(
-    "untrusted",
-    `Manifests could read ${open}, which --dotenv names`,
-    "The trust file limits the variables that they read. Move the file out of the project, or give it a name that begins with a dot.",
-  );
+  return { ...all, ...env, ...(trust === undefined ? {} : { TASC_TRUST: resolve(cwd, trust) }) };
 }

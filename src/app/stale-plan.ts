@@ -19,13 +19,14 @@ export function asReviewed(
   fingerprints: Fingerprinter,
   redactor: Redactor,
 ): Planned {
+  const isStale = `The ${saved.digest === undefined ? "plan that was shown" : "saved plan"} is stale`;
   for (const [key, id] of Object.entries(saved.targets)) {
     const matched = planned.matched.get(key);
     const now = matched?.live?.id ?? null;
     if (matched !== undefined && now !== id)
       throw stale(
         "other-target",
-        "The saved plan is stale: it was created for another live target",
+        `${isStale}: it was created for another live target`,
         place(`target.${key}`, existence(id), existence(now), "the same"),
       );
   }
@@ -47,7 +48,7 @@ export function asReviewed(
   if (reasons.length > 0)
     throw stale(
       "plan-stale",
-      `The saved plan is stale: the service has changed since ${saved.plan.createdAt}`,
+      `${isStale}: the service has changed since ${saved.plan.createdAt}`,
       reasons.join("\n"),
     );
   const kept = changes.filter((change) => change.calls.length > 0 || change.action === "create");

@@ -49,9 +49,9 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
           if (events === undefined) await printReview(review, session, { verbose }, context);
           else events.planned(planJson(review.plan, planMeta(context.host)));
         },
-        approve: async ({ stage }) => {
-          if (!autoApprove) await display.aside(() => askToApply(stage, context.host));
-        },
+        ...(autoApprove
+          ? {}
+          : { approve: ({ stage }) => display.aside(() => askToApply(stage, context.host)) }),
         begins: optimiseLate,
         emit: (event) => {
           display.heard(event);

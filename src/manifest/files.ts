@@ -153,18 +153,17 @@ function isCommitted(root: string, file: string): boolean {
 
 /**
  * Those of some files that are not in git as they stand, so that no manifest's author knows what is in them. A file that
- * was committed only to be overwritten by the job is one of them.
+ * was committed only to be overwritten by the job is one of them. Outside of git, nothing tells.
  */
 export function ownOf(root: string, files: readonly string[]): ReadonlySet<string> {
+  if (!isInRepository(root)) return new Set();
   const own = new Set(files);
   for (let at = 0; at < files.length; at += PATHS_AT_ONCE) {
     const some = files.slice(at, at + PATHS_AT_ONCE);
     const literal = some.map((file) => `:(literal)${file}`);
     const listed = git(root, ["ls-files", "-t", "-z", "--cached", "--modified", "--", ...literal]);
-    if (listed === undefined && !isInRepository(root)) continue;
     const lines = new Set(listed?.split("\0"));
-    for (const file of some)
-      if (listed === undefined || (lines.has(`H ${file}`) && !lines.has(`C ${file}`))) own.delete(file);
+    for (const file of some) if (lines.has(`H ${file}`) && !lines.has(`C ${file}`)) own.delete(file);
   }
   return own;
 }

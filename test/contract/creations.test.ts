@@ -1,6 +1,8 @@
 // "A creation happens once": whatever happens to the POST.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { applyProject } from "../../src/app/apply.ts";
+import { withSession } from "../../src/app/session.ts";
 import { answer, type Answer, type FakeService } from "./fake-service.ts";
 import { scene } from "./support/cli.ts";
 import { at, list, text } from "./support/json.ts";
@@ -415,5 +417,38 @@ test("a batch generation that ran on a target which is gone is to run on the one
     expect((await project.run([...apply, "--exclude", "batchGeneration.*"])).code).toBe(0);
     const { value } = await project.json(["plan"]);
     expect(changed(value)).toEqual(["create batchGeneration.shop.spring"]);
+  });
+});
+
+test("what somebody makes while an apply waits for its answer is not made again", async () => {
+  await scene({}, async ({ project, service }) => {
+    const { target } = seed(service);
+    const manifest = `${BASE}testCases: { pay: { description: Pay, discovery: { prompt: Pay } } }\n`;
+    await project.write({ "targets/t.yaml": manifest });
+    const apply = async (others: () => void): Promise<unknown> =>
+      withSession(
+        {},
+        {
+          env: project.env,
+          cwd: project.dir,
+          now: Date.now,
+          random: Math.random,
+          version: "",
+          secrets: new Set(),
+          warn: () => {},
+          heard: () => {},
+        },
+        async (session) =>
+          applyProject(session, { overridePolicy: [] }, { approve: async () => others(), emit: () => {} }),
+      );
+    await expect(apply(() => service.addCase(target, { description: "Pay" }))).rejects.toMatchObject({
+      reason: "stale",
+      diagnostics: [{ code: "plan-stale" }],
+      message: expect.stringContaining("The plan that was shown is stale: the service has") as string,
+    });
+    expect(service.writes()).toEqual([]);
+    target.cases.pop();
+    await expect(apply(() => undefined)).resolves.toMatchObject({ exitCode: 0 });
+    expect(service.writes()).toHaveLength(1);
   });
 });

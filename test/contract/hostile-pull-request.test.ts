@@ -165,44 +165,29 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test("cannot read variables past the trust file, from the very file of --dotenv", async () => {
-    await scene({}, async ({ project, service }) => {
-      const variables = "DB_PASSWORD=Sup3r-secret-database\n";
-      await project.write({
-        "targets/shop.yaml": `${SHOP}testCases: { a: { description: A, discovery: { prompt: "\${file:ci/job.env}" } } }\n`,
-        "trust.yaml": "version: 1\nvariables: [TASC_*]\n",
-        "ci/job.env": variables,
-        "ci/.env": variables,
-      });
-      await refused(
-        project,
-        "Manifests could read ci/job.env",
-        "--trust",
-        "trust.yaml",
-        "--dotenv",
-        "ci/job.env",
-      );
-      expect(service.log).toEqual([]);
-      await project.write({ "targets/shop.yaml": SHOP });
-      const ran = await project.run(["plan", "--trust", "trust.yaml", "--dotenv", "ci/.env"]);
-      expect(ran.code, ran.stderr).toBe(0);
-    });
-  });
-
   test("cannot show what the job has written to a file, also not where the file was committed before", async () => {
     await scene({}, async ({ project }) => {
-      const secrets = ["Sup3r-secret-of-qa", "Sup3r-secret-of-gate"];
-      const texts = "${file:secrets/qa.txt} ${file:./secrets/gate.txt} ${file:prompt.txt}";
+      const secrets = ["Sup3r-secret-of-qa", "Sup3r-secret-of-gate", "Sup3r-secret-database"];
+      const texts = "${file:secrets/qa.txt} ${file:./secrets/gate.txt} ${file:ci/job.env} ${file:prompt.txt}";
       await project.write({
         "targets/shop.yaml": `${SHOP}testCases: { a: { description: "${texts}", discovery: { prompt: "\${file:prompt.txt}" } } }\n`,
         "trust.yaml": "version: 1\nvariables: [TASC_*]\n",
         "secrets/gate.txt": "",
+        "ci/job.env": `DB_PASSWORD=${secrets[2]}\n`,
         "prompt.txt": "Look around.",
       });
       execFileSync("git", ["init", "-q"], { cwd: project.dir });
       execFileSync("git", ["add", "targets", "secrets", "prompt.txt"], { cwd: project.dir });
       await project.write({ "secrets/qa.txt": secrets[0] ?? "", "secrets/gate.txt": secrets[1] ?? "" });
-      const ran = await project.run(["plan", "--trust", "trust.yaml", "--out", "plan.json"]);
+      const ran = await project.run([
+        "plan",
+        "--trust",
+        "trust.yaml",
+        "--dotenv",
+        "ci/job.env",
+        "--out",
+        "plan.json",
+      ]);
       expect(ran.code, ran.stderr).toBe(0);
       for (const text of [ran.stdout, await project.read("plan.json")]) {
         expect(text).toContain("Look around.");
