@@ -1,6 +1,6 @@
 import { type Address, isAddress, parseAddress } from "../model/address.ts";
 import { type Json, isObject, sameJson } from "../model/json.ts";
-import type { CallJson, Change, ChangeJson, PlanJson } from "../model/plan.ts";
+import type { Change, ChangeJson, PlanJson } from "../model/plan.ts";
 import { KNOWN_AFTER_APPLY, SENSITIVE } from "../model/value.ts";
 import type { Fingerprinter } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
@@ -79,17 +79,16 @@ function isWithin(change: ChangeJson, shownChange: ChangeJson): boolean {
         sameJson(one.after, field.after),
     ),
   );
+  // An id that was not known when the plan was made may be known by now; and a part may have become needless.
   const calls = [...change.calls, ...change.followUps].every((call) =>
-    [...shownChange.calls, ...shownChange.followUps].some((one) => isPartOf(call, one)),
+    [...shownChange.calls, ...shownChange.followUps].some(
+      ({ method, path, body }) =>
+        call.method === method &&
+        (call.path === path || path.includes(KNOWN_AFTER_APPLY)) &&
+        contains(body, call.body),
+    ),
   );
   return change.action === shownChange.action && fields && calls;
-}
-
-/** An id that was not known when the plan was made may be known by now; and a part may have become needless. */
-function isPartOf(call: CallJson, shownCall: CallJson): boolean {
-  if (call.method !== shownCall.method) return false;
-  if (call.path !== shownCall.path && !shownCall.path.includes(KNOWN_AFTER_APPLY)) return false;
-  return contains(shownCall.body, call.body);
 }
 
 function contains(whole: Json | undefined, part: Json | undefined): boolean {

@@ -180,10 +180,8 @@ export function optimiseLate(): void {
  */
 export function fitHeapTo(files: number): void {
   set("--semi-space-growth-factor=1");
-  if (files > MANY_FILES) set("--heap-growing-percent=10", 22);
+  if (files > 20_000) set("--heap-growing-percent=10", 22);
 }
-
-const MANY_FILES = 20_000;
 
 function set(flag: string, newest = NEWEST): void {
   const major = Number.parseInt(process.versions.node, 10);

@@ -185,18 +185,11 @@ async function desiredAt({ root, env, settings, host }: Session, ref: string): P
 /** What a job has written for `${file:…}` is in no commit, so it is taken from where it stands. */
 function withOwnFiles(base: ProjectFolder, root: string): ProjectFolder {
   const disk = projectFolder(root);
-  const own = (files: readonly string[]): ReadonlySet<string> =>
-    ownOf(
-      root,
-      files.filter((file) => file !== PROJECT_FILE && base.follow(file).kind === "nothing"),
-    );
-  const holding = (file: string) => (own([posix.normalize(file)]).size > 0 ? disk : base);
-  return {
-    ...base,
-    read: (file) => holding(file).read(file),
-    follow: (path) => holding(path).follow(path),
-    ...(base.ownOf && { ownOf: own }),
+  const holding = (file: string): ProjectFolder => {
+    if (file === PROJECT_FILE || base.follow(file).kind !== "nothing") return base;
+    return ownOf(root, [posix.normalize(file)]).size > 0 ? disk : base;
   };
+  return { ...base, read: (file) => holding(file).read(file), follow: (path) => holding(path).follow(path) };
 }
 
 /** `tasc show FILE` and `tasc merge-plans FILE…`: print saved plans again, and say if one is not as it was saved. */

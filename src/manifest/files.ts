@@ -158,8 +158,9 @@ function isCommitted(root: string, file: string): boolean {
 export function ownOf(root: string, files: readonly string[]): ReadonlySet<string> {
   if (!isInRepository(root)) return new Set();
   const own = new Set(files);
-  for (let at = 0; at < files.length; at += PATHS_AT_ONCE) {
-    const some = files.slice(at, at + PATHS_AT_ONCE);
+  // The longest path has 4 KB, and a command line takes a hundred of them.
+  for (let at = 0; at < files.length; at += 100) {
+    const some = files.slice(at, at + 100);
     const literal = some.map((file) => `:(literal)${file}`);
     const listed = git(root, ["ls-files", "-t", "-z", "--cached", "--modified", "--", ...literal]);
     const lines = new Set(listed?.split("\0"));
@@ -167,9 +168,6 @@ export function ownOf(root: string, files: readonly string[]): ReadonlySet<strin
   }
   return own;
 }
-
-/** The longest have 4 KB, and a command line takes far more. */
-const PATHS_AT_ONCE = 100;
 
 function isInRepository(folder: string): boolean {
   return existsSync(join(folder, ".git")) || (folder !== dirname(folder) && isInRepository(dirname(folder)));

@@ -204,7 +204,12 @@ export interface Difference {
 export function differences(before: Json, after: Json): readonly Difference[] {
   const found = deepDiff.diff<Json, Json>(before, after) ?? [];
   // It tells what one list has more than the other from its end.
-  return found.map(difference).toSorted((a, b) => comparePaths(a.path, b.path));
+  return found.map(difference).toSorted(({ path: a }, { path: b }) => {
+    const at = a.findIndex((part, nth) => part !== b[nth]);
+    const [left, right] = [a[at], b[at]];
+    // Keys keep the order in which they come.
+    return typeof left === "number" && typeof right === "number" ? left - right : 0;
+  });
 }
 
 function difference(found: deepDiff.Diff<Json, Json>): Difference {
@@ -212,11 +217,4 @@ function difference(found: deepDiff.Diff<Json, Json>): Difference {
   if (found.kind === "A") return { ...difference(found.item), path: [...path, found.index] };
   const [before, after] = ["lhs" in found ? found.lhs : undefined, "rhs" in found ? found.rhs : undefined];
   return defined({ path, before, after });
-}
-
-/** Keys keep the order in which they come. */
-function comparePaths(a: Path, b: Path): number {
-  const at = a.findIndex((part, nth) => part !== b[nth]);
-  const [left, right] = [a[at], b[at]];
-  return typeof left === "number" && typeof right === "number" ? left - right : 0;
 }

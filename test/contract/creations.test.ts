@@ -441,11 +441,9 @@ test("what somebody makes while an apply waits for its answer is not made again"
         async (session) =>
           applyProject(session, { overridePolicy: [] }, { approve: async () => others(), emit: () => {} }),
       );
-    await expect(apply(() => service.addCase(target, { description: "Pay" }))).rejects.toMatchObject({
-      reason: "stale",
-      diagnostics: [{ code: "plan-stale" }],
-      message: expect.stringContaining("The plan that was shown is stale: the service has") as string,
-    });
+    const refused = apply(() => service.addCase(target, { description: "Pay" }));
+    await expect(refused).rejects.toMatchObject({ reason: "stale", diagnostics: [{ code: "plan-stale" }] });
+    await expect(refused).rejects.toThrow("The plan that was shown is stale: the service has");
     expect(service.writes()).toEqual([]);
     target.cases.pop();
     await expect(apply(() => undefined)).resolves.toMatchObject({ exitCode: 0 });
