@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { applyProject } from "../../src/app/apply.ts";
 import { withSession } from "../../src/app/session.ts";
 import { answer, type Answer, type FakeService } from "./fake-service.ts";
-import { scene } from "./support/cli.ts";
+import { hostOf, scene } from "./support/cli.ts";
 import { at, list, text } from "./support/json.ts";
 import { changed, diagnostics, expectNothingLeft, seed } from "./support/story.ts";
 
@@ -426,20 +426,8 @@ test("what somebody makes while an apply waits for its answer is not made again"
     const manifest = `${BASE}testCases: { pay: { description: Pay, discovery: { prompt: Pay } } }\n`;
     await project.write({ "targets/t.yaml": manifest });
     const apply = async (others: () => void): Promise<unknown> =>
-      withSession(
-        {},
-        {
-          env: project.env,
-          cwd: project.dir,
-          now: Date.now,
-          random: Math.random,
-          version: "",
-          secrets: new Set(),
-          warn: () => {},
-          heard: () => {},
-        },
-        async (session) =>
-          applyProject(session, { overridePolicy: [] }, { approve: async () => others(), emit: () => {} }),
+      withSession({}, hostOf(project), async (session) =>
+        applyProject(session, { overridePolicy: [] }, { approve: async () => others(), emit: () => {} }),
       );
     const refused = apply(() => service.addCase(target, { description: "Pay" }));
     await expect(refused).rejects.toMatchObject({ reason: "stale", diagnostics: [{ code: "plan-stale" }] });

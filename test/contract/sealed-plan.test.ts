@@ -2,14 +2,13 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { contentOf, openSaved, type PlanFile, readPlanFile } from "../../src/app/saved-plan.ts";
-import type { Host } from "../../src/app/project.ts";
 import { withSession } from "../../src/app/session.ts";
 import { TascError } from "../../src/model/error.ts";
 import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
 import { PLAN_FORMATS } from "../../src/render/formats.ts";
 import { planView } from "../../src/render/json.ts";
 import { renderPlanGithub } from "../../src/render/reports.ts";
-import { scene, type Project } from "./support/cli.ts";
+import { hostOf, scene, type Project } from "./support/cli.ts";
 import { seed } from "./support/story.ts";
 
 const MANIFEST = `target: shop
@@ -87,16 +86,7 @@ describe.concurrent("a sealed plan", () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await save(project);
-      const host: Host = {
-        env: project.env,
-        cwd: project.dir,
-        now: Date.now,
-        random: Math.random,
-        version: "",
-        secrets: new Set(),
-        warn: () => {},
-        heard: () => {},
-      };
+      const host = hostOf(project);
       const open = (file: PlanFile): Promise<unknown> =>
         withSession({}, host, async (session) => openSaved(file, {}, session));
       const file = readPlanFile("plan.json", host);

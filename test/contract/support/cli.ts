@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect } from "vitest";
+import type { Host } from "../../../src/app/project.ts";
 import { FakeService, type FakeOptions } from "../fake-service.ts";
 import { at, object, parseJson, text, type Json, type JsonObject } from "./json.ts";
 
@@ -186,6 +187,20 @@ export function expectNoStack(ran: Ran): void {
 export interface Scene {
   readonly project: Project;
   readonly service: FakeService;
+}
+
+/** What `app` needs of the outside, for tests that call it without a process. */
+export function hostOf({ env, dir }: Project): Host {
+  return {
+    env,
+    cwd: dir,
+    now: Date.now,
+    random: Math.random,
+    version: "",
+    secrets: new Set(),
+    warn: () => {},
+    heard: () => {},
+  };
 }
 
 /** A service and a project that talks to it; both are gone afterwards. */
