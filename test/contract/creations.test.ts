@@ -425,6 +425,20 @@ test("a batch generation that ran on a target which is gone is to run on the one
   });
 });
 
+test("a batch generation that ran on one live target is held once its address means another", async () => {
+  await scene({}, async ({ project, service }) => {
+    const url = 'environments: { default: { discoveryUrl: "https://shop.example.com" } }\n';
+    await project.write({
+      "targets/t.yaml": `${BASE}${url}batchGenerations: { spring: { prompt: Cover it } }\n`,
+    });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    const { target } = seed(service);
+    expect((await project.run(["state", "bind", "target.shop", target.id])).code).toBe(0);
+    const { value } = await project.json(["plan"]);
+    expect(diagnostics(value).join("")).toContain("tasc apply --run batchGeneration.shop.spring");
+  });
+});
+
 test("what somebody makes while an apply waits for its answer is not made again", async () => {
   await scene({}, async ({ project, service }) => {
     const { target } = seed(service);
