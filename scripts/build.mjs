@@ -12,7 +12,8 @@ import { withTexts } from "./with-texts.mjs";
 const root = join(import.meta.dirname, "..");
 const target = resolve(process.argv[2] ?? join(root, "dist"));
 // A folder of this name is replaced. Anything else, a device for one, is a mistake.
-if ((await stat(target).catch(() => undefined))?.isDirectory() === false) throw new Error(`${target} is not a folder`);
+if ((await stat(target).catch(() => undefined))?.isDirectory() === false)
+  throw new Error(`${target} is not a folder`);
 const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
 // Commander loads what starts processes, for subcommands that are programs of their own. tasc has none, and loading it
