@@ -162,20 +162,15 @@ export function createClient(options: ClientOptions) {
         const { era } = limiter;
         const started = world.now();
         const about = { call: number, method, path, attempt };
-        onEvent({ ...about, kind: "started" });
+        // What is spread comes last: with fields added to it, an object takes V8 several times as long to make.
+        onEvent({ kind: "started", ...about });
         const { result, status, date, began } = await send(call, about).catch((error: unknown) => {
           limiter.sent(false);
           throw error;
         });
         const fault = result.ok ? undefined : result.failure;
-        onEvent({
-          ...about,
-          kind: "finished",
-          status,
-          ms: world.now() - started,
-          fault: fault?.kind,
-          date,
-        });
+        const ms = world.now() - started;
+        onEvent({ kind: "finished", status, ms, fault: fault?.kind, date, ...about });
         const delay = fault === undefined ? 0 : retryDelay(fault, attempt, world.random());
         if (fault !== undefined && isTooMany(fault)) {
           limiter.slowDown(delay, era);
@@ -186,7 +181,7 @@ export function createClient(options: ClientOptions) {
         if (actedNow === "maybe") acted = actedNow;
         if (attempt > retries || !mayRetry(method, result.failure, actedNow)) throw failed(result.failure);
         const { kind } = result.failure;
-        onEvent({ ...about, kind: "waiting", fault: kind, status, attempts: retries + 1, delay });
+        onEvent({ kind: "waiting", fault: kind, status, attempts: retries + 1, delay, ...about });
         // After a 429 all calls wait, this one among them.
         const mayGoOn = isTooMany(result.failure) || (await slept(world, delay, signal));
         if (!mayGoOn || !(await limiter.again())) throw failed({ kind: "interrupted" });

@@ -192,7 +192,8 @@ function heldAnswer<T>(read: (parse: () => Json | undefined) => T): AnswerReader
     if (size > MAX_ANSWER_BYTES)
       throw new FaultError({ kind: "too-big", what: "answer", limit: MAX_ANSWER_BYTES });
     if (size === 0) return undefined;
-    const bytes = withoutBom(Buffer.concat(pieces));
+    const [first, ...others] = pieces;
+    const bytes = withoutBom(first === undefined || others.length > 0 ? Buffer.concat(pieces) : first);
     if (isDeeper(bytes, MAX_DEPTH))
       throw new FaultError({ kind: "too-big", what: "depth", limit: MAX_DEPTH });
     return parseBytes(bytes);
