@@ -294,8 +294,7 @@ export function mergeFields(
 ): readonly FileEdit[] {
   const { stage, targets } = input.desired;
   const changes = new Map(plan.changes.map((change) => [change.address, change.fields]));
-  const sources = { project: reading.project, documents };
-  const manifests = new Manifests(sources);
+  const manifests = new Manifests({ project: reading.project, documents });
   const goals: Goal[] = [];
   for (const { address, kind, fields } of targets.flatMap(resourcesOf)) {
     const own = matched.get(targetOf(address));
@@ -335,5 +334,5 @@ export function mergeFields(
       });
     }
   }
-  return placeAll(sources, goals, stages).manifests.edits;
+  return placeAll(manifests, goals, stages).manifests.edits;
 }

@@ -121,7 +121,7 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
     const reason = "It is not on the service, so there is nothing to pull; the next apply creates it.";
     return [{ address, reason, ...defined({ origin }) }];
   });
-  const rewrite = grant(request, wishes, excluded, stages, true);
+  const rewrite = grant(start, wishes, excluded, stages, true);
   return { ...rewrite, left: [...rewrite.left, ...absent] };
 }
 
