@@ -8,7 +8,7 @@ import { defined, sameJson } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
-import { type NewText, withTexts } from "./edit-files.ts";
+import { type EditedText, withTexts } from "./edit-files.ts";
 import {
   type Excluded,
   type FieldRef,
@@ -157,7 +157,7 @@ function wishFor(difference: Difference, to: StageView): Wish {
  * @returns what is wrong; nothing where all is well
  */
 export async function provePromotion(
-  texts: readonly NewText[],
+  texts: readonly EditedText[],
   { changes, left }: Rewrite,
   request: PromoteRequest & { readonly folder: ProjectFolder },
 ): Promise<string | undefined> {

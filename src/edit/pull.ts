@@ -40,7 +40,7 @@ import { type Memory, mayHoldSecret, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { expectedLive } from "../plan/resources.ts";
-import { type NewText, withTexts } from "./edit-files.ts";
+import { type EditedText, withTexts } from "./edit-files.ts";
 import { isDeclarable } from "./import-draft.ts";
 import { countValues } from "./import-known.ts";
 import {
@@ -283,7 +283,7 @@ interface PullProof extends ProjectDocuments, Pick<PullRequest, "stages"> {
  * @returns what is wrong; nothing where all is well
  */
 export async function provePull(
-  texts: readonly NewText[],
+  texts: readonly EditedText[],
   { changes }: Rewrite,
   { folder, options, stages, input, ...sources }: PullProof,
 ): Promise<string | undefined> {

@@ -131,7 +131,10 @@ export class Manifests implements ProjectDocuments {
       this.#edited.set(placeKey(place), { value: isFilled ? after : undefined });
       const section = SECTIONS.find(({ name }) => name === path[cut - 2]);
       const { target } = this.#documentOf(place)?.value ?? {};
-      const address = section && addressOf(section.kind, String(target), String(path[cut - 1]));
+      const address =
+        section && typeof target === "string"
+          ? addressOf(section.kind, target, String(path[cut - 1]))
+          : undefined;
       this.#touched.add(address);
       if (address === undefined) this.#layers.clear();
       else for (const known of this.#layers.values()) known.delete(address);
