@@ -15,7 +15,6 @@ import { memoryOf } from "../plan/memory.ts";
 import { hasEnded, isPulled } from "../plan/record.ts";
 import type { View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
-import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
 import { historyOf } from "../app/history.ts";
 import { checkRequest, survey } from "../app/plan.ts";
@@ -182,11 +181,7 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
 }
 
 /** The list tells which report is the newest; its plain results are for the report itself to tell. */
-async function reportOf(
-  client: Client,
-  target: string,
-  matched: MatchedTarget | undefined,
-): Promise<LiveReport | undefined> {
+async function reportOf(client: Client, target: string, matched: MatchedTarget | undefined) {
   if (matched?.live === undefined) return undefined;
   const { id } = matched.live;
   const { report, unsure } = await newestFinished(client.allReports(id));

@@ -39,10 +39,7 @@ export interface EditedText extends NewText {
 }
 
 /** Makes edits in the texts of their documents; all else in these stays as it is. */
-export async function editTexts(
-  documents: readonly Document[],
-  edits: readonly FileEdit[],
-): Promise<readonly EditedText[] | { readonly file: string; readonly reason: string }> {
+export async function editTexts(documents: readonly Document[], edits: readonly FileEdit[]) {
   const { editYaml } = await import("../manifest/yaml/edit.ts");
   const byFile = groupBy(edits, ({ file }) => file);
   const texts: EditedText[] = [];

@@ -317,11 +317,7 @@ function overridePlace(stage: string, layers: readonly Layer[]): Origin | undefi
 export const ONLY_STAGES: FieldRef["field"] = { name: "onlyStages", path: ["onlyStages"] };
 
 /** The `onlyStages` of a resource, and where it stands; nothing where there is none. */
-export function onlyStagesOf(
-  manifests: Manifests,
-  address: Address,
-  stages: readonly string[],
-): { readonly stages: readonly string[]; readonly slot: Slot } | undefined {
+export function onlyStagesOf(manifests: Manifests, address: Address, stages: readonly string[]) {
   for (const stage of stages) {
     const ref = { stage, address, field: ONLY_STAGES };
     const only = manifests.written(ref);
@@ -536,11 +532,7 @@ export function sameWritten(was: Json | undefined, now: Json | undefined): boole
 }
 
 /** What is written differently before and after, in some stages. */
-export function changedFields(
-  before: ProjectDocuments,
-  after: ProjectDocuments,
-  stages: readonly string[],
-): readonly FieldRef[] {
+export function changedFields(before: ProjectDocuments, after: ProjectDocuments, stages: readonly string[]) {
   const both = [new Manifests(before), new Manifests(after)];
   const changed: FieldRef[] = [];
   for (const target of new Set(both.flatMap(({ targets }) => targets)))
