@@ -144,10 +144,9 @@ async function refreshLate(
       stateEvents.get(key)?.some(({ type }) => type === "settled") ? [...intents.values()] : [],
     );
     // One that began later than now did so by another machine's clock.
-    const began = lost.map(({ at }) => Math.min(Date.parse(at), start));
-    if (plan.diagnostics.some(({ code }) => code === "removed-outside"))
-      began.push(start - recent + LISTED_WITHIN);
-    const left = Math.max(...began) + recent - host.now();
+    const ends = lost.map(({ at }) => Math.min(Date.parse(at), start) + recent);
+    if (plan.diagnostics.some(({ code }) => code === "removed-outside")) ends.push(start + LISTED_WITHIN);
+    const left = Math.max(...ends) - host.now();
     if (!(left > 0) || signal.aborted) return refreshed;
     if (pause === 250)
       host.warn([

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { type Json, type JsonObject, isArray, isObject, jsonIn } from "../model/json.ts";
 import type { Fault } from "./failure.ts";
 import { isDeeper, withoutBom } from "./json-stream.ts";
@@ -68,9 +69,11 @@ export type Redact = (text: string) => string;
  */
 export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   const bytes = withoutBom(body);
-  const decoded = new TextDecoder().decode(bytes);
+  const isCut = body.length >= MAX_ERROR_BYTES;
+  // Older servers write Latin-1: with gaps for its letters, a secret would not be found.
+  const decoded = new TextDecoder(isCut || isUtf8(bytes) ? "utf-8" : "latin1").decode(bytes);
   // The end of a body that was cut may be the beginning of a secret.
-  const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
+  const text = isCut ? redact(decoded).slice(0, -LONGEST_SECRET) : decoded;
   const json = isDeeper(bytes, MAX_DEPTH) ? undefined : jsonIn(text);
   // A secret with what looks like a tag is not the same without it.
   const said = json === undefined ? textOfHtml(redact(text)) : wordsOfJson(json).join("; ");
@@ -131,14 +134,8 @@ const MAX_HTML = 16 * 1024;
 const UNREAD = /<(script|style|svg)\b[^]*?<\/\1>|<!--[^]*?-->/gi;
 const TAG = /<[^<>]*>/g;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  amp: "&",
-};
+const NAMED = { lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", amp: "&" };
+const ENTITIES: Readonly<Record<string, string>> = NAMED;
 
 /** What is readable of a text that may be an HTML page, for a message: not a parser, and not fit to make HTML safe. */
 function textOfHtml(html: string): string {

@@ -199,6 +199,24 @@ describe.concurrent("no secret shows", () => {
     });
   });
 
+  test("where an answer in Latin-1 repeats one with letters that are not in ASCII", async () => {
+    await scene({}, async ({ project, service }) => {
+      await prepare(project);
+      const words = { method: "GET" };
+      for (const [nth, charset] of (["latin1", "utf16le"] as const).entries())
+        service.fail({
+          on: words,
+          nth: nth + 1,
+          phase: "before",
+          answer: answer(400, Buffer.from("bad: schlüssel-4711é", charset)),
+        });
+      for (const _ of [1, 2]) {
+        const ran = await project.run(["plan"], { ...ENV, QA_PASSWORD: "schlüssel-4711é" });
+        expect(said(ran)).toContain("the service says: bad: (sensitive)");
+      }
+    });
+  });
+
   test("in the message of an unreadable answer", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project);
