@@ -117,7 +117,7 @@ function about(subject: string | undefined, words: readonly string[]): readonly 
 function subjectOf(object: JsonObject): string | undefined {
   for (const value of SUBJECT_KEYS.map((key) => object[key])) {
     if (typeof value === "string" && value !== "") return value;
-    const path = isArray(value) ? value.filter((part) => /string|number/.test(typeof part)) : [];
+    const path = isArray(value) ? value.filter((part) => /string|number/.test(typeof part)).map(String) : [];
     if (path.length > 0) return path.join(".");
   }
   return undefined;
