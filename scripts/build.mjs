@@ -23,13 +23,26 @@ const withoutProcesses = {
   load: (id) => (id === NO_PROCESSES ? "module.exports = {};" : undefined),
 };
 
+// Most projects have no glob that needs it.
+const picomatchWhenAsked = {
+  name: "picomatch-when-asked",
+  transform: {
+    filter: { id: /\/model\/glob\.ts$/ },
+    handler: (code) =>
+      code.replace(
+        'import picomatch from "picomatch";',
+        'const picomatch = { makeRe: (...given) => require("picomatch").makeRe(...given) };',
+      ),
+  },
+};
+
 const build = await rolldown({
   cwd: root,
   input: { tasc: "src/cli/main.ts", library: "src/index.ts", help: "scripts/help.ts" },
   platform: "node",
   // Only `tasc serve` on Node 20 loads it, where its user installed it.
   external: ["libsql"],
-  plugins: [withoutProcesses, withTexts],
+  plugins: [withoutProcesses, picomatchWhenAsked, withTexts],
   transform: { define: { __TASC_VERSION__: JSON.stringify(version) } },
   onLog: (level, log, report) => report(log.code === "UNRESOLVED_IMPORT" ? "error" : level, log),
 });
@@ -46,6 +59,12 @@ try {
     format: "cjs",
     entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name]-[hash].cjs",
+    codeSplitting: {
+      groups: [
+        { name: "context", test: /src\/commands\/context\.ts$/, priority: 2 },
+        { name: "project", test: /src\/app\/project\.ts$/, priority: 1 },
+      ],
+    },
     banner: (chunk) => (chunk.name === "tasc" && chunk.isEntry ? "#!/usr/bin/env node" : ""),
     minify: true,
     comments: { legal: false },
