@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, isArray, isObject, jsonIn } from "../model/json.ts";
 import type { Fault } from "./failure.ts";
-import { isDeeper, withoutBom } from "./json-stream.ts";
+import { isDeeper } from "./json-stream.ts";
 import { MAX_DEPTH, MAX_ERROR_BYTES, MAX_WORDS } from "./request.ts";
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -67,11 +67,10 @@ export type Redact = (text: string) => string;
  * those that services have: JSON with its message under one of many names, HTML, plain text, nothing.
  */
 export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
-  const bytes = withoutBom(body);
-  const decoded = new TextDecoder().decode(bytes);
+  const decoded = new TextDecoder().decode(body);
   // The end of a body that was cut may be the beginning of a secret.
   const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
-  const json = isDeeper(bytes, MAX_DEPTH) ? undefined : jsonIn(text);
+  const json = isDeeper(body, MAX_DEPTH) ? undefined : jsonIn(text);
   // A secret with what looks like a tag is not the same without it.
   const said = json === undefined ? textOfHtml(redact(text)) : wordsOfJson(json).join("; ");
   // Once more on the line, in case a secret was hidden by characters that are gone now.

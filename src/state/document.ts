@@ -1,5 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import { compareText, isAddress } from "../model/address.ts";
-import { defined, jsonIn } from "../model/json.ts";
+import { type Json, defined, jsonIn, parseJson } from "../model/json.ts";
 import { type Guard, isCount, isRecord, isText } from "../model/shape.ts";
 import {
   type RunRecord,
@@ -20,6 +21,8 @@ import {
   sameService,
   sideBySide,
 } from "./backend.ts";
+import { FaultError } from "../service/failure.ts";
+import { membersOf, withoutBom } from "../service/json-stream.ts";
 import { applyEvents } from "./events.ts";
 import { canonicalJson } from "./fingerprint.ts";
 import { StateFailure, problemOf } from "./problem.ts";
@@ -79,13 +82,19 @@ type Root = Readonly<Record<string, unknown>>;
  * What a document says it is comes first, and only then what is in it. One that fails is never written over.
  * @param where the file, row or address, for problems @throws StateFailure
  */
-export function parseDocument(text: string, expected: DocumentKey, where: string): ParsedDocument {
+export function parseDocument(
+  document: string | Buffer,
+  expected: DocumentKey,
+  where: string,
+): ParsedDocument {
   const corrupt: Corrupt = (reason) => new StateFailure({ kind: "corrupt", where, reason });
   const conflicted = (line: number) => new StateFailure({ kind: "conflicted", where, line });
-  const root = jsonIn(text);
+  const bytes = typeof document === "string" ? Buffer.from(document) : withoutBom(document);
+  if (!isUtf8(bytes)) throw corrupt("it is not UTF-8 text");
+  const { root, repeated } = readMembers(bytes);
   if (!isRecord(root)) {
     if (root !== undefined) throw corrupt("it is JSON, but not an object");
-    const line = lineOf(text, MARKER);
+    const line = lineOf(bytes.toString(), MARKER);
     throw line === undefined ? corrupt("invalid JSON; the file may be truncated") : conflicted(line);
   }
   const { format, version } = root;
@@ -95,26 +104,45 @@ export function parseDocument(text: string, expected: DocumentKey, where: string
   if (!isDocumentKey(root)) throw corrupt('it does not name its "stage", "target" and "service"');
   checkKey(root, expected, where);
   const content = readContent(root, expected, corrupt);
-  const { bindings, folders, batchGenerations, intents } = content.state;
-  // A JSON parser takes the last of an entry that is there twice, as `merge=union` leaves it, without a word.
-  const entries = bindings.size + folders.size + batchGenerations.size + intents.size;
-  const line = text.split(ENTRY).length - 1 > entries ? lineOf(text, TWICE) : undefined;
+  // Of an entry that is there twice, as `merge=union` leaves it, the last was taken.
+  const line = repeated ? lineOf(bytes.toString(), TWICE) : undefined;
   if (line !== undefined) throw conflicted(line);
   return content;
 }
 
+/** The members of a document, the large ones as maps: neither its text nor its parsed form is ever held whole. */
+function readMembers(bytes: Buffer): { readonly root: unknown; readonly repeated: boolean } {
+  let repeated = false;
+  const value = (from: number, to: number): Json => parseJson(bytes.toString("utf8", from, to));
+  const map = (from: number, to: number): unknown => {
+    let entries = 0;
+    const found = membersOf(bytes, (first, end) => (entries++, value(first, end)), [from, to]);
+    repeated ||= entries > found.size;
+    return found;
+  };
+  try {
+    const root = membersOf(bytes, (from, to, name) =>
+      MAPS.includes(name) ? map(from, to) : value(from, to),
+    );
+    return { root: Object.fromEntries(root), repeated };
+  } catch (error) {
+    if (!(error instanceof FaultError) && !(error instanceof SyntaxError)) throw error;
+    return { root: jsonIn(bytes.toString()), repeated };
+  }
+}
+
 /** What a document, if there is one, and the events on top of it amount to. */
 export function storedState(
-  text: string | undefined,
+  document: string | Buffer | undefined,
   revision: Revision,
   events: readonly StateEvent[] | undefined,
   key: DocumentKey,
   where: string,
 ): StoredState | undefined {
-  if (text === undefined && events === undefined) return undefined;
+  if (document === undefined && events === undefined) return undefined;
   const { stage, target, service } = key;
   const below =
-    text === undefined ? emptyState(stage, target, service) : parseDocument(text, key, where).state;
+    document === undefined ? emptyState(stage, target, service) : parseDocument(document, key, where).state;
   return { state: applyEvents(below, events ?? []), revision, journalled: events !== undefined };
 }
 
@@ -138,13 +166,14 @@ export function checkKey(found: DocumentKey, expected: DocumentKey, where: strin
     });
 }
 
-const MEMBERS =
-  "format version serial stage target service keyCheck lineage run bindings folders batchGenerations intents".split(
-    " ",
-  );
+const MAPS = ["bindings", "folders", "batchGenerations", "intents"];
+const MEMBERS = new Set([
+  ..."format version serial stage target service keyCheck lineage run".split(" "),
+  ...MAPS,
+]);
 
 function readContent(root: Root, { stage, target, service }: DocumentKey, corrupt: Corrupt): ParsedDocument {
-  const unknown = Object.keys(root).find((name) => !MEMBERS.includes(name));
+  const unknown = Object.keys(root).find((name) => !MEMBERS.has(name));
   if (unknown !== undefined)
     throw corrupt(`it has a member ${JSON.stringify(unknown)} that tasc does not know`);
   const { keyCheck, lineage, serial, run, bindings, folders, batchGenerations, intents } = root;
@@ -173,16 +202,16 @@ function readRun(value: unknown, corrupt: Corrupt): RunRecord {
 }
 
 function mapOf<K extends string, V>(
-  record: unknown,
+  found: unknown,
   member: string,
   isKey: Guard<K>,
   isValue: Guard<V>,
   corrupt: Corrupt,
 ): Map<K, V> {
-  if (!isRecord(record)) throw corrupt(`"${member}" is missing or not an object`);
+  if (!isRecord(found)) throw corrupt(`"${member}" is missing or not an object`);
   const map = new Map<K, V>();
-  for (const key of Object.keys(record)) {
-    const value = record[key];
+  const entries: Iterable<[string, unknown]> = found instanceof Map ? found : Object.entries(found);
+  for (const [key, value] of entries) {
     if (!isKey(key)) throw corrupt(`"${member}" has a key ${JSON.stringify(key)} that is not an address`);
     if (!isValue(value))
       throw corrupt(`the entry ${JSON.stringify(key)} of "${member}" is not in the expected format`);
@@ -194,8 +223,7 @@ function mapOf<K extends string, V>(
 /** What git leaves in a file that both sides changed; no line of JSON begins like this. */
 const MARKER = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
 
-/** Entries are sorted, so two of one key are neighbours. Counting all first spares nearly every document the search. */
-const ENTRY = '\n    "';
+/** Entries are sorted, so two of one key are neighbours. */
 const TWICE = /^ {4}("[^"\n]*"): .*\n {4}\1: /m;
 
 function lineOf(text: string, what: RegExp): number | undefined {
