@@ -1,6 +1,6 @@
 // Builds the executable and the library into dist/, or into the folder that is named: cut where commands load what they
 // run, with all code that both need in chunks that both load.
-import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
@@ -11,6 +11,9 @@ import { withTexts } from "./with-texts.mjs";
 
 const root = join(import.meta.dirname, "..");
 const target = resolve(process.argv[2] ?? join(root, "dist"));
+// A folder of this name is replaced. Anything else, a device for one, is a mistake.
+if ((await stat(target).catch(() => undefined))?.isDirectory() === false)
+  throw new Error(`${target} is not a folder`);
 const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
 // Commander loads what starts processes, for subcommands that are programs of their own. tasc has none, and loading it

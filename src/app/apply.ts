@@ -114,18 +114,16 @@ export async function applyProject(
   return { ...applied, exitCode: applied.exitCode === EXIT.done ? EXIT.failed : applied.exitCode };
 }
 
-function errorCodes({ plan, extras: { diagnostics = [] } }: SavedPlan): readonly (string | undefined)[] {
-  return plan.diagnostics.flatMap(({ severity }, at) =>
-    severity === "error" ? [diagnostics[at]?.code] : [],
-  );
+function errorCodes({ plan, extras: { diagnostics: known = [] } }: SavedPlan) {
+  return plan.diagnostics.flatMap(({ severity }, at) => (severity === "error" ? [known[at]?.code] : []));
 }
 
-/** Milliseconds after which a service is no longer at work on a call whose caller is gone. */
-const CALL_ENDED = 10_000;
+/** Milliseconds after which a service is no longer at work on a call whose caller is gone; or lists what it made. */
+const [CALL_ENDED, LISTED_WITHIN] = [10_000, 3_000] as const;
 
 /**
- * Reads the service and plans. Where an apply was cut off within a creation a moment ago, the service may still be at
- * work on it, so it is looked for as long as that may take before it counts as not made.
+ * Reads the service and plans. What an apply was creating a moment ago the service may still be at work on, or not list
+ * yet; so it is looked for as long as that may take before it is created again.
  */
 async function refreshLate(
   session: Session,
@@ -138,23 +136,22 @@ async function refreshLate(
   const recent = Math.min(settings.requestTimeout, CALL_ENDED);
   for (let pause = 250; ; pause *= 2) {
     const refreshed = await session.refresh(request, remembered);
-    // One that began later than now did so by another machine's clock.
+    const { plan, stateEvents } = refreshed.planned;
     // Creations that were cut off and seem to have made nothing.
     const lost = [...remembered.states].flatMap(([key, { intents }]) =>
-      refreshed.planned.stateEvents.get(key)?.some(({ type }) => type === "settled")
-        ? [...intents.values()]
-        : [],
+      stateEvents.get(key)?.some(({ type }) => type === "settled") ? [...intents.values()] : [],
     );
-    const began = lost.map(({ at }) => Math.min(Date.parse(at), start));
-    const cutOff = began.filter((at) => host.now() - at < recent);
-    if (cutOff.length === 0 || signal.aborted) return refreshed;
-    const left = Math.max(...cutOff) + recent - host.now();
+    // One that began later than now did so by another machine's clock.
+    const ends = lost.map(({ at }) => Math.min(Date.parse(at), start) + recent);
+    if (plan.diagnostics.some(({ code }) => code === "removed-outside")) ends.push(start + LISTED_WITHIN);
+    const left = Math.max(...ends) - host.now();
+    if (!(left > 0) || signal.aborted) return refreshed;
     if (pause === 250)
       host.warn([
         warning(
           "creation-recent",
-          "An apply was cut off within a creation a moment ago",
-          `The service may still be at work on it, so tasc looks for up to ${Math.ceil(left / 1000)} s before creating it again.`,
+          "What an apply created a moment ago may not be listed yet",
+          `An interrupted creation may still be under way, and a list may lag behind, so tasc looks for up to ${Math.ceil(left / 1000)} s before creating anything again.`,
         ),
       ]);
     await delay(Math.min(pause, left), undefined, { signal }).catch(() => undefined);

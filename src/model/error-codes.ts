@@ -34,7 +34,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "claimed-twice": ["Two addresses mean one live resource", "A live resource can only be bound to one address.", "Set `id:`, or change the name of one of the two."],
   "connection-broken": ["The connection broke", "The connection ended before the answer was complete.", "Run the command again. If it happens often, check the network and proxies."],
   "contradicts-plan": ["An option contradicts the saved plan", "A saved plan is applied as it was reviewed, with the options it was made with.", "Leave the option out, or make a new plan with it."],
-  "creation-recent": ["A creation was interrupted a moment ago", "The service may still be at work on it, so an apply looks for what it makes before it creates it again.", "Wait, or press Ctrl-C and apply later."],
+  "creation-recent": ["What an apply created a moment ago may not be listed yet", "The service may still be at work on an interrupted creation, and its lists may lag behind, so an apply looks for a while before it creates anything again.", "Wait, or press Ctrl-C and apply later."],
   "creation-unclear": ["An interrupted creation is unclear", "An apply was cut off during a creation, and several live resources have appeared since.", "Choose the right one: `tasc state bind ADDRESS ID`."],
   "credential-in-env": ["A credential is read by ${env:}", "Values of `${env:…}` are shown in plans, and the name or value of this variable looks like a credential.", "Use `${secret:NAME}`, or rename the variable."],
   "data-in-use": ["The data folder is in use", "Another `tasc serve` uses this folder.", "Stop it, or choose another folder with `--data`."],

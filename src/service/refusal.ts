@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, isArray, isObject, jsonIn } from "../model/json.ts";
 import type { Fault } from "./failure.ts";
-import { isDeeper } from "./json-stream.ts";
+import { isDeeper, withoutBom } from "./json-stream.ts";
 import { MAX_DEPTH, MAX_ERROR_BYTES, MAX_WORDS } from "./request.ts";
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -67,10 +67,13 @@ export type Redact = (text: string) => string;
  * those that services have: JSON with its message under one of many names, HTML, plain text, nothing.
  */
 export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
-  const decoded = new TextDecoder().decode(body);
+  const bytes = withoutBom(Buffer.from(body));
+  // What is not UTF-8 is Latin-1, as older servers write: with gaps for its letters, a secret would not be found.
+  const latin1 = bytes.toString("latin1");
+  const decoded = latin1.replace(UTF_8, (letters) => Buffer.from(letters, "latin1").toString());
   // The end of a body that was cut may be the beginning of a secret.
   const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
-  const json = isDeeper(body, MAX_DEPTH) ? undefined : jsonIn(text);
+  const json = isDeeper(bytes, MAX_DEPTH) ? undefined : jsonIn(text);
   // A secret with what looks like a tag is not the same without it.
   const said = json === undefined ? textOfHtml(redact(text)) : wordsOfJson(json).join("; ");
   // Once more on the line, in case a secret was hidden by characters that are gone now.
@@ -79,6 +82,8 @@ export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   if (characters.length > MAX_WORDS) return `${characters.slice(0, MAX_WORDS - 1).join("")}…`;
   return line === "" ? undefined : line;
 }
+
+const UTF_8 = /(?:[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})+/g;
 
 /** In whatever form, in characters. */
 const LONGEST_SECRET = MAX_ERROR_BYTES / 4;
@@ -112,9 +117,7 @@ function about(subject: string | undefined, words: readonly string[]): readonly 
 function subjectOf(object: JsonObject): string | undefined {
   for (const value of SUBJECT_KEYS.map((key) => object[key])) {
     if (typeof value === "string" && value !== "") return value;
-    const path = isArray(value)
-      ? value.filter((part) => typeof part === "string" || typeof part === "number")
-      : [];
+    const path = isArray(value) ? value.filter((part) => /string|number/.test(typeof part)).map(String) : [];
     if (path.length > 0) return path.join(".");
   }
   return undefined;
@@ -130,14 +133,8 @@ const MAX_HTML = 16 * 1024;
 const UNREAD = /<(script|style|svg)\b[^]*?<\/\1>|<!--[^]*?-->/gi;
 const TAG = /<[^<>]*>/g;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  amp: "&",
-};
+const NAMED = { lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", amp: "&" };
+const ENTITIES: Readonly<Record<string, string>> = NAMED;
 
 /** What is readable of a text that may be an HTML page, for a message: not a parser, and not fit to make HTML safe. */
 function textOfHtml(html: string): string {

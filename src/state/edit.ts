@@ -88,7 +88,7 @@ export function bindAddress(state: State, address: Address, id: string, held: re
   if (holder !== undefined) throw idTaken(id, holder[0]);
   return applyEvents(state, [
     ...(state.bindings.size === 0 ? held : []),
-    { type: "unbound", address },
+    ...(state.bindings.get(address)?.id === id ? [{ type: "unbound", address } as const] : []),
     { type: "bound", address, id, fields: {}, imported: true },
   ]);
 }

@@ -1,4 +1,4 @@
-import { type Address, compareText, isAddress } from "../model/address.ts";
+import { type Address, compareText, isAddress, parseAddress } from "../model/address.ts";
 import { defined, sameJson } from "../model/json.ts";
 import type { Binding, RunChange, RunRecord, State, StateEvent } from "../model/state.ts";
 
@@ -44,9 +44,14 @@ function change(draft: MutableState, event: StateEvent): void {
   switch (event.type) {
     case "keyed":
       return key(draft, event.keyCheck);
-    case "bound":
-      draft.bindings.set(event.address, bind(draft.bindings.current.get(event.address), event));
+    case "bound": {
+      const before = draft.bindings.current.get(event.address);
+      // What ran on another live target may never have run on this one.
+      if (before !== undefined && before.id !== event.id && parseAddress(event.address)?.kind === "target")
+        draft.batchGenerations.convert((record) => ({ ...record, status: "held" }));
+      draft.bindings.set(event.address, bind(before, event));
       return draft.intents.delete(event.address);
+    }
     case "wrote":
       return alter(draft, event.address, (binding) =>
         withSecrets({ ...binding, fields: { ...binding.fields, ...event.fields } }, event),

@@ -100,7 +100,7 @@ export type Answer =
       readonly headers?: Readonly<Record<string, string>>;
       /** Headers that depend on when the answer is sent. */
       readonly headersNow?: () => Readonly<Record<string, string>>;
-      readonly body?: string;
+      readonly body?: string | Uint8Array;
     }
   | { readonly kind: "reset" }
   | { readonly kind: "truncate" }
@@ -281,7 +281,11 @@ interface ArmedHold {
 
 const missing: Reply = { status: 404, body: { message: "there is nothing here" } };
 
-export function answer(status: number, body?: string, headers?: Readonly<Record<string, string>>): Answer {
+export function answer(
+  status: number,
+  body?: string | Uint8Array,
+  headers?: Readonly<Record<string, string>>,
+): Answer {
   return {
     kind: "answer",
     status,

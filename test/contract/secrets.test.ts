@@ -199,6 +199,24 @@ describe.concurrent("no secret shows", () => {
     });
   });
 
+  test("where an answer in Latin-1, or with other bytes that are not UTF-8, repeats one with umlauts", async () => {
+    await scene({}, async ({ project, service }) => {
+      await prepare(project);
+      const words = "bad: schlüssel-4711é";
+      const bodies = [
+        Buffer.from(words, "latin1"),
+        Buffer.from(words, "utf16le"),
+        Buffer.from([...Buffer.from(words), 0xff]),
+      ];
+      for (const [nth, body] of bodies.entries())
+        service.fail({ on: { method: "GET" }, nth: nth + 1, phase: "before", answer: answer(400, body) });
+      for (const _ of bodies) {
+        const ran = await project.run(["plan"], { ...ENV, QA_PASSWORD: "schlüssel-4711é" });
+        expect(said(ran)).toContain("the service says: bad: (sensitive)");
+      }
+    });
+  });
+
   test("in the message of an unreadable answer", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project);
