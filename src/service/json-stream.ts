@@ -214,7 +214,9 @@ export function membersOf<T>(
 /** Some servers send it. */
 const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 
-export function withoutBom(bytes: Buffer): Buffer {
+export function withoutBom(bytes: Buffer): Buffer;
+export function withoutBom(bytes: Uint8Array): Uint8Array;
+export function withoutBom(bytes: Uint8Array): Uint8Array {
   return bytes[0] === BOM[0] && BOM.every((byte, at) => bytes[at] === byte)
     ? bytes.subarray(BOM.length)
     : bytes;

@@ -67,9 +67,9 @@ export type Redact = (text: string) => string;
  * those that services have: JSON with its message under one of many names, HTML, plain text, nothing.
  */
 export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
-  const bytes = withoutBom(Buffer.from(body));
+  const bytes = withoutBom(body);
   // What is not UTF-8 is Latin-1, as older servers write: with gaps for its letters, a secret would not be found.
-  const latin1 = bytes.toString("latin1");
+  const latin1 = Buffer.from(bytes).toString("latin1");
   const decoded = latin1.replace(UTF_8, (letters) => Buffer.from(letters, "latin1").toString());
   // The end of a body that was cut may be the beginning of a secret.
   const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
