@@ -307,7 +307,7 @@ export async function sendCall(
   run.calls[method]++;
   run.dirty.add(target);
   run.touched.add(target);
-  return (await run.service.send(sent)).value;
+  return run.service.send(sent);
 }
 
 /** A segment of a path, with the id that has become known by then. */
