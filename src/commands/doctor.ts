@@ -132,10 +132,7 @@ function checkConfig({ project }: Session, allowMissingSecrets: boolean): Check 
 }
 
 /** The checks `key`, `service` and `clock`: one call answers them all. */
-async function checkService(
-  session: Session,
-  lastAnswer: () => Answer | undefined,
-): Promise<readonly Check[]> {
+async function checkService(session: Session, lastAnswer: () => Answer | undefined) {
   const { baseUrl, apiKey } = session.settings;
   if (apiKey === undefined) return [missingKey(session)];
   const untried = check("key", "skipped", "set, but not tried, since service failed");

@@ -74,20 +74,15 @@ export async function pull(session: Session, options: OptionsOf<"pull">): Promis
   const found = await locate(planned.plan.diagnostics, project.sources);
   const problems = found.filter(({ severity }) => severity === "error");
   host.warn([...project.diagnostics, ...problems], session.source);
+  const { allowMissingSecrets } = options;
   const request = {
     ...project,
-    stage,
     stages,
     planned,
+    input,
     fields,
     inScope: scopeTest(input.scope),
     holdsSecret: (value: Json) => !sameJson(redactor.json(value), value),
-  };
-  const { allowMissingSecrets } = options;
-  const proof = {
-    ...project,
-    stages,
-    input,
     folder: projectFolder(root, env["TASC_TRUST"]),
     options: { root, env, stage, allowMissingSecrets, needsApiKey: true },
   };
@@ -96,7 +91,7 @@ export async function pull(session: Session, options: OptionsOf<"pull">): Promis
     dryRun: options.dryRun,
     documents: project.documents,
     make: (excluded) => pullValues(request, excluded),
-    prove: (texts, rewrite) => provePull(texts, rewrite, proof),
+    prove: (texts, rewrite) => provePull(texts, rewrite, request),
     head: { stage, baseUrl },
     title: `Stage ${stage} at ${baseUrl}`,
     nothing: "Nothing to pull: the manifests match the service.",

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { projectRoot, readVariables } from "../app/project.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
 import { EXIT, type ExitCode, codeOf, failed } from "../model/error.ts";
-import { type JsonObject, defined } from "../model/json.ts";
+import { defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import {
   DataDirInUseError,
@@ -69,11 +69,7 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
 }
 
 /** `--from`: what an empty data folder begins with. One that holds data keeps it, so that a restart goes on. */
-function readSeed(
-  { from: file }: OptionsOf<"serve">,
-  { host, console }: Context,
-  dataDir: string,
-): JsonObject | undefined {
+function readSeed({ from: file }: OptionsOf<"serve">, { host, console }: Context, dataDir: string) {
   if (file === undefined) return undefined;
   if (!existsSync(join(dataDir, "service.db"))) {
     const { head, eachTestCase } = openSnapshot(resolve(host.cwd, file), file, "bad-snapshot");

@@ -53,12 +53,7 @@ function fresh(diagnostics: readonly Diagnostic[], said: Set<string>): readonly 
   return diagnostics.filter((one) => said.size < said.add(JSON.stringify(one)).size);
 }
 
-async function printValid(
-  { project }: Opened,
-  format: string,
-  context: Context,
-  said = new Set<string>(),
-): Promise<ExitCode> {
+async function printValid({ project }: Opened, format: string, context: Context, said = new Set<string>()) {
   const { console } = context;
   const { diagnostics, desired, sources } = project;
   if (format === "text") {

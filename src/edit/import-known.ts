@@ -212,10 +212,7 @@ export function slug(name: string): string {
  * A key for each request, by id. Where several want one key, or it is taken, each gets a piece of its id, and none the
  * plain name: so keys follow from the live value, in whatever order it is listed.
  */
-export function chooseKeys(
-  requests: readonly KeyRequest[],
-  isTaken: (key: string) => boolean = () => false,
-): ReadonlyMap<string, string> {
+export function chooseKeys(requests: readonly KeyRequest[], isTaken: (key: string) => boolean = () => false) {
   const used = new Set<string>(RESERVED_KEYS);
   const isFree = (key: string): boolean => !used.has(key) && !isTaken(key);
   const bases = requests.map((request) => ({ ...request, base: slug(request.name ?? "") }));
