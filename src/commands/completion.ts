@@ -6,7 +6,6 @@ import bash from "./templates/tasc.bash?raw";
 import fish from "./templates/tasc.fish?raw";
 import zsh from "./templates/tasc.zsh?raw";
 
-/** `tasc commands`: the table of commands, for programs that call them. */
 export async function commands(): Promise<View> {
   const all = COMMANDS.flatMap((spec) => withChildren(spec, ""));
   const headings = ["command", "what it does"];
@@ -42,7 +41,6 @@ function optionJson({ flags, description, choices, repeatable }: OptionSpec): Vi
   return { flags, description, choices, repeatable: repeatable ?? false };
 }
 
-/** `tasc completion bash|zsh|fish`: prints a script for the shell. */
 export async function completion({ shell }: OptionsOf<"completion">): Promise<View> {
   return { json: { shell, script: SCRIPTS[shell] }, text: [[{ lines: SCRIPTS[shell] }]] };
 }

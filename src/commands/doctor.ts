@@ -275,7 +275,6 @@ const MARKS = {
 const NAME_WIDTH = 9;
 const INDENT = 2 + NAME_WIDTH + 6;
 
-/** The checks, one a line, with what to do below those that need it, and a line that sums them up. */
 function checksView(checks: readonly Check[]): View {
   const amount = (status: CheckStatus): number => checks.filter((one) => one.status === status).length;
   const [failed, warned, skipped] = [amount("fail"), amount("warn"), amount("skipped")];

@@ -40,7 +40,6 @@ import { type Console, type Context, fitHeapTo } from "./context.ts";
 import { type OfStage, forEachStage, worstOf } from "./validate.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */
 export async function run(options: OptionsOf<"plan">, context: Context): Promise<ExitCode> {
   if (options.allStages) return runAll(options, context);
   const { snapshot, out, expires, detailedExitcode } = options;

@@ -155,7 +155,6 @@ function explained(
   });
 }
 
-/** What the rehearsal showed, for people, programs and the comment on a pull request. */
 function rehearsalView(
   { plan, outcome }: Applied,
   calls: readonly RehearsedCall[],

@@ -21,7 +21,6 @@ import ignoreText from "./templates/gitignore.txt?raw";
 import trustText from "./templates/tasc-trust.yaml?raw";
 import projectText from "./templates/tasc.yaml?raw";
 
-/** `tasc init`: writes a project. A file that is there already stays as it is. */
 export async function init(options: OptionsOf<"init">, { host, console }: Context): Promise<View> {
   const root = resolve(host.cwd, options.chdir ?? ".");
   const files: readonly (readonly [file: string, text: string, mode?: number])[] = [
@@ -62,7 +61,6 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
 
 const SCHEMAS = { project, target, plan };
 
-/** `tasc schema project|target|plan`: prints a JSON Schema. `--install vscode` puts them where an editor finds them. */
 export async function schema(
   options: OptionsOf<"schema">,
   { console, host }: Context,

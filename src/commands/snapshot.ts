@@ -37,7 +37,6 @@ function byAddress(entries: readonly (readonly [Address, string])[]): JsonObject
   return Object.fromEntries(entries.toSorted(([a], [b]) => compareAddresses(a, b)));
 }
 
-/** What a plan reads, for plans without network and key. */
 export async function snapshot(
   session: Session,
   { out }: OptionsOf<"snapshot">,

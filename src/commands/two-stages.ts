@@ -78,7 +78,6 @@ export async function diff(options: OptionsOf<"diff">, { host }: Context): Promi
   return { ...view, exitCode: differs && options.detailedExitcode ? EXIT.changes : EXIT.done };
 }
 
-/** Edits the manifests so that one stage resolves what promotion carries as another does. */
 export async function promote(options: OptionsOf<"promote">, { host }: Context): Promise<View> {
   const opened = await openTwoStages(options, host);
   const { from, to, reading, scope } = opened;

@@ -48,7 +48,6 @@ export interface TargetDraft {
 
 /** Something live of which nothing is written, and why. */
 export interface Skipped extends Pick<Draft, "kind"> {
-  /** The target's app. */
   readonly app: string;
   readonly id: string;
   readonly name: string | undefined;

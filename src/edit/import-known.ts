@@ -14,11 +14,9 @@ import { type Planned, makePlan } from "../plan/plan.ts";
 import { applyEvents } from "../state/events.ts";
 import { Manifests } from "./rewrite.ts";
 
-/** All that an import works on. */
 export interface ImportSources {
   readonly reading: ProjectReading & { readonly project: Document };
   readonly resolve: ResolveOptions;
-  /** All stages of the project. */
   readonly stages: readonly string[];
   /** What the manifests declare in the stage that is imported. */
   readonly desired: Desired;
@@ -240,7 +238,6 @@ function withId(base: string, id: string, isFree: (key: string) => boolean): str
   for (let count = 2; ; count++) if (isFree(`${start}-${count}`)) return `${start}-${count}`;
 }
 
-/** How often each value occurs. */
 export function countValues<T>(values: Iterable<T>): ReadonlyMap<T, number> {
   const counts = new Map<T, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -25,7 +25,6 @@ export interface PrepareOptions extends Pick<LayoutOptions, "dir" | "split"> {
   readonly elements: boolean;
   /** Names folders; asked once, when it is known what is new. */
   readonly nameFolders: (folders: readonly Folder[]) => Promise<readonly Folder[]>;
-  /** The project's folder as it is. */
   readonly folder: ProjectFolder;
   /** Which targets of other stages the live ones are: live id → key. */
   readonly pairs: Pairs;

@@ -5,7 +5,6 @@ import type { EditedText } from "./edit-files.ts";
 /** A line with its end: it stays, goes, or comes in. */
 type PatchRow = readonly [sign: " " | "-" | "+", line: string];
 
-/** Lines shown around a change. */
 const CONTEXT = 3;
 /** Beyond this number of differences, lines that are edited together count as replaced. */
 const MOST_CHANGES = 1000;
@@ -55,7 +54,6 @@ function rowsOf(before: string, splices: readonly Splice[]): readonly PatchRow[]
   return rows;
 }
 
-/** How many lines there are that others have not. */
 function missing(lines: readonly string[], others: readonly string[]): number {
   const known = new Set(others);
   return lines.filter((line) => !known.has(line)).length;
@@ -94,7 +92,6 @@ function hunksOf(rows: readonly PatchRow[]): StructuredPatchHunk[] {
   });
 }
 
-/** Lines with their ends. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

@@ -33,7 +33,6 @@ export interface PromoteRequest extends ProjectDocuments {
   readonly env: EnvironmentVariables;
   readonly from: StageView;
   readonly to: StageView;
-  /** All stages of the project. */
   readonly stages: readonly string[];
   readonly inScope: (address: Address) => boolean;
 }
@@ -122,7 +121,6 @@ function whyAlone(here: StageView, there: StageView): string {
   return `Only ${here.stage} has it, and promotion neither creates nor removes test cases. Declare it for ${there.stage} as well, or for all stages.`;
 }
 
-/** What is wanted for a field that differs, and the ways to write it. */
 function wishFor(difference: Difference, to: StageView): Wish {
   const { address, field, path, sensitive, written, before: meaning, after: there } = difference;
   const ref: FieldRef = { stage: to.stage, address, field };

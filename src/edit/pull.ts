@@ -60,7 +60,6 @@ import {
 } from "./rewrite.ts";
 
 interface PullRequest extends ProjectDocuments {
-  /** All stages of the project. */
   readonly stages: readonly string[];
   readonly planned: Planned;
   /** What was planned from. */
@@ -197,7 +196,6 @@ function left(reason: string): PulledValue {
   return { reason, failed: true };
 }
 
-/** As much of a value as fits into a line. */
 function shortly(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;

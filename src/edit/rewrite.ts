@@ -26,7 +26,6 @@ import { groupBy } from "../render/words.ts";
  * works on the values of the documents; `edit-files.ts` makes the edits in the texts.
  */
 
-/** A field of a resource in one stage. */
 export interface FieldRef {
   readonly stage: string;
   readonly address: Address;
@@ -256,7 +255,6 @@ export class Manifests implements ProjectDocuments {
     return own ?? (this.#base && this.#base.#layerAt(place));
   }
 
-  /** A map of a document as it was read. */
   #writtenAt(place: Origin): JsonObject | undefined {
     const document = this.#documentOf(place);
     const value = document && valueAt(document.value, place.path.slice(document.root.length));
@@ -469,7 +467,6 @@ export function placeAll<G extends Goal>(
       }),
     );
   };
-  /** Takes the first candidate that does no harm. */
   const place = ({ ref, isMet, candidates }: Goal): Slot | undefined => {
     for (const candidate of candidates(manifests)) {
       const { slot, edits: own } = candidate;

@@ -69,7 +69,6 @@ function factsOf(request: ExplainRequest) {
         ? undefined
         : memoryOf(address, id, { state, fingerprints, secrets: matched?.secrets }),
     change: planned?.plan.changes.find((change) => change.address === address),
-    /** An error must be fixed first. */
     problem: hasError || (planned !== undefined && matched === undefined),
   };
 }

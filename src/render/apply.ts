@@ -9,7 +9,6 @@ import { SIGNS, actionsIn, clockText, count, durationText, joinParts } from "./w
 
 type ReportOptions = Pick<PlanTextOptions, "style" | "width" | "screen" | "verbose">;
 
-/** What the report says beyond the outcome. */
 export interface ReportFacts {
   readonly stage: string;
   readonly milliseconds: number;
@@ -175,7 +174,6 @@ function skipText(reason: SkipReason): string {
   return `not started: ${why[reason.kind]}`;
 }
 
-/** Changes that the status area names. */
 const NAMED = 3;
 const BAR = 20;
 
@@ -184,7 +182,6 @@ export class ApplyStatus {
   #startedAt: number;
   #total = 0;
   readonly #ended = { changeDone: 0, changeFailed: 0, changeSkipped: 0 };
-  /** Changes under way, and since when. */
   readonly #running = new Map<Address, number>();
   readonly #callsInFlight = new Set<number>();
   #note = { text: "", until: -Infinity };

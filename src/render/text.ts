@@ -63,7 +63,6 @@ function firstOf<T>(
   return [...shown.flatMap(draw), ...(left === 0 ? [] : [more(left)])];
 }
 
-/** Lines of each kind of danger. */
 const MOST_DANGERS = 30;
 
 /** What must not be missed, the worst first, a line each: errors, then changes that take something from a test. */
@@ -107,7 +106,6 @@ function dangerLines(change: ChangeView, { style, width }: PlanTextOptions): Lin
   return oneOrTwo(heading(change, style) + why, texts, width);
 }
 
-/** Characters of a value in a line. */
 const MOST_IN_LINE = 60;
 
 function oneOrTwo(head: string, texts: Lines, width: number): Lines {
@@ -291,7 +289,6 @@ export function fieldLines(field: FieldView, action: Action, options: FieldOptio
   return [line, `${indent}→ ${wanted}${suffix}`];
 }
 
-/** Lines of a block. */
 const MOST_LINES = 24;
 
 function blockLines(field: FieldJson, options: FieldOptions): Lines | undefined {
