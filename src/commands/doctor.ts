@@ -44,8 +44,8 @@ function failedBy(name: CheckName, error: unknown): Check {
  * Checks everything that a plan and an apply need, and says what to do. It removes stale locks, and changes nothing else.
  */
 export async function doctor(options: OptionsOf<"doctor">, { host }: Context): Promise<View> {
-  const versions = { tasc: host.version, node: process.versions.node, platform: `${platform()} ${arch()}` };
-  const found = [...(await checkProject(options, host)), checkVersion(versions)];
+  const version = checkVersion(host.version, process.versions.node, `${platform()} ${arch()}`);
+  const found = [...(await checkProject(options, host)), version];
   let cause: CheckName = "config";
   const all = CHECKS.map((name) => {
     // The last check that failed kept it from being made.
@@ -301,12 +301,8 @@ function checkBlocks({ name, status, summary, detail }: Check): readonly Block[]
 
 export const LEAST_NODE = "20.19";
 
-/** @param node without a `v` @param platform operating system and processor */
-export function checkVersion({
-  tasc,
-  node,
-  platform: system,
-}: Readonly<Record<"tasc" | "node" | "platform", string>>): Check {
+/** @param node without a `v` @param system operating system and processor */
+export function checkVersion(tasc: string, node: string, system: string): Check {
   const summary = `tasc ${tasc} on Node ${node}, ${system}`;
   if (node.localeCompare(LEAST_NODE, "en", { numeric: true }) >= 0) return check("version", "ok", summary);
   return check("version", "fail", summary, `tasc needs Node ${LEAST_NODE} or later. Install a current one.`);

@@ -277,11 +277,7 @@ function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Json {
  * may be declared differently in any stage, unless it is said.
  * @returns what is wrong; nothing where all is well
  */
-export async function provePull(
-  texts: readonly EditedText[],
-  { changes }: Rewrite,
-  request: PullRequest,
-): Promise<string | undefined> {
+export async function provePull(texts: readonly EditedText[], { changes }: Rewrite, request: PullRequest) {
   const { folder, options, stages, input } = request;
   const loaded = await loadProject(options, withTexts(folder, texts));
   if (!loaded.ok) {

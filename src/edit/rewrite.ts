@@ -563,10 +563,11 @@ export function unsaidChange(
     const target = targetAddress(parseAddress(address)?.target ?? "");
     const { path: only } = ONLY_STAGES;
     const places = [
-      changeKey({ address, path }),
-      ...[address, target].map((one) => changeKey({ address: one, path: only })),
+      { address, path },
+      { address, path: only },
+      { address: target, path: only },
     ];
-    return !places.some((place) => said.has(`${stage} ${place}`));
+    return !places.some((place) => said.has(`${stage} ${changeKey(place)}`));
   });
 }
 

@@ -127,7 +127,7 @@ test("clocks may differ by half a minute", () => {
 test("a Node that is too old is no Node to run on", () => {
   const manifest = parseJson(readFileSync("package.json", "utf8"));
   plainly(at(manifest, "engines", "node")).toBe(`>=${LEAST_NODE}`);
-  const on = (node: string) => checkVersion({ tasc: "1.0.0", node, platform: "linux x64" }).status;
+  const on = (node: string) => checkVersion("1.0.0", node, "linux x64").status;
   plainly(["18.20.0", "20.9.0", "20.18.3"].map(on)).toEqual(["fail", "fail", "fail"]);
   plainly(["20.19.0", "22.1.0", "24.0.0"].map(on)).toEqual(["ok", "ok", "ok"]);
 });
