@@ -130,10 +130,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/**
- * The settings with our schemas in them, and all that was there before.
- * @throws TascError for a file that cannot be written again without losing something of it
- */
+/** The settings with our schemas in them. @throws TascError for a file that cannot be written again without a loss */
 export function mergeSettings(before: string | undefined, manifests: readonly string[]): string {
   const own = { [`./${SCHEMA_FILES.project}`]: ["tasc.yaml"], [`./${SCHEMA_FILES.target}`]: manifests };
   const keep = (why: string): Error =>

@@ -129,10 +129,7 @@ function refusal(refused: readonly Refused[], stage: string): TascError {
   );
 }
 
-/**
- * Asks the newest finished report of each target, in one stage's service, whether the test cases have passed. A report
- * from before the last apply that touched a test case says nothing about it.
- */
+/** Asks the newest finished report of each target, in one stage's service, whether the test cases have passed. */
 function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addresses: readonly Address[]) {
   return withSession({ ...options, stage }, host, async (session) => {
     const { planned } = await survey(session, { only: addresses });

@@ -241,10 +241,7 @@ function draftsOf(
   return drafts.toSorted((a, b) => compareText(a.key, b.key));
 }
 
-/**
- * Whether what a manifest declares of a live resource finds it and no other, as the planner matches: of types that the
- * interface does not name nothing is found.
- */
+/** Whether what a manifest declares of a live resource finds it and no other, as the planner matches. */
 function finder(kind: NamedKind, all: readonly LiveResource[]) {
   const nameOf = ({ type, [NAMED_BY[kind]]: name }: LiveResource): string | undefined =>
     kind !== "environment" ? name : type === "DEFAULT" ? type : `${type ?? ""} ${normalUrl(name ?? "")}`;

@@ -108,10 +108,7 @@ function joined(...all: readonly Iterable<readonly [string, readonly StateEvent[
   return events;
 }
 
-/**
- * Folders, and which id each address has, so that what is renamed on the service is known again. The records of its fields
- * tell a later plan what has changed since.
- */
+/** Folders, ids and records of fields, so that what is renamed on the service, or changed since, is known again. */
 function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: PlannedProject): Learnt {
   const ids = new Set(chosen.map(({ id }) => id));
   const settled = [...matched].flatMap(([key, one]): readonly [string, readonly StateEvent[]][] => {

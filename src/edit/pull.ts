@@ -275,7 +275,6 @@ function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Json {
 /**
  * Plans once more from the manifests as they are going to be: nothing that was pulled may be left to do, and nothing else
  * may be declared differently in any stage, unless it is said.
- * @returns what is wrong; nothing where all is well
  */
 export async function provePull(texts: readonly EditedText[], { changes }: Rewrite, request: PullRequest) {
   const { folder, options, stages, input } = request;

@@ -330,10 +330,7 @@ function slotIn({ kind, file, path }: Omit<Layer, "value">, { field }: FieldRef)
   return { layer: kind, file, path: [...path, ...field.path] };
 }
 
-/**
- * Ways to take a value away: it goes, then also the default below it, then others that take theirs from there get it in
- * their own overrides.
- */
+/** Ways to take a value away: it goes, then also the default below it, then others get what they took from there. */
 export function* removals(now: Manifests, ref: FieldRef, stages: readonly string[]): Generator<Candidate> {
   const top = now.topSlot(ref);
   if (top === undefined) return;

@@ -193,10 +193,8 @@ function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions)
   return [renderDiagnostics(shown, options).trimEnd().split("\n"), left];
 }
 
-interface ChangeOptions extends FieldOptions {
-  /** Creations by name alone; a plan of a thousand is read that way. */
-  readonly brief: boolean;
-}
+/** With `brief`, creations by name alone; a plan of a thousand is read that way. */
+type ChangeOptions = FieldOptions & { readonly brief: boolean };
 
 export function changeLines(fold: show.Fold, options: ChangeOptions): Lines {
   const { style, brief, verbose, width } = options;
@@ -254,11 +252,7 @@ function nameOf({ fields }: ChangeView): string {
   return typeof named?.after === "string" ? safeLine(named.after) : "";
 }
 
-interface FieldOptions {
-  readonly style: Style;
-  readonly width: number;
-  readonly verbose: boolean;
-}
+type FieldOptions = Pick<PlanTextOptions, "style" | "width" | "verbose">;
 
 /** A value of this many characters fills a few lines of a terminal. */
 const MOST_CHARACTERS = 400;
