@@ -119,33 +119,38 @@ export class Manifests implements ProjectDocuments {
     this.#base = base;
   }
 
-  apply(edits: readonly FileEdit[]): void {
+  /** The same with edits, for looking at what they would do; these manifests stay as they are. */
+  with(edits: readonly FileEdit[]): Manifests {
+    const after = new Manifests(this, this);
     for (const { file, edit } of edits) {
       const { path } = edit;
       const cut = layerDepth(path);
       const place = { file, path: path.slice(0, cut) };
-      const { value = {} } = this.#layerAt(place) ?? { value: this.#writtenAt(place) };
-      const after = editValue(value, [{ ...edit, path: path.slice(cut) }], true);
-      const isFilled = isObject(after) && Object.keys(after).length > 0;
-      this.#edited.set(placeKey(place), { value: isFilled ? after : undefined });
+      const { value = {} } = after.#layerAt(place) ?? { value: this.#writtenAt(place) };
+      const changed = editValue(value, [{ ...edit, path: path.slice(cut) }], true);
+      const isFilled = isObject(changed) && Object.keys(changed).length > 0;
+      after.#edited.set(placeKey(place), { value: isFilled ? changed : undefined });
       const section = SECTIONS.find(({ name }) => name === path[cut - 2]);
       const { target } = this.#documentOf(place)?.value ?? {};
-      const address =
-        section && typeof target === "string"
-          ? addressOf(section.kind, target, String(path[cut - 1]))
-          : undefined;
+      const isOfOne = section !== undefined && typeof target === "string";
+      after.#touched.add(isOfOne ? addressOf(section.kind, target, String(path[cut - 1])) : undefined);
+    }
+    after.edits.push(...edits);
+    return after;
+  }
+
+  /** Makes the edits of a trial of these manifests here. */
+  adopt(trial: Manifests): void {
+    this.edits.push(...trial.edits);
+    for (const [place, layer] of trial.#edited) this.#edited.set(place, layer);
+    for (const address of trial.#touched) {
       this.#touched.add(address);
       if (address === undefined) this.#layers.clear();
       else for (const known of this.#layers.values()) known.delete(address);
     }
-    this.edits.push(...edits);
-  }
-
-  /** The same with edits, for looking at what they would do; these manifests stay as they are. */
-  with(edits: readonly FileEdit[]): Manifests {
-    const after = new Manifests(this, this);
-    after.apply(edits);
-    return after;
+    for (const [stage, known] of trial.#layers)
+      for (const [address, own] of known)
+        cached(this.#layers, stage, () => new Map<Address, readonly Layer[]>()).set(address, own);
   }
 
   /** A field's layers, lowest first; none where the stage does not declare the resource. */
@@ -474,7 +479,7 @@ export function placeAll<G extends Goal>(
       const after = manifests.with(own);
       if (!isMet(after.written(ref))) continue;
       if (harmsNobody(after, ref, candidate)) {
-        manifests.apply(own);
+        manifests.adopt(after);
         return slot;
       }
       if (name !== "") refused.add(name);
