@@ -27,6 +27,8 @@ export interface ExchangeOptions<T> {
   /** Milliseconds from handing the request over to the last byte of the answer. */
   readonly limit: number;
   readonly signal: AbortSignal;
+  /** Called when the signal is aborted. */
+  readonly inFlight: Set<() => void>;
   readonly redact: Redact;
   readonly now: () => number;
   /** Asked once a connection stands, before a byte is written; if not, the connection is dropped. */
@@ -49,7 +51,7 @@ export interface Exchanged<T> {
  * @throws what the reader throws, but for a FaultError
  */
 export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): Promise<Exchanged<T>> {
-  const { reader, limit, signal, redact, now } = options;
+  const { reader, limit, signal, inFlight, redact, now } = options;
   const { origin, host } = options.baseUrl;
   return new Promise((resolve, reject) => {
     let isOver = false;
@@ -65,7 +67,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     const cleanUp = (): void => {
       isOver = true;
       clearTimeout(timer);
-      signal.removeEventListener("abort", interrupt);
+      inFlight.delete(interrupt);
       if (!isWhole) abort?.();
     };
     const settle = (result: Result<T, Fault>): void => {
@@ -98,7 +100,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     };
     const interrupt = (): void => fail({ kind: "interrupted" });
     const timer = setTimeout(() => giveUp(timedOut()), limit);
-    signal.addEventListener("abort", interrupt);
+    inFlight.add(interrupt);
     if (signal.aborted) return interrupt();
 
     transport.dispatcher.dispatch(
@@ -190,7 +192,8 @@ function heldAnswer<T>(read: (parse: () => Json | undefined) => T): AnswerReader
     if (size > MAX_ANSWER_BYTES)
       throw new FaultError({ kind: "too-big", what: "answer", limit: MAX_ANSWER_BYTES });
     if (size === 0) return undefined;
-    const bytes = withoutBom(Buffer.concat(pieces));
+    const [first, ...others] = pieces;
+    const bytes = withoutBom(first === undefined || others.length > 0 ? Buffer.concat(pieces) : first);
     if (isDeeper(bytes, MAX_DEPTH))
       throw new FaultError({ kind: "too-big", what: "depth", limit: MAX_DEPTH });
     return parseBytes(bytes);

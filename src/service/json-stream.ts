@@ -182,7 +182,9 @@ function itemEnd(bytes: Uint8Array, from: number, open: { brackets: number }): n
 const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 
 export function withoutBom(bytes: Uint8Array): Uint8Array {
-  return BOM.every((byte, at) => bytes[at] === byte) ? bytes.subarray(BOM.length) : bytes;
+  return bytes[0] === BOM[0] && BOM.every((byte, at) => bytes[at] === byte)
+    ? bytes.subarray(BOM.length)
+    : bytes;
 }
 
 /** Asked before parsing: the parser would build any depth, and everything that walks the result is recursive. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -231,7 +231,7 @@ async function appendLine(path: string, which: "old" | "any", line: string): Pro
 
 /** The digest of a document: a counter inside it would conflict in every merge, and not tell what git replaced. */
 export function revisionOf(bytes: Uint8Array | undefined): Revision {
-  return bytes === undefined ? NO_DOCUMENT : createHash("sha256").update(bytes).digest("base64url");
+  return bytes === undefined ? NO_DOCUMENT : hash("sha256", bytes, "base64url");
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -336,7 +336,7 @@ export function journalLine(value: object): string {
 }
 
 function checksum(text: string): string {
-  return createHash("sha256").update(text).digest("base64url").slice(0, 12);
+  return hash("sha256", text, "base64url").slice(0, 12);
 }
 
 /** `undefined` if the line is damaged. Lines of version 1 have no checksum. */
