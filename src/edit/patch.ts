@@ -45,18 +45,15 @@ function rowsOf(before: string, splices: readonly Splice[]): readonly PatchRow[]
       { removed: false, added: true, value: now },
     ];
     // To find that there are too many would take as long as to find as many as may be.
-    const isTooMany = missing(was, now) + missing(now, was) > MOST_CHANGES;
+    const [old, fresh] = [new Set(was), new Set(now)];
+    const differing = [...was.filter((line) => !fresh.has(line)), ...now.filter((line) => !old.has(line))];
+    const isTooMany = differing.length > MOST_CHANGES;
     const compared = isTooMany ? undefined : diffArrays(was, now, { maxEditLength: MOST_CHANGES });
     for (const { removed, added, value } of compared ?? whole) add(removed ? "-" : added ? "+" : " ", value);
     offset = end;
   }
   add(" ", linesOf(before.slice(offset)));
   return rows;
-}
-
-function missing(lines: readonly string[], others: readonly string[]): number {
-  const known = new Set(others);
-  return lines.filter((line) => !known.has(line)).length;
 }
 
 /** Where the line ends that an edit leaves its last text on. */
