@@ -175,7 +175,7 @@ const KEY_EXAMPLE = 'service: { apiKey: "${secret:TASC_API_KEY}" }';
 function clockOf(answer: Answer | undefined): readonly Check[] {
   if (answer?.status === undefined) return [];
   const service = parseHttpDate((answer.date ?? "").trim());
-  if (service !== undefined) return [checkClock({ service, local: answer.local })];
+  if (service !== undefined) return [checkClock(answer.local - service)];
   return [check("clock", "skipped", "not checked, since the service does not send the time")];
 }
 
@@ -249,9 +249,8 @@ function keysOf({ desired }: Session): readonly string[] {
 /** Milliseconds. An HTTP date knows whole seconds, and an answer takes a while. */
 const TOLERANCE = 30_000;
 
-/** @param service its time as it answered, and what this machine's was when the answer was there */
-export function checkClock({ service, local }: { service: number; local: number }): Check {
-  const difference = local - service;
+/** @param difference by how much this machine is ahead of the service, in milliseconds */
+export function checkClock(difference: number): Check {
   if (Math.abs(difference) <= TOLERANCE) return check("clock", "ok", "this machine and the service agree");
   const seconds = Math.abs(difference) / 1000;
   const minutes = Math.round(seconds / 60);

@@ -102,10 +102,7 @@ function neverApplied(targets: Survey["remembered"]["desired"]["targets"]): read
   return [others.length === 0 ? { ...found, address: first.address } : found];
 }
 
-export async function graph(
-  { desired }: Session,
-  { target, format = "mermaid" }: OptionsOf<"graph">,
-): Promise<View> {
+export async function graph({ desired }: Session, { target, format = "mermaid" }: OptionsOf<"graph">) {
   return { ...graphView(graphOf(desired.stage, targetsNamed(target, desired))), format };
 }
 

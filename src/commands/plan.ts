@@ -192,10 +192,7 @@ function withOwnFiles(base: ProjectFolder, root: string): ProjectFolder {
 }
 
 /** `tasc show FILE` and `tasc merge-plans FILE…`: print saved plans again, and say if one is not as it was saved. */
-export async function runShow(
-  options: OptionsOf<"show"> | OptionsOf<"merge-plans">,
-  context: Context,
-): Promise<ExitCode> {
+export async function runShow(options: OptionsOf<"show"> | OptionsOf<"merge-plans">, context: Context) {
   const { host, console } = context;
   const names = "file" in options ? [options.file] : options.files;
   const shown = [];

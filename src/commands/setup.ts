@@ -10,7 +10,7 @@ import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
-import { type ExitCode, EXIT, codeOf, failed, invalid } from "../model/error.ts";
+import { EXIT, codeOf, failed, invalid } from "../model/error.ts";
 import { type Json, isObject, parseJson } from "../model/json.ts";
 import { writeJson } from "../render/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
@@ -61,10 +61,7 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
 
 const SCHEMAS = { project, target, plan };
 
-export async function schema(
-  options: OptionsOf<"schema">,
-  { console, host }: Context,
-): Promise<View | ExitCode> {
+export async function schema(options: OptionsOf<"schema">, { console, host }: Context) {
   const { which, install } = options;
   if ((which === undefined) !== (install !== undefined))
     throw invalid(

@@ -287,10 +287,7 @@ function contentOf(resource: DesiredResource, { fingerprints }: Session): { read
   return { content: batchContent(fingerprints, resource) };
 }
 
-export async function unlockState(
-  session: Session,
-  { target, id }: OptionsOf<"state unlock">,
-): Promise<View> {
+export async function unlockState(session: Session, { target, id }: OptionsOf<"state unlock">) {
   const { stage } = session.settings;
   const { backend } = await session.states();
   const holder = await backend.forceUnlock({ stage, target }, id);

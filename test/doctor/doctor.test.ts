@@ -117,11 +117,10 @@ describe.concurrent("tasc doctor", () => {
 });
 
 test("clocks may differ by half a minute", () => {
-  const difference = (ms: number) => checkClock({ service: 1e12, local: 1e12 + ms });
-  plainly(difference(30_000).status).toBe("ok");
-  plainly(difference(-30_000).status).toBe("ok");
-  plainly(difference(31_000).summary).toBe("this machine is 1 min ahead of the service");
-  plainly(difference(-29 * 60_000).summary).toBe("this machine is 29 min behind the service");
+  plainly(checkClock(30_000).status).toBe("ok");
+  plainly(checkClock(-30_000).status).toBe("ok");
+  plainly(checkClock(31_000).summary).toBe("this machine is 1 min ahead of the service");
+  plainly(checkClock(-29 * 60_000).summary).toBe("this machine is 29 min behind the service");
 });
 
 test("a Node that is too old is no Node to run on", () => {
