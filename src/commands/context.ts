@@ -111,7 +111,6 @@ export class Console {
     if (LEVELS.indexOf(level) <= LEVELS.indexOf(this.level)) this.writer.note(`${text}\n`);
   }
 
-  /** Errors and warnings, each with the line that it is about. */
   diagnostics(diagnostics: readonly Diagnostic[], source: ReadSource = () => undefined): void {
     this.said.push(...diagnostics);
     const options = { style: this.style.stderr, width: this.columns, source };

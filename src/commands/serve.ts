@@ -17,7 +17,6 @@ import {
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** `tasc serve`: runs the local service until it is told to stop. */
 export async function run(options: OptionsOf<"serve">, context: Context): Promise<ExitCode> {
   // Its data holds the passwords that it is given.
   process.umask(0o077);

@@ -11,11 +11,9 @@ import { type EditedText, makeTexts, writeTexts } from "./edit-files.ts";
 import { patchOf } from "./patch.ts";
 import type { Excluded, NotRewritten, Rewrite } from "./rewrite.ts";
 
-/** How a rewriting of manifests is proved, shown and written. */
 export interface RewriteOptions {
   readonly root: string;
   readonly dryRun: boolean;
-  /** The target documents as they are now. */
   readonly documents: readonly Document[];
   readonly make: (excluded: Excluded) => Rewrite;
   /** What is wrong with the new texts; nothing where all is well. */

@@ -8,7 +8,6 @@ import { SIGNS, actionsIn, clockText, count, durationText, fieldName, joinParts 
 
 type ReportOptions = Pick<PlanTextOptions, "style" | "width" | "screen" | "verbose">;
 
-/** What the report says beyond the outcome. */
 export interface ReportFacts {
   readonly stage: string;
   readonly milliseconds: number;
@@ -174,7 +173,6 @@ function skipText(reason: SkipReason): string {
   return `not started: ${why[reason.kind]}`;
 }
 
-/** Changes that the status area names. */
 const NAMED = 3;
 const BAR = 20;
 
@@ -183,7 +181,6 @@ export class ApplyStatus {
   #startedAt: number;
   #total = 0;
   readonly #ended = { changeDone: 0, changeFailed: 0, changeSkipped: 0 };
-  /** Changes under way, and since when. */
   readonly #running = new Map<Address, number>();
   readonly #callsInFlight = new Set<number>();
   #note = { text: "", until: -Infinity };

@@ -182,7 +182,6 @@ function kindOf(part: { readonly added: boolean; readonly removed: boolean }): P
   return part.added ? "added" : part.removed ? "removed" : "same";
 }
 
-/** Kept lines that stay beside a change. */
 const CONTEXT = 2;
 
 export type Excerpt = Piece | { readonly kind: "skipped"; readonly lines: number };

@@ -10,7 +10,6 @@ import * as words from "./words.ts";
 export const COMMENT_LIMIT = 65_536;
 
 export interface MarkdownOptions {
-  /** Characters that the comment may have. */
   readonly budget?: number | undefined;
   /** What the plan belongs to: its commit, its pull request. */
   readonly links?: readonly words.Link[];
@@ -40,7 +39,6 @@ export function renderPlanMarkdown(
 /** A part of the comment with a frame of its own; the caution comes first, then the targets. */
 type Section = { readonly at: number; readonly frame: (texts: readonly string[]) => string };
 
-/** What the comment tells of one error, change, warning or orphan. */
 type Item = ReturnType<typeof itemOf>;
 
 /** Sections after those of the targets. */

@@ -119,7 +119,6 @@ function blockLines(block: Block, options: ShowOptions): readonly string[] {
   return lines.map((line) => `${" ".repeat(block.indent)}${line}`);
 }
 
-/** Cells in columns. */
 function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows)

@@ -25,7 +25,6 @@ export function kindNoun(kind: Kind): string {
   return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** What the service calls a resource of a kind. */
 export function serviceNoun(kind: Kind): string {
   return kind === "target" ? "test target" : kindNoun(kind);
 }
@@ -204,7 +203,6 @@ export function groupBy<T, K extends string>(items: Iterable<T>, keyOf: (item: T
   return groups;
 }
 
-/** What is about an address, by address. */
 export function byAddress(diagnostics: readonly DiagnosticView[]) {
   const about = diagnostics.flatMap(({ address, ...rest }) =>
     address === undefined ? [] : { ...rest, address },
