@@ -20,11 +20,12 @@ export function generatedFiles(): readonly GeneratedFile[] {
       ? []
       : [{ path: `schemas/${name}.schema.json`, text: `${JSON.stringify(schemaOf(name), null, 2)}\n` }]),
     { path: `${generated}/${name}.js`, text: validatorSource(schemaOf(name)) },
-    ...(name === "plan"
-      ? []
-      : [{ path: `${generated}/accept-${name}.js`, text: acceptorSource(schemaOf(name)) }]),
   ]);
-  return [...files, { path: `${generated}/saved-plan.js`, text: validatorSource(SAVED_PLAN) }];
+  const accept = {
+    path: `${generated}/accept.js`,
+    text: acceptorSource("project") + acceptorSource("target"),
+  };
+  return [...files, accept, { path: `${generated}/saved-plan.js`, text: validatorSource(SAVED_PLAN) }];
 }
 
 /**
@@ -52,13 +53,16 @@ function validatorSource(schema: JsonObject): string {
 }
 
 /** The same without what is noted of mistakes, for the many documents that have none: a third of it to be loaded. */
-function acceptorSource(schema: JsonObject): string {
-  const source = SILENT.reduce((text, [long, none]) => text.replaceAll(long, none), validatorSource(schema));
+function acceptorSource(name: "project" | "target"): string {
+  const whole = validatorSource(schemaOf(name));
+  const source = SILENT.reduce((text, [long, none]) => text.replaceAll(long, none), whole);
   if (/vErrors|instancePath/.test(source)) throw new Error("an acceptor must note nothing");
-  return source;
+  const [, own] = /^export default (\w+);$/m.exec(whole) ?? [];
+  return `export const ${name} = (() => {\n${source}return ${own};\n})();\n`;
 }
 
 const SILENT: readonly (readonly [long: string | RegExp, short: string])[] = [
+  [/^export .*\n/gm, ""],
   [/^\(vErrors \?\?= .*\n/gm, ""],
   [/^(?:let vErrors|vErrors = vErrors|validate\d+\.errors =) .*\n/gm, ""],
   [/^if\(vErrors !== null\)\{\n.*\n.*\n\}\nelse \{\n.*\n\}\n\}\n/gm, ""],

@@ -17,8 +17,7 @@ import {
 import { type ProjectFolder, projectFolder } from "./files.ts";
 import { HIDDEN, findManifests } from "./find-manifests.ts";
 import { type EnvironmentVariables, Interpolator, type TextFile, findTemplates } from "./interpolation.ts";
-import { validate as acceptProject } from "./schema/generated/accept-project.js";
-import { validate as acceptTarget } from "./schema/generated/accept-target.js";
+import * as ACCEPT from "./schema/generated/accept.js";
 import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
@@ -177,8 +176,6 @@ function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
   const summary = `${PROJECT_FILE} is a symbolic link out of the project folder, or to a hidden file`;
   return [manifestProblem("escaping-link", origin, summary, "Replace it with a file.")];
 }
-
-const ACCEPT = { project: acceptProject, target: acceptTarget };
 
 /** The document without keys that begin with `x-`, which hold what anchors are set on and mean nothing by themselves. */
 function withoutExtensions(document: Document, root: ManifestPart): Document {

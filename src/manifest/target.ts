@@ -15,7 +15,7 @@ import {
 } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
 import { type Field, TARGET_FIELDS } from "../model/fields.ts";
-import { type JsonObject, type Path, isArray, isObject, valueAt } from "../model/json.ts";
+import { type Path, isArray, isObject, valueAt } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
 import type { Value } from "../model/value.ts";
 import { groupBy } from "../render/words.ts";
@@ -155,8 +155,9 @@ export function findDuplicates(
     checkFields(layers, [], OWN_FIELDS, `target ${target}`);
     for (const { kind, name, fields } of SECTIONS) {
       const owners = new Map<string, Layer>();
-      for (const layer of layers.having(name))
-        for (const key in mapAt(layer.value, [name])) {
+      for (const layer of layers.having(name)) {
+        const section = layer.value[name];
+        for (const key in isObject(section) ? section : {}) {
           const owner = owners.get(key);
           if (owner === undefined) owners.set(key, layer);
           else {
@@ -164,6 +165,7 @@ export function findDuplicates(
             twice(layer, owner, [name, key], summary, "Rename one of them, or merge the two.");
           }
         }
+      }
       checkFields(layers, ["defaults", name], fields, `the defaults of target ${target}`);
     }
   }
@@ -221,13 +223,8 @@ function byKey(all: readonly Layer[]): Layers {
 }
 
 function layerAt({ file, path, value }: Layer, inner: Path, kind: Layer["kind"]): Layer[] {
-  const map = mapAt(value, inner);
-  return map === undefined ? [] : [{ kind, file, path: [...path, ...inner], value: map }];
-}
-
-function mapAt(value: JsonObject, path: Path): JsonObject | undefined {
-  const part = valueAt(value, path);
-  return isObject(part) ? part : undefined;
+  const map = valueAt(value, inner);
+  return isObject(map) ? [{ kind, file, path: [...path, ...inner], value: map }] : [];
 }
 
 /** The layers of resources of one kind, lowest first: those of each that is declared, and what holds for any other. */
@@ -267,7 +264,8 @@ export function layersIn(
     );
     const layers = new Map<string, readonly Layer[]>();
     for (const { kind: own, file, path, value } of [...base.having(name), ...overrides.having(name)]) {
-      const declared = mapAt(value, [name]);
+      const declared = value[name];
+      if (!isObject(declared)) continue;
       for (const key in declared) {
         const resource = declared[key];
         const below = layers.get(key) ?? defaults;

@@ -10,25 +10,18 @@ export type Glob = { readonly test: (text: string) => boolean } | { readonly fau
  */
 export function compileGlob(source: string, { dot = true }: { readonly dot?: boolean } = {}): Glob {
   if (!/[*?[\]{}!\\]/.test(source)) return { test: (text) => text === source };
-  // An ending, as manifests are mostly named by, needs no library to be loaded.
-  const ending = dot ? undefined : /^\*\.([a-z]+)$/.exec(source)?.[1];
-  if (ending !== undefined) {
-    const pattern = new RegExp(String.raw`^(?!\.)(?=.)[^/]*?\.${ending}$`);
-    return { test: (text) => pattern.test(text) };
-  }
   const glob = source.replaceAll(/\*+/g, "*").replaceAll(/[()|+^$@]/g, String.raw`\$&`);
   if (source.length > LONGEST) return { fault: `it is longer than ${LONGEST} characters` };
   if (glob.split("*").length - 1 > MOST_STARS)
     return { fault: `it has more than ${MOST_STARS} \`*\` in one name` };
   if (glob.split("{").length - 1 > MOST_BRACES) return { fault: `it has more than ${MOST_BRACES} \`{\`` };
   try {
-    const pattern = picomatch.makeRe(glob, {
-      debug: true,
-      dot,
-      noextglob: true,
-      nonegate: true,
-      ...BRACKETS,
-    });
+    const options = { debug: true, dot, noextglob: true, nonegate: true, ...BRACKETS };
+    // An ending, as manifests are mostly named by, needs no library to be loaded.
+    const pattern =
+      !dot && /^\*\.[a-z]+$/.test(source)
+        ? new RegExp(String.raw`^(?!\.)(?=.)[^/]*?[.]${source.slice(2)}$`)
+        : picomatch.makeRe(glob, options);
     return { test: (text) => pattern.test(text) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

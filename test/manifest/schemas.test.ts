@@ -3,8 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { SCHEMA_NAMES, schemaOf } from "../../scripts/manifest-schemas.ts";
 import { validatorHeading } from "../../scripts/schema-files.ts";
-import { validate as acceptProject } from "../../src/manifest/schema/generated/accept-project.js";
-import { validate as acceptTarget } from "../../src/manifest/schema/generated/accept-target.js";
+import * as ACCEPT from "../../src/manifest/schema/generated/accept.js";
 import { validate as validatePlan } from "../../src/manifest/schema/generated/plan.js";
 import { validate as validateProject } from "../../src/manifest/schema/generated/project.js";
 import { validate as validateTarget } from "../../src/manifest/schema/generated/target.js";
@@ -38,7 +37,9 @@ describe("what is accepted is what has no findings:", () => {
 
   test.each(files)("%s, with each of its values replaced by others", (name) => {
     const isProject = name === "tasc.yaml";
-    const [accept, validate] = isProject ? [acceptProject, validateProject] : [acceptTarget, validateTarget];
+    const [accept, validate] = isProject
+      ? [ACCEPT.project, validateProject]
+      : [ACCEPT.target, validateTarget];
     const whole = readFast(readFileSync(`${folder}/${name}`, "utf8")) ?? null;
     const all = [whole, ...variantsOf(whole)];
     expect(all.map((value) => accept(value))).toEqual(all.map((value) => validate(value)));

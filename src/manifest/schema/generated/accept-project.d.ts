@@ -1,3 +1,0 @@
-import type { Validate } from "../../shape.ts";
-
-export declare const validate: Validate;

@@ -1,0 +1,2 @@
+export declare const project: (value: unknown) => boolean;
+export declare const target: (value: unknown) => boolean;
