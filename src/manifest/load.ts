@@ -17,7 +17,7 @@ import {
 import { type ProjectFolder, projectFolder } from "./files.ts";
 import { HIDDEN, findManifests } from "./find-manifests.ts";
 import { type EnvironmentVariables, Interpolator, type TextFile, findTemplates } from "./interpolation.ts";
-import * as ACCEPT from "./schema/generated/accept.js";
+import * as accept from "./schema/generated/accept.js";
 import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
@@ -110,13 +110,14 @@ export async function readProject(
   const files = problems.length > 0 ? [] : [PROJECT_FILE];
   for (const file of files) {
     const kind: DocumentKind = file === PROJECT_FILE ? "project" : "target";
+    const accepts = kind === "project" ? accept.project : accept.target;
     const reading = readDocuments(folder, file);
     const read = reading instanceof Promise ? await reading : reading;
     if (texts && read.source !== undefined) sources.set(file, read.source);
     for (const problem of read.problems) problems.push(problem);
     complete &&= read.problems.length === 0;
     for (let document of read.documents) {
-      if (!ACCEPT[kind](document.value)) {
+      if (!accepts(document.value)) {
         // What explains the mistakes in a document's shape is loaded for the first that has any.
         const { explainShape } = await import("./check/shape.ts");
         const checked = explainShape(kind, document);
