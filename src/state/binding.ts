@@ -4,7 +4,7 @@ import { type Binding, type LocatorRecord, isBinding, isLocator } from "../model
 
 /**
  * A binding of which all digests stand in one text. As a document has them, they are ten objects, and those of 100,000
- * test cases are a quarter of what a plan holds. It has the members of a plain one; what it gives of them is made anew.
+ * test cases are a quarter of what a plan holds. It has the members of a plain one; each time it is asked for one, it makes that again.
  */
 class PackedBinding {
   static readonly #known = new Map<string, readonly string[]>();
@@ -68,7 +68,7 @@ export function heldBinding(json: Buffer): unknown {
   if (!isBinding(value)) return value;
   const { id, fields, ...others } = value;
   const names = Object.keys(fields);
-  const digests = Object.values(fields).filter((one) => isText(one) && one.length === DIGEST);
+  const digests = Object.values(fields).flatMap((one) => (isText(one) && one.length === DIGEST ? one : []));
   if (digests.length === names.length && Object.keys(others).length === 0)
     return new PackedBinding(id, names, digests.join(""), locators);
   return tail === "" ? value : parseJson(text);
