@@ -109,7 +109,7 @@ function unreadable(why: keyof typeof UNREADABLE, offset?: number): FaultError {
   return new FaultError({ kind: "unreadable", why, offset });
 }
 
-function tooBig(what: keyof typeof TOO_BIG, limit: number): FaultError {
+export function tooBig(what: keyof typeof TOO_BIG, limit: number): FaultError {
   return new FaultError({ kind: "too-big", what, limit });
 }
 
@@ -168,8 +168,10 @@ function itemEnd(bytes: Uint8Array, from: number, open: { brackets: number }): n
   let depth = open.brackets;
   for (; at < length; at++) {
     const byte = bytes[at] ?? 0;
-    if (isQuote(byte)) at = stringEnd(bytes, at + 1);
-    else if (opens(byte)) {
+    if (byte === QUOTE) {
+      // `stringEnd` in its place: calls of it took a third of the time.
+      for (at++; at < length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+    } else if (opens(byte)) {
       if (++depth > MAX_DEPTH) throw tooBig("depth", MAX_DEPTH);
     } else if (closes(byte)) {
       if (--depth === 0) break;
