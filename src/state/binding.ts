@@ -3,8 +3,8 @@ import { type Guard, isText } from "../model/shape.ts";
 import { type Binding, type LocatorRecord, isBinding, isLocator } from "../model/state.ts";
 
 /**
- * A binding of which all digests stand in one text. As a document has them, they are ten objects, and those of 100,000
- * test cases are a quarter of what a plan holds. It has the members of a plain one; each time it is asked for one, it makes that again.
+ * A binding of which all digests stand in one text: as a document has them, they are ten objects, and those of 100,000
+ * test cases a quarter of what a plan holds. It has the members of a plain one, and makes them when it is asked.
  */
 class PackedBinding {
   static readonly #known = new Map<string, readonly string[]>();
@@ -41,12 +41,11 @@ class PackedBinding {
     if (locators !== "") Object.defineProperty(this, "locators", PackedBinding.#members.locators);
   }
 
-  locator(element: string): unknown {
+  locator(element: string): LocatorRecord | undefined {
     const name = `"${element}":`;
-    const at = this.#locators.indexOf(`${name}{`);
-    return at < 0
-      ? undefined
-      : jsonIn(this.#locators.slice(at + name.length, this.#locators.indexOf("}", at) + 1));
+    const at = this.#locators.lastIndexOf(`${name}{`) + name.length;
+    const found = jsonIn(this.#locators.slice(at, this.#locators.indexOf("}", at) + 1));
+    return at >= name.length && isLocator(found) ? found : undefined;
   }
 }
 
@@ -79,7 +78,5 @@ export const isHeldBinding: Guard<Binding> = (value): value is Binding =>
 
 /** What a binding has of an element's locator. */
 export function locatorOf(binding: Binding | undefined, element: string): LocatorRecord | undefined {
-  if (!(binding instanceof PackedBinding)) return binding?.locators?.[element];
-  const found = binding.locator(element);
-  return isLocator(found) ? found : undefined;
+  return binding instanceof PackedBinding ? binding.locator(element) : binding?.locators?.[element];
 }

@@ -12,14 +12,7 @@ import {
   isRun,
   isRunChange,
 } from "../model/state.ts";
-import {
-  type Clock,
-  type DocumentKey,
-  type Revision,
-  type StoredState,
-  sameService,
-  sideBySide,
-} from "./backend.ts";
+import { type Clock, type DocumentKey, type StoredState, sameService, sideBySide } from "./backend.ts";
 import { FaultError } from "../service/failure.ts";
 import { membersOf, withoutBom } from "../service/json-stream.ts";
 import { heldBinding, isHeldBinding } from "./binding.ts";
@@ -132,11 +125,14 @@ function readMembers(bytes: Buffer): { readonly root: unknown; readonly repeated
   }
 }
 
+interface StoredParts extends Pick<StoredState, "revision"> {
+  readonly document: string | Buffer | undefined;
+  readonly events: readonly StateEvent[] | undefined;
+}
+
 /** What a document, if there is one, and the events on top of it amount to. */
 export function storedState(
-  document: string | Buffer | undefined,
-  revision: Revision,
-  events: readonly StateEvent[] | undefined,
+  { document, revision, events }: StoredParts,
   key: DocumentKey,
   where: string,
 ): StoredState | undefined {
