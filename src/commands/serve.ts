@@ -17,7 +17,6 @@ import {
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** `tasc serve`: runs the local service until it is told to stop. */
 export async function run(options: OptionsOf<"serve">, context: Context): Promise<ExitCode> {
   // Its data holds the passwords that it is given.
   process.umask(0o077);
@@ -62,7 +61,7 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   const json = { url, apiKey, data: dataDir, control };
   // One line, so that whoever waits for the address need not look for the end of an object.
   if (options.format === "json") context.console.event(json);
-  else context.console.show({ json, text: [lines] });
+  else await context.console.show({ json, text: [lines] });
   await stopped;
   await server.close();
   return EXIT.done;

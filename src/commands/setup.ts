@@ -10,7 +10,7 @@ import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
-import { type ExitCode, EXIT, codeOf, failed, invalid } from "../model/error.ts";
+import { EXIT, codeOf, failed, invalid } from "../model/error.ts";
 import { type Json, isObject, parseJson } from "../model/json.ts";
 import { writeJson } from "../render/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
@@ -21,7 +21,7 @@ import ignoreText from "./templates/gitignore.txt?raw";
 import trustText from "./templates/tasc-trust.yaml?raw";
 import projectText from "./templates/tasc.yaml?raw";
 
-/** `tasc init`: writes a project. A file that is there already stays as it is. */
+/** `tasc init`: writes a project. A file that is there already stays as it is, but git is to ignore what is secret. */
 export async function init(options: OptionsOf<"init">, { host, console }: Context): Promise<View> {
   const root = resolve(host.cwd, options.chdir ?? ".");
   const files: readonly (readonly [file: string, text: string, mode?: number])[] = [
@@ -44,13 +44,14 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
   for (const [file, text, mode = 0o666] of files) {
     const path = join(root, file);
     refuseLinks(path, root);
-    if (existsSync(path)) {
+    const isAdded = file === ".gitignore" && textOf(path)?.includes(text) === false;
+    if (existsSync(path) && !isAdded) {
       console.say("warn", `kept   ${file}, which already existed`);
       kept.push(file);
       continue;
     }
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text, { flag: "wx", mode });
+    writeFileSync(path, isAdded ? `\n${text}` : text, { flag: isAdded ? "a" : "wx", mode });
     written.push(file);
   }
   const next = [
@@ -62,11 +63,7 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
 
 const SCHEMAS = { project, target, plan };
 
-/** `tasc schema project|target|plan`: prints a JSON Schema. `--install vscode` puts them where an editor finds them. */
-export async function schema(
-  options: OptionsOf<"schema">,
-  { console, host }: Context,
-): Promise<View | ExitCode> {
+export async function schema(options: OptionsOf<"schema">, { console, host }: Context) {
   const { which, install } = options;
   if ((which === undefined) !== (install !== undefined))
     throw invalid(
@@ -132,10 +129,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/**
- * The settings with our schemas in them, and all that was there before.
- * @throws TascError for a file that cannot be written again without losing something of it
- */
+/** The settings with our schemas in them. @throws TascError for a file that cannot be written again without a loss */
 export function mergeSettings(before: string | undefined, manifests: readonly string[]): string {
   const own = { [`./${SCHEMA_FILES.project}`]: ["tasc.yaml"], [`./${SCHEMA_FILES.target}`]: manifests };
   const keep = (why: string): Error =>

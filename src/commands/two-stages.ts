@@ -78,7 +78,6 @@ export async function diff(options: OptionsOf<"diff">, { host }: Context): Promi
   return { ...view, exitCode: differs && options.detailedExitcode ? EXIT.changes : EXIT.done };
 }
 
-/** Edits the manifests so that one stage resolves what promotion carries as another does. */
 export async function promote(options: OptionsOf<"promote">, { host }: Context): Promise<View> {
   const opened = await openTwoStages(options, host);
   const { from, to, reading, scope } = opened;
@@ -130,10 +129,7 @@ function refusal(refused: readonly Refused[], stage: string): TascError {
   );
 }
 
-/**
- * Asks the newest finished report of each target, in one stage's service, whether the test cases have passed. A report
- * from before the last apply that touched a test case says nothing about it.
- */
+/** Asks the newest finished report of each target, in one stage's service, whether the test cases have passed. */
 function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addresses: readonly Address[]) {
   return withSession({ ...options, stage }, host, async (session) => {
     const { planned } = await survey(session, { only: addresses });

@@ -29,7 +29,6 @@ export interface NewText {
   readonly after: string;
 }
 
-/** A manifest that is edited. */
 export interface EditedText extends NewText {
   readonly before: string;
   /** What makes the new text of the old one, in its order. */

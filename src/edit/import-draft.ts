@@ -48,7 +48,6 @@ export interface TargetDraft {
 
 /** Something live of which nothing is written, and why. */
 export interface Skipped extends Pick<Draft, "kind"> {
-  /** The target's app. */
   readonly app: string;
   readonly id: string;
   readonly name: string | undefined;
@@ -242,10 +241,7 @@ function draftsOf(
   return drafts.toSorted((a, b) => compareText(a.key, b.key));
 }
 
-/**
- * Whether what a manifest declares of a live resource finds it and no other, as the planner matches: of types that the
- * interface does not name nothing is found.
- */
+/** Whether what a manifest declares of a live resource finds it and no other, as the planner matches. */
 function finder(kind: NamedKind, all: readonly LiveResource[]) {
   const nameOf = ({ type, [NAMED_BY[kind]]: name }: LiveResource): string | undefined =>
     kind !== "environment" ? name : type === "DEFAULT" ? type : `${type ?? ""} ${normalUrl(name ?? "")}`;

@@ -33,7 +33,6 @@ export interface PromoteRequest extends ProjectDocuments {
   readonly env: EnvironmentVariables;
   readonly from: StageView;
   readonly to: StageView;
-  /** All stages of the project. */
   readonly stages: readonly string[];
   readonly inScope: (address: Address) => boolean;
 }
@@ -122,7 +121,6 @@ function whyAlone(here: StageView, there: StageView): string {
   return `Only ${here.stage} has it, and promotion neither creates nor removes test cases. Declare it for ${there.stage} as well, or for all stages.`;
 }
 
-/** What is wanted for a field that differs, and the ways to write it. */
 function wishFor(difference: Difference, to: StageView): Wish {
   const { address, field, path, sensitive, written, before: meaning, after: there } = difference;
   const ref: FieldRef = { stage: to.stage, address, field };
@@ -152,10 +150,7 @@ function wishFor(difference: Difference, to: StageView): Wish {
   };
 }
 
-/**
- * Reads the manifests as they are going to be: the diff of what was promoted must be empty, and nothing else changed.
- * @returns what is wrong; nothing where all is well
- */
+/** Reads the manifests as they are going to be: the diff of what was promoted must be empty, and nothing else changed. */
 export async function provePromotion(
   texts: readonly EditedText[],
   { changes, left }: Rewrite,
@@ -181,10 +176,8 @@ export async function provePromotion(
 export type Refused = ReturnType<typeof refusedBy>[number];
 
 /**
- * What a report says against a test case, or why it says nothing; nothing where the test case has passed each time it ran.
- * @param untested why no report could tell anything, by the first reason that holds
- * @param report the newest of the target that has finished, if any
- * @param applied when the last apply that touched the test case began, ISO 8601, where that is known
+ * What the newest finished report of the target says against a test case, or why it says nothing; nothing where the test
+ * case has passed each time it ran. @param applied when the last apply that touched it began, where that is known
  */
 export function refusedBy(
   address: Address,

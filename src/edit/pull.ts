@@ -60,7 +60,6 @@ import {
 } from "./rewrite.ts";
 
 interface PullRequest extends ProjectDocuments {
-  /** All stages of the project. */
   readonly stages: readonly string[];
   readonly planned: Planned;
   /** What was planned from. */
@@ -197,7 +196,6 @@ function left(reason: string): PulledValue {
   return { reason, failed: true };
 }
 
-/** As much of a value as fits into a line. */
 function shortly(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
@@ -277,13 +275,8 @@ function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Json {
 /**
  * Plans once more from the manifests as they are going to be: nothing that was pulled may be left to do, and nothing else
  * may be declared differently in any stage, unless it is said.
- * @returns what is wrong; nothing where all is well
  */
-export async function provePull(
-  texts: readonly EditedText[],
-  { changes }: Rewrite,
-  request: PullRequest,
-): Promise<string | undefined> {
+export async function provePull(texts: readonly EditedText[], { changes }: Rewrite, request: PullRequest) {
   const { folder, options, stages, input } = request;
   const loaded = await loadProject(options, withTexts(folder, texts));
   if (!loaded.ok) {

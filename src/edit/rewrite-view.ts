@@ -4,19 +4,16 @@ import { type SourceText, placesIn } from "../manifest/problem.ts";
 import { EXIT } from "../model/error.ts";
 import { type JsonObject, defined } from "../model/json.ts";
 import { placeText } from "../render/diagnostics.ts";
-import { fieldName } from "../render/fields.ts";
 import { outside } from "../render/redact.ts";
 import { type Line, type Section, type View, faint, strong } from "../render/view.ts";
-import { count } from "../render/words.ts";
+import { count, fieldName } from "../render/words.ts";
 import { type EditedText, makeTexts, writeTexts } from "./edit-files.ts";
 import { patchOf } from "./patch.ts";
 import type { Excluded, NotRewritten, Rewrite } from "./rewrite.ts";
 
-/** How a rewriting of manifests is proved, shown and written. */
 export interface RewriteOptions {
   readonly root: string;
   readonly dryRun: boolean;
-  /** The target documents as they are now. */
   readonly documents: readonly Document[];
   readonly make: (excluded: Excluded) => Rewrite;
   /** What is wrong with the new texts; nothing where all is well. */

@@ -26,7 +26,6 @@ import { groupBy } from "../render/words.ts";
  * works on the values of the documents; `edit-files.ts` makes the edits in the texts.
  */
 
-/** A field of a resource in one stage. */
 export interface FieldRef {
   readonly stage: string;
   readonly address: Address;
@@ -120,33 +119,38 @@ export class Manifests implements ProjectDocuments {
     this.#base = base;
   }
 
-  apply(edits: readonly FileEdit[]): void {
+  /** The same with edits, for looking at what they would do; these manifests stay as they are. */
+  with(edits: readonly FileEdit[]): Manifests {
+    const after = new Manifests(this, this);
     for (const { file, edit } of edits) {
       const { path } = edit;
       const cut = layerDepth(path);
       const place = { file, path: path.slice(0, cut) };
-      const { value = {} } = this.#layerAt(place) ?? { value: this.#writtenAt(place) };
-      const after = editValue(value, [{ ...edit, path: path.slice(cut) }], true);
-      const isFilled = isObject(after) && Object.keys(after).length > 0;
-      this.#edited.set(placeKey(place), { value: isFilled ? after : undefined });
+      const { value = {} } = after.#layerAt(place) ?? { value: this.#writtenAt(place) };
+      const changed = editValue(value, [{ ...edit, path: path.slice(cut) }], true);
+      const isFilled = isObject(changed) && Object.keys(changed).length > 0;
+      after.#edited.set(placeKey(place), { value: isFilled ? changed : undefined });
       const section = SECTIONS.find(({ name }) => name === path[cut - 2]);
       const { target } = this.#documentOf(place)?.value ?? {};
-      const address =
-        section && typeof target === "string"
-          ? addressOf(section.kind, target, String(path[cut - 1]))
-          : undefined;
+      const isOfOne = section !== undefined && typeof target === "string";
+      after.#touched.add(isOfOne ? addressOf(section.kind, target, String(path[cut - 1])) : undefined);
+    }
+    after.edits.push(...edits);
+    return after;
+  }
+
+  /** Makes the edits of a trial of these manifests here. */
+  adopt(trial: Manifests): void {
+    this.edits.push(...trial.edits);
+    for (const [place, layer] of trial.#edited) this.#edited.set(place, layer);
+    for (const address of trial.#touched) {
       this.#touched.add(address);
       if (address === undefined) this.#layers.clear();
       else for (const known of this.#layers.values()) known.delete(address);
     }
-    this.edits.push(...edits);
-  }
-
-  /** The same with edits, for looking at what they would do; these manifests stay as they are. */
-  with(edits: readonly FileEdit[]): Manifests {
-    const after = new Manifests(this, this);
-    after.apply(edits);
-    return after;
+    for (const [stage, known] of trial.#layers)
+      for (const [address, own] of known)
+        cached(this.#layers, stage, () => new Map<Address, readonly Layer[]>()).set(address, own);
   }
 
   /** A field's layers, lowest first; none where the stage does not declare the resource. */
@@ -256,7 +260,6 @@ export class Manifests implements ProjectDocuments {
     return own ?? (this.#base && this.#base.#layerAt(place));
   }
 
-  /** A map of a document as it was read. */
   #writtenAt(place: Origin): JsonObject | undefined {
     const document = this.#documentOf(place);
     const value = document && valueAt(document.value, place.path.slice(document.root.length));
@@ -332,10 +335,7 @@ function slotIn({ kind, file, path }: Omit<Layer, "value">, { field }: FieldRef)
   return { layer: kind, file, path: [...path, ...field.path] };
 }
 
-/**
- * Ways to take a value away: it goes, then also the default below it, then others that take theirs from there get it in
- * their own overrides.
- */
+/** Ways to take a value away: it goes, then also the default below it, then others get what they took from there. */
 export function* removals(now: Manifests, ref: FieldRef, stages: readonly string[]): Generator<Candidate> {
   const top = now.topSlot(ref);
   if (top === undefined) return;
@@ -469,7 +469,6 @@ export function placeAll<G extends Goal>(
       }),
     );
   };
-  /** Takes the first candidate that does no harm. */
   const place = ({ ref, isMet, candidates }: Goal): Slot | undefined => {
     for (const candidate of candidates(manifests)) {
       const { slot, edits: own } = candidate;
@@ -480,7 +479,7 @@ export function placeAll<G extends Goal>(
       const after = manifests.with(own);
       if (!isMet(after.written(ref))) continue;
       if (harmsNobody(after, ref, candidate)) {
-        manifests.apply(own);
+        manifests.adopt(after);
         return slot;
       }
       if (name !== "") refused.add(name);
@@ -566,10 +565,11 @@ export function unsaidChange(
     const target = targetAddress(parseAddress(address)?.target ?? "");
     const { path: only } = ONLY_STAGES;
     const places = [
-      changeKey({ address, path }),
-      ...[address, target].map((one) => changeKey({ address: one, path: only })),
+      { address, path },
+      { address, path: only },
+      { address: target, path: only },
     ];
-    return !places.some((place) => said.has(`${stage} ${place}`));
+    return !places.some((place) => said.has(`${stage} ${changeKey(place)}`));
   });
 }
 

@@ -70,7 +70,6 @@ function factsOf(request: ExplainRequest) {
         ? undefined
         : memoryOf(address, id, { state, fingerprints, secrets: matched?.secrets }),
     change: planned?.plan.changes.find((change) => change.address === address),
-    /** An error must be fixed first. */
     problem: hasError || (planned !== undefined && matched === undefined),
   };
 }
@@ -143,10 +142,7 @@ function foundBy({ resource, matched, id, bound }: Facts): string {
   return `it was ${match.removed}, which was removed outside tasc`;
 }
 
-/** `unknown` where the service was not asked, `problem` where errors keep it from being decided. */
-type Decided = Action | "none" | "problem" | "unknown";
-
-function decision(facts: Facts): readonly [Decided, string] {
+function decision(facts: Facts): readonly [Action | "none" | "problem" | "unknown", string] {
   const { planned, change, problem, resource, state, matched, id, diagnostics } = facts;
   if (planned === undefined) return ["unknown", "The service was not called, so there is no plan for it."];
   if (problem) return ["problem", "An error must be fixed first."];

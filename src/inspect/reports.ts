@@ -214,7 +214,6 @@ function headJson(report: TargetReport) {
   return orNull({ id, target, status, createdAt, updatedAt, browser, breakpoint, executionUrl });
 }
 
-/** What the service did not show is null. */
 function orNull(fields: Readonly<Record<string, string | undefined>>): Readonly<Record<string, Json>> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? null]));
 }
