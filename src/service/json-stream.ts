@@ -197,13 +197,13 @@ export function membersOf<T>(
     return at;
   };
   const members = new Map<string, T>();
-  const open = { brackets: 1 };
+  const open = Uint8Array.of(1);
   let at = nextTo(start);
   if (bytes[at] !== OPEN) throw unreadable("not-json", at);
-  while (open.brackets > 0) {
+  while (open[0] !== 0) {
     const from = nextTo(at + 1);
     at = itemEnd(bytes, from, open);
-    if (at === from && open.brackets + members.size === 0) break;
+    if (at === from && open[0] === 0 && members.size === 0) break;
     const colon = nextTo(stringEnd(bytes, from + 1) + 1);
     const name = jsonIn(bytes.toString("utf8", from, colon));
     if (at >= stop || typeof name !== "string" || bytes[colon] !== COLON) throw unreadable("not-json", from);
