@@ -1,6 +1,6 @@
 import type { Address } from "../model/address.ts";
 import type { Failure } from "../model/events.ts";
-import { type Field, GENERATING_KEYS } from "../model/fields.ts";
+import { type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
@@ -19,6 +19,7 @@ import {
   known,
   failureOf,
   mayContinue,
+  record,
   recordSoon,
   recordsOf,
   sendCall,
@@ -172,8 +173,12 @@ async function patch(
   elements: readonly string[],
 ): Promise<Json | undefined> {
   const { address } = change;
+  const secrets = secretsIn(run, change, call);
+  // From now on they may show, also if the answer is lost.
+  if (secrets.length > 0)
+    await record(run, targetOf(address), [{ type: "wrote", address, fields: {}, secrets }]);
   const answer = await sendCall(run, address, call, elements);
-  const events: StateEvent[] = [...patchEvents(run, change, call, elements, answer)];
+  const events: StateEvent[] = [...patchEvents(run, change, call, elements, answer, secrets)];
   const generates = GENERATING_KEYS.some((key) => Object.hasOwn(call.body, key));
   if (generates) {
     run.generating.add(address);
@@ -200,6 +205,7 @@ function patchEvents(
   call: PlannedCall,
   elements: readonly string[],
   answer: Json | undefined,
+  shown: readonly string[],
 ): readonly StateEvent[] {
   const { fingerprints } = run;
   // What is wanted of a test case that left the manifests.
@@ -218,8 +224,7 @@ function patchEvents(
     // Until the element is read, nothing is known of the selectors that the service makes of the line; the list's form
     // of them is what later plans compare with.
     const record = { line: locatorDigest(fingerprints, element, line), selectors: NOT_READ_YET };
-    const secret = line instanceof Secret ? ({ secret: true } as const) : {};
-    return [{ type: "located", address, locators: { [element]: record }, ...secret }];
+    return [{ type: "located", address, locators: { [element]: record } }];
   }
   const isCarried = ({ update = "" }: Field) => Object.hasOwn(call.body, update);
   const records = recordsOf(fingerprints, resource, id, isCarried);
@@ -227,10 +232,15 @@ function patchEvents(
   const folderId = isObject(answer) ? answer["folderId"] : undefined;
   const learnt: readonly StateEvent[] =
     name !== undefined && typeof folderId === "string" ? [{ type: "folder", name, id: folderId }] : [];
-  // What is kept of elements that had a secret goes back hidden, and is one still.
-  const kept = hasSecret(call.body["elements"]) ? ["elements"] : [];
-  const secrets = withSecrets([...new Set([...(records.secrets ?? []), ...kept])]);
+  const secrets = withSecrets([...new Set([...(records.secrets ?? []), ...shown])]);
   return [{ type: "wrote", address, ...records, ...secrets }, ...learnt];
+}
+
+/** Fields that the service shows and a call writes a secret to: also one that it keeps of elements, or makes of a line. */
+function secretsIn({ resources }: Run, { address }: Change, { body }: PlannedCall): readonly string[] {
+  if (body["locatorLine"] instanceof Secret) return ["elements"];
+  const rows = fieldsOf(resources.get(address)?.kind ?? "testCase");
+  return rows.flatMap(({ name, read, update = "" }) => (read && hasSecret(body[update]) ? [name] : []));
 }
 
 function hasSecret(value: BodyValue | undefined): boolean {

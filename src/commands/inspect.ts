@@ -219,7 +219,7 @@ export async function notifications(
   if (!follow) return reports.notificationsView(await readNew(), addressOf);
   for (;;) {
     const fresh = await readNew();
-    if (fresh.length > 0) console.show(reports.laterView(fresh, addressOf));
+    if (fresh.length > 0) await console.show(reports.laterView(fresh, addressOf));
     await delay(interval);
   }
 }

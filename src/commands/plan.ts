@@ -96,7 +96,7 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
       of.stage,
       "value" in of ? planLine(of.value.reviewed.plan.summary) : of.failure.message,
     ]);
-    console.show({ json: null, text: [[{ headings: ["stage", "plan"], rows }]] });
+    await console.show({ json: null, text: [[{ headings: ["stage", "plan"], rows }]] });
     for (const of of all)
       if ("value" in of) {
         console.data(`\nStage ${of.stage}\n\n`);

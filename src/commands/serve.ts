@@ -61,7 +61,7 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   const json = { url, apiKey, data: dataDir, control };
   // One line, so that whoever waits for the address need not look for the end of an object.
   if (options.format === "json") context.console.event(json);
-  else context.console.show({ json, text: [lines] });
+  else await context.console.show({ json, text: [lines] });
   await stopped;
   await server.close();
   return EXIT.done;

@@ -21,6 +21,7 @@ import ignoreText from "./templates/gitignore.txt?raw";
 import trustText from "./templates/tasc-trust.yaml?raw";
 import projectText from "./templates/tasc.yaml?raw";
 
+/** `tasc init`: writes a project. A file that is there already stays as it is, but git is to ignore what is secret. */
 export async function init(options: OptionsOf<"init">, { host, console }: Context): Promise<View> {
   const root = resolve(host.cwd, options.chdir ?? ".");
   const files: readonly (readonly [file: string, text: string, mode?: number])[] = [
@@ -43,13 +44,14 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
   for (const [file, text, mode = 0o666] of files) {
     const path = join(root, file);
     refuseLinks(path, root);
-    if (existsSync(path)) {
+    const isAdded = file === ".gitignore" && textOf(path)?.includes(text) === false;
+    if (existsSync(path) && !isAdded) {
       console.say("warn", `kept   ${file}, which already existed`);
       kept.push(file);
       continue;
     }
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text, { flag: "wx", mode });
+    writeFileSync(path, isAdded ? `\n${text}` : text, { flag: isAdded ? "a" : "wx", mode });
     written.push(file);
   }
   const next = [

@@ -128,11 +128,8 @@ const EVENTS = {
   /** A field's record; it replaces what was recorded for that field, in all its parts. */
   wrote: { address, fields: isFields, secrets },
   forgot: { address, fields: isTexts },
-  /**
-   * Adds locators to those recorded; with `elements`, the ids of all elements there are, others go. `secret`: a line
-   * carries one.
-   */
-  located: { address, locators: isLocators, elements: maybe(isTexts), secret: maybe(oneOf(true)) },
+  /** Adds locators to those recorded; with `elements`, the ids of all elements there are, others go. */
+  located: { address, locators: isLocators, elements: maybe(isTexts) },
   /** Forgets the binding and the batch record, but no intent: only what became of it settles that. */
   unbound: { address },
   /** Carries all that is known of `from` over to `to`, in place of what was known of `to`. */

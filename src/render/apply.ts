@@ -2,10 +2,9 @@ import { type Address, compareAddresses } from "../model/address.ts";
 import type { ApplyEvent, ClientEvent, Failed, Outcome, SkipReason } from "../model/events.ts";
 import type { Action } from "../model/plan.ts";
 import { linesOf, safeLine, withoutWorkflowCommands } from "./escape.ts";
-import { fieldName } from "./fields.ts";
 import { type Style, sectionsText, wrap } from "./style.ts";
 import type { PlanTextOptions } from "./text.ts";
-import { SIGNS, actionsIn, clockText, count, durationText, joinParts } from "./words.ts";
+import { SIGNS, actionsIn, clockText, count, durationText, fieldName, joinParts } from "./words.ts";
 
 type ReportOptions = Pick<PlanTextOptions, "style" | "width" | "screen" | "verbose">;
 

@@ -278,7 +278,7 @@ const MOST = 2000;
 
 /** A field as a diff: what goes, what comes; long text line by line. */
 function diffLines(field: FieldView, action: Action): readonly string[] {
-  const name = show.fieldName(field.path);
+  const name = words.fieldName(field.path);
   if (field.sensitive) return [`! ${name}: ${SENSITIVE}`];
   const texts = show.longTexts(field);
   if (texts !== undefined) return [`  ${name}:`, ...show.excerpts(show.lineDiff(...texts)).map(excerptLine)];

@@ -262,7 +262,7 @@ export function fieldLines(field: FieldView, action: Action, options: FieldOptio
   const { style, width, verbose } = options;
   const harmful = show.isHarmful(field, action);
   const meant = show.changeMeaning(field).map((text) => `: ${harmful ? style("error", text) : text}`);
-  const name = show.fieldName(field.path) + meant.join("");
+  const name = words.fieldName(field.path) + meant.join("");
   const suffix = field.who === undefined ? "" : `  ${style("faint", field.who)}`;
   if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];
   const block = blockLines(field, options);

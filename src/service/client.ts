@@ -37,11 +37,6 @@ interface Call<T> {
   readonly reader: () => AnswerReader<T>;
 }
 
-export interface Done<T> {
-  readonly value: T;
-  readonly attempts: number;
-}
-
 /**
  * Asked right before every send and resend, reads included, after all waiting for a turn and for a delay. What it looks
  * up holds for PERMISSION_LASTS: where it then takes longer until a connection stands, it is asked again. It refuses by
@@ -146,7 +141,7 @@ export function createClient(options: ClientOptions) {
   };
 
   let count = 0;
-  const make = async <T>(call: Call<T>): Promise<Done<T>> => {
+  const make = async <T>(call: Call<T>): Promise<T> => {
     const { method } = call;
     const path = pathOf(call.path);
     let attempt = 0;
@@ -176,7 +171,7 @@ export function createClient(options: ClientOptions) {
           limiter.slowDown(delay, era);
           onEvent({ kind: "slowed", pause: delay, concurrency: limiter.concurrency });
         } else limiter.sent(result.ok);
-        if (result.ok) return { value: result.value, attempts: attempt };
+        if (result.ok) return result.value;
         const actedNow = mayHaveActed(method, result.failure, began);
         if (actedNow === "maybe") acted = actedNow;
         if (attempt > retries || !mayRetry(method, result.failure, actedNow)) throw failed(result.failure);
@@ -191,8 +186,8 @@ export function createClient(options: ClientOptions) {
     }
   };
 
-  const get = async <T>(inner: readonly string[], reader: () => AnswerReader<T>, query = ""): Promise<T> =>
-    (await make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader })).value;
+  const get = <T>(inner: readonly string[], reader: () => AnswerReader<T>, query = ""): Promise<T> =>
+    make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader });
   const read = <T>(inner: readonly string[], reader: (answer: Json) => T, query?: string): Promise<T> =>
     get(inner, () => shapedAnswer(reader), query);
   const listReports = (targetId: string, key?: Json): Promise<answers.ReportPage> => {
@@ -205,8 +200,8 @@ export function createClient(options: ClientOptions) {
     /** In the service's order; the answer is never held whole. @param keep what to hold on to of each test case */
     listTestCases: <T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> =>
       get([targetId, "test-cases"], () => streamedList((item, at) => keep(answers.readTestCase(item, at)))),
-    /** The value is undefined for an answer that is empty, and for one to a PATCH that cannot be read. */
-    send: ({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> =>
+    /** Gives undefined for an answer that is empty, and for one to a PATCH that cannot be read. */
+    send: ({ method, path, body }: WriteCall): Promise<Json | undefined> =>
       make({
         method,
         path,

@@ -149,8 +149,7 @@ function locate(binding: Binding, event: EventOf<"located">): Binding {
   const all = { ...before, ...event.locators };
   const known = event.elements && new Set(event.elements);
   const locators = known === undefined ? all : keep(all, (id) => known.has(id));
-  const shown = event.secret === true ? withSecrets(rest, { fields: {}, secrets: ["elements"] }) : rest;
-  return Object.keys(locators).length > 0 ? { ...shown, locators } : shown;
+  return Object.keys(locators).length > 0 ? { ...rest, locators } : rest;
 }
 
 function plannedChanges(changes: EventOf<"began">["changes"]): ReadonlyMap<Address, RunChange> {

@@ -265,30 +265,20 @@ function fit(
   paths: StatePaths,
 ) {
   const revision = revisionOf(document);
-  // The bytes are let go before the text is parsed: of a large target both would take as much as all else.
-  const text = document && textOf(document, paths.document);
   const journal = journalBytes && parseJournal(journalBytes, key, paths.journal);
   const isPending = journal !== undefined && !journal.folded.includes(revision);
   if (isPending && journal.base !== revision)
     throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
   // A journal is absent if not even its first line was finished; pending events are yet to be folded in.
-  return { text, revision, journal, isPending };
+  return { document, revision, journal, isPending };
 }
 
 /** The two files of a document as they were at one moment, and how they belong together. */
 type StoredFiles = ReturnType<typeof fit>;
 
 export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
-  const { text, revision, journal, isPending } = files;
-  return storedState(text, revision, isPending ? journal?.events : undefined, key, where);
-}
-
-function textOf(document: Buffer, where: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(document);
-  } catch {
-    throw new StateFailure({ kind: "corrupt", where, reason: "it is not UTF-8 text" });
-  }
+  const { document, revision, journal, isPending } = files;
+  return storedState(document, revision, isPending ? journal?.events : undefined, key, where);
 }
 
 type StatePaths = Readonly<ReturnType<typeof pathsOf>>;

@@ -1,4 +1,5 @@
 // Streams, formats, help, and what every command has in common.
+import { execFileSync } from "node:child_process";
 import { open, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { expectNoStack, scene } from "./support/cli.ts";
@@ -177,6 +178,18 @@ describe.concurrent("schema and init", () => {
       });
     },
   );
+
+  test("init adds what git is to ignore to the .gitignore of a repository", async () => {
+    await scene({}, async ({ project }) => {
+      await project.remove("tasc.yaml");
+      await project.write({ ".gitignore": "node_modules" });
+      execFileSync("git", ["init", "--quiet"], { cwd: project.dir });
+      expect((await project.run(["init"])).code).toBe(0);
+      const ignored = ["node_modules", "fingerprint.key", ".env", ".tasc/service/api-key", "plan.json"];
+      const git = execFileSync("git", ["check-ignore", ...ignored], { cwd: project.dir, encoding: "utf8" });
+      expect(git.trim().split("\n")).toEqual(ignored);
+    });
+  });
 
   test("init writes a project that validates, with the editors' modeline, and overwrites nothing", async () => {
     await scene({}, async ({ project }) => {

@@ -418,6 +418,27 @@ test.for([
   });
 });
 
+test("nor what a write has left whose answer was lost", async () => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    const manifest = (text: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, entryPointUrlPath: "/${text}" } }\n`;
+    await project.write({ "targets/shop.yaml": manifest("${secret:PROMPT_CODE}") });
+    service.fail({ on: { method: "PATCH" }, phase: "after", answer: { kind: "reset" } });
+    service.fail({ on: {}, nth: 4, times: 100, phase: "before", answer: answer(400) });
+    expect((await project.run(["apply", "--auto-approve", "--retries", "0"], ENV)).code).toBe(1);
+    expect(service.target("Web Shop").cases[0]?.entryPointUrlPath).toContain(PROMPT_CODE);
+    service.clearFaults();
+    await project.write({ "targets/shop.yaml": manifest("plain") });
+    for (const command of ["plan", "snapshot", "pull"]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const ran = await project.run([command]);
+      expect(ran.stderr).not.toContain("Error:");
+      expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
+    }
+  });
+});
+
 test("nor a snapshot what is secret of another stage's target in the same account", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
