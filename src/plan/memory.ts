@@ -5,7 +5,15 @@ import { DELETED, type Field, type Shape, fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, defined, sameJson, isArray } from "../model/json.ts";
 import type { Live, LiveResource } from "../model/live.ts";
 import type { ChangedBy } from "../model/plan.ts";
-import type { Binding, FieldRecord, Fingerprint, Intent, State, StateEvent } from "../model/state.ts";
+import {
+  type Binding,
+  type FieldRecord,
+  type Fingerprint,
+  type Intent,
+  type State,
+  type StateEvent,
+  secretFieldsOf,
+} from "../model/state.ts";
 import { type Value, isUnknown, isSensitive, isValueObject, reveal } from "../model/value.ts";
 import { type Fingerprinter, normalise, orderedParts } from "./input.ts";
 import { type NamedKind, type Names, levelName, liveNames, namesOf } from "./match.ts";
@@ -93,12 +101,6 @@ export function withoutWriteOnly(shape: Shape, value: Value): Value {
 /** The record of a plain value as a whole; also of a live one, to compare it with what was last applied. */
 function wholeRecord(fingerprints: Fingerprinter, id: string, field: Field, value: Json): Fingerprint {
   return fingerprints.of(`${id}/${field.name}`, normalise(field.compare, value));
-}
-
-/** Fields that were last written with a secret, and elements that the service made from such a prompt: they may quote it. */
-function secretFieldsOf({ secrets = [], fields }: Omit<Binding, "id">): readonly string[] {
-  const areMade = secrets.includes("discovery.prompt") && fields["elements"] === undefined;
-  return areMade ? [...secrets, "elements"] : secrets;
 }
 
 /** By id of a live resource: the fields whose live values may still show a secret that no manifest has any more. */

@@ -465,6 +465,28 @@ test.for([
   });
 });
 
+test.for(["apply", "service"])(
+  "nor elements made of a prompt that the %s has written without it",
+  async (who) => {
+    await scene({}, async ({ project, service }) => {
+      const { login } = seed(service);
+      const manifest = (text: string) =>
+        `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, discovery: { prompt: "Use ${text}" } } }\n`;
+      await project.write({ "targets/shop.yaml": manifest("${secret:PROMPT_CODE}") });
+      expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+      const interaction = { id: service.id(), action: "FILL", calledWith: PROMPT_CODE };
+      login.elements = [service.element({ interaction })];
+      if (who === "service") login.prompt = "Use the account";
+      await project.write({ "targets/shop.yaml": manifest("the account") });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      expect(login.prompt).toBe("Use the account");
+      const ran = await project.run(["snapshot"]);
+      expect(ran.stdout).toContain("Use the account");
+      expect(ran.stdout).not.toContain(PROMPT_CODE);
+    });
+  },
+);
+
 test("nor a snapshot what is secret of another stage's target in the same account", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
