@@ -26,13 +26,33 @@ const withoutProcesses = {
   load: (id) => (id === NO_PROCESSES ? "module.exports = {};" : undefined),
 };
 
+// Most projects have no glob that needs it.
+const PICOMATCH = "./picomatch.cjs";
+const picomatchWhenAsked = {
+  name: "picomatch-when-asked",
+  resolveId: (source) => (source === PICOMATCH ? { id: source, external: "absolute" } : undefined),
+  transform: {
+    filter: { id: /\/model\/glob\.ts$/ },
+    handler: (code) =>
+      code.replace(
+        'import picomatch from "picomatch";',
+        `const picomatch = { makeRe: (...given) => require("${PICOMATCH}").makeRe(...given) };`,
+      ),
+  },
+};
+
 const build = await rolldown({
   cwd: root,
-  input: { tasc: "src/cli/main.ts", library: "src/index.ts", help: "scripts/help.ts" },
+  input: {
+    tasc: "src/cli/main.ts",
+    library: "src/index.ts",
+    picomatch: "picomatch",
+    help: "scripts/help.ts",
+  },
   platform: "node",
   // Only `tasc serve` on Node 20 loads it, where its user installed it.
   external: ["libsql"],
-  plugins: [withoutProcesses, withTexts],
+  plugins: [withoutProcesses, picomatchWhenAsked, withTexts],
   transform: { define: { __TASC_VERSION__: JSON.stringify(version) } },
   onLog: (level, log, report) => report(log.code === "UNRESOLVED_IMPORT" ? "error" : level, log),
 });
@@ -47,8 +67,21 @@ try {
   const { output } = await build.write({
     dir: fresh,
     format: "cjs",
-    entryFileNames: "[name].cjs",
+    entryFileNames: ({ name }) => (name === "picomatch" ? `chunks/${name}.cjs` : `${name}.cjs`),
     chunkFileNames: "chunks/[name]-[hash].cjs",
+    codeSplitting: {
+      // What the command line is read with, what is said with, and what manifests are read with: a file for each part of
+      // that costs more than what is not needed in it.
+      groups: [
+        {
+          name: "base",
+          test: /src\/(commands\/options|model\/settings|render\/(formats|terminal))\.ts$/,
+          priority: 3,
+        },
+        { name: "context", test: /src\/(commands\/context|model\/fields|render\/words)\.ts$/, priority: 2 },
+        { name: "project", test: /src\/app\/project\.ts$/, priority: 1 },
+      ],
+    },
     banner: (chunk) => (chunk.name === "tasc" && chunk.isEntry ? "#!/usr/bin/env node" : ""),
     minify: true,
     comments: { legal: false },

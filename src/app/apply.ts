@@ -114,10 +114,8 @@ export async function applyProject(
   return { ...applied, exitCode: applied.exitCode === EXIT.done ? EXIT.failed : applied.exitCode };
 }
 
-function errorCodes({ plan, extras: { diagnostics = [] } }: SavedPlan): readonly (string | undefined)[] {
-  return plan.diagnostics.flatMap(({ severity }, at) =>
-    severity === "error" ? [diagnostics[at]?.code] : [],
-  );
+function errorCodes({ plan, extras: { diagnostics: known = [] } }: SavedPlan) {
+  return plan.diagnostics.flatMap(({ severity }, at) => (severity === "error" ? [known[at]?.code] : []));
 }
 
 /** Milliseconds after which a service is no longer at work on a call whose caller is gone; or lists what it made. */

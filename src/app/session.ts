@@ -10,7 +10,7 @@ import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { warning } from "../model/diagnostic.ts";
 import { type ReadSource, invalid } from "../model/error.ts";
 import { defined, jsonIn } from "../model/json.ts";
-import { type LiveTarget, sideBySide } from "../model/live.ts";
+import { type LiveTarget, type Reader, sideBySide } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
@@ -102,6 +102,7 @@ export class Session {
   readonly #insecure: boolean;
   #states: Promise<{ readonly backend: Backend; readonly world: StateRuntime }> | undefined;
   #remembered: Promise<Remembered> | undefined;
+  #derived: Promise<void> | undefined;
   #client: Client | undefined;
   #locked: readonly StateSession[] = [];
   #bucket: string | undefined;
@@ -177,9 +178,14 @@ export class Session {
 
   async refresh(request: PlanRequest, remembered?: Remembered): Promise<Refreshed> {
     const { baseUrl } = this.settings;
-    return refresh(this.client(), {
+    const known = remembered ?? (await this.remembered());
+    const client = this.client();
+    // The key is derived while the first answer is on its way.
+    const listTargets = async () => (await Promise.all([client.listTargets(), this.#derived]))[0];
+    const reader: Reader = { ...client, listTargets };
+    return refresh(reader, {
       ...request,
-      ...(remembered ?? (await this.remembered())),
+      ...known,
       fingerprints: this.fingerprints,
       baseUrl,
       disableRemoved: this.disableRemoved,
@@ -258,14 +264,13 @@ export class Session {
   async #readRemembered(): Promise<Remembered> {
     const { desired, settings } = this.project;
     const key = this.#fingerprintKey;
-    const derived = key && deriveKeys(key, settings.stage);
+    this.#derived = key && deriveKeys(key, settings.stage);
     const declared = desired.targets.map(({ key }) => key);
     const { backend } = await this.states();
     const states = await this.readStates(declared);
     const listed = await backend.list(settings.stage);
     const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
     if (states.size + strays.size === 0) await this.#warnOfOldState();
-    await derived;
     return withRemovedTargets({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
   }
 

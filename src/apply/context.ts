@@ -5,7 +5,7 @@ import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import { type Json, isArray } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
-import type { FieldRecord, Intent, RunRecord, State, StateEvent } from "../model/state.ts";
+import type { FieldRecord, Intent, RunRecord, StateEvent } from "../model/state.ts";
 import { IdOf, Secret, Unknown, type Value, isUnknown, reveal } from "../model/value.ts";
 import { type Fingerprinter, type PlanInput, targetOf } from "../plan/input.ts";
 import { recordField, secretsAmong } from "../plan/memory.ts";
@@ -13,15 +13,10 @@ import { type Planned, makePlan } from "../plan/plan.ts";
 import type { Client } from "../service/client.ts";
 import { ServiceError, describeFailure, isOutOfReach } from "../service/failure.ts";
 import { StateFailure, explainProblem } from "../state/problem.ts";
+import type { Session } from "../state/session.ts";
 
 /** The state of one target while its lock is held. */
-export interface StateSession {
-  readonly state: State;
-  /** Resolves when the events are durable; those that need not be `lasting` a power cut may take. */
-  record(events: readonly StateEvent[], lasting?: boolean): Promise<void>;
-  /** Aborted, with a StateFailure, once nothing can be saved any more: nothing may be sent then. */
-  readonly lost?: AbortSignal;
-}
+export type StateSession = Pick<Session, "state" | "record"> & Partial<Pick<Session, "lost">>;
 
 /** What an apply works with; all of the outside world is in here. */
 export interface ApplyContext {
@@ -307,7 +302,7 @@ export async function sendCall(
   run.calls[method]++;
   run.dirty.add(target);
   run.touched.add(target);
-  return (await run.service.send(sent)).value;
+  return run.service.send(sent);
 }
 
 /** A segment of a path, with the id that has become known by then. */

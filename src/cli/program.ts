@@ -37,7 +37,9 @@ export function readCommandLine(
       getErrHasColors: () => false,
     });
   addOptions(program, Object.values(GLOBAL));
-  for (const spec of COMMANDS)
+  // Whoever begins with a command's name has no use for the others.
+  const named = COMMANDS.filter(({ name }) => name === argv[0]);
+  for (const spec of named.length > 0 ? named : COMMANDS)
     addCommand(program, spec, argv, (chosen) => {
       request = chosen;
     });

@@ -20,7 +20,6 @@ import { type Console, type Context, fitHeapTo, optimiseLate } from "./context.t
 import { printReview } from "./plan.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** `tasc apply`: plans, asks, and makes the service what the manifests say. */
 export async function run(options: OptionsOf<"apply">, context: Context): Promise<ExitCode> {
   const { console } = context;
   const { file, autoApprove, verbose } = options;

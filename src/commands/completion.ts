@@ -6,21 +6,14 @@ import bash from "./templates/tasc.bash?raw";
 import fish from "./templates/tasc.fish?raw";
 import zsh from "./templates/tasc.zsh?raw";
 
-/** `tasc commands`: the table of commands, for programs that call them. */
 export async function commands(): Promise<View> {
-  const all = COMMANDS.flatMap((spec) => withChildren(spec, ""));
+  const all = COMMANDS.flatMap(({ commands: inner, ...spec }) =>
+    inner === undefined ? [spec] : inner.map((one) => ({ ...one, name: `${spec.name} ${one.name}` })),
+  );
   const headings = ["command", "what it does"];
   const rows = all.map(({ name, summary }) => [name, summary]);
   const json = { options: Object.values(GLOBAL).map(optionJson), commands: all.map(commandJson) };
   return { json, text: [[{ headings, rows }]] };
-}
-
-function withChildren(spec: CommandSpec, above: string): readonly CommandSpec[] {
-  const { commands } = spec;
-  const name = `${above}${spec.name}`;
-  return commands === undefined
-    ? [{ ...spec, name }]
-    : commands.flatMap((one) => withChildren(one, `${name} `));
 }
 
 function commandJson({ name, summary, args = [], options = [], examples }: CommandSpec): ViewJson {
@@ -42,7 +35,6 @@ function optionJson({ flags, description, choices, repeatable }: OptionSpec): Vi
   return { flags, description, choices, repeatable: repeatable ?? false };
 }
 
-/** `tasc completion bash|zsh|fish`: prints a script for the shell. */
 export async function completion({ shell }: OptionsOf<"completion">): Promise<View> {
   return { json: { shell, script: SCRIPTS[shell] }, text: [[{ lines: SCRIPTS[shell] }]] };
 }

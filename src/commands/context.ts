@@ -13,7 +13,7 @@ import { diagnosticView, writeJson } from "../render/json.ts";
 import { type Redactor, createRedactor, redactDiagnostic } from "../render/redact.ts";
 import { COLOURED, PLAIN, type Style } from "../render/style.ts";
 import { Writer, terminalOf } from "../render/terminal.ts";
-import { type View, show } from "../render/view.ts";
+import type { View } from "../render/view.ts";
 
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
 export interface ProcessContext extends Omit<Host, "warn" | "say" | "ask" | "heard" | "signal"> {
@@ -95,7 +95,8 @@ export class Console {
     if (document !== undefined) this.document(document);
   }
 
-  show(view: View, format = "text"): void {
+  async show(view: View, format = "text"): Promise<void> {
+    const { show } = await import("../render/view.ts");
     const text = show(view, format, {
       redactor: this.redactor,
       style: this.style.stdout,
@@ -110,7 +111,6 @@ export class Console {
     if (LEVELS.indexOf(level) <= LEVELS.indexOf(this.level)) this.writer.note(`${text}\n`);
   }
 
-  /** Errors and warnings, each with the line that it is about. */
   diagnostics(diagnostics: readonly Diagnostic[], source: ReadSource = () => undefined): void {
     this.said.push(...diagnostics);
     const options = { style: this.style.stderr, width: this.columns, source };

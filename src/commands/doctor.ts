@@ -44,8 +44,8 @@ function failedBy(name: CheckName, error: unknown): Check {
  * Checks everything that a plan and an apply need, and says what to do. It removes stale locks, and changes nothing else.
  */
 export async function doctor(options: OptionsOf<"doctor">, { host }: Context): Promise<View> {
-  const versions = { tasc: host.version, node: process.versions.node, platform: `${platform()} ${arch()}` };
-  const found = [...(await checkProject(options, host)), checkVersion(versions)];
+  const version = checkVersion(host.version, process.versions.node, `${platform()} ${arch()}`);
+  const found = [...(await checkProject(options, host)), version];
   let cause: CheckName = "config";
   const all = CHECKS.map((name) => {
     // The last check that failed kept it from being made.
@@ -132,10 +132,7 @@ function checkConfig({ project }: Session, allowMissingSecrets: boolean): Check 
 }
 
 /** The checks `key`, `service` and `clock`: one call answers them all. */
-async function checkService(
-  session: Session,
-  lastAnswer: () => Answer | undefined,
-): Promise<readonly Check[]> {
+async function checkService(session: Session, lastAnswer: () => Answer | undefined) {
   const { baseUrl, apiKey } = session.settings;
   if (apiKey === undefined) return [missingKey(session)];
   const untried = check("key", "skipped", "set, but not tried, since service failed");
@@ -178,7 +175,7 @@ const KEY_EXAMPLE = 'service: { apiKey: "${secret:TASC_API_KEY}" }';
 function clockOf(answer: Answer | undefined): readonly Check[] {
   if (answer?.status === undefined) return [];
   const service = parseHttpDate((answer.date ?? "").trim());
-  if (service !== undefined) return [checkClock({ service, local: answer.local })];
+  if (service !== undefined) return [checkClock(answer.local - service)];
   return [check("clock", "skipped", "not checked, since the service does not send the time")];
 }
 
@@ -252,9 +249,8 @@ function keysOf({ desired }: Session): readonly string[] {
 /** Milliseconds. An HTTP date knows whole seconds, and an answer takes a while. */
 const TOLERANCE = 30_000;
 
-/** @param service its time as it answered, and what this machine's was when the answer was there */
-export function checkClock({ service, local }: { service: number; local: number }): Check {
-  const difference = local - service;
+/** @param difference by how much this machine is ahead of the service, in milliseconds */
+export function checkClock(difference: number): Check {
   if (Math.abs(difference) <= TOLERANCE) return check("clock", "ok", "this machine and the service agree");
   const seconds = Math.abs(difference) / 1000;
   const minutes = Math.round(seconds / 60);
@@ -278,7 +274,6 @@ const MARKS = {
 const NAME_WIDTH = 9;
 const INDENT = 2 + NAME_WIDTH + 6;
 
-/** The checks, one a line, with what to do below those that need it, and a line that sums them up. */
 function checksView(checks: readonly Check[]): View {
   const amount = (status: CheckStatus): number => checks.filter((one) => one.status === status).length;
   const [failed, warned, skipped] = [amount("fail"), amount("warn"), amount("skipped")];
@@ -305,12 +300,8 @@ function checkBlocks({ name, status, summary, detail }: Check): readonly Block[]
 
 export const LEAST_NODE = "20.19";
 
-/** @param node without a `v` @param platform operating system and processor */
-export function checkVersion({
-  tasc,
-  node,
-  platform: system,
-}: Readonly<Record<"tasc" | "node" | "platform", string>>): Check {
+/** @param node without a `v` @param system operating system and processor */
+export function checkVersion(tasc: string, node: string, system: string): Check {
   const summary = `tasc ${tasc} on Node ${node}, ${system}`;
   if (node.localeCompare(LEAST_NODE, "en", { numeric: true }) >= 0) return check("version", "ok", summary);
   return check("version", "fail", summary, `tasc needs Node ${LEAST_NODE} or later. Install a current one.`);

@@ -18,7 +18,6 @@ import type { Session } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** Puts the keys of all manifests in their usual order, and changes nothing else of them. */
 export async function fmt(options: OptionsOf<"fmt">, { host }: Context): Promise<View> {
   const { root, reading } = await readFolder(options, host);
   const { project, documents, problems } = reading;
@@ -39,7 +38,6 @@ export async function fmt(options: OptionsOf<"fmt">, { host }: Context): Promise
   };
 }
 
-/** Writes a commented skeleton of a resource into the right file. */
 export async function addNew(options: OptionsOf<"new">, { host }: Context): Promise<View> {
   const { kind, address } = options;
   const prefix = `${kind}.`;
@@ -65,7 +63,6 @@ export async function addNew(options: OptionsOf<"new">, { host }: Context): Prom
   };
 }
 
-/** Writes live values into the manifests, where they declare something else. */
 export async function pull(session: Session, options: OptionsOf<"pull">): Promise<View> {
   const fields = namedFields(options.fields);
   const { planned, input } = await survey(session, options);
@@ -74,20 +71,15 @@ export async function pull(session: Session, options: OptionsOf<"pull">): Promis
   const found = await locate(planned.plan.diagnostics, project.sources);
   const problems = found.filter(({ severity }) => severity === "error");
   host.warn([...project.diagnostics, ...problems], session.source);
+  const { allowMissingSecrets } = options;
   const request = {
     ...project,
-    stage,
     stages,
     planned,
+    input,
     fields,
     inScope: scopeTest(input.scope),
     holdsSecret: (value: Json) => !sameJson(redactor.json(value), value),
-  };
-  const { allowMissingSecrets } = options;
-  const proof = {
-    ...project,
-    stages,
-    input,
     folder: projectFolder(root, env["TASC_TRUST"]),
     options: { root, env, stage, allowMissingSecrets, needsApiKey: true },
   };
@@ -96,7 +88,7 @@ export async function pull(session: Session, options: OptionsOf<"pull">): Promis
     dryRun: options.dryRun,
     documents: project.documents,
     make: (excluded) => pullValues(request, excluded),
-    prove: (texts, rewrite) => provePull(texts, rewrite, proof),
+    prove: (texts, rewrite) => provePull(texts, rewrite, request),
     head: { stage, baseUrl },
     title: `Stage ${stage} at ${baseUrl}`,
     nothing: "Nothing to pull: the manifests match the service.",

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { withTexts, writeTexts } from "../edit/edit-files.ts";
 import { type Folder, foldersWith } from "../edit/import-draft.ts";
 import type { ImportSources } from "../edit/import-known.ts";
-import { type Pairs, pairTargets } from "../edit/import-merge.ts";
+import { pairTargets } from "../edit/import-merge.ts";
 import { type Prepared, prepare } from "../edit/import.ts";
 import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/problem.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
-import { compareText, isAddress } from "../model/address.ts";
+import { type Address, compareText, isAddress } from "../model/address.ts";
 import { fault } from "../model/diagnostic.ts";
 import { failed, invalid, refuseAll } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
@@ -61,11 +61,7 @@ export async function importTargets(session: Session, options: OptionsOf<"import
   return dryRun && options.format !== "json" ? { ...view, format: "preview" } : view;
 }
 
-async function readSources(
-  session: Session,
-  folder: ProjectFolder,
-  wanted: readonly string[],
-): Promise<ImportSources> {
+async function readSources(session: Session, folder: ProjectFolder, wanted: readonly string[]) {
   const { settings, env } = session;
   const reading = { ...(await readProject(folder)), project: session.project.project };
   const resolve = { env, stage: settings.stage };
@@ -94,8 +90,8 @@ async function readSources(
       live: { targets, testCases },
       fingerprints: session.fingerprints,
       scope: EVERYTHING,
-      run: new Set(),
-      rediscover: new Set(),
+      run: new Set<Address>(),
+      rediscover: new Set<Address>(),
       baseUrl: settings.baseUrl,
       disableRemoved: session.disableRemoved,
     },
@@ -119,11 +115,7 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
 }
 
 /** Which declared target each live one is in this stage; what is unclear is asked, or else refused. */
-async function pair(
-  sources: ImportSources,
-  into: ReadonlyMap<string, string>,
-  host: Host,
-): Promise<{ readonly pairs: Pairs; readonly into: Pairs }> {
+async function pair(sources: ImportSources, into: ReadonlyMap<string, string>, host: Host) {
   const given = [...into].map(([key, live]): [string, string] => {
     const meant = sources.chosen.filter(({ id, app }) => id === live || app === live);
     const [only] = meant;
@@ -157,11 +149,7 @@ async function pair(
 }
 
 /** The names of folders: from state, from other stages, from the command line, and from the person at the terminal. */
-async function nameFolders(
-  folders: readonly Folder[],
-  given: ReadonlyMap<string, string>,
-  host: Host,
-): Promise<readonly Folder[]> {
+async function nameFolders(folders: readonly Folder[], given: ReadonlyMap<string, string>, host: Host) {
   const unknown = [...given.keys()].filter((id) => !folders.some((folder) => folder.id === id));
   refuseAll(
     unknown.map((id) => fault("unknown-folder", `No test case of these targets is in a folder ${id}`)),

@@ -20,7 +20,6 @@ import { ServiceError } from "../service/failure.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** Where the values of an address come from, and what follows from them; or what a code of an error means. */
 export async function explain(options: OptionsOf<"explain">, { host }: Context): Promise<View> {
   const { address, field, offline, format } = options;
   // Addresses have dots, and codes have none; a kind alone is the beginning of an address.
@@ -70,7 +69,6 @@ function namedFields({ address, kind }: DesiredResource, word: string | undefine
   );
 }
 
-/** What the service changed since the last apply. */
 export async function drift(session: Session, options: OptionsOf<"drift">): Promise<View> {
   const { host, project, settings, source } = session;
   const { planned, request, remembered } = await survey(session, options);
@@ -104,11 +102,7 @@ function neverApplied(targets: Survey["remembered"]["desired"]["targets"]): read
   return [others.length === 0 ? { ...found, address: first.address } : found];
 }
 
-/** Prerequisites as a drawing. It reads the manifests alone, so it needs no secrets. */
-export async function graph(
-  { desired }: Session,
-  { target, format = "mermaid" }: OptionsOf<"graph">,
-): Promise<View> {
+export async function graph({ desired }: Session, { target, format = "mermaid" }: OptionsOf<"graph">) {
   return { ...graphView(graphOf(desired.stage, targetsNamed(target, desired))), format };
 }
 
@@ -199,7 +193,6 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
   );
 }
 
-/** What the service reported of managed targets, oldest first. */
 export async function notifications(
   session: Session,
   { follow, interval = 5000, format, target }: OptionsOf<"notifications">,
@@ -226,7 +219,7 @@ export async function notifications(
   if (!follow) return reports.notificationsView(await readNew(), addressOf);
   for (;;) {
     const fresh = await readNew();
-    if (fresh.length > 0) console.show(reports.laterView(fresh, addressOf));
+    if (fresh.length > 0) await console.show(reports.laterView(fresh, addressOf));
     await delay(interval);
   }
 }

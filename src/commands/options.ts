@@ -134,7 +134,6 @@ export function insideFolder(flags: string, description: string, otherwise: stri
   return { flags, description, read };
 }
 
-/** A positional argument that must be there. */
 export function argument(flags: `<${string}>`, description: string): Option<string> {
   return { flags, description, read: (raw) => textIn(raw) ?? "" };
 }

@@ -40,7 +40,6 @@ import { type Console, type Context, fitHeapTo } from "./context.ts";
 import { type OfStage, forEachStage, worstOf } from "./validate.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */
 export async function run(options: OptionsOf<"plan">, context: Context): Promise<ExitCode> {
   if (options.allStages) return runAll(options, context);
   const { snapshot, out, expires, detailedExitcode } = options;
@@ -97,7 +96,7 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
       of.stage,
       "value" in of ? planLine(of.value.reviewed.plan.summary) : of.failure.message,
     ]);
-    console.show({ json: null, text: [[{ headings: ["stage", "plan"], rows }]] });
+    await console.show({ json: null, text: [[{ headings: ["stage", "plan"], rows }]] });
     for (const of of all)
       if ("value" in of) {
         console.data(`\nStage ${of.stage}\n\n`);
@@ -193,10 +192,7 @@ function withOwnFiles(base: ProjectFolder, root: string): ProjectFolder {
 }
 
 /** `tasc show FILE` and `tasc merge-plans FILE…`: print saved plans again, and say if one is not as it was saved. */
-export async function runShow(
-  options: OptionsOf<"show"> | OptionsOf<"merge-plans">,
-  context: Context,
-): Promise<ExitCode> {
+export async function runShow(options: OptionsOf<"show"> | OptionsOf<"merge-plans">, context: Context) {
   const { host, console } = context;
   const names = "file" in options ? [options.file] : options.files;
   const shown = [];

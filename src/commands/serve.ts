@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { projectRoot, readVariables } from "../app/project.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
 import { EXIT, type ExitCode, codeOf, failed } from "../model/error.ts";
-import { type JsonObject, defined } from "../model/json.ts";
+import { defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import {
   DataDirInUseError,
@@ -17,7 +17,6 @@ import {
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** `tasc serve`: runs the local service until it is told to stop. */
 export async function run(options: OptionsOf<"serve">, context: Context): Promise<ExitCode> {
   // Its data holds the passwords that it is given.
   process.umask(0o077);
@@ -62,18 +61,14 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   const json = { url, apiKey, data: dataDir, control };
   // One line, so that whoever waits for the address need not look for the end of an object.
   if (options.format === "json") context.console.event(json);
-  else context.console.show({ json, text: [lines] });
+  else await context.console.show({ json, text: [lines] });
   await stopped;
   await server.close();
   return EXIT.done;
 }
 
 /** `--from`: what an empty data folder begins with. One that holds data keeps it, so that a restart goes on. */
-function readSeed(
-  { from: file }: OptionsOf<"serve">,
-  { host, console }: Context,
-  dataDir: string,
-): JsonObject | undefined {
+function readSeed({ from: file }: OptionsOf<"serve">, { host, console }: Context, dataDir: string) {
   if (file === undefined) return undefined;
   if (!existsSync(join(dataDir, "service.db"))) {
     const { head, eachTestCase } = openSnapshot(resolve(host.cwd, file), file, "bad-snapshot");

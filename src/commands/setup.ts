@@ -10,7 +10,7 @@ import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
-import { type ExitCode, EXIT, codeOf, failed, invalid } from "../model/error.ts";
+import { EXIT, codeOf, failed, invalid } from "../model/error.ts";
 import { type Json, isObject, parseJson } from "../model/json.ts";
 import { writeJson } from "../render/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
@@ -63,11 +63,7 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
 
 const SCHEMAS = { project, target, plan };
 
-/** `tasc schema project|target|plan`: prints a JSON Schema. `--install vscode` puts them where an editor finds them. */
-export async function schema(
-  options: OptionsOf<"schema">,
-  { console, host }: Context,
-): Promise<View | ExitCode> {
+export async function schema(options: OptionsOf<"schema">, { console, host }: Context) {
   const { which, install } = options;
   if ((which === undefined) !== (install !== undefined))
     throw invalid(
@@ -133,10 +129,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/**
- * The settings with our schemas in them, and all that was there before.
- * @throws TascError for a file that cannot be written again without losing something of it
- */
+/** The settings with our schemas in them. @throws TascError for a file that cannot be written again without a loss */
 export function mergeSettings(before: string | undefined, manifests: readonly string[]): string {
   const own = { [`./${SCHEMA_FILES.project}`]: ["tasc.yaml"], [`./${SCHEMA_FILES.target}`]: manifests };
   const keep = (why: string): Error =>

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type Address, compareAddresses, compareText, parseAddress } from "../model/address.ts";
-import { EXIT, type ExitCode, failed, isSystemError } from "../model/error.ts";
+import { EXIT, failed, isSystemError } from "../model/error.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
@@ -9,7 +9,6 @@ import { type SecretFields, secretFields } from "../plan/memory.ts";
 import { printedJson } from "../render/escape.ts";
 import { writeWhole } from "../render/output-file.ts";
 import type { Redactor } from "../render/redact.ts";
-import type { View } from "../render/view.ts";
 import { planMeta } from "../app/plan.ts";
 import type { Session } from "../app/session.ts";
 import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type SnapshotHead } from "../app/snapshot.ts";
@@ -37,12 +36,7 @@ function byAddress(entries: readonly (readonly [Address, string])[]): JsonObject
   return Object.fromEntries(entries.toSorted(([a], [b]) => compareAddresses(a, b)));
 }
 
-/** What a plan reads, for plans without network and key. */
-export async function snapshot(
-  session: Session,
-  { out }: OptionsOf<"snapshot">,
-  { console }: Context,
-): Promise<View | ExitCode> {
+export async function snapshot(session: Session, { out }: OptionsOf<"snapshot">, { console }: Context) {
   const { root, settings, host } = session;
   const { stage, baseUrl } = settings;
   if (out === undefined) {

@@ -152,7 +152,6 @@ export function describe(state: State, address: Address, holder?: LockInfo) {
   });
 }
 
-/** The same for people: one thing a line. */
 function rememberedBlocks({ address, stage, ...known }: NonNullable<ReturnType<typeof describe>>): Section {
   const { id, fields = {}, locators = [], batch, intent, folders, addresses, lock } = known;
   const recorded = Object.entries(fields).map(([name, parts]) =>
@@ -288,11 +287,7 @@ function contentOf(resource: DesiredResource, { fingerprints }: Session): { read
   return { content: batchContent(fingerprints, resource) };
 }
 
-/** Takes a lock away from whoever holds it, and says who that was. */
-export async function unlockState(
-  session: Session,
-  { target, id }: OptionsOf<"state unlock">,
-): Promise<View> {
+export async function unlockState(session: Session, { target, id }: OptionsOf<"state unlock">) {
   const { stage } = session.settings;
   const { backend } = await session.states();
   const holder = await backend.forceUnlock({ stage, target }, id);
@@ -336,7 +331,6 @@ export async function history(session: Session, options: OptionsOf<"history">): 
   return { json: entries, text: [lines.length === 0 ? ["No apply is recorded."] : lines] };
 }
 
-/** Says which live resource an address means. */
 export async function bindState(session: Session, options: OptionsOf<"state bind">): Promise<View> {
   const { id } = options;
   const { address, kind, target } = options.address;

@@ -715,7 +715,7 @@ function specOf<N extends Name>(path: N, run: Run<N> = RUN[path]): CommandSpec {
       const options = optionsOf(path, raw);
       const result = await run(options, context);
       if (typeof result === "number") return result;
-      context.console.show(result, result.format ?? options.format);
+      await context.console.show(result, result.format ?? options.format);
       return result.exitCode ?? EXIT.done;
     },
   };

@@ -15,7 +15,6 @@ import { memoryOf } from "../plan/memory.ts";
 import { hasEnded, isPulled } from "../plan/record.ts";
 import type { View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
-import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
 import { historyOf } from "../app/history.ts";
 import { checkRequest, survey } from "../app/plan.ts";
@@ -79,7 +78,6 @@ export async function diff(options: OptionsOf<"diff">, { host }: Context): Promi
   return { ...view, exitCode: differs && options.detailedExitcode ? EXIT.changes : EXIT.done };
 }
 
-/** Edits the manifests so that one stage resolves what promotion carries as another does. */
 export async function promote(options: OptionsOf<"promote">, { host }: Context): Promise<View> {
   const opened = await openTwoStages(options, host);
   const { from, to, reading, scope } = opened;
@@ -131,10 +129,7 @@ function refusal(refused: readonly Refused[], stage: string): TascError {
   );
 }
 
-/**
- * Asks the newest finished report of each target, in one stage's service, whether the test cases have passed. A report
- * from before the last apply that touched a test case says nothing about it.
- */
+/** Asks the newest finished report of each target, in one stage's service, whether the test cases have passed. */
 function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addresses: readonly Address[]) {
   return withSession({ ...options, stage }, host, async (session) => {
     const { planned } = await survey(session, { only: addresses });
@@ -152,29 +147,33 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
       const matched = planned.matched.get(target);
       const report = await reportOf(session.client(), target, matched);
       reports.push({ target, report: report?.id ?? null });
-      const idOf = (address: Address): string | undefined => matched?.matches.get(address)?.live?.id;
-      const whyUntested = (address: Address): string | undefined => {
-        if (pending.has(address)) return "it is not as its manifest says; apply it there first";
-        const resource = matched?.resources.get(address);
+      for (const address of addresses.filter((one) => targetOf(one) === target)) {
         const live = matched?.matches.get(address)?.live;
+        const resource = matched?.resources.get(address);
         const memory = live && memoryOf(address, live.id, { ...matched, fingerprints: session.fingerprints });
-        if (resource && memory && isPulled(resource, live, memory))
-          return "it was changed on the service since it was last applied; apply it there first";
-        const discovery = matched?.matches.get(address)?.live?.discovery;
         const generating = matched?.state?.bindings.get(address)?.generating;
-        if (discovery !== undefined && generating !== undefined) {
-          const ranBefore = Date.parse(report?.createdAt ?? "") <= Date.parse(discovery.updatedAt ?? "");
-          if (ranBefore || !hasEnded(discovery, generating))
-            return "it has not run since its discovery ended; wait for that with `tasc apply --wait`";
-        }
-        const { fields = {} } = matched?.resources.get(address) ?? {};
-        const isKnown = session.fingerprints !== undefined && !Object.values(fields).some(isUnknown);
-        return isKnown
-          ? undefined
-          : "a secret is missing, so whether it is as its manifest says is not known";
-      };
-      const own = addresses.filter((address) => targetOf(address) === target);
-      refused.push(...refusedBy(own, idOf, report, whyUntested, (address) => applied.get(address)));
+        const { discovery } = live ?? {};
+        const ranBefore = Date.parse(report?.createdAt ?? "") <= Date.parse(discovery?.updatedAt ?? "");
+        const isOpen = generating !== undefined && (ranBefore || !hasEnded(discovery, generating));
+        const hasSecrets = !Object.values(resource?.fields ?? {}).some(isUnknown);
+        // A report tells nothing of what is not as its manifest says.
+        const untested = [
+          [pending.has(address), "it is not as its manifest says; apply it there first"],
+          [
+            (resource && live && memory && isPulled(resource, live, memory)) === true,
+            "it was changed on the service since it was last applied; apply it there first",
+          ],
+          [
+            discovery !== undefined && isOpen,
+            "it has not run since its discovery ended; wait for that with `tasc apply --wait`",
+          ],
+          [
+            session.fingerprints === undefined || !hasSecrets,
+            "a secret is missing, so whether it is as its manifest says is not known",
+          ],
+        ] as const;
+        refused.push(...refusedBy(address, live?.id, untested, report, applied.get(address)));
+      }
     }
     // Of these, any report counts.
     return { refused, reports, neverApplied: addresses.filter((address) => !applied.has(address)) };
@@ -182,11 +181,7 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
 }
 
 /** The list tells which report is the newest; its plain results are for the report itself to tell. */
-async function reportOf(
-  client: Client,
-  target: string,
-  matched: MatchedTarget | undefined,
-): Promise<LiveReport | undefined> {
+async function reportOf(client: Client, target: string, matched: MatchedTarget | undefined) {
   if (matched?.live === undefined) return undefined;
   const { id } = matched.live;
   const { report, unsure } = await newestFinished(client.allReports(id));

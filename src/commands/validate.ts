@@ -11,7 +11,6 @@ import { count } from "../render/words.ts";
 import { type Context, fitHeapTo } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** `tasc validate`: reads and checks the manifests; it calls nothing. */
 export async function run(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
   const { console, host } = context;
   const { format = "text" } = options;
@@ -53,12 +52,7 @@ function fresh(diagnostics: readonly Diagnostic[], said: Set<string>): readonly 
   return diagnostics.filter((one) => said.size < said.add(JSON.stringify(one)).size);
 }
 
-async function printValid(
-  { project }: Opened,
-  format: string,
-  context: Context,
-  said = new Set<string>(),
-): Promise<ExitCode> {
+async function printValid({ project }: Opened, format: string, context: Context, said = new Set<string>()) {
   const { console } = context;
   const { diagnostics, desired, sources } = project;
   if (format === "text") {
@@ -113,7 +107,6 @@ export function worstOf(codes: readonly ExitCode[]): ExitCode {
   return WORSE.findLast((code) => codes.includes(code)) ?? EXIT.done;
 }
 
-/** What the project has in each stage. It calls nothing. */
 export async function stages(options: ProjectOptions, { host }: Context): Promise<View> {
   const { chosen } = await stageNames(options, host);
   const found = await forEachStage(options, host, async (one) => {

@@ -13,6 +13,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import type { Document } from "../manifest/document.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
+import type { SourceText } from "../manifest/problem.ts";
 import { failed, isSystemError } from "../model/error.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import { groupBy } from "../render/words.ts";
@@ -28,18 +29,16 @@ export interface NewText {
   readonly after: string;
 }
 
-/** A manifest that is edited. */
 export interface EditedText extends NewText {
   readonly before: string;
   /** What makes the new text of the old one, in its order. */
   readonly splices: readonly Splice[];
+  /** The new text, as the editor has read it again. */
+  readonly tree?: SourceText["tree"];
 }
 
 /** Makes edits in the texts of their documents; all else in these stays as it is. */
-export async function editTexts(
-  documents: readonly Document[],
-  edits: readonly FileEdit[],
-): Promise<readonly EditedText[] | { readonly file: string; readonly reason: string }> {
+export async function editTexts(documents: readonly Document[], edits: readonly FileEdit[]) {
   const { editYaml } = await import("../manifest/yaml/edit.ts");
   const byFile = groupBy(edits, ({ file }) => file);
   const texts: EditedText[] = [];
@@ -49,8 +48,8 @@ export async function editTexts(
     if (own === undefined) continue;
     const edited = editYaml(text, own, { prune: true });
     if (!edited.ok) return { file, reason: edited.reason };
-    if (edited.text !== text)
-      texts.push({ file, bom, before: text, after: edited.text, splices: edited.splices });
+    const { text: after, splices, tree } = edited;
+    if (after !== text) texts.push({ file, bom, before: text, after, splices, tree });
   }
   return texts;
 }
@@ -63,7 +62,7 @@ export async function editTexts(
 export async function makeTexts(
   documents: readonly Document[],
   make: (excluded: Excluded) => Rewrite,
-  prove: (texts: readonly NewText[], rewrite: Rewrite) => Promise<string | undefined>,
+  prove: (texts: readonly EditedText[], rewrite: Rewrite) => Promise<string | undefined>,
 ): Promise<{ readonly rewrite: Rewrite; readonly texts: readonly EditedText[] }> {
   const attempt = async (excluded: Excluded) => {
     const rewrite = make(excluded);
@@ -99,27 +98,28 @@ export async function makeTexts(
 /** A project folder as it will be once some texts stand in it, and without the files that have none. */
 export function withTexts(
   folder: ProjectFolder,
-  files: readonly { readonly file: string; readonly after: string | undefined }[],
+  files: readonly (Pick<SourceText, "file" | "tree"> & { readonly after: string | undefined })[],
 ): ProjectFolder {
-  const texts = new Map(files.map(({ file, after }) => [file, after]));
+  const texts = new Map(files.map((one) => [one.file, one]));
   return {
     ...folder,
     list: (path) => {
       const start = path === "" ? "" : `${path}/`;
       const entries = new Map(folder.list(path).map((entry) => [entry.name, entry]));
-      for (const [file, text] of texts) {
+      for (const [file, { after }] of texts) {
         if (!file.startsWith(start)) continue;
         const [name = "", ...rest] = file.slice(start.length).split("/");
-        if (text === undefined) entries.delete(rest.length === 0 ? name : "");
+        if (after === undefined) entries.delete(rest.length === 0 ? name : "");
         else if (!entries.has(name)) entries.set(name, { name, kind: rest.length === 0 ? "file" : "folder" });
       }
       return [...entries.values()];
     },
     read: (file) => {
-      const text = texts.get(file);
-      return text === undefined ? folder.read(file) : decodedText(text);
+      const { after, tree } = texts.get(file) ?? {};
+      return after === undefined ? folder.read(file) : { ...decodedText(after), value: tree?.value };
     },
-    follow: (path) => (texts.get(path) === undefined ? folder.follow(path) : { kind: "file", inside: path }),
+    follow: (path) =>
+      texts.get(path)?.after === undefined ? folder.follow(path) : { kind: "file", inside: path },
   };
 }
 

@@ -48,7 +48,6 @@ export interface TargetDraft {
 
 /** Something live of which nothing is written, and why. */
 export interface Skipped extends Pick<Draft, "kind"> {
-  /** The target's app. */
   readonly app: string;
   readonly id: string;
   readonly name: string | undefined;
@@ -65,10 +64,7 @@ export interface Folder {
 }
 
 /** The same with other names for some. @param names by folder id */
-export function foldersWith(
-  names: ReadonlyMap<string, string>,
-  folders: readonly Folder[],
-): readonly Folder[] {
+export function foldersWith(names: ReadonlyMap<string, string>, folders: readonly Folder[]) {
   return folders.map((folder) => ({ ...folder, name: names.get(folder.id) ?? folder.name }));
 }
 
@@ -83,11 +79,7 @@ export function folderNamesIn(folders: readonly Folder[]): FolderNames {
 }
 
 /** The folders of the targets that are imported. @param inferred from other stages */
-export function foldersOf(
-  { chosen, base }: ImportSources,
-  { known }: PlannedProject,
-  inferred: FolderNames,
-): readonly Folder[] {
+export function foldersOf({ chosen, base }: ImportSources, { known }: PlannedProject, inferred: FolderNames) {
   return chosen.flatMap((target) => {
     const { matched, state } = known.get(target.id) ?? {};
     const managed = matchedIds(matched?.matches ?? new Map());
@@ -249,19 +241,13 @@ function draftsOf(
   return drafts.toSorted((a, b) => compareText(a.key, b.key));
 }
 
-/**
- * Whether what a manifest declares of a live resource finds it and no other, as the planner matches: of types that the
- * interface does not name nothing is found.
- */
-function finder(
-  kind: NamedKind,
-  all: readonly LiveResource[],
-): (live: LiveResource, declared: Draft["fields"]) => boolean {
+/** Whether what a manifest declares of a live resource finds it and no other, as the planner matches. */
+function finder(kind: NamedKind, all: readonly LiveResource[]) {
   const nameOf = ({ type, [NAMED_BY[kind]]: name }: LiveResource): string | undefined =>
     kind !== "environment" ? name : type === "DEFAULT" ? type : `${type ?? ""} ${normalUrl(name ?? "")}`;
   const names = countValues(all.map(nameOf));
   const externalIds = countValues(all.map(({ externalId }) => externalId));
-  return (live, declared) => {
+  return (live: LiveResource, declared: Draft["fields"]): boolean => {
     if (typeof declared["externalId"] === "string") return externalIds.get(live.externalId) === 1;
     const isNamed = declared[NAMED_BY[kind]] !== undefined;
     const { type } = live;
@@ -327,11 +313,7 @@ interface DeclareOptions {
 }
 
 /** Declares what the interface shows of a resource, but for references to others. */
-export function declareFields(
-  rows: readonly Field[],
-  live: LiveResource,
-  options: DeclareOptions,
-): Pick<Draft, "fields" | "notes"> {
+export function declareFields(rows: readonly Field[], live: LiveResource, options: DeclareOptions) {
   const notes: string[] = [];
   const fields: Record<string, Json> = {};
   for (const row of rows) {

@@ -14,11 +14,9 @@ import { type Planned, makePlan } from "../plan/plan.ts";
 import { applyEvents } from "../state/events.ts";
 import { Manifests } from "./rewrite.ts";
 
-/** All that an import works on. */
 export interface ImportSources {
   readonly reading: ProjectReading & { readonly project: Document };
   readonly resolve: ResolveOptions;
-  /** All stages of the project. */
   readonly stages: readonly string[];
   /** What the manifests declare in the stage that is imported. */
   readonly desired: Desired;
@@ -167,15 +165,6 @@ export function defaultsOf(
   return new Set(set.map(({ name }) => name));
 }
 
-/** Something live that needs a key. */
-export interface KeyRequest {
-  readonly id: string;
-  /** What it is called on the service, if anything. */
-  readonly name: string | undefined;
-  /** Begins the key of what has no name that a key could be made of: `case`. */
-  readonly noun: string;
-}
-
 /** Room for a readable name; an address is to fit on a line. */
 const LONGEST = 60;
 
@@ -210,12 +199,13 @@ export function slug(name: string): string {
 
 /**
  * A key for each request, by id. Where several want one key, or it is taken, each gets a piece of its id, and none the
- * plain name: so keys follow from the live value, in whatever order it is listed.
+ * plain name: so keys follow from the live value, in whatever order it is listed. The noun begins the key of what has no
+ * name that one could be made of.
  */
 export function chooseKeys(
-  requests: readonly KeyRequest[],
+  requests: readonly { readonly id: string; readonly name: string | undefined; readonly noun: string }[],
   isTaken: (key: string) => boolean = () => false,
-): ReadonlyMap<string, string> {
+) {
   const used = new Set<string>(RESERVED_KEYS);
   const isFree = (key: string): boolean => !used.has(key) && !isTaken(key);
   const bases = requests.map((request) => ({ ...request, base: slug(request.name ?? "") }));
@@ -243,7 +233,6 @@ function withId(base: string, id: string, isFree: (key: string) => boolean): str
   for (let count = 2; ; count++) if (isFree(`${start}-${count}`)) return `${start}-${count}`;
 }
 
-/** How often each value occurs. */
 export function countValues<T>(values: Iterable<T>): ReadonlyMap<T, number> {
   const counts = new Map<T, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -49,10 +49,7 @@ export interface Unclear {
 export type Pairs = ReadonlyMap<string, string>;
 
 /** What the live targets are called in other stages. @param into live id → key, as the user says */
-export function pairTargets(
-  sources: ImportSources,
-  into: Pairs,
-): { readonly pairs: Pairs; readonly unclear: readonly Unclear[] } {
+export function pairTargets(sources: ImportSources, into: Pairs) {
   const { reading, stages, desired, states, chosen } = sources;
   const pairs = new Map<string, string>();
   if (stages.length < 2) return { pairs, unclear: [] };
@@ -121,11 +118,7 @@ export function withoutStage(name: string, stage: string): string {
 }
 
 /** Makes all of a target exist in the stage that is imported. */
-function lifting(
-  manifests: Manifests,
-  key: string,
-  { desired: { stage }, stages }: ImportSources,
-): readonly FileEdit[] {
+function lifting(manifests: Manifests, key: string, { desired: { stage }, stages }: ImportSources) {
   return manifests.addressesOf(key, ...KINDS).flatMap((address) => {
     const only = onlyStagesOf(manifests, address, stages);
     return only === undefined || only.stages.includes(stage)
@@ -218,11 +211,7 @@ function restricting(
 }
 
 /** The parts of a lifted target that are there, and that state does not know yet. */
-function foundIn(
-  { target, live, matches, state }: MatchedTarget,
-  sources: ImportSources,
-  before: Manifests,
-): readonly Bound[] {
+function foundIn({ target, live, matches, state }: MatchedTarget, sources: ImportSources, before: Manifests) {
   const found = [...matches].flatMap(([address, { live: own }]) =>
     own === undefined || own === live || state?.bindings.has(address) === true
       ? []
@@ -251,9 +240,7 @@ function foundIn(
 }
 
 /** The pairs of which neither side stands in another one. */
-function oneToOne<T extends string>(
-  pairs: readonly (readonly [T, string])[],
-): readonly (readonly [T, string])[] {
+function oneToOne<T extends string>(pairs: readonly (readonly [T, string])[]) {
   const left = countValues(pairs.map(([one]) => one));
   const right = countValues(pairs.map(([, one]) => one));
   return pairs.filter(([one, other]) => left.get(one) === 1 && right.get(other) === 1);
@@ -294,8 +281,7 @@ export function mergeFields(
 ): readonly FileEdit[] {
   const { stage, targets } = input.desired;
   const changes = new Map(plan.changes.map((change) => [change.address, change.fields]));
-  const sources = { project: reading.project, documents };
-  const manifests = new Manifests(sources);
+  const manifests = new Manifests({ project: reading.project, documents });
   const goals: Goal[] = [];
   for (const { address, kind, fields } of targets.flatMap(resourcesOf)) {
     const own = matched.get(targetOf(address));
@@ -335,5 +321,5 @@ export function mergeFields(
       });
     }
   }
-  return placeAll(sources, goals, stages).manifests.edits;
+  return placeAll(manifests, goals, stages).manifests.edits;
 }

@@ -25,7 +25,6 @@ export interface PrepareOptions extends Pick<LayoutOptions, "dir" | "split"> {
   readonly elements: boolean;
   /** Names folders; asked once, when it is known what is new. */
   readonly nameFolders: (folders: readonly Folder[]) => Promise<readonly Folder[]>;
-  /** The project's folder as it is. */
   readonly folder: ProjectFolder;
   /** Which targets of other stages the live ones are: live id → key. */
   readonly pairs: Pairs;
@@ -109,10 +108,7 @@ function joined(...all: readonly Iterable<readonly [string, readonly StateEvent[
   return events;
 }
 
-/**
- * Folders, and which id each address has, so that what is renamed on the service is known again. The records of its fields
- * tell a later plan what has changed since.
- */
+/** Folders, ids and records of fields, so that what is renamed on the service, or changed since, is known again. */
 function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: PlannedProject): Learnt {
   const ids = new Set(chosen.map(({ id }) => id));
   const settled = [...matched].flatMap(([key, one]): readonly [string, readonly StateEvent[]][] => {

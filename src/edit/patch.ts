@@ -5,7 +5,6 @@ import type { EditedText } from "./edit-files.ts";
 /** A line with its end: it stays, goes, or comes in. */
 type PatchRow = readonly [sign: " " | "-" | "+", line: string];
 
-/** Lines shown around a change. */
 const CONTEXT = 3;
 /** Beyond this number of differences, lines that are edited together count as replaced. */
 const MOST_CHANGES = 1000;
@@ -46,19 +45,15 @@ function rowsOf(before: string, splices: readonly Splice[]): readonly PatchRow[]
       { removed: false, added: true, value: now },
     ];
     // To find that there are too many would take as long as to find as many as may be.
-    const isTooMany = missing(was, now) + missing(now, was) > MOST_CHANGES;
+    const [old, fresh] = [new Set(was), new Set(now)];
+    const differing = [...was.filter((line) => !fresh.has(line)), ...now.filter((line) => !old.has(line))];
+    const isTooMany = differing.length > MOST_CHANGES;
     const compared = isTooMany ? undefined : diffArrays(was, now, { maxEditLength: MOST_CHANGES });
     for (const { removed, added, value } of compared ?? whole) add(removed ? "-" : added ? "+" : " ", value);
     offset = end;
   }
   add(" ", linesOf(before.slice(offset)));
   return rows;
-}
-
-/** How many lines there are that others have not. */
-function missing(lines: readonly string[], others: readonly string[]): number {
-  const known = new Set(others);
-  return lines.filter((line) => !known.has(line)).length;
 }
 
 /** Where the line ends that an edit leaves its last text on. */
@@ -94,7 +89,6 @@ function hunksOf(rows: readonly PatchRow[]): StructuredPatchHunk[] {
   });
 }
 
-/** Lines with their ends. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

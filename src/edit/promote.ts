@@ -8,7 +8,7 @@ import { defined, sameJson } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
-import { type NewText, withTexts } from "./edit-files.ts";
+import { type EditedText, withTexts } from "./edit-files.ts";
 import {
   type Excluded,
   type FieldRef,
@@ -33,7 +33,6 @@ export interface PromoteRequest extends ProjectDocuments {
   readonly env: EnvironmentVariables;
   readonly from: StageView;
   readonly to: StageView;
-  /** All stages of the project. */
   readonly stages: readonly string[];
   readonly inScope: (address: Address) => boolean;
 }
@@ -122,7 +121,6 @@ function whyAlone(here: StageView, there: StageView): string {
   return `Only ${here.stage} has it, and promotion neither creates nor removes test cases. Declare it for ${there.stage} as well, or for all stages.`;
 }
 
-/** What is wanted for a field that differs, and the ways to write it. */
 function wishFor(difference: Difference, to: StageView): Wish {
   const { address, field, path, sensitive, written, before: meaning, after: there } = difference;
   const ref: FieldRef = { stage: to.stage, address, field };
@@ -152,12 +150,9 @@ function wishFor(difference: Difference, to: StageView): Wish {
   };
 }
 
-/**
- * Reads the manifests as they are going to be: the diff of what was promoted must be empty, and nothing else changed.
- * @returns what is wrong; nothing where all is well
- */
+/** Reads the manifests as they are going to be: the diff of what was promoted must be empty, and nothing else changed. */
 export async function provePromotion(
-  texts: readonly NewText[],
+  texts: readonly EditedText[],
   { changes, left }: Rewrite,
   request: PromoteRequest & { readonly folder: ProjectFolder },
 ): Promise<string | undefined> {
@@ -178,44 +173,35 @@ export async function provePromotion(
 }
 
 /** A test case that keeps a promotion from being made. */
-export interface Refused {
-  readonly address: Address;
-  readonly outcome: "failed" | "missing" | "otherwise";
-  /** What the report says of it, or why it says nothing. */
-  readonly why: string;
-}
+export type Refused = ReturnType<typeof refusedBy>[number];
 
 /**
- * The test cases that have not passed. One that ran more than once has passed if it did each time.
- * @param report the newest of the target that has finished, if any
- * @param whyUntested why it may not be as its manifest says, if it may not: a report tells nothing of what is not applied
- * @param appliedAt when the last apply that touched a test case began, ISO 8601; nothing where none is known
+ * What the newest finished report of the target says against a test case, or why it says nothing; nothing where the test
+ * case has passed each time it ran. @param applied when the last apply that touched it began, where that is known
  */
 export function refusedBy(
-  addresses: readonly Address[],
-  idOf: (address: Address) => string | undefined,
+  address: Address,
+  id: string | undefined,
+  untested: readonly (readonly [holds: boolean, why: string])[],
   report: LiveReport | undefined,
-  whyUntested: (address: Address) => string | undefined,
-  appliedAt: (address: Address) => string | undefined,
-): readonly Refused[] {
-  return addresses.flatMap((address): readonly Refused[] => {
-    const missing = (why: string): readonly Refused[] => [{ address, outcome: "missing", why }];
-    const id = idOf(address);
-    if (id === undefined) return missing("it is not live there");
-    const untested = whyUntested(address);
-    if (untested !== undefined) return missing(untested);
-    if (report === undefined) return missing("no test report of its target has finished");
-    const results = report.results.filter(({ testCaseId }) => testCaseId === id);
-    if (results.length === 0) return missing(`it is not in report ${report.id}`);
-    const applied = appliedAt(address);
-    if (applied !== undefined && !(Date.parse(report.createdAt ?? "") > Date.parse(applied)))
-      return missing(
-        `no report has finished since it was applied at ${applied}; report ${report.id} is older`,
-      );
-    const open = results.map(({ status }) => status ?? "no status").filter((status) => status !== "PASSED");
-    const status = open.includes("FAILED") ? "FAILED" : open[0];
-    if (status === undefined) return [];
-    const outcome = status === "FAILED" ? "failed" : "otherwise";
-    return [{ address, outcome, why: `${status} in report ${report.id}` }];
-  });
+  applied: string | undefined,
+) {
+  const results = report?.results.filter(({ testCaseId }) => testCaseId === id) ?? [];
+  const isOlder = applied !== undefined && !(Date.parse(report?.createdAt ?? "") > Date.parse(applied));
+  const [, why] =
+    [
+      [id === undefined, "it is not live there"] as const,
+      ...untested,
+      [report === undefined, "no test report of its target has finished"] as const,
+      [results.length === 0, `it is not in report ${report?.id}`] as const,
+      [
+        isOlder,
+        `no report has finished since it was applied at ${applied}; report ${report?.id} is older`,
+      ] as const,
+    ].find(([holds]) => holds) ?? [];
+  if (why !== undefined) return [{ address, outcome: "missing" as const, why }];
+  const open = results.map(({ status }) => status ?? "no status").filter((status) => status !== "PASSED");
+  const status = open.includes("FAILED") ? "FAILED" : open[0];
+  const outcome = status === "FAILED" ? ("failed" as const) : ("otherwise" as const);
+  return status === undefined ? [] : [{ address, outcome, why: `${status} in report ${report?.id}` }];
 }

@@ -40,7 +40,7 @@ import { type Memory, mayHoldSecret, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { expectedLive } from "../plan/resources.ts";
-import { type NewText, withTexts } from "./edit-files.ts";
+import { type EditedText, withTexts } from "./edit-files.ts";
 import { isDeclarable } from "./import-draft.ts";
 import { countValues } from "./import-known.ts";
 import {
@@ -60,15 +60,17 @@ import {
 } from "./rewrite.ts";
 
 interface PullRequest extends ProjectDocuments {
-  readonly stage: string;
-  /** All stages of the project. */
   readonly stages: readonly string[];
   readonly planned: Planned;
+  /** What was planned from. */
+  readonly input: PlanInput;
   readonly inScope: (address: Address) => boolean;
   /** By name; all where it is empty. */
   readonly fields: ReadonlySet<string>;
   /** Whether a value repeats one that must not show in any file. */
   readonly holdsSecret: (value: Json) => boolean;
+  readonly folder: ProjectFolder;
+  readonly options: LoadOptions;
 }
 
 /**
@@ -77,7 +79,8 @@ interface PullRequest extends ProjectDocuments {
  * change. A default stays as it is where it holds for another test case that is not to change.
  */
 export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewrite {
-  const { stage, stages, planned, inScope, holdsSecret } = request;
+  const { stages, planned, inScope, holdsSecret } = request;
+  const { stage } = request.input.desired;
   const start = new Manifests(request);
   const planning = new Map(planned.plan.changes.map((change) => [change.address, change.fields]));
   const wishes: (Wish | NotRewritten)[] = [];
@@ -121,7 +124,7 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
     const reason = "It is not on the service, so there is nothing to pull; the next apply creates it.";
     return [{ address, reason, ...defined({ origin }) }];
   });
-  const rewrite = grant(request, wishes, excluded, stages, true);
+  const rewrite = grant(start, wishes, excluded, stages, true);
   return { ...rewrite, left: [...rewrite.left, ...absent] };
 }
 
@@ -193,7 +196,6 @@ function left(reason: string): PulledValue {
   return { reason, failed: true };
 }
 
-/** As much of a value as fits into a line. */
 function shortly(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
@@ -270,23 +272,12 @@ function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Json {
   return [...kept, ...live.filter((item) => !meant.includes(item)).map(escaped)];
 }
 
-interface PullProof extends ProjectDocuments, Pick<PullRequest, "stages"> {
-  readonly folder: ProjectFolder;
-  readonly options: LoadOptions;
-  /** What was planned from. */
-  readonly input: PlanInput;
-}
-
 /**
  * Plans once more from the manifests as they are going to be: nothing that was pulled may be left to do, and nothing else
  * may be declared differently in any stage, unless it is said.
- * @returns what is wrong; nothing where all is well
  */
-export async function provePull(
-  texts: readonly NewText[],
-  { changes }: Rewrite,
-  { folder, options, stages, input, ...sources }: PullProof,
-): Promise<string | undefined> {
+export async function provePull(texts: readonly EditedText[], { changes }: Rewrite, request: PullRequest) {
+  const { folder, options, stages, input } = request;
   const loaded = await loadProject(options, withTexts(folder, texts));
   if (!loaded.ok) {
     const [first] = loaded.diagnostics.filter(({ severity }) => severity === "error");
@@ -297,6 +288,6 @@ export async function provePull(
   for (const { address, path } of changes)
     if (planned.get(address)?.fields.some((field) => startsWith(field.path, path)))
       return `${address} would still differ in ${path.join(".")}`;
-  const other = unsaidChange(sources, loaded, changes, desired.stage, stages);
+  const other = unsaidChange(request, loaded, changes, desired.stage, stages);
   return other && `${other.address} would change in ${other.field.name} as well, in stage ${other.stage}`;
 }

@@ -26,7 +26,6 @@ import { groupBy } from "../render/words.ts";
  * works on the values of the documents; `edit-files.ts` makes the edits in the texts.
  */
 
-/** A field of a resource in one stage. */
 export interface FieldRef {
   readonly stage: string;
   readonly address: Address;
@@ -109,10 +108,10 @@ export class Manifests implements ProjectDocuments {
   readonly #base: Manifests | undefined;
   /** Edited layers by `placeKey`; without a value where it is left empty. */
   readonly #edited = new Map<string, { readonly value: JsonObject | undefined }>();
-  /** Those that are known, by stage and address, by the key of the resource. */
-  readonly #layers = new Map<string, Map<string, readonly Layer[]>>();
-  /** The keys of resources that were edited; none for what may change all resources, as defaults do. */
-  readonly #touched = new Set<string | undefined>();
+  /** Those that are known, by stage and address. */
+  readonly #layers = new Map<string, Map<Address, readonly Layer[]>>();
+  /** The resources that were edited; nothing for what may change all of them, as defaults do. */
+  readonly #touched = new Set<Address | undefined>();
 
   constructor(sources: ProjectDocuments, base?: Manifests) {
     this.project = sources.project;
@@ -120,39 +119,47 @@ export class Manifests implements ProjectDocuments {
     this.#base = base;
   }
 
-  apply(edits: readonly FileEdit[]): void {
+  /** The same with edits, for looking at what they would do; these manifests stay as they are. */
+  with(edits: readonly FileEdit[]): Manifests {
+    const after = new Manifests(this, this);
     for (const { file, edit } of edits) {
       const { path } = edit;
       const cut = layerDepth(path);
       const place = { file, path: path.slice(0, cut) };
-      const { value = {} } = this.#layerAt(place) ?? { value: this.#writtenAt(place) };
-      const after = editValue(value, [{ ...edit, path: path.slice(cut) }], true);
-      const isFilled = isObject(after) && Object.keys(after).length > 0;
-      this.#edited.set(placeKey(place), { value: isFilled ? after : undefined });
-      const isOfOne = SECTIONS.some(({ name }) => name === path[cut - 2]);
-      const key = isOfOne ? String(path[cut - 1]) : undefined;
-      this.#touched.add(key);
-      if (key === undefined) this.#layers.clear();
-      else this.#layers.delete(key);
+      const { value = {} } = after.#layerAt(place) ?? { value: this.#writtenAt(place) };
+      const changed = editValue(value, [{ ...edit, path: path.slice(cut) }], true);
+      const isFilled = isObject(changed) && Object.keys(changed).length > 0;
+      after.#edited.set(placeKey(place), { value: isFilled ? changed : undefined });
+      const section = SECTIONS.find(({ name }) => name === path[cut - 2]);
+      const { target } = this.#documentOf(place)?.value ?? {};
+      const isOfOne = section !== undefined && typeof target === "string";
+      after.#touched.add(isOfOne ? addressOf(section.kind, target, String(path[cut - 1])) : undefined);
     }
-    this.edits.push(...edits);
+    after.edits.push(...edits);
+    return after;
   }
 
-  /** The same with edits, for looking at what they would do; these manifests stay as they are. */
-  with(edits: readonly FileEdit[]): Manifests {
-    const after = new Manifests(this, this);
-    after.apply(edits);
-    return after;
+  /** Makes the edits of a trial of these manifests here. */
+  adopt(trial: Manifests): void {
+    this.edits.push(...trial.edits);
+    for (const [place, layer] of trial.#edited) this.#edited.set(place, layer);
+    for (const address of trial.#touched) {
+      this.#touched.add(address);
+      if (address === undefined) this.#layers.clear();
+      else for (const known of this.#layers.values()) known.delete(address);
+    }
+    for (const [stage, known] of trial.#layers)
+      for (const [address, own] of known)
+        cached(this.#layers, stage, () => new Map<Address, readonly Layer[]>()).set(address, own);
   }
 
   /** A field's layers, lowest first; none where the stage does not declare the resource. */
   layersOf(resource: Omit<FieldRef, "field">): readonly Layer[] {
     const { stage, address } = resource;
-    const key = address.slice(address.lastIndexOf(".") + 1);
-    const isTouched = this.#touched.has(key) || this.#touched.has(undefined);
+    const isTouched = this.#touched.has(address) || this.#touched.has(undefined);
     if (this.#base !== undefined && !isTouched) return this.#base.layersOf(resource);
-    const known = cached(this.#layers, key, () => new Map<string, readonly Layer[]>());
-    return cached(known, `${stage} ${address}`, () => this.#layersOf(stage, address));
+    const known = cached(this.#layers, stage, () => new Map<Address, readonly Layer[]>());
+    return cached(known, address, () => this.#layersOf(stage, address));
   }
 
   #layersOf(stage: string, address: Address): readonly Layer[] {
@@ -253,12 +260,14 @@ export class Manifests implements ProjectDocuments {
     return own ?? (this.#base && this.#base.#layerAt(place));
   }
 
-  /** A map of a document as it was read. */
-  #writtenAt({ file, path }: Origin): JsonObject | undefined {
-    const depth = rootDepth(path);
-    const document = this.#index.documents.get(placeKey({ file, path: path.slice(0, depth) }));
-    const value = document && valueAt(document.value, path.slice(depth));
+  #writtenAt(place: Origin): JsonObject | undefined {
+    const document = this.#documentOf(place);
+    const value = document && valueAt(document.value, place.path.slice(document.root.length));
     return isObject(value) ? value : undefined;
+  }
+
+  #documentOf({ file, path }: Origin): Document | undefined {
+    return this.#index.documents.get(placeKey({ file, path: path.slice(0, rootDepth(path)) }));
   }
 }
 
@@ -274,7 +283,7 @@ function indexOf({ documents }: ProjectDocuments) {
 }
 
 /** What is known under a name; it is made when it is first asked for. */
-export function cached<T>(known: Map<string, T>, name: string, make: () => T): T {
+export function cached<K, T>(known: Map<K, T>, name: K, make: () => T): T {
   const before = known.get(name);
   if (before !== undefined) return before;
   const value = make();
@@ -311,11 +320,7 @@ function overridePlace(stage: string, layers: readonly Layer[]): Origin | undefi
 export const ONLY_STAGES: FieldRef["field"] = { name: "onlyStages", path: ["onlyStages"] };
 
 /** The `onlyStages` of a resource, and where it stands; nothing where there is none. */
-export function onlyStagesOf(
-  manifests: Manifests,
-  address: Address,
-  stages: readonly string[],
-): { readonly stages: readonly string[]; readonly slot: Slot } | undefined {
+export function onlyStagesOf(manifests: Manifests, address: Address, stages: readonly string[]) {
   for (const stage of stages) {
     const ref = { stage, address, field: ONLY_STAGES };
     const only = manifests.written(ref);
@@ -330,10 +335,7 @@ function slotIn({ kind, file, path }: Omit<Layer, "value">, { field }: FieldRef)
   return { layer: kind, file, path: [...path, ...field.path] };
 }
 
-/**
- * Ways to take a value away: it goes, then also the default below it, then others that take theirs from there get it in
- * their own overrides.
- */
+/** Ways to take a value away: it goes, then also the default below it, then others get what they took from there. */
 export function* removals(now: Manifests, ref: FieldRef, stages: readonly string[]): Generator<Candidate> {
   const top = now.topSlot(ref);
   if (top === undefined) return;
@@ -390,7 +392,7 @@ export const NO_PLACE = "Writing it anywhere would also change something else.";
  * @param stages in which nothing may change that nobody wants, but, where they follow, the same field of other stages
  */
 export function grant(
-  sources: ProjectDocuments,
+  start: Manifests,
   wishes: readonly (Wish | NotRewritten)[],
   excluded: Excluded,
   stages: readonly string[],
@@ -404,7 +406,7 @@ export function grant(
     else if (reason === undefined) goals.push(wish);
     else left.push({ ...wish.about, reason, failed: true });
   }
-  const { start, manifests, placed } = placeAll(sources, goals, stages, follow);
+  const { manifests, placed } = placeAll(start, goals, stages, follow);
   const changes = goals.flatMap((goal): readonly Rewritten[] => {
     const { ref, about, shown, unmet } = goal;
     const { address, path, origin = { file: "", path } } = about;
@@ -413,9 +415,10 @@ export function grant(
       return [];
     }
     const slot = placed.get(goal) ?? { layer: "stage", ...origin };
-    const alsoStages = stages.filter((stage) => {
+    const others = slot.layer.startsWith("stage") ? [] : stages.filter((stage) => stage !== ref.stage);
+    const alsoStages = others.filter((stage) => {
       const other = { ...ref, stage };
-      return stage !== ref.stage && !sameWritten(start.written(other), manifests.written(other));
+      return !sameWritten(start.written(other), manifests.written(other));
     });
     return [{ address, path, ...shown, slot, ...(alsoStages.length === 0 ? {} : { alsoStages }) }];
   });
@@ -429,16 +432,13 @@ export function grant(
  * @returns as `placed` the goals that are met, with the place of the value; nothing where it went
  */
 export function placeAll<G extends Goal>(
-  sources: ProjectDocuments,
+  start: Manifests,
   goals: readonly G[],
   stages: readonly string[],
   follow = false,
 ) {
-  const start = new Manifests(sources);
   const manifests = start.with([]);
   const byField = new Map(goals.map((goal) => [fieldKey(goal.ref), goal]));
-  /** Where wanted fields had their values at the start. */
-  const starts = new Map(goals.map((goal) => [goal.ref, start.topSlot(goal.ref)]));
   /** Edits of shared places that would do harm. */
   const refused = new Set<string>();
 
@@ -447,14 +447,14 @@ export function placeAll<G extends Goal>(
    * value may have it elsewhere by now, which does not make the shared place right.
    */
   const agrees = ({ ref, isMet }: Goal, { slot: { file, path }, edits: own }: Candidate): boolean => {
-    const start = starts.get(ref);
-    if (start?.file !== file || !sameJson(start.path, path)) return true;
+    const before = start.topSlot(ref);
+    if (before?.file !== file || !sameJson(before.path, path)) return true;
     const set = own.find((one) => one.file === file && sameJson(one.edit.path, path))?.edit;
     return set?.kind !== "set" || isMet(set.value);
   };
   const harmsNobody = (after: Manifests, own: FieldRef, candidate: Candidate): boolean => {
-    const ofStage = candidate.slot.layer.startsWith("stage");
-    const sharing = isShared(candidate.slot) ? siblingsOf(manifests, own.address) : [own.address];
+    const ofStage = candidate.edits.every(({ edit }) => reachOf(edit.path).stage === own.stage);
+    const sharing = isShared(candidate) ? siblingsOf(manifests, own.address) : [own.address];
     // Thousands may share a default, and the first that minds settles it.
     return sharing.every((address) =>
       (ofStage ? [own.stage] : stages).every((stage) => {
@@ -469,16 +469,17 @@ export function placeAll<G extends Goal>(
       }),
     );
   };
-  /** Takes the first candidate that does no harm. */
   const place = ({ ref, isMet, candidates }: Goal): Slot | undefined => {
     for (const candidate of candidates(manifests)) {
       const { slot, edits: own } = candidate;
-      const name = isShared(slot) ? JSON.stringify([slot, own.length, own[0]]) : "";
+      // It is not edited: what it says holds for all targets.
+      if (own.some(({ file }) => file === manifests.project.file)) continue;
+      const name = isShared(candidate) ? JSON.stringify([slot, own.length, own[0]]) : "";
       if (refused.has(name)) continue;
       const after = manifests.with(own);
       if (!isMet(after.written(ref))) continue;
       if (harmsNobody(after, ref, candidate)) {
-        manifests.apply(own);
+        manifests.adopt(after);
         return slot;
       }
       if (name !== "") refused.add(name);
@@ -488,22 +489,31 @@ export function placeAll<G extends Goal>(
 
   const isMet = ({ ref, isMet: fits }: G): boolean => fits(manifests.written(ref));
   const slots = new Map<G, Slot>();
-  for (let before = -1; before < slots.size;) {
+  for (let open = goals, before = -1; before < slots.size;) {
     before = slots.size;
     // Looks at harmful edits again: what shared a place may have its own value by now.
     refused.clear();
-    for (const goal of goals) {
+    open = open.filter((goal) => {
       const slot = isMet(goal) ? undefined : place(goal);
       if (slot !== undefined) slots.set(goal, slot);
-    }
+      return slot === undefined;
+    });
   }
   const met = goals.filter(isMet);
   const placed = new Map(met.map((goal) => [goal, slots.get(goal) ?? manifests.topSlot(goal.ref)]));
-  return { start, manifests, placed };
+  return { manifests, placed };
 }
 
-function isShared({ layer }: Slot): boolean {
-  return layer.endsWith("defaults");
+/** What an edit can change: one stage or, without it, all of them; one resource, or all that share defaults. */
+function reachOf(path: Path): { readonly stage: string | undefined; readonly shared: boolean } {
+  const [first, stage, third] = path.slice(rootDepth(path));
+  return first === "stages"
+    ? { stage: String(stage), shared: third === "defaults" }
+    : { stage: undefined, shared: first === "defaults" };
+}
+
+function isShared({ edits }: Candidate): boolean {
+  return edits.some(({ edit }) => reachOf(edit.path).shared);
 }
 
 /** All resources that share defaults with one, that itself among them. */
@@ -521,11 +531,7 @@ export function sameWritten(was: Json | undefined, now: Json | undefined): boole
 }
 
 /** What is written differently before and after, in some stages. */
-export function changedFields(
-  before: ProjectDocuments,
-  after: ProjectDocuments,
-  stages: readonly string[],
-): readonly FieldRef[] {
+export function changedFields(before: ProjectDocuments, after: ProjectDocuments, stages: readonly string[]) {
   const both = [new Manifests(before), new Manifests(after)];
   const changed: FieldRef[] = [];
   for (const target of new Set(both.flatMap(({ targets }) => targets)))
@@ -559,10 +565,11 @@ export function unsaidChange(
     const target = targetAddress(parseAddress(address)?.target ?? "");
     const { path: only } = ONLY_STAGES;
     const places = [
-      changeKey({ address, path }),
-      ...[address, target].map((one) => changeKey({ address: one, path: only })),
+      { address, path },
+      { address, path: only },
+      { address: target, path: only },
     ];
-    return !places.some((place) => said.has(`${stage} ${place}`));
+    return !places.some((place) => said.has(`${stage} ${changeKey(place)}`));
   });
 }
 

@@ -7,6 +7,7 @@ import {
   placeholdersIn,
 } from "../manifest/interpolation.ts";
 import { guessed } from "../manifest/problem.ts";
+import { holdsHidden } from "../manifest/shape.ts";
 import type { Address, Kind } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic, Place } from "../model/diagnostic.ts";
@@ -69,7 +70,6 @@ function factsOf(request: ExplainRequest) {
         ? undefined
         : memoryOf(address, id, { state, fingerprints, secrets: matched?.secrets }),
     change: planned?.plan.changes.find((change) => change.address === address),
-    /** An error must be fixed first. */
     problem: hasError || (planned !== undefined && matched === undefined),
   };
 }
@@ -142,10 +142,7 @@ function foundBy({ resource, matched, id, bound }: Facts): string {
   return `it was ${match.removed}, which was removed outside tasc`;
 }
 
-/** `unknown` where the service was not asked, `problem` where errors keep it from being decided. */
-type Decided = Action | "none" | "problem" | "unknown";
-
-function decision(facts: Facts): readonly [Decided, string] {
+function decision(facts: Facts): readonly [Action | "none" | "problem" | "unknown", string] {
   const { planned, change, problem, resource, state, matched, id, diagnostics } = facts;
   if (planned === undefined) return ["unknown", "The service was not called, so there is no plan for it."];
   if (problem) return ["problem", "An error must be fixed first."];
@@ -257,7 +254,12 @@ function sourcesOf(facts: FieldFacts) {
     const role: keyof typeof ROLES = at === found.length - 1 ? "counts" : isMerged ? "merged" : "replaced";
     if (role !== "replaced") visit(written);
     const place = facts.placeOf({ file: layer.file, path: [...layer.path, ...path] });
-    return { layer: layer.kind, ...place, written: new Outside(shownText(written, value)), role };
+    return {
+      layer: layer.kind,
+      ...place,
+      written: new Outside(shownText(written, value, holdsHidden(facts.field))),
+      role,
+    };
   });
   return { sources, placeholders: [...placeholders.values()] };
 }
@@ -265,15 +267,17 @@ function sourcesOf(facts: FieldFacts) {
 /**
  * A value as it is written. Of one that must not show, the interpolations may still, which name a secret; what stands
  * around them stays hidden. Of a map each part is sensitive by itself, anything else as a whole.
+ *
+ * @param isSecret whether what a later layer takes away must not show either
  */
-function shownText(written: Json, value: Value | undefined): Json {
-  const shown = (part: Json, meant: Value | undefined): Json => {
-    if (meant === undefined || !isSensitive(meant)) return part;
+function shownText(written: Json, value: Value | undefined, isSecret: boolean): Json {
+  const shown = (part: Json, meant: Value = null): Json => {
+    if (part === null || !(meant === null ? isSecret : isSensitive(meant))) return part;
     if (typeof part !== "string" || !isTemplate(part)) return SENSITIVE;
     const { parts } = parseTemplate(part);
     return parts.map((one) => (one.kind === "text" ? SENSITIVE : one.source)).join("");
   };
-  if (!isObject(written)) return isValueObject(value) ? written : shown(written, value);
+  if (!isObject(written)) return shown(written, isValueObject(value) ? null : value);
   return Object.fromEntries(
     Object.entries(written).map(([name, part]) => [
       name,

@@ -15,7 +15,6 @@ type GraphNode = {
   readonly label: string;
   /** As declared: `DISABLED`, `ENABLED, ON`. Nothing where none is. */
   readonly status: string | undefined;
-  /** Declared to be out of use. */
   readonly off: boolean;
 };
 

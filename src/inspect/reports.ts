@@ -30,9 +30,7 @@ export function addressesIn(states: Iterable<State>): AddressOf {
 }
 
 /** The newest report that has ended. Unsure: the list broke off in no order, so a newer one may be missing. */
-export async function newestFinished(
-  pages: AsyncIterable<NewReports>,
-): Promise<{ readonly report: LiveReport | undefined; readonly unsure: boolean }> {
+export async function newestFinished(pages: AsyncIterable<NewReports>) {
   // service-api.md, "States and transitions": a report is WAITING until all of its results are done.
   const isFinished = ({ status }: LiveReport): boolean => status !== undefined && status !== "WAITING";
   const { reports, end } = await readUntil(pages, (read) => read.some(isFinished));
@@ -105,10 +103,7 @@ function newestFirst<T extends LiveReport>(reports: readonly T[]): readonly T[] 
 }
 
 /** Those that were not seen yet, oldest first; their ids are added to those seen. */
-export function newNotifications(
-  notifications: readonly TargetNotification[],
-  seen: Set<string>,
-): readonly TargetNotification[] {
+export function newNotifications(notifications: readonly TargetNotification[], seen: Set<string>) {
   const fresh = notifications.filter(({ id }) => !seen.has(id));
   for (const { id } of fresh) seen.add(id);
   return fresh.toSorted((a, b) => compareText(a.createdAt, b.createdAt) || compareText(a.id, b.id));
@@ -219,7 +214,6 @@ function headJson(report: TargetReport) {
   return orNull({ id, target, status, createdAt, updatedAt, browser, breakpoint, executionUrl });
 }
 
-/** What the service did not show is null. */
 function orNull(fields: Readonly<Record<string, string | undefined>>): Readonly<Record<string, Json>> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? null]));
 }

@@ -208,11 +208,7 @@ export function fieldSections<T extends { readonly address: Address }>(
   ]);
 }
 
-function differenceBlocks(
-  { path, sensitive, from, to }: Difference,
-  stages: StageDiff,
-  placeOf: PlaceOf,
-): readonly Block[] {
+function differenceBlocks({ path, sensitive, from, to }: Difference, stages: StageDiff, placeOf: PlaceOf) {
   const width = Math.max(stages.from.length, stages.to.length);
   const side = (stage: string, one: DiffSide | undefined): Line => {
     const place = one?.origin === undefined ? "" : placeText(placeOf(one.origin));

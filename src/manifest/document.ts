@@ -31,8 +31,7 @@ export function readDocuments(folder: ProjectFolder, file: string): ReadDocument
     const unreadable = manifestProblem("unreadable", { file, path: [] }, "The file cannot be read", reason);
     return { documents: [], problems: [problem === undefined ? unreadable : yamlProblem(file, problem)] };
   }
-  const { text, bom } = read;
-  const value = readFast(text);
+  const { text, bom, value = readFast(text) } = read;
   if (!isObject(value))
     return readCarefully({ file, text, bom }, value, file === PROJECT_FILE ? [] : splitDocuments(text));
   const document = { file, text, bom, root: FIRST, value };

@@ -1,6 +1,7 @@
 import { type Stats, existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { invalid, isSystemError } from "../model/error.ts";
+import type { Json } from "../model/json.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
 import { type YamlProblem, decodeUtf8, decodedText } from "./yaml/text.ts";
 
@@ -31,7 +32,7 @@ export interface FolderEntry {
 }
 
 export type FileRead =
-  | { readonly ok: true; readonly text: string; readonly bom: boolean }
+  | { readonly ok: true; readonly text: string; readonly bom: boolean; readonly value?: Json | undefined }
   | {
       readonly ok: false;
       readonly missing: boolean;

@@ -62,26 +62,35 @@ interface Standing {
  * are links that lead out of the project, or nowhere, and files whose own names, or their folders', begin with a dot.
  */
 export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
+  /** By their real paths; what is found without a link, which is nearly all, only where there is anything else. */
   const found = new Map<string, string>();
+  const plain: string[] = [];
+  const find = (real: string, path: string): void => {
+    const known = found.get(real);
+    if (known === undefined || (path.length - known.length || compareText(path, known)) < 0)
+      found.set(real, path);
+  };
   const escaping = new Set<string>();
   const hidden = new Set<string>();
   /** Links to folders. */
   let links: Standing[] = [];
   const enter = (place: Standing): void => {
+    const isHidden = HIDDEN.test(place.real);
     for (const { kind: own, name } of folder.list(place.path)) {
       const patterns = advance(place.patterns, name);
       if (patterns.size === 0 || (own === "file" && !isComplete(patterns))) continue;
       const path = below(place.path, name);
       const at = place.real === place.path ? path : below(place.real, name);
+      if (own === "file" && at === path && !isHidden && !name.startsWith(".")) {
+        plain.push(path);
+        continue;
+      }
       const { kind, inside: real } = own === "link" ? folder.follow(path) : { kind: own, inside: at };
       if (!(kind === "folder" ? isOpen(patterns) : isComplete(patterns))) continue;
       if (real === undefined) escaping.add(path);
-      else if (kind === "file") {
-        const known = found.get(real);
-        if (HIDDEN.test(real)) hidden.add(path);
-        else if (known === undefined || (path.length - known.length || compareText(path, known)) < 0)
-          found.set(real, path);
-      } else if (kind === "folder" && own === "folder") enter({ path, real, above: place.above, patterns });
+      else if (kind === "file" && HIDDEN.test(real)) hidden.add(path);
+      else if (kind === "file") find(real, path);
+      else if (kind === "folder" && own === "folder") enter({ path, real, above: place.above, patterns });
       else if (kind === "folder") {
         const above = [...place.above, at];
         const isBack = real === "" || above.some((one) => `${one}/`.startsWith(`${real}/`));
@@ -105,7 +114,12 @@ export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
     }
   }
   const sorted = (paths: Iterable<string>) => [...paths].toSorted(compareText);
-  return { files: sorted(found.values()), escaping: sorted(escaping), hidden: sorted(hidden) };
+  if (found.size > 0) for (const path of plain) find(path, path);
+  return {
+    files: sorted(found.size > 0 ? found.values() : plain),
+    escaping: sorted(escaping),
+    hidden: sorted(hidden),
+  };
 }
 
 function below(folder: string, name: string): string {

@@ -17,8 +17,8 @@ import {
 import { type ProjectFolder, projectFolder } from "./files.ts";
 import { HIDDEN, findManifests } from "./find-manifests.ts";
 import { type EnvironmentVariables, Interpolator, type TextFile, findTemplates } from "./interpolation.ts";
-import { validate as validateProject } from "./schema/generated/project.js";
-import { validate as validateTarget } from "./schema/generated/target.js";
+import { validate as acceptProject } from "./schema/generated/accept-project.js";
+import { validate as acceptTarget } from "./schema/generated/accept-target.js";
 import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
@@ -111,18 +111,16 @@ export async function readProject(
   const files = problems.length > 0 ? [] : [PROJECT_FILE];
   for (const file of files) {
     const kind: DocumentKind = file === PROJECT_FILE ? "project" : "target";
-    const validate = VALIDATE[kind];
     const reading = readDocuments(folder, file);
     const read = reading instanceof Promise ? await reading : reading;
     if (texts && read.source !== undefined) sources.set(file, read.source);
     for (const problem of read.problems) problems.push(problem);
     complete &&= read.problems.length === 0;
     for (let document of read.documents) {
-      if (!validate(document.value)) {
-        const findings = validate.errors ?? [];
+      if (!ACCEPT[kind](document.value)) {
         // What explains the mistakes in a document's shape is loaded for the first that has any.
         const { explainShape } = await import("./check/shape.ts");
-        const checked = explainShape(kind, document, findings);
+        const checked = explainShape(kind, document);
         for (const problem of checked.problems) problems.push(problem);
         complete &&= !checked.lossy;
         ({ document } = checked);
@@ -180,7 +178,7 @@ function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
   return [manifestProblem("escaping-link", origin, summary, "Replace it with a file.")];
 }
 
-const VALIDATE = { project: validateProject, target: validateTarget };
+const ACCEPT = { project: acceptProject, target: acceptTarget };
 
 /** The document without keys that begin with `x-`, which hold what anchors are set on and mean nothing by themselves. */
 function withoutExtensions(document: Document, root: ManifestPart): Document {

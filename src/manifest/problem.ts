@@ -1,6 +1,7 @@
 import { compareText } from "../model/address.ts";
 import type { Diagnostic, Origin, Place, Severity } from "../model/diagnostic.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
+import type { Node } from "./yaml/tree.ts";
 
 /** A problem of a manifest. Its line and column cost a second parse of the file, and are looked up once, for what is reported. */
 export interface ManifestProblem extends Omit<Diagnostic, "place"> {
@@ -123,6 +124,8 @@ function cell(row: readonly number[], column: number): number {
 export interface SourceText {
   readonly file: string;
   readonly text: string;
+  /** What it was read as, where somebody has done that. */
+  readonly tree?: Node | undefined;
 }
 
 /** The texts of all files that a diagnostic may speak of, by file. */
@@ -161,7 +164,7 @@ export async function placesIn(
   return ({ file, path }, at, within) => {
     if (!opened.has(file)) {
       const source = sources.get(file);
-      opened.set(file, source && openSource(source.text));
+      opened.set(file, source && openSource(source.text, source.tree));
     }
     return { file, ...(opened.get(file)?.positionOf(path, at, within) ?? { line: 1, column: 1 }) };
   };

@@ -35,8 +35,8 @@ export interface CallFinished extends OfCall {
   readonly ms: number;
   /** The kind of fault, as the client has it; undefined when it went well. */
   readonly fault: string | undefined;
-  /** The service's clock as it answered, for `parseHttpDate`; absent where it did not say. */
-  readonly date?: string;
+  /** The service's clock as it answered, for `parseHttpDate`; nothing where it did not say. */
+  readonly date?: string | undefined;
 }
 
 /** Why a call failed, in words for the user; no secret stands in it. */

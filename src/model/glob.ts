@@ -10,6 +10,12 @@ export type Glob = { readonly test: (text: string) => boolean } | { readonly fau
  */
 export function compileGlob(source: string, { dot = true }: { readonly dot?: boolean } = {}): Glob {
   if (!/[*?[\]{}!\\]/.test(source)) return { test: (text) => text === source };
+  // An ending, as manifests are mostly named by, needs no library to be loaded.
+  const ending = dot ? undefined : /^\*\.([a-z]+)$/.exec(source)?.[1];
+  if (ending !== undefined) {
+    const pattern = new RegExp(String.raw`^(?!\.)(?=.)[^/]*?\.${ending}$`);
+    return { test: (text) => pattern.test(text) };
+  }
   const glob = source.replaceAll(/\*+/g, "*").replaceAll(/[()|+^$@]/g, String.raw`\$&`);
   if (source.length > LONGEST) return { fault: `it is longer than ${LONGEST} characters` };
   if (glob.split("*").length - 1 > MOST_STARS)

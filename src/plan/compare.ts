@@ -1,20 +1,11 @@
 import { type Address, compareText } from "../model/address.ts";
 import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
-import { type Json, type Path, isArray } from "../model/json.ts";
+import { type Json, type Path, parseJson } from "../model/json.ts";
 import type { LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { ChangedBy, FieldChange } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
-import {
-  SENSITIVE,
-  UNKNOWN,
-  type Value,
-  isLeafObject,
-  isSensitive,
-  isUnknown,
-  isValueObject,
-  reveal,
-} from "../model/value.ts";
+import { UNKNOWN, type Value, isSensitive, isUnknown, isValueObject, reveal } from "../model/value.ts";
 import { declaredElements, elementInWords, projectElements, sameElements } from "./elements.ts";
 import { type Fingerprinter, normalise, ordered, orderedParts, sameAsLive } from "./input.ts";
 import type { Match } from "./match.ts";
@@ -215,11 +206,7 @@ function afterOnly(path: Path, value: Value): FieldChange {
 
 /** Plain data for showing: what is sensitive reads `(sensitive)`. */
 export function display(value: Value): Json {
-  if (isLeafObject(value)) return SENSITIVE;
-  if (isArray(value)) return value.map(display);
-  if (isValueObject(value))
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, display(part)]));
-  return value;
+  return parseJson(JSON.stringify(value));
 }
 
 /** One target as a plan sees it: what is wanted, what is there, what is remembered, and which is which. */

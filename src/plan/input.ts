@@ -8,16 +8,12 @@ import { globTest } from "../model/glob.ts";
 import { type Json, type Path, defined, isArray, sameJson } from "../model/json.ts";
 import type { Live } from "../model/live.ts";
 import type { BodyValue } from "../model/plan.ts";
-import type { Fingerprint, State } from "../model/state.ts";
+import type { State } from "../model/state.ts";
+import type { createFingerprinter } from "../state/fingerprint.ts";
 import { IdOf, type Value, isLeafObject, isUnknown, reveal } from "../model/value.ts";
 
 /** Makes the keyed digests that state keeps in place of values. */
-export interface Fingerprinter {
-  /** Equal for two fingerprinters exactly when their keys are. */
-  readonly keyCheck: string;
-  /** `context` separates equal values in different places. */
-  of(context: string, value: Json): Fingerprint;
-}
+export type Fingerprinter = Omit<ReturnType<typeof createFingerprinter>, "seal">;
 
 /** All that a plan follows from. */
 export interface PlanInput {

@@ -266,8 +266,8 @@ function claimedTwice(
   );
 }
 
-/** Looks live resources up by name; those without one are found by none. */
-function byNames<L>(
+/** Looks resources up by name; those without one are found by none. */
+export function byNames<L>(
   items: readonly L[],
   nameOf: (item: L) => string | undefined,
 ): (name: string | undefined) => readonly L[] {

@@ -1,5 +1,5 @@
 import { type Address, targetAddress } from "../model/address.ts";
-import type { Desired, DesiredResource, DesiredTarget } from "../model/desired.ts";
+import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { TEST_CASE_FIELDS } from "../model/fields.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
@@ -7,7 +7,7 @@ import type { Change, Orphan } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
-import { caution } from "./input.ts";
+import { type PlanInput, caution } from "./input.ts";
 import { matchedIds } from "./match.ts";
 import { mayHoldSecret, memoryOf } from "./memory.ts";
 
@@ -114,13 +114,7 @@ export function renamedWarnings(
 }
 
 /** What is wanted, and what is remembered of it and of what was wanted before. */
-export interface Remembered {
-  readonly desired: Desired;
-  /** By target key. */
-  readonly states: ReadonlyMap<string, State>;
-  /** States of targets that nothing declares and nothing is to happen to. */
-  readonly strays: readonly State[];
-}
+export type Remembered = Pick<PlanInput, "desired" | "states" | "strays">;
 
 /**
  * With `onRemove: disable` as the project's policy, the test cases of a target that left the manifests as a whole are

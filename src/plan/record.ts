@@ -69,11 +69,15 @@ function settled(
     const { name } = field;
     const value = resource.fields[name];
     if (value === undefined || field.update === undefined) continue;
-    const known = records[name] !== undefined;
-    if (known && !isAnew(resource.address, name)) continue;
+    const known = records[name];
+    if (known !== undefined && !isAnew(resource.address, name)) continue;
+    const isOpen = !isSensitive(value) && !secrets.has(name);
+    // Whatever the service shows: one that has this record already keeps it.
+    if (known !== undefined && isOpen && sameJson(known, recordField(fingerprints, id, field, value)))
+      continue;
     const { kind } = compareField(field, value, live, memory);
     // A prompt that the service does not show is taken as it is.
-    if (kind !== "same" && !(kind === "hidden" && field.generates && !known)) continue;
+    if (kind !== "same" && !(kind === "hidden" && field.generates && known === undefined)) continue;
     records[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
     // A field that is as declared may have parts that are not, and so may be of before.

@@ -4,7 +4,7 @@ import type { State } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
 import { declaredElements, sameElements } from "./elements.ts";
 import { type PlanInput, type Scope, isEverything, targetInScope } from "./input.ts";
-import { lazy, namesOf } from "./match.ts";
+import { byNames, lazy, namesOf } from "./match.ts";
 import { memoryOf } from "./memory.ts";
 import { type Planned, liveTargets, makePlan } from "./plan.ts";
 import { isAsDeclared } from "./resources.ts";
@@ -25,16 +25,8 @@ function keeping(
   const bound = boundResources(target, state);
   // What an interrupted creation made is told only when all have been read.
   const isSettled = state?.intents.size === 0;
-  // Test cases by what they may be found by.
-  const named = lazy(() => {
-    const known = new Map<string, DesiredResource[]>();
-    for (const resource of target.testCases) {
-      const { name, externalId } = namesOf(resource);
-      for (const key of namesIn({ description: name, externalId }))
-        if (known.get(key)?.push(resource) === undefined) known.set(key, [resource]);
-    }
-    return known;
-  });
+  const byName = lazy(() => byNames(target.testCases, (resource) => namesOf(resource).name));
+  const byExternalId = lazy(() => byNames(target.testCases, (resource) => namesOf(resource).externalId));
   return (live) => {
     const own = bound.get(live.id);
     if (own !== undefined && isSettled) {
@@ -44,8 +36,11 @@ function keeping(
           ? unchanged(live, own, own.id ?? memory.binding?.id)
           : { ...withSharedPrompt(live, own), elements: keptElements(live.elements, [own]), asDeclared: own };
     }
-    const candidates = namesIn(live).flatMap((name) => named().get(name) ?? []);
-    if (own !== undefined) candidates.unshift(own);
+    const candidates = [
+      ...(own === undefined ? [] : [own]),
+      ...byName()(live.description),
+      ...byExternalId()(live.externalId ?? undefined),
+    ];
     return { ...live, elements: keptElements(live.elements, candidates) };
   };
 }
@@ -84,14 +79,6 @@ function boundResources(
   }
   for (const id of contested) bound.delete(id);
   return bound;
-}
-
-/** The names of a test case, with the field that says each. */
-function namesIn({ description, externalId }: Pick<LiveTestCase, "description" | "externalId">): string[] {
-  return [
-    ...(description === undefined ? [] : [`name ${description}`]),
-    ...(typeof externalId === "string" ? [`externalId ${externalId}`] : []),
-  ];
 }
 
 /** Elements of what may be any of the candidates: where nothing differs, without the form in which they came. */

@@ -240,7 +240,7 @@ function updateTestCase(
   const found = diffFields(resource, live, memory);
   // `--rediscover` sends a prompt that, by all that is known, is already there.
   const isForced = rediscover && !found.some(({ field }) => field.generates);
-  const forced = sentFields(resource).filter(({ field }) => isForced && field.generates);
+  const forced = isForced ? sentFields(resource).filter(({ field }) => field.generates) : [];
   const diffs = [...found, ...forced.map((sent) => ({ ...sent, shown: shownFields([sent]) }))];
   const generates = diffs.some(({ field }) => field.generates);
   const elements = diffElements(resource, live, memory);

@@ -2,14 +2,12 @@ import { type Address, compareAddresses } from "../model/address.ts";
 import type { ApplyEvent, ClientEvent, Failed, Outcome, SkipReason } from "../model/events.ts";
 import type { Action } from "../model/plan.ts";
 import { linesOf, safeLine, withoutWorkflowCommands } from "./escape.ts";
-import { fieldName } from "./fields.ts";
 import { type Style, sectionsText, wrap } from "./style.ts";
 import type { PlanTextOptions } from "./text.ts";
-import { SIGNS, actionsIn, clockText, count, durationText, joinParts } from "./words.ts";
+import { SIGNS, actionsIn, clockText, count, durationText, fieldName, joinParts } from "./words.ts";
 
 type ReportOptions = Pick<PlanTextOptions, "style" | "width" | "screen" | "verbose">;
 
-/** What the report says beyond the outcome. */
 export interface ReportFacts {
   readonly stage: string;
   readonly milliseconds: number;
@@ -175,7 +173,6 @@ function skipText(reason: SkipReason): string {
   return `not started: ${why[reason.kind]}`;
 }
 
-/** Changes that the status area names. */
 const NAMED = 3;
 const BAR = 20;
 
@@ -184,7 +181,6 @@ export class ApplyStatus {
   #startedAt: number;
   #total = 0;
   readonly #ended = { changeDone: 0, changeFailed: 0, changeSkipped: 0 };
-  /** Changes under way, and since when. */
   readonly #running = new Map<Address, number>();
   readonly #callsInFlight = new Set<number>();
   #note = { text: "", until: -Infinity };

@@ -6,17 +6,7 @@ import { SENSITIVE } from "../model/value.ts";
 import { safeLine } from "./escape.ts";
 import type { ChangeView } from "./json.ts";
 import { textWidth } from "./style.ts";
-import { HARMS, count, groupBy, placeOf } from "./words.ts";
-
-/** A field's path as people write it: `discovery.prompt`, `elements[2].locatorLine`, `headers["X.Y"]`. */
-export function fieldName(path: Path): string {
-  const step = (key: string | number, at: number): string => {
-    if (typeof key === "number") return `[${key}]`;
-    if (!/^[A-Za-z0-9_][A-Za-z0-9_-]*$/.test(key)) return `[${safeLine(JSON.stringify(key))}]`;
-    return at === 0 ? key : `.${key}`;
-  };
-  return path.map(step).join("");
-}
+import { HARMS, count, fieldName, groupBy, placeOf } from "./words.ts";
 
 /** A field's change on one line: `status: DRAFT → ENABLED`. Of long text it says how much of it changes. */
 export function fieldLine(field: FieldJson, action: Action, most: number): string {
@@ -192,7 +182,6 @@ function kindOf(part: { readonly added: boolean; readonly removed: boolean }): P
   return part.added ? "added" : part.removed ? "removed" : "same";
 }
 
-/** Kept lines that stay beside a change. */
 const CONTEXT = 2;
 
 export type Excerpt = Piece | { readonly kind: "skipped"; readonly lines: number };

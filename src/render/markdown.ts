@@ -10,7 +10,6 @@ import * as words from "./words.ts";
 export const COMMENT_LIMIT = 65_536;
 
 export interface MarkdownOptions {
-  /** Characters that the comment may have. */
   readonly budget?: number | undefined;
   /** What the plan belongs to: its commit, its pull request. */
   readonly links?: readonly words.Link[];
@@ -40,7 +39,6 @@ export function renderPlanMarkdown(
 /** A part of the comment with a frame of its own; the caution comes first, then the targets. */
 type Section = { readonly at: number; readonly frame: (texts: readonly string[]) => string };
 
-/** What the comment tells of one error, change, warning or orphan. */
 type Item = ReturnType<typeof itemOf>;
 
 /** Sections after those of the targets. */
@@ -274,7 +272,7 @@ const MOST = 2000;
 
 /** A field as a diff: what goes, what comes; long text line by line. */
 function diffLines(field: FieldView, action: Action): readonly string[] {
-  const name = show.fieldName(field.path);
+  const name = words.fieldName(field.path);
   if (field.sensitive) return [`! ${name}: ${SENSITIVE}`];
   const texts = show.longTexts(field);
   if (texts !== undefined) return [`  ${name}:`, ...show.excerpts(show.lineDiff(...texts)).map(excerptLine)];

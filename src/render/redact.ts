@@ -183,7 +183,6 @@ interface Alphabet {
   /** Bits that a character stands for, and bytes after which its places repeat. */
   readonly bits: number;
   readonly group: number;
-  /** What may follow in this alphabet. */
   readonly tail: RegExp;
 }
 

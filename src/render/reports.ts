@@ -20,7 +20,6 @@ function diagnosticItem(diagnostic: DiagnosticView): ReportItem {
   return { ...diagnostic, level, rule, title };
 }
 
-/** The details of a change are its fields. */
 function changeItems(plan: PlanView): readonly ReportItem[] {
   return bySeverity(plan.changes).map((change): ReportItem => {
     const { address, action, place } = change;
@@ -43,7 +42,6 @@ function worstFirst(items: readonly ReportItem[]): readonly ReportItem[] {
 const MOST_IN_MESSAGE = 200;
 const MOST = 400;
 
-/** Errors and warnings as annotations at their places in the manifests. */
 export function renderDiagnosticsGithub(diagnostics: readonly DiagnosticView[]): string {
   return worstFirst(diagnostics.map(diagnosticItem)).map(annotation).join("");
 }

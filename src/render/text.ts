@@ -63,7 +63,6 @@ function firstOf<T>(
   return [...shown.flatMap(draw), ...(left === 0 ? [] : [more(left)])];
 }
 
-/** Lines of each kind of danger. */
 const MOST_DANGERS = 30;
 
 /** What must not be missed, the worst first, a line each: errors, then changes that take something from a test. */
@@ -107,7 +106,6 @@ function dangerLines(change: ChangeView, { style, width }: PlanTextOptions): Lin
   return oneOrTwo(heading(change, style) + why, texts, width);
 }
 
-/** Characters of a value in a line. */
 const MOST_IN_LINE = 60;
 
 function oneOrTwo(head: string, texts: Lines, width: number): Lines {
@@ -195,10 +193,8 @@ function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions)
   return [renderDiagnostics(shown, options).trimEnd().split("\n"), left];
 }
 
-interface ChangeOptions extends FieldOptions {
-  /** Creations by name alone; a plan of a thousand is read that way. */
-  readonly brief: boolean;
-}
+/** With `brief`, creations by name alone; a plan of a thousand is read that way. */
+type ChangeOptions = FieldOptions & { readonly brief: boolean };
 
 export function changeLines(fold: show.Fold, options: ChangeOptions): Lines {
   const { style, brief, verbose, width } = options;
@@ -256,11 +252,7 @@ function nameOf({ fields }: ChangeView): string {
   return typeof named?.after === "string" ? safeLine(named.after) : "";
 }
 
-interface FieldOptions {
-  readonly style: Style;
-  readonly width: number;
-  readonly verbose: boolean;
-}
+type FieldOptions = Pick<PlanTextOptions, "style" | "width" | "verbose">;
 
 /** A value of this many characters fills a few lines of a terminal. */
 const MOST_CHARACTERS = 400;
@@ -270,7 +262,7 @@ export function fieldLines(field: FieldView, action: Action, options: FieldOptio
   const { style, width, verbose } = options;
   const harmful = show.isHarmful(field, action);
   const meant = show.changeMeaning(field).map((text) => `: ${harmful ? style("error", text) : text}`);
-  const name = show.fieldName(field.path) + meant.join("");
+  const name = words.fieldName(field.path) + meant.join("");
   const suffix = field.who === undefined ? "" : `  ${style("faint", field.who)}`;
   if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];
   const block = blockLines(field, options);
@@ -291,7 +283,6 @@ export function fieldLines(field: FieldView, action: Action, options: FieldOptio
   return [line, `${indent}→ ${wanted}${suffix}`];
 }
 
-/** Lines of a block. */
 const MOST_LINES = 24;
 
 function blockLines(field: FieldJson, options: FieldOptions): Lines | undefined {

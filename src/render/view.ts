@@ -3,11 +3,12 @@ import { type Json, isArray } from "../model/json.ts";
 import type { FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines } from "./escape.ts";
-import { type Fold, clip, fieldName, valueText } from "./fields.ts";
+import { type Fold, clip, valueText } from "./fields.ts";
 import { writeJson } from "./json.ts";
 import { type Redactor, type ViewJson, redactChange, redactField } from "./redact.ts";
 import { type Meaning, type Style, padTo, sectionsText, textWidth, wrap } from "./style.ts";
 import { changeLines, fieldLines } from "./text.ts";
+import { fieldName } from "./words.ts";
 
 /**
  * What a command has to say, as plain data: for people (`text`), for programs (`json`) and in formats of its own
@@ -118,7 +119,6 @@ function blockLines(block: Block, options: ShowOptions): readonly string[] {
   return lines.map((line) => `${" ".repeat(block.indent)}${line}`);
 }
 
-/** Cells in columns. */
 function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows)

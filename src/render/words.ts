@@ -1,4 +1,5 @@
 import { KINDS, type Kind, parseAddress } from "../model/address.ts";
+import type { Path } from "../model/json.ts";
 import {
   ACTIONS,
   type Action,
@@ -8,6 +9,7 @@ import {
   type Summary,
   bySeverity,
 } from "../model/plan.ts";
+import { safeLine } from "./escape.ts";
 import type { ChangeView, DiagnosticView, PlanView } from "./json.ts";
 
 export function count(amount: number, noun: string, nouns = `${noun}s`): string {
@@ -23,7 +25,6 @@ export function kindNoun(kind: Kind): string {
   return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** What the service calls a resource of a kind. */
 export function serviceNoun(kind: Kind): string {
   return kind === "target" ? "test target" : kindNoun(kind);
 }
@@ -31,6 +32,16 @@ export function serviceNoun(kind: Kind): string {
 /** Kind and target of an address, for grouping; an address that is none stands by itself. */
 export function placeOf(address: string): { readonly kind: Kind; readonly target: string } {
   return parseAddress(address) ?? { kind: KINDS[0], target: address };
+}
+
+/** A field's path as people write it: `discovery.prompt`, `elements[2].locatorLine`, `headers["X.Y"]`. */
+export function fieldName(path: Path): string {
+  const step = (key: string | number, at: number): string => {
+    if (typeof key === "number") return `[${key}]`;
+    if (!/^[A-Za-z0-9_][A-Za-z0-9_-]*$/.test(key)) return `[${safeLine(JSON.stringify(key))}]`;
+    return at === 0 ? key : `.${key}`;
+  };
+  return path.map(step).join("");
 }
 
 /** The signs of a plan; a legend names those in use. */
@@ -192,7 +203,6 @@ export function groupBy<T, K extends string>(items: Iterable<T>, keyOf: (item: T
   return groups;
 }
 
-/** What is about an address, by address. */
 export function byAddress(diagnostics: readonly DiagnosticView[]) {
   const about = diagnostics.flatMap(({ address, ...rest }) =>
     address === undefined ? [] : { ...rest, address },

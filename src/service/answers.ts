@@ -97,7 +97,8 @@ export const readTarget: Read<LiveTarget> = shape({
 export const readTargets = listOf(readTarget);
 
 function orNone<T>(read: Read<readonly T[]>): Read<readonly T[]> {
-  return (value) => optional(read)(value) ?? [];
+  const readAny = optional(read);
+  return (value) => readAny(value) ?? [];
 }
 
 /** One item of operation 7 (service-api.md, "Test case", list shape). @param at its place in the list */
@@ -111,6 +112,8 @@ export function readTestCase(item: Json, at?: number): LiveTestCase {
   }
 }
 
+const tags = listOf(nullableText);
+
 const belonging = shape({ testTargetId: anId });
 
 const testCase: Read<LiveTestCase> = shape({
@@ -123,7 +126,7 @@ const testCase: Read<LiveTestCase> = shape({
   folderId: nullableText,
   externalId: nullableText,
   // service-api.md allows nulls in lists of tags.
-  tags: optional((value) => listOf(nullableText)(value).filter((tag) => typeof tag === "string")),
+  tags: optional((value) => tags(value).filter((tag) => typeof tag === "string")),
   prerequisiteId: nullableText,
   elements: optional(inOrder(element)),
   discovery: optional(
@@ -133,7 +136,7 @@ const testCase: Read<LiveTestCase> = shape({
 
 export function element(value: Json | undefined): LiveElement {
   const raw = anObject(value);
-  return { id: at(raw, "id", text), parts: parts(ELEMENT, raw), raw };
+  return { id: at(raw, "id", text), parts: elementParts(raw), raw };
 }
 
 function at<T>(holder: JsonObject, name: string, read: Read<T>): T {
@@ -144,35 +147,41 @@ function at<T>(holder: JsonObject, name: string, read: Read<T>): T {
   }
 }
 
-/** The parts that the field table has, in a manifest's words; what may be null says by it that there is none. */
-function parts(of: ObjectShape, holder: JsonObject): JsonObject {
-  const read: Record<string, Json> = {};
-  for (const name in of.parts) {
-    const part = of.parts[name];
-    if (part === undefined) continue;
-    const strict = of.required?.includes(name) === true;
-    const value = part.writeOnly ? null : at(holder, name, (found) => partOf(part.shape, found, strict));
-    if (value !== null || part.nullable) read[name] = value;
-  }
-  return read;
+/** Reads the parts that the field table has, in a manifest's words; what may be null says by it that there is none. */
+function partsOf({ parts, required: strict }: ObjectShape): (holder: JsonObject) => JsonObject {
+  const readers = Object.entries(parts).map(([name, { shape: of, writeOnly, nullable = false }]) => {
+    const read: Read<Json> = writeOnly ? () => null : partOf(of, strict?.includes(name) === true);
+    return { name, read, nullable };
+  });
+  return (holder) => {
+    const made: Record<string, Json> = {};
+    for (const { name, read, nullable } of readers) {
+      const value = at(holder, name, read);
+      if (value !== null || nullable) made[name] = value;
+    }
+    return made;
+  };
 }
 
 /** Left out counts as none, no items, or what the service takes for it. */
-function partOf(of: Shape, value: Json | undefined, strict: boolean): Json {
-  if (of.type === "boolean") return flag(value) ?? false;
-  if (of.type === "json") return object(value) ?? {};
-  if (of.type === "object") return value === null || value === undefined ? null : parts(of, anObject(value));
-  if (of.type !== "list") return (strict ? text(value) : value) ?? null;
-  const item = of.of;
-  if (value === null || value === undefined) return [];
-  return inOrder((one) => (item.type === "object" ? parts(item, anObject(one)) : (one ?? null)))(value);
+function partOf(of: Shape, strict: boolean): Read<Json> {
+  if (of.type === "boolean") return (value) => flag(value) ?? false;
+  if (of.type === "json") return (value) => object(value) ?? {};
+  if (of.type === "object") {
+    const read = partsOf(of);
+    return (value) => (value === null || value === undefined ? null : read(anObject(value)));
+  }
+  if (of.type !== "list") return (value) => (strict ? text(value) : value) ?? null;
+  const item = of.of.type === "object" ? partsOf(of.of) : undefined;
+  return orNone(inOrder((one) => (item === undefined ? (one ?? null) : item(anObject(one)))));
 }
 
 /** A list sorted by `index`; where an item has none, the order of the list is all there is, and it stands. */
 function inOrder<T>(read: Read<T>): Read<readonly T[]> {
+  const [readItems, readIndexes] = [listOf(read), listOf((item) => at(anObject(item), "index", number))];
   return (value) => {
-    const items = listOf(read)(value);
-    const indexes = listOf((item) => at(anObject(item), "index", number))(value);
+    const items = readItems(value);
+    const indexes = readIndexes(value);
     const isSorted = indexes.every((own, nth) => own === undefined || own >= (indexes[nth - 1] ?? own));
     if (isSorted || indexes.includes(undefined)) return items;
     return items
@@ -181,6 +190,8 @@ function inOrder<T>(read: Read<T>): Read<readonly T[]> {
       .map(({ item }) => item);
   };
 }
+
+const elementParts = partsOf(ELEMENT);
 
 /** service-api.md, "Notification". What its payload holds depends on the event; only `testCaseId` is described. */
 const notification = shape({

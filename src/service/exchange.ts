@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { Json } from "../model/json.ts";
 import { type Fault, FaultError } from "./failure.ts";
-import { JsonSplitter, isDeeper, parseBytes, withoutBom } from "./json-stream.ts";
+import { JsonSplitter, isDeeper, parseBytes, tooBig, withoutBom } from "./json-stream.ts";
 import { type Redact, headerText, statusFault, wordsOf } from "./refusal.ts";
 import {
   type BaseUrl,
@@ -27,6 +27,8 @@ export interface ExchangeOptions<T> {
   /** Milliseconds from handing the request over to the last byte of the answer. */
   readonly limit: number;
   readonly signal: AbortSignal;
+  /** Called when the signal is aborted. */
+  readonly inFlight: Set<() => void>;
   readonly redact: Redact;
   readonly now: () => number;
   /** Asked once a connection stands, before a byte is written; if not, the connection is dropped. */
@@ -49,7 +51,7 @@ export interface Exchanged<T> {
  * @throws what the reader throws, but for a FaultError
  */
 export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): Promise<Exchanged<T>> {
-  const { reader, limit, signal, redact, now } = options;
+  const { reader, limit, signal, inFlight, redact, now } = options;
   const { origin, host } = options.baseUrl;
   return new Promise((resolve, reject) => {
     let isOver = false;
@@ -65,7 +67,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     const cleanUp = (): void => {
       isOver = true;
       clearTimeout(timer);
-      signal.removeEventListener("abort", interrupt);
+      inFlight.delete(interrupt);
       if (!isWhole) abort?.();
     };
     const settle = (result: Result<T, Fault>): void => {
@@ -98,7 +100,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     };
     const interrupt = (): void => fail({ kind: "interrupted" });
     const timer = setTimeout(() => giveUp(timedOut()), limit);
-    signal.addEventListener("abort", interrupt);
+    inFlight.add(interrupt);
     if (signal.aborted) return interrupt();
 
     transport.dispatcher.dispatch(
@@ -124,8 +126,13 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
           date = headerText(headers, "date");
           const encoding = headerText(headers, "content-encoding") ?? "";
           if (code >= 300)
-            body = refusal((bytes) => statusFault(code, headers, wordsOf(bytes, redact), origin, now()));
-          else body = encoding === "" || encoding === "identity" ? reader : compressed(reader);
+            body = held(MAX_ERROR_BYTES - 1, (bytes) => {
+              const words = wordsOf(bytes.subarray(0, MAX_ERROR_BYTES), redact);
+              throw new FaultError(statusFault(code, headers, words, origin, now()));
+            });
+          else if (encoding === "" || encoding === "identity") body = reader;
+          // Compression was not asked for, so there is nothing here to undo it.
+          else body = { take: () => false, end: () => reader.end(COMPRESSED) };
           untilNextWindow = body.window ?? Infinity;
         },
         onResponseData(_controller, bytes) {
@@ -151,6 +158,8 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
   });
 }
 
+const COMPRESSED: Fault = { kind: "unreadable", why: "compressed", offset: undefined };
+
 export interface AnswerReader<T> {
   /** @returns whether it wants the next piece; if not, the rest of the answer cannot change the result */
   take(piece: Uint8Array): boolean;
@@ -160,50 +169,35 @@ export interface AnswerReader<T> {
   readonly window?: number;
 }
 
-/** Compression was not asked for, so there is nothing here to undo it. */
-function compressed<T>(reader: AnswerReader<T>): AnswerReader<T> {
-  const end = (): T => reader.end({ kind: "unreadable", why: "compressed", offset: undefined });
-  return { take: () => false, end };
-}
-
-function refusal(faultOf: (body: Uint8Array) => Fault): AnswerReader<never> {
+/** Holds what comes until it is more than so many bytes. @param read is given all of it, once */
+function held<T>(most: number, read: (bytes: Uint8Array, unreadable?: Fault) => T): AnswerReader<T> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   return {
     take(piece) {
       pieces.push(piece);
       size += piece.length;
-      return size < MAX_ERROR_BYTES;
+      return size <= most;
     },
-    end() {
-      throw new FaultError(faultOf(Buffer.concat(pieces).subarray(0, MAX_ERROR_BYTES)));
+    end(unreadable) {
+      const [first, ...others] = pieces;
+      return read(first === undefined || others.length > 0 ? Buffer.concat(pieces) : first, unreadable);
     },
   };
 }
 
-/** Holds the answer whole. @param read is given what parses it */
+/** @param read is given what parses the answer */
 function heldAnswer<T>(read: (parse: () => Json | undefined) => T): AnswerReader<T> {
-  let pieces: Uint8Array[] = [];
-  let size = 0;
-  const parse = (unreadable: Fault | undefined): Json | undefined => {
-    if (unreadable !== undefined) throw new FaultError(unreadable);
-    if (size > MAX_ANSWER_BYTES)
-      throw new FaultError({ kind: "too-big", what: "answer", limit: MAX_ANSWER_BYTES });
-    if (size === 0) return undefined;
-    const bytes = withoutBom(Buffer.concat(pieces));
-    if (isDeeper(bytes, MAX_DEPTH))
-      throw new FaultError({ kind: "too-big", what: "depth", limit: MAX_DEPTH });
-    return parseBytes(bytes);
-  };
-  return {
-    take(piece) {
-      pieces.push(piece);
-      size += piece.length;
-      if (size > MAX_ANSWER_BYTES) pieces = [];
-      return size <= MAX_ANSWER_BYTES;
-    },
-    end: (unreadable) => read(() => parse(unreadable)),
-  };
+  return held(MAX_ANSWER_BYTES, (whole, unreadable) =>
+    read(() => {
+      if (unreadable !== undefined) throw new FaultError(unreadable);
+      if (whole.length > MAX_ANSWER_BYTES) throw tooBig("answer", MAX_ANSWER_BYTES);
+      if (whole.length === 0) return undefined;
+      const bytes = withoutBom(whole);
+      if (isDeeper(bytes, MAX_DEPTH)) throw tooBig("depth", MAX_DEPTH);
+      return parseBytes(bytes);
+    }),
+  );
 }
 
 /** An empty answer is undefined. */
@@ -243,7 +237,7 @@ export function streamedList<T>(
     window: STREAM_WINDOW_BYTES,
     take(piece) {
       size += piece.length;
-      if (size > limit) throw new FaultError({ kind: "too-big", what: "answer", limit });
+      if (size > limit) throw tooBig("answer", limit);
       splitter.push(piece);
       return true;
     },

@@ -109,7 +109,7 @@ function unreadable(why: keyof typeof UNREADABLE, offset?: number): FaultError {
   return new FaultError({ kind: "unreadable", why, offset });
 }
 
-function tooBig(what: keyof typeof TOO_BIG, limit: number): FaultError {
+export function tooBig(what: keyof typeof TOO_BIG, limit: number): FaultError {
   return new FaultError({ kind: "too-big", what, limit });
 }
 
@@ -119,6 +119,7 @@ export const OPEN_LIST = 0x5b;
 export const CLOSE_LIST = 0x5d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COLON = 0x3a;
 
 /** With this bit set, `[` is `{` and `]` is `}`; no other byte becomes one of the two. */
 const CASE_BIT = 0x20;
@@ -167,8 +168,10 @@ function itemEnd(bytes: Uint8Array, from: number, open: { brackets: number }): n
   let depth = open.brackets;
   for (; at < length; at++) {
     const byte = bytes[at] ?? 0;
-    if (isQuote(byte)) at = stringEnd(bytes, at + 1);
-    else if (opens(byte)) {
+    if (byte === QUOTE) {
+      // `stringEnd` in its place: calls of it took a third of the time.
+      for (at++; at < length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+    } else if (opens(byte)) {
       if (++depth > MAX_DEPTH) throw tooBig("depth", MAX_DEPTH);
     } else if (closes(byte)) {
       if (--depth === 0) break;
@@ -178,11 +181,47 @@ function itemEnd(bytes: Uint8Array, from: number, open: { brackets: number }): n
   return at;
 }
 
+/**
+ * The members of the one object that a text consists of, with what is made of the place of each value: nobody holds the
+ * object whole, nor its text. Of a name that is there twice the last counts, as with `JSON.parse`.
+ * @throws FaultError unless it is an object, as far as names and brackets tell
+ */
+export function membersOf<T>(
+  bytes: Buffer,
+  valueOf: (from: number, to: number, name: string) => T,
+  [start, stop] = [0, bytes.length],
+): Map<string, T> {
+  const nextTo = (from: number): number => {
+    let at = from;
+    while (isBlank(bytes[at] ?? 0)) at++;
+    return at;
+  };
+  const members = new Map<string, T>();
+  const open = { brackets: 1 };
+  let at = nextTo(start);
+  if (bytes[at] !== OPEN) throw unreadable("not-json", at);
+  while (open.brackets > 0) {
+    const from = nextTo(at + 1);
+    at = itemEnd(bytes, from, open);
+    if (at === from && open.brackets + members.size === 0) break;
+    const colon = nextTo(stringEnd(bytes, from + 1) + 1);
+    const name = jsonIn(bytes.toString("utf8", from, colon));
+    if (at >= stop || typeof name !== "string" || bytes[colon] !== COLON) throw unreadable("not-json", from);
+    members.set(name, valueOf(colon + 1, at, name));
+  }
+  if (bytes[at] !== CLOSE || nextTo(at + 1) < stop) throw unreadable("not-json", at);
+  return members;
+}
+
 /** Some servers send it. */
 const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 
+export function withoutBom(bytes: Buffer): Buffer;
+export function withoutBom(bytes: Uint8Array): Uint8Array;
 export function withoutBom(bytes: Uint8Array): Uint8Array {
-  return BOM.every((byte, at) => bytes[at] === byte) ? bytes.subarray(BOM.length) : bytes;
+  return bytes[0] === BOM[0] && BOM.every((byte, at) => bytes[at] === byte)
+    ? bytes.subarray(BOM.length)
+    : bytes;
 }
 
 /** Asked before parsing: the parser would build any depth, and everything that walks the result is recursive. */

@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { type Json, type JsonObject, isArray, isObject, jsonIn } from "../model/json.ts";
 import type { Fault } from "./failure.ts";
 import { isDeeper, withoutBom } from "./json-stream.ts";
@@ -69,11 +68,11 @@ export type Redact = (text: string) => string;
  */
 export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   const bytes = withoutBom(body);
-  const isCut = body.length >= MAX_ERROR_BYTES;
-  // Older servers write Latin-1: with gaps for its letters, a secret would not be found.
-  const decoded = new TextDecoder(isCut || isUtf8(bytes) ? "utf-8" : "latin1").decode(bytes);
+  // What is not UTF-8 is Latin-1, as older servers write: with gaps for its letters, a secret would not be found.
+  const latin1 = Buffer.from(bytes).toString("latin1");
+  const decoded = latin1.replace(UTF_8, (letters) => Buffer.from(letters, "latin1").toString());
   // The end of a body that was cut may be the beginning of a secret.
-  const text = isCut ? redact(decoded).slice(0, -LONGEST_SECRET) : decoded;
+  const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
   const json = isDeeper(bytes, MAX_DEPTH) ? undefined : jsonIn(text);
   // A secret with what looks like a tag is not the same without it.
   const said = json === undefined ? textOfHtml(redact(text)) : wordsOfJson(json).join("; ");
@@ -83,6 +82,8 @@ export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   if (characters.length > MAX_WORDS) return `${characters.slice(0, MAX_WORDS - 1).join("")}…`;
   return line === "" ? undefined : line;
 }
+
+const UTF_8 = /(?:[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})+/g;
 
 /** In whatever form, in characters. */
 const LONGEST_SECRET = MAX_ERROR_BYTES / 4;
@@ -116,9 +117,7 @@ function about(subject: string | undefined, words: readonly string[]): readonly 
 function subjectOf(object: JsonObject): string | undefined {
   for (const value of SUBJECT_KEYS.map((key) => object[key])) {
     if (typeof value === "string" && value !== "") return value;
-    const path = isArray(value)
-      ? value.filter((part) => typeof part === "string" || typeof part === "number")
-      : [];
+    const path = isArray(value) ? value.filter((part) => /string|number/.test(typeof part)).map(String) : [];
     if (path.length > 0) return path.join(".");
   }
   return undefined;

@@ -1,7 +1,9 @@
+import { isUtf8 } from "node:buffer";
 import { compareText, isAddress } from "../model/address.ts";
-import { defined, jsonIn } from "../model/json.ts";
+import { type Json, defined, jsonIn, parseJson } from "../model/json.ts";
 import { type Guard, isCount, isRecord, isText } from "../model/shape.ts";
 import {
+  type Binding,
   type RunRecord,
   type State,
   type StateEvent,
@@ -20,6 +22,8 @@ import {
   sameService,
   sideBySide,
 } from "./backend.ts";
+import { FaultError } from "../service/failure.ts";
+import { membersOf, withoutBom } from "../service/json-stream.ts";
 import { applyEvents } from "./events.ts";
 import { canonicalJson } from "./fingerprint.ts";
 import { StateFailure, problemOf } from "./problem.ts";
@@ -79,13 +83,19 @@ type Root = Readonly<Record<string, unknown>>;
  * What a document says it is comes first, and only then what is in it. One that fails is never written over.
  * @param where the file, row or address, for problems @throws StateFailure
  */
-export function parseDocument(text: string, expected: DocumentKey, where: string): ParsedDocument {
+export function parseDocument(
+  document: string | Buffer,
+  expected: DocumentKey,
+  where: string,
+): ParsedDocument {
   const corrupt: Corrupt = (reason) => new StateFailure({ kind: "corrupt", where, reason });
   const conflicted = (line: number) => new StateFailure({ kind: "conflicted", where, line });
-  const root = jsonIn(text);
+  const bytes = typeof document === "string" ? Buffer.from(document) : withoutBom(document);
+  if (!isUtf8(bytes)) throw corrupt("it is not UTF-8 text");
+  const { root, repeated } = readMembers(bytes);
   if (!isRecord(root)) {
     if (root !== undefined) throw corrupt("it is JSON, but not an object");
-    const line = lineOf(text, MARKER);
+    const line = lineOf(bytes.toString(), MARKER);
     throw line === undefined ? corrupt("invalid JSON; the file may be truncated") : conflicted(line);
   }
   const { format, version } = root;
@@ -95,26 +105,98 @@ export function parseDocument(text: string, expected: DocumentKey, where: string
   if (!isDocumentKey(root)) throw corrupt('it does not name its "stage", "target" and "service"');
   checkKey(root, expected, where);
   const content = readContent(root, expected, corrupt);
-  const { bindings, folders, batchGenerations, intents } = content.state;
-  // A JSON parser takes the last of an entry that is there twice, as `merge=union` leaves it, without a word.
-  const entries = bindings.size + folders.size + batchGenerations.size + intents.size;
-  const line = text.split(ENTRY).length - 1 > entries ? lineOf(text, TWICE) : undefined;
+  // Of an entry that is there twice, as `merge=union` leaves it, the last was taken.
+  const line = repeated ? lineOf(bytes.toString(), TWICE) : undefined;
   if (line !== undefined) throw conflicted(line);
   return content;
 }
 
+/** The members of a document, the large ones as maps: neither its text nor its parsed form is ever held whole. */
+function readMembers(bytes: Buffer): { readonly root: unknown; readonly repeated: boolean } {
+  let repeated = false;
+  const value = (from: number, to: number): Json => parseJson(bytes.toString("utf8", from, to));
+  const map = (from: number, to: number, pack = (one: unknown) => one): unknown => {
+    let entries = 0;
+    const found = membersOf(bytes, (first, end) => (entries++, pack(value(first, end))), [from, to]);
+    repeated ||= entries > found.size;
+    return found;
+  };
+  try {
+    const root = membersOf(bytes, (from, to, name) =>
+      MAPS.includes(name) ? map(from, to, name === "bindings" ? packed : undefined) : value(from, to),
+    );
+    return { root: Object.fromEntries(root), repeated };
+  } catch (error) {
+    if (!(error instanceof FaultError) && !(error instanceof SyntaxError)) throw error;
+    return { root: jsonIn(bytes.toString()), repeated };
+  }
+}
+
+/**
+ * A binding of which all digests stand in one text. As a document has them, they are ten objects, and those of 100,000
+ * test cases are a quarter of what a plan holds. It has the members of a plain one; each `fields` and `locators` is new.
+ */
+class PackedBinding {
+  static readonly #known = new Map<string, readonly string[]>();
+  static readonly #fields: PropertyDescriptor & ThisType<PackedBinding> = {
+    enumerable: true,
+    get() {
+      const at = (nth: number) => this.#digests.slice(nth * DIGEST, (nth + 1) * DIGEST);
+      return Object.fromEntries(this.#names.map((name, nth) => [name, at(nth)]));
+    },
+  };
+  static readonly #located: PropertyDescriptor & ThisType<PackedBinding> = {
+    enumerable: true,
+    get() {
+      return jsonIn(this.#locators);
+    },
+  };
+  declare readonly fields: Binding["fields"];
+  readonly id: string;
+  readonly #names: readonly string[];
+  readonly #digests: string;
+  readonly #locators: string;
+
+  constructor({ id, locators }: Binding, names: readonly string[], digests: readonly string[]) {
+    const all = JSON.stringify(names);
+    const known = PackedBinding.#known.get(all) ?? names;
+    PackedBinding.#known.set(all, known);
+    this.#names = known;
+    this.#digests = digests.join("");
+    this.#locators = locators === undefined ? "" : JSON.stringify(locators);
+    Object.defineProperty(this, "fields", PackedBinding.#fields);
+    this.id = id;
+    if (locators !== undefined) Object.defineProperty(this, "locators", PackedBinding.#located);
+  }
+}
+
+const DIGEST = 16;
+
+function packed(value: unknown): unknown {
+  if (!isBinding(value)) return value;
+  const { id: _, fields, locators: __, ...others } = value;
+  const digests = Object.values(fields).flatMap((one) => (isText(one) && one.length === DIGEST ? one : []));
+  const names = Object.keys(fields);
+  return digests.length < names.length || Object.keys(others).length > 0
+    ? value
+    : new PackedBinding(value, names, digests);
+}
+
+const isStoredBinding: Guard<Binding> = (value): value is Binding =>
+  value instanceof PackedBinding || isBinding(value);
+
 /** What a document, if there is one, and the events on top of it amount to. */
 export function storedState(
-  text: string | undefined,
+  document: string | Buffer | undefined,
   revision: Revision,
   events: readonly StateEvent[] | undefined,
   key: DocumentKey,
   where: string,
 ): StoredState | undefined {
-  if (text === undefined && events === undefined) return undefined;
+  if (document === undefined && events === undefined) return undefined;
   const { stage, target, service } = key;
   const below =
-    text === undefined ? emptyState(stage, target, service) : parseDocument(text, key, where).state;
+    document === undefined ? emptyState(stage, target, service) : parseDocument(document, key, where).state;
   return { state: applyEvents(below, events ?? []), revision, journalled: events !== undefined };
 }
 
@@ -138,13 +220,14 @@ export function checkKey(found: DocumentKey, expected: DocumentKey, where: strin
     });
 }
 
-const MEMBERS =
-  "format version serial stage target service keyCheck lineage run bindings folders batchGenerations intents".split(
-    " ",
-  );
+const MAPS = ["bindings", "folders", "batchGenerations", "intents"];
+const MEMBERS = new Set([
+  ..."format version serial stage target service keyCheck lineage run".split(" "),
+  ...MAPS,
+]);
 
 function readContent(root: Root, { stage, target, service }: DocumentKey, corrupt: Corrupt): ParsedDocument {
-  const unknown = Object.keys(root).find((name) => !MEMBERS.includes(name));
+  const unknown = Object.keys(root).find((name) => !MEMBERS.has(name));
   if (unknown !== undefined)
     throw corrupt(`it has a member ${JSON.stringify(unknown)} that tasc does not know`);
   const { keyCheck, lineage, serial, run, bindings, folders, batchGenerations, intents } = root;
@@ -157,7 +240,7 @@ function readContent(root: Root, { stage, target, service }: DocumentKey, corrup
     target,
     service,
     keyCheck,
-    bindings: mapOf(bindings, "bindings", isAddress, isBinding, corrupt),
+    bindings: mapOf(bindings, "bindings", isAddress, isStoredBinding, corrupt),
     folders: mapOf(folders, "folders", isText, isText, corrupt),
     batchGenerations: mapOf(batchGenerations, "batchGenerations", isAddress, isBatchRecord, corrupt),
     intents: mapOf(intents, "intents", isAddress, isIntent, corrupt),
@@ -173,16 +256,16 @@ function readRun(value: unknown, corrupt: Corrupt): RunRecord {
 }
 
 function mapOf<K extends string, V>(
-  record: unknown,
+  found: unknown,
   member: string,
   isKey: Guard<K>,
   isValue: Guard<V>,
   corrupt: Corrupt,
 ): Map<K, V> {
-  if (!isRecord(record)) throw corrupt(`"${member}" is missing or not an object`);
+  if (!isRecord(found)) throw corrupt(`"${member}" is missing or not an object`);
   const map = new Map<K, V>();
-  for (const key of Object.keys(record)) {
-    const value = record[key];
+  const entries: Iterable<[string, unknown]> = found instanceof Map ? found : Object.entries(found);
+  for (const [key, value] of entries) {
     if (!isKey(key)) throw corrupt(`"${member}" has a key ${JSON.stringify(key)} that is not an address`);
     if (!isValue(value))
       throw corrupt(`the entry ${JSON.stringify(key)} of "${member}" is not in the expected format`);
@@ -194,8 +277,7 @@ function mapOf<K extends string, V>(
 /** What git leaves in a file that both sides changed; no line of JSON begins like this. */
 const MARKER = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
 
-/** Entries are sorted, so two of one key are neighbours. Counting all first spares nearly every document the search. */
-const ENTRY = '\n    "';
+/** Entries are sorted, so two of one key are neighbours. */
 const TWICE = /^ {4}("[^"\n]*"): .*\n {4}\1: /m;
 
 function lineOf(text: string, what: RegExp): number | undefined {

@@ -81,10 +81,14 @@ const BLOCK = 64;
 function digester(key: Buffer): (content: string) => Fingerprint {
   const padded = (byte: number): Uint8Array =>
     Uint8Array.from({ length: BLOCK }, (_, at) => byte ^ (key[at] ?? 0));
-  const inner = padded(0x36);
   const outer = Buffer.concat([padded(0x5c), Buffer.alloc(KEY_BYTES)]);
+  let inner = Buffer.concat([padded(0x36), Buffer.alloc(4096)]);
   return (content) => {
-    outer.write(hash("sha256", Buffer.concat([inner, Buffer.from(content)]), "binary"), BLOCK, "binary");
+    // A character takes three bytes at most.
+    const most = BLOCK + 3 * content.length;
+    if (inner.length < most) inner = Buffer.concat([inner], 2 * most);
+    const end = BLOCK + inner.write(content, BLOCK);
+    outer.write(hash("sha256", inner.subarray(0, end), "binary"), BLOCK, "binary");
     return hash("sha256", outer, "base64url").slice(0, (FINGERPRINT_BYTES / 3) * 4);
   };
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -231,7 +231,7 @@ async function appendLine(path: string, which: "old" | "any", line: string): Pro
 
 /** The digest of a document: a counter inside it would conflict in every merge, and not tell what git replaced. */
 export function revisionOf(bytes: Uint8Array | undefined): Revision {
-  return bytes === undefined ? NO_DOCUMENT : createHash("sha256").update(bytes).digest("base64url");
+  return bytes === undefined ? NO_DOCUMENT : hash("sha256", bytes, "base64url");
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -265,30 +265,20 @@ function fit(
   paths: StatePaths,
 ) {
   const revision = revisionOf(document);
-  // The bytes are let go before the text is parsed: of a large target both would take as much as all else.
-  const text = document && textOf(document, paths.document);
   const journal = journalBytes && parseJournal(journalBytes, key, paths.journal);
   const isPending = journal !== undefined && !journal.folded.includes(revision);
   if (isPending && journal.base !== revision)
     throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
   // A journal is absent if not even its first line was finished; pending events are yet to be folded in.
-  return { text, revision, journal, isPending };
+  return { document, revision, journal, isPending };
 }
 
 /** The two files of a document as they were at one moment, and how they belong together. */
 type StoredFiles = ReturnType<typeof fit>;
 
 export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
-  const { text, revision, journal, isPending } = files;
-  return storedState(text, revision, isPending ? journal?.events : undefined, key, where);
-}
-
-function textOf(document: Buffer, where: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(document);
-  } catch {
-    throw new StateFailure({ kind: "corrupt", where, reason: "it is not UTF-8 text" });
-  }
+  const { document, revision, journal, isPending } = files;
+  return storedState(document, revision, isPending ? journal?.events : undefined, key, where);
 }
 
 type StatePaths = Readonly<ReturnType<typeof pathsOf>>;
@@ -336,7 +326,7 @@ export function journalLine(value: object): string {
 }
 
 function checksum(text: string): string {
-  return createHash("sha256").update(text).digest("base64url").slice(0, 12);
+  return hash("sha256", text, "base64url").slice(0, 12);
 }
 
 /** `undefined` if the line is damaged. Lines of version 1 have no checksum. */

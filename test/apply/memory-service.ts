@@ -1,7 +1,6 @@
 import type { ApplyContext } from "../../src/apply/context.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
 import { type LiveNotification, element as readElement } from "../../src/service/answers.ts";
-import type { Done } from "../../src/service/client.ts";
 import { ServiceError } from "../../src/service/failure.ts";
 import type { WriteCall } from "../../src/service/request.ts";
 import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
@@ -174,7 +173,7 @@ export class MemoryService implements Client {
 
   // Writes
 
-  async send({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> {
+  async send({ method, path, body }: WriteCall): Promise<Json | undefined> {
     const operation = operationOf(method, path);
     if (!isObject(body)) throw new Undescribed("a body is no object");
     const call = { operation, method, path, body };
@@ -182,7 +181,7 @@ export class MemoryService implements Client {
     this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight);
     await this.#takeTime(1 + (nth % 3));
     this.inFlight--;
-    return { value: this.#answer(call, this.faultOf(call, nth)), attempts: 1 };
+    return this.#answer(call, this.faultOf(call, nth));
   }
 
   #answer(call: LoggedCall, fault: ReturnType<MemoryService["faultOf"]>): Json | undefined {

@@ -26,6 +26,7 @@ function played(limit: number, signal = new AbortController().signal) {
     baseUrl: { origin: "https://service.example.com", host: "service.example.com" },
     limit,
     signal,
+    inFlight: new Set(),
     redact: (text) => text,
     mayWrite: () => true,
     now: () => 0,

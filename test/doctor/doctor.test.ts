@@ -117,17 +117,16 @@ describe.concurrent("tasc doctor", () => {
 });
 
 test("clocks may differ by half a minute", () => {
-  const difference = (ms: number) => checkClock({ service: 1e12, local: 1e12 + ms });
-  plainly(difference(30_000).status).toBe("ok");
-  plainly(difference(-30_000).status).toBe("ok");
-  plainly(difference(31_000).summary).toBe("this machine is 1 min ahead of the service");
-  plainly(difference(-29 * 60_000).summary).toBe("this machine is 29 min behind the service");
+  plainly(checkClock(30_000).status).toBe("ok");
+  plainly(checkClock(-30_000).status).toBe("ok");
+  plainly(checkClock(31_000).summary).toBe("this machine is 1 min ahead of the service");
+  plainly(checkClock(-29 * 60_000).summary).toBe("this machine is 29 min behind the service");
 });
 
 test("a Node that is too old is no Node to run on", () => {
   const manifest = parseJson(readFileSync("package.json", "utf8"));
   plainly(at(manifest, "engines", "node")).toBe(`>=${LEAST_NODE}`);
-  const on = (node: string) => checkVersion({ tasc: "1.0.0", node, platform: "linux x64" }).status;
+  const on = (node: string) => checkVersion("1.0.0", node, "linux x64").status;
   plainly(["18.20.0", "20.9.0", "20.18.3"].map(on)).toEqual(["fail", "fail", "fail"]);
   plainly(["20.19.0", "22.1.0", "24.0.0"].map(on)).toEqual(["ok", "ok", "ok"]);
 });

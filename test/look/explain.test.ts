@@ -47,6 +47,18 @@ describe.concurrent("explain", () => {
   });
 });
 
+test("shows no header of a lower layer that a higher one clears", async () => {
+  await scene(async (stage) => {
+    const lower = "defaults: { environments: { additionalHeaderFields: { X-Key: header-of-the-base } } }";
+    const own = `default: { discoveryUrl: "https://own.example.com", additionalHeaderFields: null }`;
+    stage.write("targets/own.yaml", `target: own\napp: Own\n${lower}\nenvironments: { ${own} }\n`);
+    const { stdout, code } = await stage.run(["explain", "environment.own.default", "--offline"]);
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain("additionalHeaderFields");
+    expect(stdout).not.toContain("header-of");
+  });
+});
+
 describe.concurrent("what is asked for", () => {
   const play = appliedScene();
 

@@ -1,9 +1,14 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { SCHEMA_NAMES, schemaOf } from "../../scripts/manifest-schemas.ts";
 import { validatorHeading } from "../../scripts/schema-files.ts";
+import { validate as acceptProject } from "../../src/manifest/schema/generated/accept-project.js";
+import { validate as acceptTarget } from "../../src/manifest/schema/generated/accept-target.js";
 import { validate as validatePlan } from "../../src/manifest/schema/generated/plan.js";
+import { validate as validateProject } from "../../src/manifest/schema/generated/project.js";
+import { validate as validateTarget } from "../../src/manifest/schema/generated/target.js";
+import { readFast } from "../../src/manifest/yaml/fast.ts";
 import {
   BATCH_GENERATION_FIELDS,
   ENVIRONMENT_FIELDS,
@@ -23,6 +28,55 @@ describe("if it is not as the tables have it, npm run generate makes it so:", ()
     const source = readFileSync(`src/manifest/schema/generated/${name}.js`, "utf8");
     expect(source.split("\n")[0]).toBe(validatorHeading(schemaOf(name)));
   });
+});
+
+describe("what is accepted is what has no findings:", () => {
+  const folder = "examples/shop";
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".yaml"),
+  );
+
+  test.each(files)("%s, with each of its values replaced by others", (name) => {
+    const isProject = name === "tasc.yaml";
+    const [accept, validate] = isProject ? [acceptProject, validateProject] : [acceptTarget, validateTarget];
+    const whole = readFast(readFileSync(`${folder}/${name}`, "utf8")) ?? null;
+    const all = [whole, ...variantsOf(whole)];
+    expect(all.map((value) => accept(value))).toEqual(all.map((value) => validate(value)));
+    expect(accept(whole)).toBe(true);
+    expect(all.filter((value) => accept(value)).length).toBeLessThan(all.length / 2);
+  });
+
+  const OTHERS: readonly Json[] = [
+    null,
+    true,
+    -1,
+    1.5,
+    "",
+    "x y",
+    "${env:A}",
+    [],
+    ["a", "a"],
+    [1],
+    {},
+    { "a b": 1 },
+  ];
+
+  /** With one value, or what is in it, replaced, and with one more key. */
+  function variantsOf(value: Json): readonly Json[] {
+    if (isArray(value))
+      return [
+        ...OTHERS,
+        ...value.flatMap((item, at) => variantsOf(item).map((other) => value.with(at, other))),
+      ];
+    if (!isObject(value)) return OTHERS;
+    const inner = Object.entries(value).flatMap(([key, part]) =>
+      variantsOf(part).map((other) => ({ ...value, [key]: other })),
+    );
+    const fewer = Object.keys(value).map((left) =>
+      Object.fromEntries(Object.entries(value).filter(([key]) => key !== left)),
+    );
+    return [...OTHERS, ...inner, ...fewer, { ...value, unknown: 1 }, { ...value, "x-own": 1 }];
+  }
 });
 
 describe.each(SCHEMA_NAMES)("the schema of a %s", (name) => {

@@ -139,16 +139,19 @@ test("after a pull nothing is left to do but what it says", async () => {
         const input = liveOf(loaded, made);
         const planned = makePlan(input);
         const { stages } = loaded.settings;
-        const result = pull({
-          stage,
+        const request = {
+          input,
+          options: { root: "", env: { KEY: "the-api-key" }, stage },
+          folder: memoryFolder(files),
           stages,
           documents: loaded.documents,
           project: loaded.project,
           planned,
           inScope: () => true,
-          fields: new Set(),
+          fields: new Set<string>(),
           holdsSecret: () => false,
-        });
+        };
+        const result = pull(request);
         const texts = await editTexts(loaded.documents, result.edits);
         if ("reason" in texts) throw new Error(`${texts.file}: ${texts.reason}`);
         const after = { ...files };
@@ -165,16 +168,7 @@ test("after a pull nothing is left to do but what it says", async () => {
           fields.map(({ path: at }) => keyOf(address, at.slice(0, at[0] === "discovery" ? 2 : 1))),
         );
         expect(open.filter((one) => !left.has(one))).toEqual([]);
-        const options = { root: "", env: { KEY: "the-api-key" }, stage };
-        const proof = {
-          folder: memoryFolder(files),
-          options,
-          stages,
-          documents: loaded.documents,
-          project: loaded.project,
-          input,
-        };
-        expect(await provePull(texts, result, proof)).toBeUndefined();
+        expect(await provePull(texts, result, request)).toBeUndefined();
         // Of a list whose members go, or that becomes another kind of value, the comments go as well.
         const gone = comments(Object.values(files).join("")).filter(
           (one) => !comments(Object.values(after).join("")).includes(one),
@@ -217,7 +211,9 @@ test("a pull changes in no stage what it does not say, whatever the project look
         const loaded = await project(files, stage);
         const input = liveOf(loaded, made);
         const request = {
-          stage,
+          input,
+          options: { root: "", env: { KEY: "the-api-key" }, stage },
+          folder: memoryFolder(files),
           stages: STAGES,
           documents: loaded.documents,
           project: loaded.project,
@@ -226,19 +222,10 @@ test("a pull changes in no stage what it does not say, whatever the project look
           fields: new Set<string>(),
           holdsSecret: () => false,
         };
-        const options = { root: "", env: { KEY: "the-api-key" }, stage };
-        const proof = {
-          folder: memoryFolder(files),
-          options,
-          stages: STAGES,
-          documents: loaded.documents,
-          project: loaded.project,
-          input,
-        };
         const { rewrite, texts } = await makeTexts(
           loaded.documents,
           (excluded) => pull(request, excluded),
-          (now, result) => provePull(now, result, proof),
+          (now, result) => provePull(now, result, request),
         );
         const after = { ...files, ...Object.fromEntries(texts.map((one) => [one.file, one.after])) };
         const said = new Set(

@@ -231,13 +231,7 @@ describe("the answer of a report", () => {
     results: statuses.map((status) => ({ ...RESULT, testCaseId: "1", status })),
   });
   const ask = (given: LiveReport | undefined, live: string | undefined = "1") =>
-    refusedBy(
-      [address],
-      () => live,
-      given,
-      () => undefined,
-      () => undefined,
-    ).map(({ outcome }) => outcome);
+    refusedBy(address, live, [], given, undefined).map(({ outcome }) => outcome);
 
   test.for<[sentence: string, given: LiveReport | undefined, outcomes: string[]]>([
     ["passed", report("PASSED"), []],

@@ -11,9 +11,13 @@ const CASES = `testCases:
   two: { description: Two }
 `;
 
-async function promoted(stages: readonly string[], shop: string): Promise<string> {
+async function promoted(
+  stages: readonly string[],
+  shop: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const files = {
-    "tasc.yaml": `version: 1\nservice: { baseUrl: "http://127.0.0.1:9", apiKey: "\${secret:KEY}" }\nstages: { ${stages.map((stage) => `${stage}: {}`).join(", ")} }\n`,
+    "tasc.yaml": `version: 1\nservice: { baseUrl: "http://127.0.0.1:9", apiKey: "\${secret:KEY}" }\nstages: { ${stages.map((stage) => `${stage}: ${settings[stage] ?? "{}"}`).join(", ")} }\n`,
     "targets/shop.yaml": `target: shop\napp: Shop\n${shop}`,
   };
   const reading = await readProject(memoryFolder(files));
@@ -113,4 +117,14 @@ test.for<[sentence: string, stages: string[], before: string, after: string]>([
   ],
 ])("a promotion writes %s", async ([, stages, before, after]) => {
   expect(await promoted(stages, before)).toBe(after);
+});
+
+test("a promotion writes overrides of their own, where the value comes from tasc.yaml, which is not edited", async () => {
+  const settings = {
+    a: "{ defaults: { testCases: { status: DRAFT } } }",
+    b: "{ defaults: { testCases: { status: ENABLED } } }",
+  };
+  const status = (key: string): string => `      ${key}:\n        status: DRAFT\n`;
+  const overrides = `stages:\n  b:\n    testCases:\n${status("one")}${status("two")}`;
+  expect(await promoted(["a", "b"], CASES, settings)).toBe(CASES + overrides);
 });

@@ -111,6 +111,27 @@ describe("the document's text", () => {
     );
   });
 
+  it("gives back a state to which events do the same", () => {
+    const digest = (letter: string) => letter.repeat(16);
+    const bound: StateEvent = {
+      type: "bound",
+      address: "testCase.shop.login",
+      id: "id-2",
+      fields: { status: digest("s"), tags: digest("t") },
+    };
+    const locators = { "e-1": { line: digest("l"), selectors: digest("m") } };
+    const before = applyEvents(sample, [bound, { type: "located", address: bound.address, locators }]);
+    fc.assert(
+      fc.property(fc.array(event), (events) => {
+        expect(applyEvents(stateOf(formatDocument(before)), events)).toEqual(applyEvents(before, events));
+      }),
+    );
+    const one: StateEvent = { type: "generating", address: bound.address, shown: "" };
+    expect(formatDocument(applyEvents(stateOf(formatDocument(before)), [one]))).toBe(
+      formatDocument(applyEvents(before, [one])),
+    );
+  });
+
   it("is the same to the byte for the same state, in whatever order it came about", () => {
     fc.assert(
       fc.property(anyState, (state) => {

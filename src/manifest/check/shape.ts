@@ -19,6 +19,8 @@ import {
   showFound,
   showPath,
 } from "../problem.ts";
+import { validate as validateProject } from "../schema/generated/project.js";
+import { validate as validateTarget } from "../schema/generated/target.js";
 import { foreignKey } from "../settings.ts";
 import {
   JSON_PART,
@@ -44,12 +46,10 @@ export interface CheckedDocument {
 }
 
 /** The mistakes behind what JSON Schema found in a document, one for each key or value however many keywords it breaks. */
-export function explainShape(
-  kind: DocumentKind,
-  document: Document,
-  findings: readonly SchemaFinding[],
-): CheckedDocument {
+export function explainShape(kind: DocumentKind, document: Document): CheckedDocument {
   const { file, root, value: whole } = document;
+  const validate = kind === "project" ? validateProject : validateTarget;
+  const findings = validate(whole) ? [] : (validate.errors ?? []);
   const isLoss = kind === "project" ? isLossOfStages : isLossOfResources;
   const problems: ManifestProblem[] = [];
   const spoilt: Path[] = [];

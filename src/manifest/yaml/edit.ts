@@ -1,6 +1,6 @@
 import { diffArrays } from "diff";
 import { type Json, isArray, isObject, sameJson } from "../../model/json.ts";
-import { read, readTree } from "./read-slow.ts";
+import { readTree } from "./read-slow.ts";
 import { type Splice, inDocument, spliced, splitDocuments } from "./text.ts";
 import { type AliasNode, type Collection, type Entry, type Node, nodesOf } from "./tree.ts";
 import { EditRefusal, type YamlEdit, editValue } from "./value.ts";
@@ -20,6 +20,8 @@ export type Edited =
       readonly ok: true;
       readonly text: string;
       readonly splices: readonly Splice[];
+      /** The new text, as it was read again; nothing for one of several documents. */
+      readonly tree?: Node | undefined;
     }
   | { readonly ok: false; readonly reason: string };
 
@@ -53,19 +55,23 @@ export function editYaml(
       list.push({ ...edit, path: inner });
     }
     // Each document is edited by itself; the text between them, and those that no edit is of, stay.
+    let tree: Node | undefined;
     const splices = documents.flatMap(({ start, end }, at) => {
       const list = own[at] ?? [];
-      const found = list.length === 0 ? [] : documentSplices(text.slice(bom + start, bom + end), list, prune);
-      return found.map((one) => ({ ...one, start: bom + start + one.start, end: bom + start + one.end }));
+      if (list.length === 0) return [];
+      const edited = editDocument(text.slice(bom + start, bom + end), list, prune);
+      if (documents.length === 1) ({ tree } = edited);
+      const offset = bom + start;
+      return edited.splices.map((one) => ({ ...one, start: offset + one.start, end: offset + one.end }));
     });
-    return { ok: true, text: spliced(text, splices), splices };
+    return { ok: true, text: spliced(text, splices), splices, tree };
   } catch (error) {
     if (error instanceof EditRefusal) return { ok: false, reason: error.message };
     throw error;
   }
 }
 
-function documentSplices(text: string, edits: readonly YamlEdit[], prune: boolean): readonly Splice[] {
+function editDocument(text: string, edits: readonly YamlEdit[], prune: boolean) {
   const before = readTree(text);
   if (!before.ok) {
     const [{ line, message } = { line: 1, message: "the text cannot be read" }] = before.problems;
@@ -73,10 +79,10 @@ function documentSplices(text: string, edits: readonly YamlEdit[], prune: boolea
   }
   const value = editValue(before.value, edits, prune);
   const splices = inOrder(text, new TextEditor(text, before.root).splices(value));
-  const after = splices && read(spliced(text, splices));
-  if (after?.ok !== true || !sameJson(after.value, value))
+  const after = splices && readTree(spliced(text, splices));
+  if (splices === undefined || after?.ok !== true || !sameJson(after.value, value))
     throw new EditRefusal("this cannot be changed without changing more than that; edit the file by hand");
-  return splices ?? [];
+  return { splices, tree: after.root };
 }
 
 /** The replacements in the order of the text, or nothing if two of them overlap; the last line ends as it did. */

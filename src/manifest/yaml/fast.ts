@@ -99,319 +99,319 @@ function trimmed(items: readonly Json[]): Json {
 
 /** Reads at a place in the text, which stands at the content of a line, or behind the last one. */
 class FastReader {
-  readonly #text: string;
+  private readonly text: string;
   /** Whether that was there, since how much of it is text is seen differently where a block scalar ends. */
-  readonly #isEnded: boolean;
-  #at = 0;
+  private readonly isEnded: boolean;
+  private at = 0;
   /** Column of the line's first character that is not a space; of an item behind a dash, its own. */
-  #indent = 0;
-  #depth = 0;
-  readonly #marks: Marks | undefined;
+  private indent = 0;
+  private depth = 0;
+  private readonly marks: Marks | undefined;
 
   constructor(text: string, marks?: Marks) {
-    this.#marks = marks;
-    this.#isEnded = text.endsWith("\n");
-    this.#text = this.#isEnded ? text : `${text}\n`;
+    this.marks = marks;
+    this.isEnded = text.endsWith("\n");
+    this.text = this.isEnded ? text : `${text}\n`;
   }
 
   document(): Json | undefined {
-    this.#toContent(0);
-    if (this.#indent === 0 && this.#text.startsWith("---\n", this.#at)) this.#toContent(this.#at + 4);
-    if (this.#indent === END) return undefined;
-    const value = this.#isFlow() ? this.#flowLines(END) : this.#block();
-    return this.#indent === END ? value : undefined;
+    this.toContent(0);
+    if (this.indent === 0 && this.text.startsWith("---\n", this.at)) this.toContent(this.at + 4);
+    if (this.indent === END) return undefined;
+    const value = this.isFlow() ? this.flowLines(END) : this.block();
+    return this.indent === END ? value : undefined;
   }
 
-  #code(): number {
-    return this.#text.charCodeAt(this.#at);
+  private code(): number {
+    return this.text.charCodeAt(this.at);
   }
 
-  #isSpaceOrEnd(at: number): boolean {
-    const code = this.#text.charCodeAt(at);
+  private isSpaceOrEnd(at: number): boolean {
+    const code = this.text.charCodeAt(at);
     return code === SPACE || code === NEWLINE;
   }
 
-  #isDash(): boolean {
-    return this.#code() === DASH && this.#isSpaceOrEnd(this.#at + 1);
+  private isDash(): boolean {
+    return this.code() === DASH && this.isSpaceOrEnd(this.at + 1);
   }
 
-  #isFlow(): boolean {
-    const code = this.#code();
+  private isFlow(): boolean {
+    const code = this.code();
     return code === LIST || code === MAP;
   }
 
-  #pastSpaces(at: number): number {
+  private pastSpaces(at: number): number {
     let past = at;
-    while (this.#text.charCodeAt(past) === SPACE) past++;
+    while (this.text.charCodeAt(past) === SPACE) past++;
     return past;
   }
 
   /** Goes on to the next line that has content. @param start of a line */
-  #toContent(start: number): void {
-    const text = this.#text;
+  private toContent(start: number): void {
+    const text = this.text;
     for (let line = start; line < text.length; line = text.indexOf("\n", line) + 1) {
-      const at = this.#pastSpaces(line);
+      const at = this.pastSpaces(line);
       const code = text.charCodeAt(at);
       if (code === NEWLINE || code === HASH) continue;
-      this.#at = at;
-      this.#indent = at - line;
+      this.at = at;
+      this.indent = at - line;
       return;
     }
-    this.#at = text.length;
-    this.#indent = END;
+    this.at = text.length;
+    this.indent = END;
   }
 
   /** The start of the next line, where nothing but a comment may be left in this one. */
-  #nextLine(): number {
-    const at = this.#pastSpaces(this.#at);
-    const code = this.#text.charCodeAt(at);
-    if (code !== NEWLINE && (code !== HASH || at === this.#at)) defer();
-    return this.#text.indexOf("\n", at) + 1;
+  private nextLine(): number {
+    const at = this.pastSpaces(this.at);
+    const code = this.text.charCodeAt(at);
+    if (code !== NEWLINE && (code !== HASH || at === this.at)) defer();
+    return this.text.indexOf("\n", at) + 1;
   }
 
   /** Where what a sticky pattern finds at a place ends; the place itself, if it finds nothing there. */
-  #endOf(pattern: RegExp, at: number): number {
+  private endOf(pattern: RegExp, at: number): number {
     pattern.lastIndex = at;
-    return pattern.test(this.#text) ? pattern.lastIndex : at;
+    return pattern.test(this.text) ? pattern.lastIndex : at;
   }
 
-  #take(pattern: RegExp): string {
-    const from = this.#at;
-    this.#at = this.#endOf(pattern, from);
-    return this.#at === from ? defer() : this.#text.slice(from, this.#at);
+  private take(pattern: RegExp): string {
+    const from = this.at;
+    this.at = this.endOf(pattern, from);
+    return this.at === from ? defer() : this.text.slice(from, this.at);
   }
 
   /** At the first line of a map or list in block style: all of it, up to the first line that stands further left. */
-  #block(): Json {
-    if (++this.#depth > MAX_DEPTH) defer();
-    const mark = this.#marks?.add(this.#at, END);
-    const value = this.#isDash() ? this.#blockList(this.#indent) : this.#blockMap(this.#indent);
-    this.#marks?.close(mark);
-    this.#depth--;
+  private block(): Json {
+    if (++this.depth > MAX_DEPTH) defer();
+    const mark = this.marks?.add(this.at, END);
+    const value = this.isDash() ? this.blockList(this.indent) : this.blockMap(this.indent);
+    this.marks?.close(mark);
+    this.depth--;
     return value;
   }
 
-  #blockMap(indent: number): Json {
+  private blockMap(indent: number): Json {
     const map: Record<string, Json> = {};
     let last: string | number = indent;
     do {
-      const start = this.#at;
-      const key = this.#blockKey(last);
-      this.#marks?.add(start, this.#at - 1);
+      const start = this.at;
+      const key = this.blockKey(last);
+      this.marks?.add(start, this.at - 1);
       if (Object.hasOwn(map, key)) defer();
-      setOwn(map, key, this.#valueBehind(indent, true));
+      setOwn(map, key, this.valueBehind(indent, true));
       last = key;
-    } while (this.#indent === indent);
-    if (this.#indent > indent) defer();
+    } while (this.indent === indent);
+    if (this.indent > indent) defer();
     return map;
   }
 
-  #blockKey(last: string | number): string {
+  private blockKey(last: string | number): string {
     const expected = EXPECTED.get(last);
-    if (expected !== undefined && this.#isKeyHere(expected)) {
-      this.#at += expected.length + 1;
+    if (expected !== undefined && this.isKeyHere(expected)) {
+      this.at += expected.length + 1;
       return expected;
     }
-    const code = this.#code();
+    const code = this.code();
     const isQuoted = code === QUOTE || code === APOSTROPHE;
-    const key = isQuoted ? this.#quoted(code) : this.#take(PLAIN_KEY);
-    if (key.length > MAX_KEY_LENGTH / 2 || !this.#isKeyHere("")) defer();
-    this.#at++;
+    const key = isQuoted ? this.quoted(code) : this.take(PLAIN_KEY);
+    if (key.length > MAX_KEY_LENGTH / 2 || !this.isKeyHere("")) defer();
+    this.at++;
     if (!isQuoted && (EXPECTED.size < MOST_EXPECTED || EXPECTED.has(last))) EXPECTED.set(last, key);
     return key;
   }
 
   /** Whether a key that `PLAIN_KEY` has found elsewhere stands here too: it holds no colon, so it ends at the first. */
-  #isKeyHere(key: string): boolean {
-    const end = this.#at + key.length;
-    const text = this.#text;
-    return text.charCodeAt(end) === COLON && text.startsWith(key, this.#at) && this.#isSpaceOrEnd(end + 1);
+  private isKeyHere(key: string): boolean {
+    const end = this.at + key.length;
+    const text = this.text;
+    return text.charCodeAt(end) === COLON && text.startsWith(key, this.at) && this.isSpaceOrEnd(end + 1);
   }
 
-  #blockList(indent: number): Json {
+  private blockList(indent: number): Json {
     const items: Json[] = [];
     do {
-      if (!this.#isDash()) defer();
-      const dash = this.#at++;
-      this.#marks?.add(dash, this.#at);
-      this.#at = this.#pastSpaces(this.#at);
-      const isInner = this.#isDash() || this.#endOf(PLAIN_KEY, this.#at) > this.#at;
+      if (!this.isDash()) defer();
+      const dash = this.at++;
+      this.marks?.add(dash, this.at);
+      this.at = this.pastSpaces(this.at);
+      const isInner = this.isDash() || this.endOf(PLAIN_KEY, this.at) > this.at;
       if (isInner) {
-        this.#indent = indent + this.#at - dash;
-        items.push(this.#block());
+        this.indent = indent + this.at - dash;
+        items.push(this.block());
       } else {
-        this.#at = dash + 1;
-        items.push(this.#valueBehind(indent, false));
+        this.at = dash + 1;
+        items.push(this.valueBehind(indent, false));
       }
-    } while (this.#indent === indent && this.#isDash());
-    if (this.#indent > indent) defer();
+    } while (this.indent === indent && this.isDash());
+    if (this.indent > indent) defer();
     return trimmed(items);
   }
 
   /** What stands behind a key or a dash, in the same line or below. @param flush whether a list may stand as far left as its key */
-  #valueBehind(indent: number, flush: boolean): Json {
-    const from = this.#at;
-    const start = this.#pastSpaces(from);
-    this.#at = start;
-    const code = this.#code();
+  private valueBehind(indent: number, flush: boolean): Json {
+    const from = this.at;
+    const start = this.pastSpaces(from);
+    this.at = start;
+    const code = this.code();
     if (code === NEWLINE || (code === HASH && start > from)) {
-      const below = this.#valueBelow(indent, flush);
-      if (below === null) this.#marks?.add(start, start);
+      const below = this.valueBelow(indent, flush);
+      if (below === null) this.marks?.add(start, start);
       return below;
     }
-    if (code === 0x7c || code === 0x3e) return this.#blockScalar(indent);
-    if (code === LIST || code === MAP) return this.#flowLines(indent);
-    const value = code === QUOTE || code === APOSTROPHE ? this.#quoted(code) : this.#plainInLine();
-    this.#marks?.add(start, this.#at);
-    return this.#ended(value, indent);
+    if (code === 0x7c || code === 0x3e) return this.blockScalar(indent);
+    if (code === LIST || code === MAP) return this.flowLines(indent);
+    const value = code === QUOTE || code === APOSTROPHE ? this.quoted(code) : this.plainInLine();
+    this.marks?.add(start, this.at);
+    return this.ended(value, indent);
   }
 
   /** A value that ends in its line: what goes on in the next one is a text over several lines, or a mistake. */
-  #ended(value: Json, indent: number): Json {
-    this.#toContent(this.#nextLine());
-    return this.#indent > indent ? defer() : value;
+  private ended(value: Json, indent: number): Json {
+    this.toContent(this.nextLine());
+    return this.indent > indent ? defer() : value;
   }
 
-  #valueBelow(indent: number, flush: boolean): Json {
-    this.#toContent(this.#text.indexOf("\n", this.#at) + 1);
-    if (this.#indent > indent) return this.#isFlow() ? this.#flowLines(indent) : this.#block();
-    return flush && this.#indent === indent && this.#isDash() ? this.#block() : null;
+  private valueBelow(indent: number, flush: boolean): Json {
+    this.toContent(this.text.indexOf("\n", this.at) + 1);
+    if (this.indent > indent) return this.isFlow() ? this.flowLines(indent) : this.block();
+    return flush && this.indent === indent && this.isDash() ? this.block() : null;
   }
 
-  #plainInLine(): Json {
-    const [text, at] = [this.#text, this.#at];
-    if (INDICATORS.includes(text.charAt(at)) || this.#isDash()) defer();
+  private plainInLine(): Json {
+    const [text, at] = [this.text, this.at];
+    if (INDICATORS.includes(text.charAt(at)) || this.isDash()) defer();
     // Up to the last character before the line's end, or before a comment, that is not a space.
     let end = at;
     for (let next = at; ; next++) {
       const code = text.charCodeAt(next);
       if (code === NEWLINE || (code === HASH && next > end)) break;
       if (code === SPACE) continue;
-      if (code === COLON && this.#isSpaceOrEnd(next + 1)) defer();
+      if (code === COLON && this.isSpaceOrEnd(next + 1)) defer();
       end = next + 1;
     }
-    this.#at = end;
+    this.at = end;
     return plain(text.slice(at, end));
   }
 
-  #blockScalar(parent: number): string {
-    const start = this.#at;
-    const header = this.#take(HEADER);
-    const { lines, last, end } = linesBelow(this.#text, this.#nextLine(), parent);
+  private blockScalar(parent: number): string {
+    const start = this.at;
+    const header = this.take(HEADER);
+    const { lines, last, end } = linesBelow(this.text, this.nextLine(), parent);
     // How far a block of empty lines goes is for the careful parser to say.
-    if (lines.length === 0 && this.#marks !== undefined) defer();
-    this.#marks?.add(start, last);
-    if (end === this.#text.length && !this.#isEnded) defer();
-    this.#toContent(end);
+    if (lines.length === 0 && this.marks !== undefined) defer();
+    this.marks?.add(start, last);
+    if (end === this.text.length && !this.isEnded) defer();
+    this.toContent(end);
     // A comment between the two indentations, where parsers part.
-    if (this.#indent > parent) defer();
+    if (this.indent > parent) defer();
     const [only = ""] = lines;
     const text = lines.length === 1 ? once(only) : header.startsWith("|") ? lines.join("\n") : folded(lines);
     return text === "" || header.endsWith("-") ? text : `${text}\n`;
   }
 
   /** At `[` or `{`: a list or map that ends its line. Its further lines must be indented deeper than `parent`. */
-  #flowLines(parent: number): Json {
-    return this.#ended(this.#flow(parent), parent);
+  private flowLines(parent: number): Json {
+    return this.ended(this.flow(parent), parent);
   }
 
-  #flow(parent: number): Json {
-    if (++this.#depth > MAX_DEPTH) defer();
-    const mark = this.#marks?.add(this.#at, END);
-    const value = this.#code() === LIST ? this.#flowList(parent) : this.#flowMap(parent);
-    this.#marks?.close(mark, this.#at);
-    this.#depth--;
+  private flow(parent: number): Json {
+    if (++this.depth > MAX_DEPTH) defer();
+    const mark = this.marks?.add(this.at, END);
+    const value = this.code() === LIST ? this.flowList(parent) : this.flowMap(parent);
+    this.marks?.close(mark, this.at);
+    this.depth--;
     return value;
   }
 
-  #flowList(parent: number): Json {
-    const end = this.#text.indexOf("]", this.#at) + 1;
-    const written = end - this.#at > LONGEST_LIST ? "" : this.#text.slice(this.#at, end);
-    const known = this.#marks === undefined ? LISTS.get(written) : undefined;
+  private flowList(parent: number): Json {
+    const end = this.text.indexOf("]", this.at) + 1;
+    const written = end - this.at > LONGEST_LIST ? "" : this.text.slice(this.at, end);
+    const known = this.marks === undefined ? LISTS.get(written) : undefined;
     if (known !== undefined) {
-      this.#at = end;
+      this.at = end;
       return known;
     }
     const items: Json[] = [];
-    while (this.#entersFlow(parent, LIST_END)) {
-      items.push(this.#flowValue(parent));
-      this.#endEntry(parent, LIST_END);
+    while (this.entersFlow(parent, LIST_END)) {
+      items.push(this.flowValue(parent));
+      this.endEntry(parent, LIST_END);
     }
     const list = trimmed(items);
     const isShort = written !== "" && !written.includes("\n");
-    if (isShort && this.#at === end && LISTS.size < MOST_LISTS) LISTS.set(written, list);
+    if (isShort && this.at === end && LISTS.size < MOST_LISTS) LISTS.set(written, list);
     return list;
   }
 
-  #flowMap(parent: number): Json {
+  private flowMap(parent: number): Json {
     const map: Record<string, Json> = {};
-    while (this.#entersFlow(parent, MAP_END)) {
-      const start = this.#at;
-      const code = this.#code();
-      const key = code === QUOTE || code === APOSTROPHE ? this.#quoted(code) : this.#take(PLAIN_FLOW_KEY);
-      if (this.#code() !== COLON || !/[ \n,}]/.test(this.#text.charAt(this.#at + 1))) defer();
-      const colon = this.#at++;
-      this.#marks?.add(start, colon);
+    while (this.entersFlow(parent, MAP_END)) {
+      const start = this.at;
+      const code = this.code();
+      const key = code === QUOTE || code === APOSTROPHE ? this.quoted(code) : this.take(PLAIN_FLOW_KEY);
+      if (this.code() !== COLON || !/[ \n,}]/.test(this.text.charAt(this.at + 1))) defer();
+      const colon = this.at++;
+      this.marks?.add(start, colon);
       if (Object.hasOwn(map, key)) defer();
-      this.#skipGap(parent);
-      const isEmpty = this.#code() === COMMA || this.#code() === MAP_END;
-      const past = isEmpty ? this.#pastSpaces(colon + 1) : 0;
-      if (isEmpty) this.#marks?.add(past, past);
-      setOwn(map, key, isEmpty ? null : this.#flowValue(parent));
-      this.#endEntry(parent, MAP_END);
+      this.skipGap(parent);
+      const isEmpty = this.code() === COMMA || this.code() === MAP_END;
+      const past = isEmpty ? this.pastSpaces(colon + 1) : 0;
+      if (isEmpty) this.marks?.add(past, past);
+      setOwn(map, key, isEmpty ? null : this.flowValue(parent));
+      this.endEntry(parent, MAP_END);
     }
     return map;
   }
 
   /** Goes from a bracket or comma to the next entry, or past the bracket that closes. */
-  #entersFlow(parent: number, closer: number): boolean {
-    if (this.#code() !== closer) {
-      this.#at++;
-      this.#skipGap(parent);
+  private entersFlow(parent: number, closer: number): boolean {
+    if (this.code() !== closer) {
+      this.at++;
+      this.skipGap(parent);
     }
-    if (this.#code() !== closer) return true;
-    this.#at++;
+    if (this.code() !== closer) return true;
+    this.at++;
     return false;
   }
 
-  #endEntry(parent: number, closer: number): void {
-    this.#skipGap(parent);
-    const code = this.#code();
+  private endEntry(parent: number, closer: number): void {
+    this.skipGap(parent);
+    const code = this.code();
     if (code !== COMMA && code !== closer) defer();
   }
 
-  #flowValue(parent: number): Json {
-    const code = this.#code();
-    if (code === LIST || code === MAP) return this.#flow(parent);
-    const start = this.#at;
+  private flowValue(parent: number): Json {
+    const code = this.code();
+    if (code === LIST || code === MAP) return this.flow(parent);
+    const start = this.at;
     const isQuoted = code === QUOTE || code === APOSTROPHE;
-    const token = isQuoted ? this.#quoted(code) : this.#take(PLAIN_IN_FLOW);
-    this.#marks?.add(start, isQuoted ? this.#at : start + token.trimEnd().length);
+    const token = isQuoted ? this.quoted(code) : this.take(PLAIN_IN_FLOW);
+    this.marks?.add(start, isQuoted ? this.at : start + token.trimEnd().length);
     if (isQuoted) return token;
     // Other white space than spaces may be a part of the value.
     return /: |:$| #|[^\S ]/.test(token) ? defer() : plain(token.trimEnd());
   }
 
   /** Spaces and line ends; comments between brackets are left to the careful parser. */
-  #skipGap(parent: number): void {
+  private skipGap(parent: number): void {
     let lineStart = END;
     for (;;) {
-      const code = this.#code();
-      if (code === NEWLINE) lineStart = this.#at + 1;
+      const code = this.code();
+      if (code === NEWLINE) lineStart = this.at + 1;
       else if (code !== SPACE) break;
-      this.#at++;
+      this.at++;
     }
-    if (lineStart >= 0 && this.#at - lineStart <= parent) defer();
+    if (lineStart >= 0 && this.at - lineStart <= parent) defer();
     // A line that begins so ends the document, whatever is open.
-    if (this.#at === lineStart && /^(?:---|\.\.\.)/.test(this.#text.slice(lineStart, lineStart + 3))) defer();
+    if (this.at === lineStart && /^(?:---|\.\.\.)/.test(this.text.slice(lineStart, lineStart + 3))) defer();
   }
 
   /**
    * At a quote: the text up to its other end in the same line. That is searched for and not matched: a regular expression
    * with alternatives runs out of stack in a text of some megabytes.
    */
-  #quoted(quote: number): string {
-    const [text, from] = [this.#text, this.#at];
+  private quoted(quote: number): string {
+    const [text, from] = [this.text, this.at];
     const isDouble = quote === QUOTE;
     const mark = isDouble ? '"' : "'";
     let end = text.indexOf(mark, from + 1);
@@ -420,7 +420,7 @@ class FastReader {
     if (end < 0) defer();
     const token = text.slice(from, end + 1);
     if (token.includes("\n")) defer();
-    this.#at = end + 1;
+    this.at = end + 1;
     if (!isDouble) return once(token.slice(1, -1).replaceAll("''", "'"));
     if (!token.includes("\\")) return once(token.slice(1, -1));
     if (token.replaceAll(JSON_ESCAPES, "").includes("\\")) defer();

@@ -240,10 +240,10 @@ export type Source = {
 };
 
 /** Opens a text, without byte order mark, for questions about places. It is parsed at the first one, whatever is wrong with it. */
-export function openSource(text: string): Source {
+export function openSource(text: string, tree?: Node): Source {
   const placeOf = placesOf(text);
   const documents = splitDocuments(text);
-  const roots = new Map<number, Node>();
+  const roots = new Map(tree && [[0, tree]]);
   return {
     positionOf: (path, at, within = "") => {
       const { number, inner } = inDocument(documents, path);

@@ -80,7 +80,6 @@ function svg(nodes: ReadonlyMap<string, Point>, edges: readonly Edge[]): string 
   );
 }
 
-/** Nothing where there is nothing inside. */
 export function section(id: string, title: string, inside: string | false): string {
   return inside ? `<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${inside}</section>` : "";
 }

@@ -244,7 +244,7 @@ function previewHtml(change: ChangeView): string {
   const { shown, left } = show.leadingFields(change, PREVIEWED);
   const texts = shown.map((field) => {
     const value = [...show.changeMeaning(field), show.fieldValues(field, action, MOST)].join(": ");
-    return `<span${harmClass(field, action)}><b>${html(show.fieldName(field.path))}</b> ${html(value)}</span>`;
+    return `<span${harmClass(field, action)}><b>${html(words.fieldName(field.path))}</b> ${html(value)}</span>`;
   });
   return texts.join("") + (left === 0 ? "" : `<span>${left} more</span>`);
 }
@@ -258,7 +258,7 @@ function tableHtml({ action, fields }: ChangeView): string {
   const rows = fields.map((field) => {
     const notes = [...show.changeMeaning(field), field.who ?? []].flat();
     return (
-      `<tr${harmClass(field, action)}><th scope="row"><code>${html(show.fieldName(field.path))}</code>` +
+      `<tr${harmClass(field, action)}><th scope="row"><code>${html(words.fieldName(field.path))}</code>` +
       `${notes.map((note) => `<div class="faint">${html(note)}</div>`).join("")}</th>` +
       `<td>${valueHtml(field, action)}</td></tr>`
     );

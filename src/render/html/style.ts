@@ -1,7 +1,4 @@
-/**
- * The page's style sheet. Light and dark by what the reader's system asks for; nothing is loaded. Red is for what does
- * harm, and for nothing else.
- */
+/** The page's style sheet: light and dark by what the reader's system asks for; red for what does harm alone. */
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;

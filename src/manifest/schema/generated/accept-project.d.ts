@@ -1,0 +1,3 @@
+import type { Validate } from "../../shape.ts";
+
+export declare const validate: Validate;
