@@ -61,6 +61,12 @@ export const isBinding = shape({
 });
 export type Binding = Guarded<typeof isBinding>;
 
+/** Fields that were last written with a secret, and elements that the service made from such a prompt: they may quote it. */
+export function secretFieldsOf({ secrets = [], fields }: Omit<Binding, "id">): readonly string[] {
+  const areMade = secrets.includes("discovery.prompt") && fields["elements"] === undefined;
+  return areMade ? [...secrets, "elements"] : secrets;
+}
+
 /**
  * `done`: it ran with this content. `held`: the target was adopted, so nobody knows whether it ran.
  * `uncertain`: a POST was sent and its outcome is not known. `undone`: the user said that it did not run.
