@@ -62,8 +62,10 @@ export const isBinding = shape({
 export type Binding = Guarded<typeof isBinding>;
 
 /** Fields that were last written with a secret, and elements that the service made from such a prompt: they may quote it. */
-export function secretFieldsOf({ secrets = [], fields }: Omit<Binding, "id">): readonly string[] {
-  const areMade = secrets.includes("discovery.prompt") && fields["elements"] === undefined;
+export function secretFieldsOf(of: Pick<Binding, "fields" | "secrets">): readonly string[] {
+  const { secrets = [] } = of;
+  // A binding unpacks its fields whenever it is asked for them.
+  const areMade = secrets.includes("discovery.prompt") && of.fields["elements"] === undefined;
   return areMade ? [...secrets, "elements"] : secrets;
 }
 
