@@ -47,10 +47,7 @@ const LAST = 1e6;
 /** What a kind of items may take together, so that a long list leaves room for the rest. */
 const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 } as const;
 
-/**
- * Its `line` is the least it says, `full` all there is, where that is more; `changes` are those it stands for. The latter
- * is made where there is room for it: of thousands few are shown in full.
- */
+/** Its `line` is the least it says, `full` all there is, drawn where there is room; `changes` are those it stands for. */
 function itemOf(section: Section, kind: keyof typeof SHARES, changes: number, line: string, full = () => "") {
   return { section, kind, changes, line: withoutForgeries(line), full: () => withoutForgeries(full()) };
 }
