@@ -2,6 +2,7 @@
  * tasc as a library: what the commands `validate`, `plan`, `show` and `apply` do, without printing or asking anything.
  * No secret is in what these functions return, throw or tell.
  */
+import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { applyProject } from "./app/apply.ts";
 import { review, survey } from "./app/plan.ts";
@@ -170,7 +171,7 @@ export async function plan(project: Project, options: PlanOptions = {}): Promise
     if (!POLICY_RULES.includes(rule)) throw new TypeError(`There is no policy rule ${rule}`);
   return quietly(inside, options, async (session) => {
     const reviewed = await review(session, await survey(session, options), options.overridePolicy);
-    const saved = await toSavedPlan(reviewed, session);
+    const saved = { ...(await toSavedPlan(reviewed, session)), digest: randomUUID() };
     // What is applied is what was reviewed, so nobody may write into it on the way.
     freeze(saved.plan);
     plans.set(saved.plan, { ...inside, saved, options });

@@ -8,6 +8,7 @@ import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import type { Remembered } from "../plan/orphans.ts";
+import { scopeTest } from "../plan/input.ts";
 import { type Refreshed, desiredInScope } from "../plan/refresh.ts";
 import type { Planned } from "../plan/plan.ts";
 import { batchContent } from "../plan/resources.ts";
@@ -134,16 +135,24 @@ async function refreshLate(
   const { host, settings } = session;
   const start = host.now();
   const recent = Math.min(settings.requestTimeout, CALL_ENDED);
+  const inScope = scopeTest(request.scope);
   for (let pause = 250; ; pause *= 2) {
     const refreshed = await session.refresh(request, remembered);
-    const { plan, stateEvents } = refreshed.planned;
+    const { matched, stateEvents } = refreshed.planned;
     // Creations that were cut off and seem to have made nothing.
     const lost = [...remembered.states].flatMap(([key, { intents }]) =>
       stateEvents.get(key)?.some(({ type }) => type === "settled") ? [...intents.values()] : [],
     );
     // One that began later than now did so by another machine's clock.
     const ends = lost.map(({ at }) => Math.min(Date.parse(at), start) + recent);
-    if (plan.diagnostics.some(({ code }) => code === "removed-outside")) ends.push(start + LISTED_WITHIN);
+    // Bound and not listed: it would be made again, or another one of its name taken for it.
+    const isLeftOut = [...matched.values()].some(({ matches, resources, state }) =>
+      [...matches].some(([address, { live }]) => {
+        const id = resources.get(address)?.id ?? state?.bindings.get(address)?.id;
+        return id !== undefined && id !== live?.id && inScope(address);
+      }),
+    );
+    if (isLeftOut) ends.push(start + LISTED_WITHIN);
     const left = Math.max(...ends) - host.now();
     if (!(left > 0) || signal.aborted) return refreshed;
     if (pause === 250)

@@ -96,13 +96,12 @@ function pulled(before: ReadonlyMap<string, State>, sessions: ReadonlyMap<string
     const known = before.get(target);
     // Under another key all records are others.
     if (known === undefined || known.keyCheck !== state.keyCheck) return [];
-    return [...state.bindings].flatMap(([address, { id, fields }]) => {
+    return [...state.bindings].flatMap(([address, binding]) => {
       const last = known.bindings.get(address);
-      const isOther =
-        last?.id === id &&
-        last.fields !== fields &&
-        Object.entries(last.fields).some(([name, record]) => !sameJson(record, fields[name] ?? record));
-      return isOther ? [address] : [];
+      if (last === binding || last?.id !== binding.id) return [];
+      const { fields } = binding;
+      const records = Object.entries(last.fields);
+      return records.some(([name, record]) => !sameJson(record, fields[name] ?? record)) ? [address] : [];
     });
   });
 }

@@ -6,6 +6,7 @@ import type { MatchedTarget } from "../plan/compare.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
+import { keeping } from "../plan/refresh.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { applyEvents } from "../state/events.ts";
 import { type Run, failureIn, hasStatus, mayContinue, record, replan, sessionOf, settle } from "./context.ts";
@@ -24,7 +25,10 @@ export async function reread(run: Run, targetKeys: Iterable<string>): Promise<vo
 /** Reads one target's test cases again. */
 export async function rereadTestCases(run: Run, key: string): Promise<void> {
   const id = run.ids.get(targetAddress(key));
-  if (id !== undefined) run.testCases.set(id, await run.service.listTestCases(id, (testCase) => testCase));
+  const target = run.input.desired.targets.find((one) => one.key === key);
+  if (id === undefined || target === undefined) return;
+  const keep = keeping(target, sessionOf(run, key).state, run.input);
+  run.testCases.set(id, await run.service.listTestCases(id, keep));
 }
 
 /** Changes by address, from another look at the targets of some test cases; these fail if there can be none. */

@@ -180,7 +180,7 @@ export function optimiseLate(): void {
  */
 export function fitHeapTo(files: number): void {
   set("--semi-space-growth-factor=1");
-  if (files > 20_000) set("--heap-growing-percent=10", 22);
+  if (files > 20_000) set("--heap-growing-percent=15", 22);
 }
 
 function set(flag: string, newest = NEWEST): void {

@@ -199,8 +199,7 @@ export function slug(name: string): string {
 
 /**
  * A key for each request, by id. Where several want one key, or it is taken, each gets a piece of its id, and none the
- * plain name: so keys follow from the live value, in whatever order it is listed. The noun begins the key of what has no
- * name that one could be made of.
+ * plain name: so keys follow from the live value, in whatever order it is listed. The noun stands in for a name.
  */
 export function chooseKeys(
   requests: readonly { readonly id: string; readonly name: string | undefined; readonly noun: string }[],

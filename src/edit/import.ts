@@ -3,12 +3,13 @@ import { readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, compareText, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { type Json, defined } from "../model/json.ts";
+import { defined } from "../model/json.ts";
 import type { Binding, StateEvent } from "../model/state.ts";
 import { keyHolds } from "../plan/memory.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { type EditedText, editTexts, withTexts } from "./edit-files.ts";
 import {
+  type DraftOptions,
   type Folder,
   type FolderNames,
   type Skipped,
@@ -21,8 +22,8 @@ import { type Merging, type Pairs, mergeFields, mergeStage, withoutStage } from 
 import { type LayoutOptions, type NewFile, layOut } from "./import-write.ts";
 import { Manifests, cached, changedFields } from "./rewrite.ts";
 
-export interface PrepareOptions extends Pick<LayoutOptions, "dir" | "split"> {
-  readonly elements: boolean;
+export interface PrepareOptions
+  extends Pick<LayoutOptions, "dir" | "split">, Pick<DraftOptions, "elements" | "holdsSecret"> {
   /** Names folders; asked once, when it is known what is new. */
   readonly nameFolders: (folders: readonly Folder[]) => Promise<readonly Folder[]>;
   readonly folder: ProjectFolder;
@@ -30,7 +31,6 @@ export interface PrepareOptions extends Pick<LayoutOptions, "dir" | "split"> {
   readonly pairs: Pairs;
   /** Keys for new targets, as the user says: live id → key. */
   readonly into?: Pairs;
-  readonly holdsSecret: (value: Json) => boolean;
 }
 
 /** What an import would do; nothing of it is done yet. */

@@ -41,7 +41,7 @@ import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { expectedLive } from "../plan/resources.ts";
 import { type EditedText, withTexts } from "./edit-files.ts";
-import { isDeclarable } from "./import-draft.ts";
+import { type DraftOptions, isDeclarable } from "./import-draft.ts";
 import { countValues } from "./import-known.ts";
 import {
   type Excluded,
@@ -59,7 +59,7 @@ import {
   valueAtOne,
 } from "./rewrite.ts";
 
-interface PullRequest extends ProjectDocuments {
+interface PullRequest extends ProjectDocuments, Pick<DraftOptions, "holdsSecret"> {
   readonly stages: readonly string[];
   readonly planned: Planned;
   /** What was planned from. */
@@ -67,8 +67,6 @@ interface PullRequest extends ProjectDocuments {
   readonly inScope: (address: Address) => boolean;
   /** By name; all where it is empty. */
   readonly fields: ReadonlySet<string>;
-  /** Whether a value repeats one that must not show in any file. */
-  readonly holdsSecret: (value: Json) => boolean;
   readonly folder: ProjectFolder;
   readonly options: LoadOptions;
 }
@@ -272,10 +270,7 @@ function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Json {
   return [...kept, ...live.filter((item) => !meant.includes(item)).map(escaped)];
 }
 
-/**
- * Plans once more from the manifests as they are going to be: nothing that was pulled may be left to do, and nothing else
- * may be declared differently in any stage, unless it is said.
- */
+/** Plans once more: nothing that was pulled may be left to do, and nothing else be declared differently, unless it is said. */
 export async function provePull(texts: readonly EditedText[], { changes }: Rewrite, request: PullRequest) {
   const { folder, options, stages, input } = request;
   const loaded = await loadProject(options, withTexts(folder, texts));

@@ -43,7 +43,7 @@ export type FieldRecord = Guarded<typeof isFieldRecord>;
 /** Manifest field name → what was last applied. */
 const isFields = recordOf(isFieldRecord);
 
-const isLocator = shape({ line: isText, selectors: isText });
+export const isLocator = shape({ line: isText, selectors: isText });
 export type LocatorRecord = Guarded<typeof isLocator>;
 /** Element id → its locator line as last written, and the selectors that the service made of it. */
 const isLocators = recordOf(isLocator);
@@ -60,6 +60,14 @@ export const isBinding = shape({
   imported: maybe(oneOf(true)),
 });
 export type Binding = Guarded<typeof isBinding>;
+
+/** Fields that were last written with a secret, and elements that the service made from such a prompt: they may quote it. */
+export function secretFieldsOf(of: Pick<Binding, "fields" | "secrets">): readonly string[] {
+  const { secrets = [] } = of;
+  // A binding unpacks its fields whenever it is asked for them.
+  const areMade = secrets.includes("discovery.prompt") && of.fields["elements"] === undefined;
+  return areMade ? [...secrets, "elements"] : secrets;
+}
 
 /**
  * `done`: it ran with this content. `held`: the target was adopted, so nobody knows whether it ran.

@@ -80,7 +80,11 @@ function hasLeaf(value: Value, test: (leaf: Secret | Unknown) => boolean): boole
 }
 
 export function isSensitive(value: Value): boolean {
-  return hasLeaf(value, () => true);
+  return !isPlain(value);
+}
+
+function isPlain(value: Value): value is Json {
+  return !hasLeaf(value, () => true);
 }
 
 export function isUnknown(value: Value): boolean {
@@ -89,10 +93,9 @@ export function isUnknown(value: Value): boolean {
 
 /** The plain data behind a value. @throws TypeError for a value that holds an unknown one. */
 export function reveal(value: Value): Json {
+  if (isPlain(value)) return value;
   if (value instanceof Secret) return value.reveal();
   if (value instanceof Unknown) throw new TypeError("an unknown value was to be revealed");
   if (isArray(value)) return value.map(reveal);
-  if (isValueObject(value))
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, reveal(part)]));
-  return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, reveal(part)]));
 }

@@ -15,6 +15,7 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
+import { locatorOf } from "../state/binding.ts";
 import { type Fingerprinter, caution, differences, ordered } from "./input.ts";
 import { type Memory, changedBy, mayHoldSecret, withoutWriteOnly } from "./memory.ts";
 
@@ -153,7 +154,7 @@ export function locatorDifference(
   if (line === undefined || fingerprints === undefined || isUnknown(line)) return undefined;
   if (live === undefined) return "new";
   if (live.id === undefined) return undefined;
-  const record = memory.binding?.locators?.[live.id];
+  const record = locatorOf(memory.binding, live.id);
   if (record === undefined) return "new";
   const manifest = record.line !== locatorDigest(fingerprints, live.id, line);
   const service =
@@ -246,7 +247,7 @@ function inOrderPairs(
 function sameLocator(declared: ValueObject, live: LiveElement | undefined, memory: Memory): boolean {
   const line = declared["locatorLine"];
   const id = live?.id;
-  const record = id === undefined ? undefined : memory.binding?.locators?.[id];
+  const record = id === undefined ? undefined : locatorOf(memory.binding, id);
   if (line === undefined || id === undefined || record === undefined) return true;
   return memory.fingerprints === undefined || record.line === locatorDigest(memory.fingerprints, id, line);
 }

@@ -5,7 +5,15 @@ import { DELETED, type Field, type Shape, fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, defined, sameJson, isArray } from "../model/json.ts";
 import type { Live, LiveResource } from "../model/live.ts";
 import type { ChangedBy } from "../model/plan.ts";
-import type { Binding, FieldRecord, Fingerprint, Intent, State, StateEvent } from "../model/state.ts";
+import {
+  type Binding,
+  type FieldRecord,
+  type Fingerprint,
+  type Intent,
+  type State,
+  type StateEvent,
+  secretFieldsOf,
+} from "../model/state.ts";
 import { type Value, isUnknown, isSensitive, isValueObject, reveal } from "../model/value.ts";
 import { type Fingerprinter, normalise, orderedParts } from "./input.ts";
 import { type NamedKind, type Names, levelName, liveNames, namesOf } from "./match.ts";
@@ -95,23 +103,22 @@ function wholeRecord(fingerprints: Fingerprinter, id: string, field: Field, valu
   return fingerprints.of(`${id}/${field.name}`, normalise(field.compare, value));
 }
 
-/** Fields that were last written with a secret, and elements that the service made from such a prompt: they may quote it. */
-function secretFieldsOf({ secrets = [], fields }: Binding): readonly string[] {
-  const areMade = secrets.includes("discovery.prompt") && fields["elements"] === undefined;
-  return areMade ? [...secrets, "elements"] : secrets;
-}
-
 /** By id of a live resource: the fields whose live values may still show a secret that no manifest has any more. */
-export type SecretFields = ReadonlyMap<Json | undefined, readonly string[]>;
+export type SecretFields = Pick<ReadonlyMap<Json | undefined, readonly string[]>, "get">;
 
-/** The same of all that states bind: a resource may have another address by now, in another target's state. */
+/**
+ * The same of all that states bind: a resource may have another address by now, in another target's state. What is not
+ * bound may be what a creation has made of which nobody knows yet.
+ */
 export function secretFields(states: Iterable<State>): SecretFields {
-  const found = new Map<string, readonly string[]>();
-  for (const { bindings } of states)
+  const all = [...states];
+  const open = all.flatMap(({ intents }) => [...intents.values()].flatMap(secretFieldsOf));
+  const found = new Map<Json | undefined, readonly string[]>();
+  for (const { bindings } of all)
     for (const binding of bindings.values())
-      if (binding.secrets !== undefined)
+      if (binding.secrets !== undefined || open.length > 0)
         found.set(binding.id, [...(found.get(binding.id) ?? []), ...secretFieldsOf(binding)]);
-  return found;
+  return { get: (id) => found.get(id) ?? open };
 }
 
 /** What was last written with a secret in it may still be on the service, whatever the manifest says by now. */

@@ -17,7 +17,7 @@ import { isAsDeclared } from "./resources.ts";
  * Most test cases are bound and as declared: that is found out on the way in, while the answer is read, and not asked
  * again. Where only the plan is needed, it then needs no more of them than what tells them from others.
  */
-function keeping(
+export function keeping(
   target: DesiredTarget,
   state: State | undefined,
   { fingerprints, rediscover, planOnly }: RefreshOptions,

@@ -56,7 +56,7 @@ function excerptLines(diagnostic: DiagnosticView, text: string | undefined, styl
 
 /** `targets/shop.yaml:12:5`, as editors and terminals open it; empty where there is no place. */
 export function placeText({ file, line, column }: Partial<Place>): string {
-  return [file ?? [], line ?? [], column ?? []].flat().join(":");
+  return [file, line, column].filter((part) => part !== undefined).join(":");
 }
 
 /** Of no use on a terminal, and too much for a regular expression. */

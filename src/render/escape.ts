@@ -83,10 +83,7 @@ export function uriPart(text: string): string {
 
 /** JSON text as it may be printed: the same value; what acts on a terminal or a workflow log by its number. */
 export function printedJson(json: string): string {
-  return replaceActing(json, (character) => (character === "\n" ? character : byUnits(character))).replace(
-    /##(?=\w*\[)/g,
-    byUnits,
-  );
+  return replaceActing(json, IN_LINES, byUnits).replace(/##(?=\w*\[)/g, byUnits);
 }
 
 /** Each UTF-16 unit as JSON writes it. */
@@ -113,19 +110,21 @@ const HARMLESS = [
   String.raw`[\u200c\u200d](?<=(?:[^\P{L}\p{ASCII}]|\p{M}).)(?=[^\P{L}\p{ASCII}]|\p{M})`,
   String.raw`[\u{e0020}-\u{e007f}](?<=\u{1f3f4}[\u{e0020}-\u{e007e}]{0,7}.)`,
 ].join("|");
-const anyActing = new RegExp(ACTING, "u");
-const everyActing = new RegExp(`(${HARMLESS})|${ACTING}`, "gu");
+const actingBut = (kept: string) => ({
+  any: new RegExp(kept + ACTING, "u"),
+  every: new RegExp(`(${HARMLESS})|${kept}${ACTING}`, "gu"),
+});
+const IN_LINE = actingBut("");
+const IN_LINES = actingBut(String.raw`(?![\n\t])`);
 
 /** One line: every control is shown by its number, line breaks and tabs as `\n` and `\t`. */
 export function safeLine(text: string): string {
-  return replaceActing(text, numbered);
+  return replaceActing(text, IN_LINE, numbered);
 }
 
 /** Several lines: line breaks and tabs stay as they are; `\r\n` counts as one line break. */
 export function safeLines(text: string): string {
-  return replaceActing(text.replaceAll("\r\n", "\n"), (character) =>
-    character === "\n" || character === "\t" ? character : numbered(character),
-  );
+  return replaceActing(text.replaceAll("\r\n", "\n"), IN_LINES, numbered);
 }
 
 /** The same line by line; of an empty text none. */
@@ -133,10 +132,10 @@ export function linesOf(text: string): readonly string[] {
   return text === "" ? [] : safeLines(text).trimEnd().split("\n");
 }
 
-/** The text with all that would act, line breaks and tabs included, written in another way. */
-function replaceActing(text: string, write: (character: string) => string): string {
-  if (!anyActing.test(text)) return text;
-  return text.replace(everyActing, (character, harmless?: string) => harmless ?? write(character));
+/** The text with all that would act written in another way. */
+function replaceActing(text: string, acting: typeof IN_LINE, write: (character: string) => string): string {
+  if (!acting.any.test(text)) return text;
+  return text.replace(acting.every, (character, harmless?: string) => harmless ?? write(character));
 }
 
 const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };

@@ -215,10 +215,10 @@ export function foldAlike(changes: readonly ChangeView[], verbose = false): read
     return JSON.stringify([target, kind, action, fields]);
   };
   const groups = groupBy(changes, verbose ? ({ address }) => address : likeness);
-  const groupOf = new Map([...groups.values()].flatMap((group) => group.map((change) => [change, group])));
-  return changes.flatMap((change): readonly Fold[] => {
-    const [first, ...others] = groupOf.get(change) ?? [];
-    if (others.length + 1 < FEWEST) return [[change]];
-    return first === change ? [[first, ...others]] : [];
+  const large = [...groups.values()].filter(({ length }) => length >= FEWEST);
+  const othersOf = new Map(large.map(([first, ...others]) => [first, others]));
+  const told = new Set([...othersOf.values()].flat());
+  return changes.flatMap((change) => {
+    return told.has(change) ? [] : [[change, ...(othersOf.get(change) ?? [])] as const];
   });
 }

@@ -47,9 +47,9 @@ const LAST = 1e6;
 /** What a kind of items may take together, so that a long list leaves room for the rest. */
 const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 } as const;
 
-/** Its `line` is the least it says, `full` all there is, where that is more; `changes` are those it stands for. */
-function itemOf(section: Section, kind: keyof typeof SHARES, changes: number, line: string, full?: string) {
-  return { section, kind, changes, line: withoutForgeries(line), full: full && withoutForgeries(full) };
+/** Its `line` is the least it says, `full` all there is, drawn where there is room; `changes` are those it stands for. */
+function itemOf(section: Section, kind: keyof typeof SHARES, changes: number, line: string, full = () => "") {
+  return { section, kind, changes, line: withoutForgeries(line), full: () => withoutForgeries(full()) };
 }
 
 /** No order to a workflow's runner, and no second mark by which this comment could pass for another. */
@@ -121,8 +121,8 @@ function diagnosticItem(diagnostic: DiagnosticView, section: Section, kind: "err
   const where = [address ?? "", placeText(diagnostic)].filter(Boolean);
   const what = `**${escape.markdownText(show.clip(summary, LINE))}**`;
   const line = `- ${[what, ...where.map(escape.markdownCode)].join(" ")}\n`;
-  const block = indented(escape.markdownBlock(show.clip(detail, DETAIL), "text"));
-  return itemOf(section, kind, 0, line, detail === "" ? undefined : `${line}\n${block}`);
+  const block = () => indented(escape.markdownBlock(show.clip(detail, DETAIL), "text"));
+  return itemOf(section, kind, 0, line, () => (detail === "" ? "" : `${line}\n${block()}`));
 }
 
 function indented(text: string): string {
@@ -145,9 +145,10 @@ function dangerItem(change: ChangeView, section: Section): Item {
   const why = cause === undefined ? [] : [`(${words.CAUSE_WORDS[cause].label})`];
   const texts = [escape.markdownCode(address), ...why, ...fieldTexts(change, escape.markdownCode)];
   const line = `- ${words.SIGNS[action].replace("-", "\\-")} **${action}** ${texts.join(" ")}\n`;
-  const details = `<details><summary>Details</summary>\n\n${diffBlock(change)}\n</details>\n`;
-  const full = lineSaysAll(change) ? undefined : `${line}\n${indented(details)}`;
-  return itemOf(section, "danger", 1, line, full);
+  const details = () => `<details><summary>Details</summary>\n\n${diffBlock(change)}\n</details>\n`;
+  return itemOf(section, "danger", 1, line, () =>
+    lineSaysAll(change) ? "" : `${line}\n${indented(details())}`,
+  );
 }
 
 const MOST_NAMES = 50;
@@ -163,16 +164,18 @@ function changeItem(fold: show.Fold, section: Section): Item {
     escape.markdownCellCode(address) + alike,
     fieldTexts(first, escape.markdownCellCode).join("<br>"),
   ];
-  const told = fieldTexts(first, (text) => `<code>${escape.html(escape.safeLine(text))}</code>`).join(" ");
   const unnamed = fold.length - MOST_NAMES;
   const named = fold.slice(0, MOST_NAMES).map((change) => change.address);
   const all = [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join("\n");
   const names = more === 0 ? "" : escape.markdownBlock(all, "text");
-  const full =
-    `<details><summary>${words.SIGNS[action]} ${action} <code>${escape.html(address)}</code>${alike} ${told}</summary>\n\n` +
-    `${diffBlock(first)}${names}\n</details>\n`;
-  const saysAll = more === 0 && lineSaysAll(first);
-  return itemOf(section, "change", fold.length, `| ${cells.join(" | ")} |\n`, saysAll ? undefined : full);
+  return itemOf(section, "change", fold.length, `| ${cells.join(" | ")} |\n`, () => {
+    if (more === 0 && lineSaysAll(first)) return "";
+    const told = fieldTexts(first, (text) => `<code>${escape.html(escape.safeLine(text))}</code>`).join(" ");
+    return (
+      `<details><summary>${words.SIGNS[action]} ${action} <code>${escape.html(address)}</code>${alike} ${told}</summary>\n\n` +
+      `${diffBlock(first)}${names}\n</details>\n`
+    );
+  });
 }
 
 /** Details that only repeat the line are left out: a reviewer would open them for nothing. */
@@ -201,7 +204,7 @@ function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> 
     const before = chosen.get(item);
     const cost = text.length + marks + frame - (before?.length ?? 0);
     const used = spent[kind] + cost;
-    if (cost > left || (before === undefined && used > budget * SHARES[kind])) return;
+    if (text === "" || cost > left || (before === undefined && used > budget * SHARES[kind])) return;
     chosen.set(item, text);
     framed.add(section);
     spent[kind] = used;
@@ -209,8 +212,8 @@ function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> 
   };
   const isListed = ({ kind }: Item): boolean => kind === "warning" || kind === "orphan";
   for (const item of items) if (!isListed(item)) take(item, item.line);
-  for (const item of items) if (item.full !== undefined && chosen.has(item)) take(item, item.full);
-  for (const item of items) if (isListed(item)) take(item, item.full ?? item.line);
+  for (const item of chosen.keys()) take(item, item.full());
+  for (const item of items) if (isListed(item)) take(item, item.full() || item.line);
   return chosen;
 }
 
@@ -222,7 +225,7 @@ function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): type
   const missing = items.filter((item) => !texts.has(item));
   return {
     changes: missing.reduce((sum, { changes }) => sum + changes, 0),
-    details: items.filter((item) => item.full !== undefined && texts.get(item) === item.line).length,
+    details: items.filter((item) => texts.get(item) === item.line && item.full() !== "").length,
     others: missing.filter(({ changes }) => changes === 0).length,
   };
 }
@@ -246,7 +249,7 @@ function totalsText(plan: PlanView, missing: typeof MOST_LEFT_OUT): string {
 }
 
 function changesText(plan: PlanView, { changes, details, others }: typeof MOST_LEFT_OUT): string {
-  const number = (amount: number): string => amount.toLocaleString("en");
+  const number = (amount: number): string => String(amount).replace(/\B(?=(?:\d{3})+$)/g, ",");
   const total = plan.changes.length;
   if (total === 0 && plan.diagnostics.length === 0) return words.NOTHING_TO_DO;
   const missing = [

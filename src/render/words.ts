@@ -219,9 +219,14 @@ export function byTarget<T extends { readonly address: string }>(items: Iterable
 export function timeText(time: string): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return time;
-  const parts = { timeZone: "UTC", dateStyle: "long", timeStyle: "short" } as const;
-  return `${new Intl.DateTimeFormat("en-GB", parts).format(date).replace(" at ", ", ")} UTC`;
+  const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+  return `${day}, ${date.toISOString().slice(11, 16)} UTC`;
 }
+
+/** By hand, since to load what formats dates takes longer than to write a page. */
+const MONTHS = "January February March April May June July August September October November December".split(
+  " ",
+);
 
 /** A page that a plan belongs to, for instance its pull request. */
 export type Link = { readonly text: string; readonly url: string };

@@ -20,8 +20,8 @@ export class JsonSplitter {
   /** Of the current piece in the text. */
   #offset = 0;
   #count = 0;
-  /** The list's own included. */
-  readonly #open = { brackets: 0 };
+  /** Brackets, the list's own included. In an array, as objects `{ brackets }` come in forms that V8 tells apart. */
+  readonly #open = new Uint8Array(1);
   /** Where the scan goes on inside an unfinished string: 0, or 1 behind an escape; or NOT_IN_STRING. */
   #resume = NOT_IN_STRING;
   #kept: Uint8Array[] = [];
@@ -55,7 +55,7 @@ export class JsonSplitter {
     for (const [at, byte] of piece.entries()) {
       if (byte === OPEN_LIST) {
         this.#stage = "inside";
-        this.#open.brackets = 1;
+        this.#open[0] = 1;
         return at + 1;
       }
       if (!isBlank(byte) && byte !== BOM[this.#offset + at])
@@ -68,7 +68,7 @@ export class JsonSplitter {
     let start = from;
     let at = this.#resume === NOT_IN_STRING ? from : stringEnd(piece, this.#resume) + 1;
     for (; (at = itemEnd(piece, at, this.#open)) < piece.length; start = ++at) {
-      if (this.#open.brackets === 0) {
+      if (this.#open[0] === 0) {
         this.#close(piece, start, at);
         return at + 1;
       }
@@ -162,10 +162,10 @@ export function stringEnd(bytes: Uint8Array, from: number): number {
  * Position of the comma that ends an item of a list, or of the bracket that ends the list; where neither comes, as far as
  * `stringEnd` goes. A function of its own, as V8 gives up again and again what it optimises of a loop that does more.
  */
-function itemEnd(bytes: Uint8Array, from: number, open: { brackets: number }): number {
+function itemEnd(bytes: Uint8Array, from: number, open: Uint8Array): number {
   const { length } = bytes;
   let at = from;
-  let depth = open.brackets;
+  let depth = open[0] ?? 0;
   for (; at < length; at++) {
     const byte = bytes[at] ?? 0;
     if (byte === QUOTE) {
@@ -177,7 +177,7 @@ function itemEnd(bytes: Uint8Array, from: number, open: { brackets: number }): n
       if (--depth === 0) break;
     } else if (byte === COMMA && depth === 1) break;
   }
-  open.brackets = depth;
+  open[0] = depth;
   return at;
 }
 
@@ -197,13 +197,13 @@ export function membersOf<T>(
     return at;
   };
   const members = new Map<string, T>();
-  const open = { brackets: 1 };
+  const open = Uint8Array.of(1);
   let at = nextTo(start);
   if (bytes[at] !== OPEN) throw unreadable("not-json", at);
-  while (open.brackets > 0) {
+  while (open[0] !== 0) {
     const from = nextTo(at + 1);
     at = itemEnd(bytes, from, open);
-    if (at === from && open.brackets + members.size === 0) break;
+    if (at === from && open[0] === 0 && members.size === 0) break;
     const colon = nextTo(stringEnd(bytes, from + 1) + 1);
     const name = jsonIn(bytes.toString("utf8", from, colon));
     if (at >= stop || typeof name !== "string" || bytes[colon] !== COLON) throw unreadable("not-json", from);

@@ -1,29 +1,21 @@
 import { isUtf8 } from "node:buffer";
 import { compareText, isAddress } from "../model/address.ts";
-import { type Json, defined, jsonIn, parseJson } from "../model/json.ts";
+import { defined, jsonIn, parseJson } from "../model/json.ts";
 import { type Guard, isCount, isRecord, isText } from "../model/shape.ts";
 import {
-  type Binding,
   type RunRecord,
   type State,
   type StateEvent,
   emptyState,
   isBatchRecord,
-  isBinding,
   isIntent,
   isRun,
   isRunChange,
 } from "../model/state.ts";
-import {
-  type Clock,
-  type DocumentKey,
-  type Revision,
-  type StoredState,
-  sameService,
-  sideBySide,
-} from "./backend.ts";
+import { type Clock, type DocumentKey, type StoredState, sameService, sideBySide } from "./backend.ts";
 import { FaultError } from "../service/failure.ts";
 import { membersOf, withoutBom } from "../service/json-stream.ts";
+import { heldBinding, isHeldBinding } from "./binding.ts";
 import { applyEvents } from "./events.ts";
 import { canonicalJson } from "./fingerprint.ts";
 import { StateFailure, problemOf } from "./problem.ts";
@@ -114,16 +106,17 @@ export function parseDocument(
 /** The members of a document, the large ones as maps: neither its text nor its parsed form is ever held whole. */
 function readMembers(bytes: Buffer): { readonly root: unknown; readonly repeated: boolean } {
   let repeated = false;
-  const value = (from: number, to: number): Json => parseJson(bytes.toString("utf8", from, to));
-  const map = (from: number, to: number, pack = (one: unknown) => one): unknown => {
+  const value = (from: number, to: number): unknown => parseJson(bytes.toString("utf8", from, to));
+  const binding = (from: number, to: number): unknown => heldBinding(bytes.subarray(from, to));
+  const map = (place: [number, number], read: typeof value): unknown => {
     let entries = 0;
-    const found = membersOf(bytes, (first, end) => (entries++, pack(value(first, end))), [from, to]);
+    const found = membersOf(bytes, (from, to) => (entries++, read(from, to)), place);
     repeated ||= entries > found.size;
     return found;
   };
   try {
     const root = membersOf(bytes, (from, to, name) =>
-      MAPS.includes(name) ? map(from, to, name === "bindings" ? packed : undefined) : value(from, to),
+      MAPS.includes(name) ? map([from, to], name === "bindings" ? binding : value) : value(from, to),
     );
     return { root: Object.fromEntries(root), repeated };
   } catch (error) {
@@ -132,64 +125,14 @@ function readMembers(bytes: Buffer): { readonly root: unknown; readonly repeated
   }
 }
 
-/**
- * A binding of which all digests stand in one text. As a document has them, they are ten objects, and those of 100,000
- * test cases are a quarter of what a plan holds. It has the members of a plain one; each `fields` and `locators` is new.
- */
-class PackedBinding {
-  static readonly #known = new Map<string, readonly string[]>();
-  static readonly #fields: PropertyDescriptor & ThisType<PackedBinding> = {
-    enumerable: true,
-    get() {
-      const at = (nth: number) => this.#digests.slice(nth * DIGEST, (nth + 1) * DIGEST);
-      return Object.fromEntries(this.#names.map((name, nth) => [name, at(nth)]));
-    },
-  };
-  static readonly #located: PropertyDescriptor & ThisType<PackedBinding> = {
-    enumerable: true,
-    get() {
-      return jsonIn(this.#locators);
-    },
-  };
-  declare readonly fields: Binding["fields"];
-  readonly id: string;
-  readonly #names: readonly string[];
-  readonly #digests: string;
-  readonly #locators: string;
-
-  constructor({ id, locators }: Binding, names: readonly string[], digests: readonly string[]) {
-    const all = JSON.stringify(names);
-    const known = PackedBinding.#known.get(all) ?? names;
-    PackedBinding.#known.set(all, known);
-    this.#names = known;
-    this.#digests = digests.join("");
-    this.#locators = locators === undefined ? "" : JSON.stringify(locators);
-    Object.defineProperty(this, "fields", PackedBinding.#fields);
-    this.id = id;
-    if (locators !== undefined) Object.defineProperty(this, "locators", PackedBinding.#located);
-  }
+interface StoredParts extends Pick<StoredState, "revision"> {
+  readonly document: string | Buffer | undefined;
+  readonly events: readonly StateEvent[] | undefined;
 }
-
-const DIGEST = 16;
-
-function packed(value: unknown): unknown {
-  if (!isBinding(value)) return value;
-  const { id: _, fields, locators: __, ...others } = value;
-  const digests = Object.values(fields).flatMap((one) => (isText(one) && one.length === DIGEST ? one : []));
-  const names = Object.keys(fields);
-  return digests.length < names.length || Object.keys(others).length > 0
-    ? value
-    : new PackedBinding(value, names, digests);
-}
-
-const isStoredBinding: Guard<Binding> = (value): value is Binding =>
-  value instanceof PackedBinding || isBinding(value);
 
 /** What a document, if there is one, and the events on top of it amount to. */
 export function storedState(
-  document: string | Buffer | undefined,
-  revision: Revision,
-  events: readonly StateEvent[] | undefined,
+  { document, revision, events }: StoredParts,
   key: DocumentKey,
   where: string,
 ): StoredState | undefined {
@@ -240,7 +183,7 @@ function readContent(root: Root, { stage, target, service }: DocumentKey, corrup
     target,
     service,
     keyCheck,
-    bindings: mapOf(bindings, "bindings", isAddress, isStoredBinding, corrupt),
+    bindings: mapOf(bindings, "bindings", isAddress, isHeldBinding, corrupt),
     folders: mapOf(folders, "folders", isText, isText, corrupt),
     batchGenerations: mapOf(batchGenerations, "batchGenerations", isAddress, isBatchRecord, corrupt),
     intents: mapOf(intents, "intents", isAddress, isIntent, corrupt),

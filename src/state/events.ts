@@ -1,6 +1,13 @@
 import { type Address, compareText, isAddress, parseAddress } from "../model/address.ts";
 import { defined, sameJson } from "../model/json.ts";
-import type { Binding, RunChange, RunRecord, State, StateEvent } from "../model/state.ts";
+import {
+  type Binding,
+  type RunChange,
+  type RunRecord,
+  type State,
+  type StateEvent,
+  secretFieldsOf,
+} from "../model/state.ts";
 
 /*
  * What a state is after some events: the only place that alters a state, so that a document and a journal on top of it
@@ -130,13 +137,15 @@ function bind(before: Binding | undefined, event: EventOf<"bound">): Binding {
   return withSecrets({ ...rest, fields, ...still }, { fields, secrets: [...kept, ...secrets] });
 }
 
-/** A field shows a secret from the write that carried one until one that does not. */
+/** A field shows a secret from the write that carried one until one that does not; elements that were made of it, too. */
 function withSecrets(
-  { secrets: before = [], ...binding }: Binding,
+  binding: Binding,
   { fields, secrets = [] }: Pick<EventOf<"wrote">, "fields" | "secrets">,
 ): Binding {
-  const all = new Set([...before.filter((name) => !Object.hasOwn(fields, name)), ...secrets]);
-  return all.size === 0 ? binding : { ...binding, secrets: [...all].toSorted(compareText) };
+  const { secrets: _, ...rest } = binding;
+  const before = secretFieldsOf(binding).filter((name) => !Object.hasOwn(fields, name));
+  const all = new Set([...before, ...secrets]);
+  return all.size === 0 ? rest : { ...rest, secrets: [...all].toSorted(compareText) };
 }
 
 function alter(draft: MutableState, address: Address, alteration: (binding: Binding) => Binding): void {

@@ -57,7 +57,7 @@ export class LocalBackend implements Backend {
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
     const readOne = async (key: DocumentKey) => {
       const paths = pathsOf(this.#root, key);
-      const read = async () => stateOf(await readFiles(paths, key), key, paths.document);
+      const read = async () => storedState(await readFiles(paths, key), key, paths.document);
       return await attempt(paths.document, read);
     };
     return await readEach(keys, this.#world.clock, readOne, FILES_AT_ONCE);
@@ -147,7 +147,7 @@ export class LocalBackend implements Backend {
       if (elapsed < 0 || elapsed >= LOOK_EVERY) checkLock();
     };
     const changed = () => new StateFailure({ kind: "changed", where: paths.document });
-    const readUnderLock = async (base: Revision): Promise<StoredFiles> => {
+    const readUnderLock = async (base: Revision) => {
       checkLock();
       const files = await readFiles(paths, key);
       if (files.revision === base) return files;
@@ -155,7 +155,7 @@ export class LocalBackend implements Backend {
     };
     const openJournal = async (base: Revision): Promise<FileHandle> => {
       const files = await readUnderLock(base);
-      if (files.isPending) throw changed();
+      if (files.events !== undefined) throw changed();
       await rm(paths.journal, { force: true });
       journal = await openForAppend(paths.journal, "new");
       const { stage, target, service } = key;
@@ -269,16 +269,8 @@ function fit(
   const isPending = journal !== undefined && !journal.folded.includes(revision);
   if (isPending && journal.base !== revision)
     throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
-  // A journal is absent if not even its first line was finished; pending events are yet to be folded in.
-  return { document, revision, journal, isPending };
-}
-
-/** The two files of a document as they were at one moment, and how they belong together. */
-type StoredFiles = ReturnType<typeof fit>;
-
-export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
-  const { document, revision, journal, isPending } = files;
-  return storedState(document, revision, isPending ? journal?.events : undefined, key, where);
+  // A journal is absent if not even its first line was finished; its events, once they are folded in.
+  return { document, revision, journal, events: isPending ? journal.events : undefined };
 }
 
 type StatePaths = Readonly<ReturnType<typeof pathsOf>>;

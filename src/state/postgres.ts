@@ -509,5 +509,5 @@ function storedOf(row: Row, key: DocumentKey, where: string): StoredState | unde
     throw new StateFailure({ kind: "corrupt", where, reason: "its journal is not in the expected format" });
   const document = row["document"] ?? undefined;
   const revision = document === undefined ? NO_DOCUMENT : (row["serial"] ?? NO_DOCUMENT);
-  return storedState(document, revision, areStateEvents(events) ? events : undefined, key, where);
+  return storedState({ document, revision, events: areStateEvents(events) ? events : undefined }, key, where);
 }

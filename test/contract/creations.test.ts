@@ -285,6 +285,23 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
+  test("nor is another one of its name taken for what a list leaves out", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { target, login } = seed(service);
+      const manifest = `${BASE}testCases: { login: { description: Log in } }\n`;
+      await project.write({ "targets/t.yaml": manifest });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      const twin = service.addCase(target, { description: "Log in" });
+      await project.write({ "targets/t.yaml": manifest.replace(" }", ", status: DRAFT }") });
+      const listed = JSON.stringify([{ id: twin.id, testTargetId: target.id, description: "Log in" }]);
+      const on = { method: "GET", path: /\/test-cases$/u };
+      service.fail({ on, phase: "before", answer: answer(200, listed, json) });
+      const ran = await project.run(["apply", "--auto-approve"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      expect([login.status, twin.status]).toEqual(["DRAFT", "ENABLED"]);
+    });
+  });
+
   test("a 400 is an answer: it is not sent again, and the next run tries anew", async () => {
     await scene({}, async ({ project, service }) => {
       seedAll(service);

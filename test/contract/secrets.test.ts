@@ -439,6 +439,54 @@ test("nor what a write has left whose answer was lost", async () => {
   });
 });
 
+test.for([
+  { left: "and its key has changed", key: "basket" },
+  { left: "and nothing declares it any more", key: undefined },
+  { left: "and the secret is gone", key: "cart" },
+])("nor what a creation has left whose answer was lost, $left", async ({ key }) => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    const manifest = (own: string | undefined, text: string) =>
+      `target: shop\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Cart, entryPointUrlPath: "/${text}", discovery: { prompt: Fill } } }\n`}`;
+    await project.write({ "targets/shop.yaml": manifest("cart", "${secret:PROMPT_CODE}") });
+    service.fail({ on: { method: "POST" }, phase: "after", answer: { kind: "reset" } });
+    service.fail({ on: {}, nth: 4, times: 100, phase: "before", answer: answer(400) });
+    expect((await project.run(["apply", "--auto-approve", "--retries", "0"], ENV)).code).toBe(1);
+    expect(service.case(service.target("Web Shop"), "Cart").entryPointUrlPath).toContain(PROMPT_CODE);
+    service.clearFaults();
+    await project.write({ "targets/shop.yaml": manifest(key, "plain") });
+    for (const command of ["snapshot", "plan", "pull", ...(key === undefined ? ["import"] : [])]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const ran = await project.run([command]);
+      expect(ran.stderr).not.toContain("Error:");
+      expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
+    }
+    expect(await project.everything()).not.toContain(PROMPT_CODE);
+  });
+});
+
+test.for(["apply", "service"])(
+  "nor elements made of a prompt that the %s has written without it",
+  async (who) => {
+    await scene({}, async ({ project, service }) => {
+      const { login } = seed(service);
+      const manifest = (text: string) =>
+        `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, discovery: { prompt: "Use ${text}" } } }\n`;
+      await project.write({ "targets/shop.yaml": manifest("${secret:PROMPT_CODE}") });
+      expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+      const interaction = { id: service.id(), action: "FILL", calledWith: PROMPT_CODE };
+      login.elements = [service.element({ interaction })];
+      if (who === "service") login.prompt = "Use the account";
+      await project.write({ "targets/shop.yaml": manifest("the account") });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      expect(login.prompt).toBe("Use the account");
+      const ran = await project.run(["snapshot"]);
+      expect(ran.stdout).toContain("Use the account");
+      expect(ran.stdout).not.toContain(PROMPT_CODE);
+    });
+  },
+);
+
 test("nor a snapshot what is secret of another stage's target in the same account", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);

@@ -117,6 +117,24 @@ describe("the library", () => {
     });
   });
 
+  test("applies a plan once", async () => {
+    await scene(async (stage) => {
+      const { output } = await program(
+        stage,
+        `${BEGIN}
+        const only = ["batchGeneration.shop.spring"];
+        const again = () => plan(loaded.project, { run: only, only });
+        await apply(await again());
+        const made = await again();
+        const outcome = await apply(made);
+        say([outcome.ok, outcome.calls.POST]);
+        await refused(apply(made));`,
+      );
+      expect(output).toMatch(/^\[\n true,\n 1\n\]/);
+      expect(output).toContain("was applied before");
+    });
+  });
+
   test("stops when it is told to, and keeps what was done", async () => {
     await scene(async (stage) => {
       const { output } = await program(

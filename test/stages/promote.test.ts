@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { makeTexts } from "../../src/edit/edit-files.ts";
 import { promote } from "../../src/edit/promote.ts";
+import { Manifests, placeAll, removals } from "../../src/edit/rewrite.ts";
 import { StageView } from "../../src/inspect/stages.ts";
 import { readProject, resolveProject } from "../../src/manifest/load.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
@@ -127,4 +128,27 @@ test("a promotion writes overrides of their own, where the value comes from tasc
   const status = (key: string): string => `      ${key}:\n        status: DRAFT\n`;
   const overrides = `stages:\n  b:\n    testCases:\n${status("one")}${status("two")}`;
   expect(await promoted(["a", "b"], CASES, settings)).toBe(CASES + overrides);
+});
+
+test("what goes from the base and from a stage's defaults for that stage stays in another", async () => {
+  const reading = await readProject(
+    memoryFolder({
+      "tasc.yaml":
+        'version: 1\nservice: { baseUrl: "http://127.0.0.1:9", apiKey: k }\nstages: { a: {}, b: {} }\n',
+      "targets/shop.yaml":
+        "target: shop\napp: Shop\ntestCases: { one: { description: One, folder: Kept } }\nstages: { b: { defaults: { testCases: { folder: Old } } } }\n",
+    }),
+  );
+  if (reading.project === undefined) throw new Error("it should be read");
+  const ref = (stage: string) => {
+    return { stage, address: "testCase.shop.one", field: { name: "folder", path: ["folder"] } } as const;
+  };
+  const goal = {
+    ref: ref("b"),
+    isMet: (written: unknown) => written === undefined,
+    candidates: (now: Manifests) => removals(now, ref("b"), ["a", "b"]),
+  };
+  const { project, documents } = reading;
+  const { manifests } = placeAll(new Manifests({ project, documents }), [goal], ["a", "b"]);
+  expect(["a", "b"].map((stage) => manifests.written(ref(stage)))).toEqual(["Kept", undefined]);
 });

@@ -2,6 +2,7 @@ import type { DocumentKey } from "../../src/state/backend.ts";
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type State, type StateEvent, emptyState, isStateEvent } from "../../src/model/state.ts";
+import { locatorOf } from "../../src/state/binding.ts";
 import { formatDocument, parseDocument } from "../../src/state/document.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { StateFailure, type StateProblem } from "../../src/state/problem.ts";
@@ -121,6 +122,12 @@ describe("the document's text", () => {
     };
     const locators = { "e-1": { line: digest("l"), selectors: digest("m") } };
     const before = applyEvents(sample, [bound, { type: "located", address: bound.address, locators }]);
+    const held = stateOf(formatDocument(before)).bindings.get(bound.address);
+    expect(["e-1", "e-3", "line"].map((id) => locatorOf(held, id))).toEqual([
+      locators["e-1"],
+      undefined,
+      undefined,
+    ]);
     fc.assert(
       fc.property(fc.array(event), (events) => {
         expect(applyEvents(stateOf(formatDocument(before)), events)).toEqual(applyEvents(before, events));

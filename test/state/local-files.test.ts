@@ -6,8 +6,8 @@ import type { StateEvent } from "../../src/model/state.ts";
 import type { Backend } from "../../src/state/backend.ts";
 import { erroredFile } from "../../src/state/errored.ts";
 import { readIfThere } from "../../src/state/files.ts";
-import { journalLine, pathsOf, readFiles, revisionOf, stateOf, targetOf } from "../../src/state/local.ts";
-import { formatDocument } from "../../src/state/document.ts";
+import { journalLine, pathsOf, readFiles, revisionOf, targetOf } from "../../src/state/local.ts";
+import { formatDocument, storedState } from "../../src/state/document.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import type { Session } from "../../src/state/session.ts";
 import { openSession } from "./support/session.ts";
@@ -414,7 +414,7 @@ async function readDuring(happens: () => Promise<void>): Promise<number> {
     hasHappened ||= file === paths.document;
     return await readIfThere(file);
   });
-  return stateOf(files, SHOP, "here")?.state.bindings.size ?? 0;
+  return storedState(files, SHOP, "here")?.state.bindings.size ?? 0;
 }
 
 function documentOf(stage: string): string {
