@@ -169,7 +169,8 @@ describe("state", () => {
     async () => {
       const keeper = await startHttpServer();
       await withFleet(`{ backend: http, address: "${keeper.address}" }`, async (fleet) => {
-        const targets = async () => Object.keys(JSON.parse((await fleet.run("state", "pull")).stdout).documents);
+        const targets = async () =>
+          Object.keys(JSON.parse((await fleet.run("state", "pull")).stdout).documents);
         expect((await fleet.run(...APPLY)).code).toBe(0);
         const manifest = join(fleet.folder, "targets", "t1.yaml");
         writeFileSync(manifest, readFileSync(manifest, "utf8").replace("target: t1", "target: moved"));
