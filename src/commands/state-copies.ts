@@ -130,7 +130,7 @@ export async function migrateState(session: Session, options: OptionsOf<"state m
 async function migrate(session: Session, file: string, options: OptionsOf<"state migrate">) {
   const { stage } = session.settings;
   const settings = await readSection(session, file);
-  const { world, backend } = await session.states();
+  const { world } = await session.states();
   const why = "tasc state migrate";
   const from = await openBackend(readConfig(settings, { insecure: true }), world);
   try {
@@ -155,13 +155,10 @@ async function migrate(session: Session, file: string, options: OptionsOf<"state
             `The backend in tasc.yaml has different state for target ${other.key.target}`,
             "Nothing was copied. Compare both with `tasc state pull`, decide which one to keep, and remove the other.",
           );
-        const opened = open.map(({ key }) => key.target);
-        await backend.register?.(stage, opened);
-        await sideBySide(
-          open,
-          async ({ key, state, replace }) => await replace(states.get(key.target)?.state ?? state),
-        );
-        return opened;
+        return await sideBySide(open, async ({ key: { target }, state, replace }) => {
+          await replace(states.get(target)?.state ?? state);
+          return target;
+        });
       });
       const written = await session.readStates([...states.keys()]);
       for (const target of states.keys())

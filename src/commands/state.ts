@@ -53,6 +53,7 @@ export async function withDocuments<T>(
   const locks = await lockDocuments(backend, keys, world, { timeout: lockTimeout, why });
   try {
     const all = await backend.readAll(keys);
+    let listing: Promise<void> | undefined;
     const documents = locks.map((lock) => {
       const { key } = lock;
       if (lock.takenOver !== undefined) session.host.warn([explainTakeover(key, lock.takenOver)]);
@@ -64,6 +65,11 @@ export async function withDocuments<T>(
         serial: serialOf(revision),
         replace: async (next: State) => {
           const lineage = next.lineage ?? stored?.lineage ?? world.newId();
+          listing ??= backend.register?.(
+            key.stage,
+            targets.filter((target) => !all.has(target)),
+          );
+          await listing;
           await lock.write({ ...next, lineage }, revision ?? NO_DOCUMENT);
         },
       };

@@ -1,5 +1,5 @@
 // Backups, migration and the history of applies, as processes.
-import { readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fleet } from "./support/fleet.ts";
@@ -160,6 +160,33 @@ describe("state", () => {
         const versions = await fleet.run("state", "history", "t0", "--json");
         expect(versions.stdout.match(/"serial"/g)?.length).toBeGreaterThan(1);
       });
+    },
+    TIMEOUT,
+  );
+
+  it(
+    "of a target is listed on an http server, whatever wrote it first",
+    async () => {
+      const keeper = await startHttpServer();
+      await withFleet(`{ backend: http, address: "${keeper.address}" }`, async (fleet) => {
+        const targets = async () =>
+          Object.keys(JSON.parse((await fleet.run("state", "pull")).stdout).documents);
+        expect((await fleet.run(...APPLY)).code).toBe(0);
+        const manifest = join(fleet.folder, "targets", "t1.yaml");
+        writeFileSync(manifest, readFileSync(manifest, "utf8").replace("target: t1", "target: moved"));
+        expect((await fleet.run("state", "mv", "target.t1", "target.moved")).code).toBe(0);
+        expect(await targets()).toEqual(["moved", "t0", "t1"]);
+        const file = join(fleet.folder, "backup.json");
+        writeFileSync(file, (await fleet.run("state", "pull")).stdout);
+        const [, id = ""] = /target.moved {2}(\S+)/.exec((await fleet.run("state", "list")).stdout) ?? [];
+        keeper.documents.clear();
+        expect((await fleet.run("state", "push", file)).code).toBe(0);
+        expect(await targets()).toEqual(["moved", "t0", "t1"]);
+        keeper.documents.clear();
+        expect((await fleet.run("state", "bind", "target.moved", id)).code).toBe(0);
+        expect(await targets()).toEqual(["moved"]);
+      });
+      await keeper.stop();
     },
     TIMEOUT,
   );
