@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { at, object, parseJson } from "../contract/support/json.ts";
 import { Fleet } from "./support/fleet.ts";
 import { startHttpServer } from "./support/http-server.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
@@ -170,7 +171,7 @@ describe("state", () => {
       const keeper = await startHttpServer();
       await withFleet(`{ backend: http, address: "${keeper.address}" }`, async (fleet) => {
         const targets = async () =>
-          Object.keys(JSON.parse((await fleet.run("state", "pull")).stdout).documents);
+          Object.keys(object(at(parseJson((await fleet.run("state", "pull")).stdout), "documents")));
         expect((await fleet.run(...APPLY)).code).toBe(0);
         const manifest = join(fleet.folder, "targets", "t1.yaml");
         writeFileSync(manifest, readFileSync(manifest, "utf8").replace("target: t1", "target: moved"));
