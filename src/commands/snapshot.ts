@@ -131,7 +131,7 @@ function withoutFields(shown: JsonObject, secrets: SecretFields): JsonObject {
   return Object.fromEntries(
     Object.entries(shown).flatMap(([name, value]) => {
       if (name === "discovery" && isObject(value) && hidden.includes("discovery.prompt"))
-        return [[name, defined({ status: value["status"], abortCause: value["abortCause"] })]];
+        return [[name, defined({ status: value["status"] })]];
       if (!hidden.includes(name)) return [[name, value]];
       return name === "app" || name === "elements" ? [[name, withoutTexts(value)]] : [];
     }),
@@ -150,16 +150,16 @@ function withoutTexts(value: Json): Json {
   );
 }
 
-/** As the service lists it (service-api.md, "Test case"), as far as a plan reads it; no plan reads dates. */
+/** As the service lists it (service-api.md, "Test case"), as far as a plan reads it: no dates, nor what a discovery says. */
 function testCaseJson(
   { elements, discovery, ...plain }: Omit<LiveTestCase, "asDeclared">,
   testTargetId: string,
 ): JsonObject {
-  const { status, freePrompt, abortCause, message } = discovery ?? {};
+  const { status, freePrompt } = discovery ?? {};
   return defined({
     testTargetId,
     ...plain,
     elements: elements?.map(({ raw }) => raw),
-    discovery: discovery && defined({ status, freePrompt, abortCause, message }),
+    discovery: discovery && defined({ status, freePrompt }),
   });
 }

@@ -487,6 +487,33 @@ test.for(["apply", "service"])(
   },
 );
 
+test.for(["${secret:PROMPT_CODE}", "plain"])(
+  "nor what an earlier discovery says of a prompt, now %s",
+  async (now) => {
+    await scene({}, async ({ project, service }) => {
+      const { target, login } = seed(service);
+      const manifest = (text: string) =>
+        `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, discovery: { prompt: "Use ${text}" } } }\n`;
+      await project.write({ "targets/shop.yaml": manifest("${secret:PROMPT_CODE}") });
+      expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+      await project.write({ "targets/shop.yaml": manifest(now) });
+      const rotated = { PROMPT_CODE: "another-code-13579" };
+      expect((await project.run(["apply", "--auto-approve"], rotated)).code).toBe(0);
+      const discovery = {
+        status: "ABORTED",
+        abortCause: `No ${PROMPT_CODE}`,
+        message: `Typed ${PROMPT_CODE}`,
+      };
+      const listed = [{ id: login.id, testTargetId: target.id, description: "Log in", discovery }];
+      const on = { method: "GET", path: /\/test-cases$/u };
+      service.fail({ on, phase: "before", answer: answer(200, JSON.stringify(listed)) });
+      const ran = await project.run(["snapshot"], rotated);
+      expect(ran.stdout).toContain("ABORTED");
+      expect(ran.stdout).not.toContain(PROMPT_CODE);
+    });
+  },
+);
+
 test("nor a snapshot what is secret of another stage's target in the same account", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);

@@ -46,8 +46,8 @@ export const liveCase: fc.Arbitrary<LiveTestCase> = fc.record({
     fc.record({
       status: maybe(fc.constant("CREATED")),
       freePrompt: maybe(fc.string()),
-      abortCause: maybe(fc.string()),
-      message: maybe(fc.string()),
+      abortCause: fc.constant(undefined),
+      message: fc.constant(undefined),
     }),
   ),
 });
