@@ -65,11 +65,7 @@ export async function withDocuments<T>(
         serial: serialOf(revision),
         replace: async (next: State) => {
           const lineage = next.lineage ?? stored?.lineage ?? world.newId();
-          listing ??= backend.register?.(
-            key.stage,
-            targets.filter((target) => !all.has(target)),
-          );
-          await listing;
+          await (listing ??= backend.register?.(key.stage, targets));
           await lock.write({ ...next, lineage }, revision ?? NO_DOCUMENT);
         },
       };

@@ -41,7 +41,9 @@ export function keeping(
       ...byName()(live.description),
       ...byExternalId()(live.externalId ?? undefined),
     ];
-    return { ...live, elements: keptElements(live.elements, candidates) };
+    // What an interrupted creation made may be called otherwise than it is declared by now.
+    const mayBeAny = own === undefined && state !== undefined && !isSettled;
+    return { ...live, elements: mayBeAny ? live.elements : keptElements(live.elements, candidates) };
   };
 }
 

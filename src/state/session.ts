@@ -57,9 +57,13 @@ export async function openSessions(
   const locks = await lockDocuments(backend, keys, world, options);
   try {
     const found = await backend.readAll(keys);
-    const fresh = keys.flatMap(({ target }) => (found.has(target) ? [] : target));
     const [first] = keys;
-    if (fresh.length > 0 && first !== undefined) await backend.register?.(first.stage, fresh);
+    // Those that have a document, too: what another run listed at the same time may have taken their place.
+    if (first !== undefined)
+      await backend.register?.(
+        first.stage,
+        keys.map(({ target }) => target),
+      );
     const opened = await sideBySide(locks, async (lock) => {
       const { target } = lock.key;
       let stored = found.get(target);

@@ -144,6 +144,29 @@ describe.concurrent("an interrupted apply", () => {
     });
   });
 
+  test("what was made is not sent without its elements' ids, whatever it is called by now", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await prepare(project, live);
+      const hold = service.hold({ method: "POST" }, "after");
+      const running = await project.start(["apply", "--auto-approve"]);
+      await hold.arrived;
+      running.child.kill("SIGKILL");
+      await running.done;
+      hold.release();
+      const made = live.target.cases.find(({ description }) => description === "New");
+      const step = service.element({ interaction: { id: "i", action: "CLICK", calledWith: "a" } });
+      made?.elements.push(step);
+      const elements = "elements: [{ interaction: { action: CLICK, calledWith: b } }]";
+      await project.write({
+        "targets/shop.yaml": `${BASE}testCases:\n  new: { description: Newer, discovery: { prompt: P }, ${elements} }\n`,
+      });
+      const plan = await project.run(["plan", "--json"]);
+      expect(plan.stdout).toContain(`"id": "${step.id}"`);
+      expect(plan.stdout).toContain('"before": "a"');
+    });
+  });
+
   test("SIGTERM does not lose what was done either", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);

@@ -186,6 +186,10 @@ describe("state", () => {
         keeper.documents.clear();
         expect((await fleet.run("state", "bind", "target.moved", id)).code).toBe(0);
         expect(await targets()).toEqual(["moved"]);
+        // As if a run that read the index before had written it after.
+        keeper.documents.delete("/base/default/_index");
+        expect((await fleet.run(...APPLY)).code).toBe(0);
+        expect(await targets()).toEqual(["moved", "t0"]);
       });
       await keeper.stop();
     },

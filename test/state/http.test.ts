@@ -84,6 +84,7 @@ describe("the http backend alone", () => {
     expect(calls()).toEqual([
       "LOCK /base/staging/shop",
       "GET /base/staging/shop",
+      "GET /base/staging/_index",
       "GET /base/staging/shop",
       "POST /base/staging/shop?ID=id-3",
       "UNLOCK /base/staging/shop?ID=id-3",
