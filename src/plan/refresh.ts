@@ -25,6 +25,8 @@ export function keeping(
   const bound = boundResources(target, state);
   // What an interrupted creation made is told only when all have been read.
   const isSettled = state?.intents.size === 0;
+  // It may be called otherwise than it is declared by now.
+  const isOpen = [...(state?.intents.keys() ?? [])].some((address) => address.startsWith("testCase."));
   const byName = lazy(() => byNames(target.testCases, (resource) => namesOf(resource).name));
   const byExternalId = lazy(() => byNames(target.testCases, (resource) => namesOf(resource).externalId));
   return (live) => {
@@ -41,8 +43,7 @@ export function keeping(
       ...byName()(live.description),
       ...byExternalId()(live.externalId ?? undefined),
     ];
-    // What an interrupted creation made may be called otherwise than it is declared by now.
-    const mayBeAny = own === undefined && state !== undefined && !isSettled;
+    const mayBeAny = own === undefined && isOpen;
     return { ...live, elements: mayBeAny ? live.elements : keptElements(live.elements, candidates) };
   };
 }
