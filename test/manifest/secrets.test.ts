@@ -305,14 +305,20 @@ describe("no secret is ever in a diagnostic", () => {
 
   test("nor is what a file brings to where it must not show", async () => {
     await assert(
-      asyncProperty(secret, constantFrom(...GUARDED), async (text, place) => {
-        const result = await load({
-          "targets/shop.yaml": `target: shop\n${place("${file:s.txt}")}\n`,
-          "s.txt": `${text}\n`,
-        });
-        expect(inspect(result.diagnostics, { depth: 9 })).not.toContain(text);
-        if (result.ok) expect(result.secrets).toContain(text);
-      }),
+      asyncProperty(
+        secret,
+        constantFrom(...GUARDED),
+        constantFrom("", "${file:t.txt}"),
+        async (text, place, more) => {
+          const result = await load({
+            "targets/shop.yaml": `target: shop\n${place(`\${file:s.txt}${more}`)}\n`,
+            "s.txt": `${text}\n`,
+            "t.txt": "of another file",
+          });
+          expect(inspect(result.diagnostics, { depth: 9 })).not.toContain(text);
+          if (result.ok) expect(result.secrets).toContain(text);
+        },
+      ),
       { numRuns: 100 },
     );
   });
