@@ -514,6 +514,25 @@ test.for(["${secret:PROMPT_CODE}", "plain"])(
   },
 );
 
+test("nor elements made of a prompt for a test case that once declared others", async () => {
+  await scene({}, async ({ project, service }) => {
+    const { login } = seed(service);
+    const manifest = (rest: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, ${rest} } }\n`;
+    await project.write({ "targets/shop.yaml": manifest("elements: [{ interaction: { action: CLICK } }]") });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    const prompt = 'discovery: { prompt: "Use ${secret:PROMPT_CODE}" }';
+    await project.write({ "targets/shop.yaml": manifest(prompt) });
+    const ran = ["apply", "--auto-approve", "--rediscover", "testCase.shop.login"];
+    expect((await project.run(ran, ENV)).code).toBe(0);
+    const interaction = { id: service.id(), action: "FILL", calledWith: PROMPT_CODE };
+    login.elements = [service.element({ interaction })];
+    const taken = await project.run(["snapshot"], { ...ENV, PROMPT_CODE: "another-code" });
+    expect(taken.stdout).toContain("FILL");
+    expect(taken.stdout).not.toContain(PROMPT_CODE);
+  });
+});
+
 test("nor a snapshot what is secret of another stage's target in the same account", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
