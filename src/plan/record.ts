@@ -64,7 +64,7 @@ function settled(
 ): readonly StateEvent[] {
   const { id, binding } = memory;
   const records: Record<string, FieldRecord> = { ...binding?.fields };
-  const secrets = new Set(binding === undefined ? memory.secrets : binding.secrets);
+  const secrets = new Set(memory.secrets);
   for (const field of fieldsOf(resource.kind)) {
     const { name } = field;
     const value = resource.fields[name];

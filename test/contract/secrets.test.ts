@@ -514,6 +514,25 @@ test.for(["${secret:PROMPT_CODE}", "plain"])(
   },
 );
 
+test("nor what a service still shows after it was written without a secret", async () => {
+  await scene({}, async ({ project, service }) => {
+    const { login } = seed(service);
+    const manifest = (path: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, entryPointUrlPath: "${path}" } }\n`;
+    await project.write({ "targets/shop.yaml": manifest("/${secret:PROMPT_CODE}") });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    await project.write({ "targets/shop.yaml": manifest("/plain") });
+    service.fail({ on: { method: "PATCH" }, phase: "before", answer: answer(200, "{}") });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(1);
+    expect(login.entryPointUrlPath).toBe(`/${PROMPT_CODE}`);
+    for (const command of ["plan", "drift", "snapshot"])
+      // oxlint-disable-next-line no-await-in-loop
+      expect((await project.run([command])).stdout, command).not.toContain(PROMPT_CODE);
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    expect((await project.run(["snapshot"])).stdout).toContain("/plain");
+  });
+});
+
 test("nor elements made of a prompt for a test case that once declared others", async () => {
   await scene({}, async ({ project, service }) => {
     const { login } = seed(service);
