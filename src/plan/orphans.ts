@@ -9,7 +9,7 @@ import { isSensitive } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
 import { type PlanInput, caution } from "./input.ts";
 import { matchedIds } from "./match.ts";
-import { mayHoldSecret, memoryOf } from "./memory.ts";
+import { mayHoldSecret, memoryOf, recordField } from "./memory.ts";
 
 /**
  * What state binds of a target and no manifest declares any more: orphaned as far as the service still lists it and no
@@ -108,6 +108,37 @@ export function renamedWarnings(
         resource,
         `${address} looks renamed from ${old}`,
         `${old} left the manifests, and the service has it with the same prompt, so ${address} would be a second one. If it is the same test case, add to the target:\nmoved: [{ from: ${old}, to: ${address} }]`,
+      ),
+    ];
+  });
+}
+
+const DISABLED = "DISABLED";
+const STATUS = TEST_CASE_FIELDS.filter(({ name }) => name === "status");
+
+/** Test cases that tasc has disabled, and of which no manifest says by now whether they are to run: they would stay off unseen. */
+export function leftDisabledWarnings({
+  resources,
+  matches,
+  state,
+  fingerprints,
+}: MatchedTarget): readonly Diagnostic[] {
+  return [...matches].flatMap(([address, { live }]) => {
+    const resource = resources.get(address);
+    if (live?.status !== DISABLED || resource === undefined || fingerprints === undefined) return [];
+    const { binding } = memoryOf(address, live.id, { state, fingerprints });
+    const isLeft = STATUS.some(
+      (field) =>
+        resource.fields[field.name] === undefined &&
+        binding?.fields[field.name] === recordField(fingerprints, live.id, field, DISABLED),
+    );
+    if (!isLeft) return [];
+    return [
+      caution(
+        "left-disabled",
+        resource,
+        "Still DISABLED, as tasc left it",
+        "It left the manifests, or was declared so, and has no `status` now, so it stays off. Declare `status: ENABLED` to have it run again, or `status: DISABLED` if it is not to.",
       ),
     ];
   });
