@@ -70,7 +70,7 @@ function settled(
     const value = resource.fields[name];
     if (value === undefined || field.update === undefined) continue;
     const known = records[name];
-    if (known !== undefined && !isAnew(resource.address, name)) continue;
+    if (known !== undefined && !secrets.has(name) && !isAnew(resource.address, name)) continue;
     const isOpen = !isSensitive(value) && !secrets.has(name);
     // Whatever the service shows: one that has this record already keeps it.
     if (known !== undefined && isOpen && sameJson(known, recordField(fingerprints, id, field, value)))
