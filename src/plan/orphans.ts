@@ -113,34 +113,33 @@ export function renamedWarnings(
   });
 }
 
-const DISABLED = "DISABLED";
-const STATUS = TEST_CASE_FIELDS.filter(({ name }) => name === "status");
+/** What takes a test case out of runs. */
+const OFF: ReadonlyMap<string, string> = new Map([
+  ["status", "DISABLED"],
+  ["runStatus", "OFF"],
+]);
 
-/** Test cases that tasc has disabled, and of which no manifest says by now whether they are to run: they would stay off unseen. */
-export function leftDisabledWarnings({
-  resources,
-  matches,
-  state,
-  fingerprints,
-}: MatchedTarget): readonly Diagnostic[] {
+/** Test cases that tasc has taken out of runs, and of which no manifest says by now whether they are to run: they would stay so unseen. */
+export function leftOffWarnings(matched: MatchedTarget): readonly Diagnostic[] {
+  const { resources, matches, state, fingerprints } = matched;
+  if (fingerprints === undefined) return [];
   return [...matches].flatMap(([address, { live }]) => {
     const resource = resources.get(address);
-    if (live?.status !== DISABLED || resource === undefined || fingerprints === undefined) return [];
+    const isOff = live?.status === OFF.get("status") || live?.runStatus === OFF.get("runStatus");
+    if (live === undefined || !isOff || resource?.kind !== "testCase") return [];
     const { binding } = memoryOf(address, live.id, { state, fingerprints });
-    const isLeft = STATUS.some(
-      (field) =>
-        resource.fields[field.name] === undefined &&
-        binding?.fields[field.name] === recordField(fingerprints, live.id, field, DISABLED),
-    );
-    if (!isLeft) return [];
-    return [
-      caution(
-        "left-disabled",
-        resource,
-        "Still DISABLED, as tasc left it",
-        "It left the manifests, or was declared so, and has no `status` now, so it stays off. Declare `status: ENABLED` to have it run again, or `status: DISABLED` if it is not to.",
-      ),
-    ];
+    return TEST_CASE_FIELDS.flatMap((field): readonly Diagnostic[] => {
+      const { name } = field;
+      const off = OFF.get(name);
+      const isLeft =
+        off !== undefined &&
+        resource.fields[name] === undefined &&
+        field.read?.(live) === off &&
+        binding?.fields[name] === recordField(fingerprints, live.id, field, off);
+      if (!isLeft) return [];
+      const detail = `It left the manifests, or was declared so, and has no \`${name}\` now, so it stays out of runs. Declare \`${name}\` to have it run again or not.`;
+      return [caution("left-off", resource, `${name} is still ${off}, as tasc left it`, detail)];
+    });
   });
 }
 

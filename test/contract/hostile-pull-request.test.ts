@@ -232,7 +232,7 @@ describe("a hostile pull request", () => {
   ] as const)("cannot name commands to run by %s", async ([, files, commands]) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
-      const { "tasc.yaml": policy = "", ...others } = { "tasc.yaml": "", ...files };
+      const { "tasc.yaml": policy, ...others } = { "tasc.yaml": "", ...files };
       await project.write({ ...others, "tasc.yaml": `${await project.read("tasc.yaml")}${policy}` });
       const { stdout } = await project.run(["apply", "--auto-approve", "--json"]);
       const { next } = object(parseJson(stdout.trim().split("\n").at(-1) ?? ""));

@@ -85,12 +85,12 @@ describe.concurrent("a target that left the manifests", () => {
     });
   });
 
-  test("is said to be disabled still where it comes back without a status", async () => {
+  test("is said to be still out of runs where nothing says that it is to be", async () => {
     await scene({}, async ({ project, service }) => {
       await left(project, seed(service), "policy: { onRemove: disable }\n");
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
       const said = async (): Promise<readonly string[]> =>
-        diagnostics((await project.json(["plan"])).value).filter((one) => one.includes("Still DISABLED"));
+        diagnostics((await project.json(["plan"])).value).filter((one) => one.includes("is still "));
       expect(await said()).toEqual([]);
       await project.write({ "targets/desk.yaml": DESK });
       expect(await said()).toEqual([
@@ -104,8 +104,16 @@ describe.concurrent("a target that left the manifests", () => {
         ),
       });
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-      await project.write({ "targets/desk.yaml": DESK.replace("Tell", "Tell, status: DISABLED") });
+      await project.write({
+        "targets/desk.yaml": DESK.replace("Ask", 'Ask, runStatus: "OFF"').replace(
+          "Tell",
+          "Tell, status: DISABLED",
+        ),
+      });
       expect(await said()).toEqual([]);
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({ "targets/desk.yaml": DESK.replace("Tell", "Tell, status: DISABLED") });
+      expect(await said()).toEqual([expect.stringContaining("runStatus is still OFF")]);
     });
   });
 

@@ -163,9 +163,9 @@ function compared({ plan }: Planned, state: State) {
     changes,
     bodies,
     orphaned: plan.orphaned,
-    // Of what tasc has disabled tells a record, of which a snapshot has none.
+    // What tasc has switched off tells a record, of which a snapshot has none.
     diagnostics: plan.diagnostics.flatMap(({ code, address }) =>
-      code === "left-disabled" ? [] : [`${code} ${address ?? ""}`],
+      code === "left-off" ? [] : [`${code} ${address ?? ""}`],
     ),
   };
 }
