@@ -170,7 +170,9 @@ function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
     const detail = folder.list("").some(({ name }) => name === "tasc.yml")
       ? "There is a tasc.yml. Rename it to tasc.yaml."
       : "Run tasc from a project folder, use `--chdir DIR`, or create a project:\n  tasc init";
-    return own.missing ? [manifestProblem("no-project", origin, "There is no tasc.yaml here", detail)] : [];
+    return own.missing
+      ? [{ ...manifestProblem("no-project", origin, "There is no tasc.yaml here", ""), detail }]
+      : [];
   }
   const { inside } = folder.follow(PROJECT_FILE);
   if (inside !== undefined && !HIDDEN.test(inside)) return [];
