@@ -121,7 +121,7 @@ function key(draft: MutableState, keyCheck: string): void {
     return { ...rest, fields: {} };
   });
   draft.batchGenerations.convert(({ status }) => ({ status }));
-  draft.intents.convert(({ at, existing }) => ({ at, existing, fields: {} }));
+  draft.intents.convert(({ at, existing, secrets }) => defined({ at, existing, fields: {}, secrets }));
 }
 
 /** Locators and shown secrets are those of one live resource, so another id loses them. */
