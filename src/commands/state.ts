@@ -214,7 +214,9 @@ export async function moveState(session: Session, options: OptionsOf<"state mv">
       `A resource cannot move to another test target on the service. To rename the target and everything in it:\n  tasc state mv target.${target} target.${to.target}`,
     );
   const targets = isTarget ? [target, to.target] : [target];
-  for (const file of targets.map((one) => erroredFile({ projectFolder: session.root }, session.stateKey(one))))
+  for (const file of targets.map((one) =>
+    erroredFile({ projectFolder: session.root }, session.stateKey(one)),
+  ))
     if (existsSync(file))
       throw failed(
         "state-errored-left",

@@ -197,7 +197,9 @@ describe("strangers", () => {
 
   test("nothing is kept of what is sent without the key", async () => {
     const { call, control } = await start();
-    expect((await call("POST", "/test-targets", { app: "Large" }, { "x-api-key": "wrong" })).status).toBe(403);
+    expect((await call("POST", "/test-targets", { app: "Large" }, { "x-api-key": "wrong" })).status).toBe(
+      403,
+    );
     expect((await control("GET", "/requests")).body).toMatchObject([{ status: 403, body: null }]);
   });
 
