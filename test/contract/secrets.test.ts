@@ -533,6 +533,28 @@ test.for(["apply", "service"])(
   },
 );
 
+test("nor elements made of a prompt that was taken back after its answer was lost", async () => {
+  await scene({ freePrompt: false }, async ({ project, service }) => {
+    const { login } = seed(service);
+    const manifest = (text: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, discovery: { prompt: "Use ${text}" } } }\n`;
+    await project.write({ "targets/shop.yaml": manifest("the account") });
+    const apply = ["apply", "--auto-approve", "--retries", "0"];
+    expect((await project.run(apply)).code).toBe(0);
+    await project.write({ "targets/shop.yaml": manifest("${secret:PROMPT_CODE}") });
+    service.fail({ on: { method: "PATCH" }, phase: "after", answer: { kind: "reset" } });
+    service.fail({ on: {}, nth: 4, times: 100, phase: "before", answer: answer(400) });
+    expect((await project.run(apply, ENV)).code).toBe(1);
+    service.clearFaults();
+    expect(login.prompt).toContain(PROMPT_CODE);
+    const interaction = { id: service.id(), action: "FILL", calledWith: PROMPT_CODE };
+    login.elements = [service.element({ interaction })];
+    await project.write({ "targets/shop.yaml": manifest("the account") });
+    expect((await project.run(apply)).code).toBe(0);
+    expect((await project.run(["snapshot"])).stdout).not.toContain(PROMPT_CODE);
+  });
+});
+
 test.for(["${secret:PROMPT_CODE}", "plain"])(
   "nor what an earlier discovery says of a prompt, now %s",
   async (now) => {
