@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync
 import { join, resolve } from "node:path";
 import { projectRoot, readVariables } from "../app/project.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
+import { oneLine } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, codeOf, failed } from "../model/error.ts";
 import { defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
@@ -85,7 +86,7 @@ export async function startLocalService(options: ServerOptions): Promise<Running
       throw failed(
         "bad-snapshot",
         "The local service cannot load the snapshot",
-        `${error.message}. It is as strict as the interface is described.`,
+        `${oneLine(error.message)}. It is as strict as the interface is described.`,
       );
     }
     if (codeOf(error) === "EADDRINUSE")

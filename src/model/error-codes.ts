@@ -49,6 +49,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   failed: ["The command failed", "It gave no more specific code.", "Read the messages, or run `tasc doctor`."],
   "file-not-matched": ["The imported file is not a manifest", "No pattern of `manifests` matches the file that import would write.", "Add a pattern to `manifests`, or choose another folder with `--dir`."],
   "file-not-written": ["A manifest cannot be written", "The file has changed in the meantime, or may not be written. Nothing was written.", "Check the file's permissions, and run the command again."],
+  "left-off": ["A test case is still out of runs", "tasc disabled it or switched it off when it left the manifests, or was declared so. They say nothing of that now, and an undeclared field is left alone.", "Declare its `status` or `runStatus`."],
   "linked-place": ["A symbolic link stands where tasc would write", "A repository could have links that lead out of the project, so nothing is written through one.", "Replace the link with a file or folder of its own, or choose another place."],
   "listed-twice": ["A list repeats an item", "The service lists one resource twice and another not at all, so the list may be torn, and what it lacks may exist.", "Plan again; if it stays so, tell those who run the service."],
   "looks-renamed": ["A test case looks renamed", "An orphaned test case has all that a new one declares but the name, so the new one would be a second one.", "Add `moved` to the target if it is the same test case."],

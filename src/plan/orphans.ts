@@ -9,7 +9,7 @@ import { isSensitive } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
 import { type PlanInput, caution } from "./input.ts";
 import { matchedIds } from "./match.ts";
-import { mayHoldSecret, memoryOf } from "./memory.ts";
+import { mayHoldSecret, memoryOf, recordField } from "./memory.ts";
 
 /**
  * What state binds of a target and no manifest declares any more: orphaned as far as the service still lists it and no
@@ -110,6 +110,36 @@ export function renamedWarnings(
         `${old} left the manifests, and the service has it with the same prompt, so ${address} would be a second one. If it is the same test case, add to the target:\nmoved: [{ from: ${old}, to: ${address} }]`,
       ),
     ];
+  });
+}
+
+/** What takes a test case out of runs. */
+const OFF: ReadonlyMap<string, string> = new Map([
+  ["status", "DISABLED"],
+  ["runStatus", "OFF"],
+]);
+
+/** Test cases that tasc has taken out of runs, and of which no manifest says by now whether they are to run: they would stay so unseen. */
+export function leftOffWarnings(matched: MatchedTarget): readonly Diagnostic[] {
+  const { resources, matches, state, fingerprints } = matched;
+  if (fingerprints === undefined) return [];
+  return [...matches].flatMap(([address, { live }]) => {
+    const resource = resources.get(address);
+    const isOff = live?.status === OFF.get("status") || live?.runStatus === OFF.get("runStatus");
+    if (live === undefined || !isOff || resource?.kind !== "testCase") return [];
+    const { binding } = memoryOf(address, live.id, { state, fingerprints });
+    return TEST_CASE_FIELDS.flatMap((field): readonly Diagnostic[] => {
+      const { name } = field;
+      const off = OFF.get(name);
+      const isLeft =
+        off !== undefined &&
+        resource.fields[name] === undefined &&
+        field.read?.(live) === off &&
+        binding?.fields[name] === recordField(fingerprints, live.id, field, off);
+      if (!isLeft) return [];
+      const detail = `It left the manifests, or was declared so, and has no \`${name}\` now, so it stays out of runs. Declare \`${name}\` to have it run again or not.`;
+      return [caution("left-off", resource, `${name} is still ${off}, as tasc left it`, detail)];
+    });
   });
 }
 

@@ -70,13 +70,13 @@ function settled(
 ): readonly StateEvent[] {
   const { id, binding } = memory;
   const records: Record<string, FieldRecord> = { ...binding?.fields };
-  const secrets = new Set(binding === undefined ? memory.secrets : binding.secrets);
+  const secrets = new Set(memory.secrets);
   for (const field of fieldsOf(resource.kind)) {
     const { name } = field;
     const value = resource.fields[name];
     if (value === undefined || field.update === undefined) continue;
     const known = records[name];
-    if (known !== undefined && !isAnew(resource.address, name)) continue;
+    if (known !== undefined && !secrets.has(name) && !isAnew(resource.address, name)) continue;
     const isOpen = !isSensitive(value) && !secrets.has(name);
     // Whatever the service shows: one that has this record already keeps it.
     if (known !== undefined && isOpen && sameJson(known, recordField(fingerprints, id, field, value)))

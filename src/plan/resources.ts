@@ -42,7 +42,7 @@ import {
   matchedIds,
 } from "./match.ts";
 import { type Memory, type SecretFields, keyHolds, memoryOf } from "./memory.ts";
-import { countUnmanaged, renamedWarnings, undeclaredBindings } from "./orphans.ts";
+import { countUnmanaged, leftOffWarnings, renamedWarnings, undeclaredBindings } from "./orphans.ts";
 
 /** What is to happen to one address, and what is to be said about it. */
 type Decision = readonly (Change | Diagnostic)[];
@@ -568,6 +568,7 @@ export function planTarget(
       ...problems,
       ...decided.filter(isSaid),
       ...renamedWarnings(matched, changes, orphans),
+      ...leftOffWarnings(matched),
     ],
   };
 }

@@ -582,6 +582,44 @@ test.for(["${secret:PROMPT_CODE}", "plain"])(
   },
 );
 
+test("nor what a service still shows after it was written without a secret", async () => {
+  await scene({}, async ({ project, service }) => {
+    const { login } = seed(service);
+    const manifest = (path: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, entryPointUrlPath: "${path}" } }\n`;
+    await project.write({ "targets/shop.yaml": manifest("/${secret:PROMPT_CODE}") });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    await project.write({ "targets/shop.yaml": manifest("/plain") });
+    service.fail({ on: { method: "PATCH" }, phase: "before", answer: answer(200, "{}") });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(1);
+    expect(login.entryPointUrlPath).toBe(`/${PROMPT_CODE}`);
+    for (const command of ["plan", "drift", "snapshot"])
+      // oxlint-disable-next-line no-await-in-loop
+      expect((await project.run([command])).stdout, command).not.toContain(PROMPT_CODE);
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    expect((await project.run(["snapshot"])).stdout).toContain("/plain");
+  });
+});
+
+test("nor elements made of a prompt for a test case that once declared others", async () => {
+  await scene({}, async ({ project, service }) => {
+    const { login } = seed(service);
+    const manifest = (rest: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, ${rest} } }\n`;
+    await project.write({ "targets/shop.yaml": manifest("elements: [{ interaction: { action: CLICK } }]") });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    const prompt = 'discovery: { prompt: "Use ${secret:PROMPT_CODE}" }';
+    await project.write({ "targets/shop.yaml": manifest(prompt) });
+    const ran = ["apply", "--auto-approve", "--rediscover", "testCase.shop.login"];
+    expect((await project.run(ran, ENV)).code).toBe(0);
+    const interaction = { id: service.id(), action: "FILL", calledWith: PROMPT_CODE };
+    login.elements = [service.element({ interaction })];
+    const taken = await project.run(["snapshot"], { ...ENV, PROMPT_CODE: "another-code" });
+    expect(taken.stdout).toContain("FILL");
+    expect(taken.stdout).not.toContain(PROMPT_CODE);
+  });
+});
+
 test("nor a snapshot what is secret of another stage's target in the same account", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
