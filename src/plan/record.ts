@@ -82,8 +82,8 @@ function settled(
     if (known !== undefined && isOpen && sameJson(known, recordField(fingerprints, id, field, value)))
       continue;
     const { kind } = compareField(field, value, live, memory);
-    // A prompt that the service does not show is taken as it is.
-    if (kind !== "same" && !(kind === "hidden" && field.generates && known === undefined)) continue;
+    // A prompt that the service does not show is taken as it is, and so is a null.
+    if (kind !== "same" && !(kind === "hidden" && known === undefined)) continue;
     records[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
     // A field that is as declared may have parts that are not, and so may be of before.
