@@ -52,6 +52,11 @@ export function formatDocument(state: State, serial?: number): string {
   return `{\n${members.join(",\n")}\n}\n`;
 }
 
+/** What is compared of two: one without a lineage gets one when it is written. */
+export function contentOf({ lineage: _, ...state }: State): string {
+  return formatDocument(state);
+}
+
 /** An entry a line. Those of a document that was read are in order already. */
 function mapText(map: ReadonlyMap<string, unknown>): string {
   if (map.size === 0) return "{}";

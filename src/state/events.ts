@@ -123,7 +123,7 @@ function key(draft: MutableState, keyCheck: string): void {
     return { ...rest, fields: {} };
   });
   draft.batchGenerations.convert(({ status }) => ({ status }));
-  draft.intents.convert(({ at, existing }) => ({ at, existing, fields: {} }));
+  draft.intents.convert(({ at, existing, secrets }) => defined({ at, existing, fields: {}, secrets }));
 }
 
 /**
