@@ -113,32 +113,21 @@ export function renamedWarnings(
   });
 }
 
-/** What takes a test case out of runs. */
-const OFF: ReadonlyMap<string, string> = new Map([
-  ["status", "DISABLED"],
-  ["runStatus", "OFF"],
-]);
+const SWITCHES = TEST_CASE_FIELDS.filter(({ off }) => off !== undefined);
 
-/** Test cases that tasc has taken out of runs, and of which no manifest says by now whether they are to run: they would stay so unseen. */
+/** Test cases that tasc took out of runs and whose manifest no longer says whether they run: nobody would notice. */
 export function leftOffWarnings(matched: MatchedTarget): readonly Diagnostic[] {
   const { resources, matches, state, fingerprints } = matched;
-  if (fingerprints === undefined) return [];
-  return [...matches].flatMap(([address, { live }]) => {
-    const resource = resources.get(address);
-    const isOff = live?.status === OFF.get("status") || live?.runStatus === OFF.get("runStatus");
-    if (live === undefined || !isOff || resource?.kind !== "testCase") return [];
-    const { binding } = memoryOf(address, live.id, { state, fingerprints });
-    return TEST_CASE_FIELDS.flatMap((field): readonly Diagnostic[] => {
-      const { name } = field;
-      const off = OFF.get(name);
-      const isLeft =
-        off !== undefined &&
-        resource.fields[name] === undefined &&
-        field.read?.(live) === off &&
-        binding?.fields[name] === recordField(fingerprints, live.id, field, off);
-      if (!isLeft) return [];
-      const detail = `It left the manifests, or was declared so, and has no \`${name}\` now, so it stays out of runs. Declare \`${name}\` to have it run again or not.`;
-      return [caution("left-off", resource, `${name} is still ${off}, as tasc left it`, detail)];
+  return [...resources.values()].flatMap((resource) => {
+    const live = matches.get(resource.address)?.live;
+    if (live === undefined || resource.kind !== "testCase" || fingerprints === undefined) return [];
+    return SWITCHES.flatMap((field): readonly Diagnostic[] => {
+      const { name, off = null } = field;
+      if (resource.fields[name] !== undefined || field.read?.(live) !== off) return [];
+      const { binding } = memoryOf(resource.address, live.id, { state, fingerprints });
+      if (binding?.fields[name] !== recordField(fingerprints, live.id, field, off)) return [];
+      const detail = `tasc set it when the test case left the manifests or was declared so. No manifest declares \`${name}\` now, so the test case stays out of runs. Declare \`${name}\` to decide whether it runs.`;
+      return [caution("left-off", resource, `${name} is still ${off}, as tasc set it`, detail)];
     });
   });
 }

@@ -252,11 +252,10 @@ function updateTestCase(
   if (calls.length === 0) return UNCHANGED;
   // Once the service has generated again, new elements want their locator lines, too.
   const lines = newLines(resource).filter((line) => !elements.locators.some(({ at }) => at === line.at));
-  const sets = (key: string, text: string): boolean => {
-    const value = body[key];
-    return value === text || (value instanceof Secret && value.reveal() === text);
-  };
-  const takesOutOfRuns = sets("status", "DISABLED") || sets("runStatus", "OFF");
+  const takesOutOfRuns = diffs.some(({ field: { off, update = "" } }) => {
+    const value = body[update];
+    return off !== undefined && (value instanceof Secret ? value.reveal() : value) === off;
+  });
   return decided(resource, takesOutOfRuns ? "disable" : generates ? "rediscover" : "update", {
     id: live.id,
     fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
