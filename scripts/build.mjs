@@ -26,18 +26,19 @@ const withoutProcesses = {
   load: (id) => (id === NO_PROCESSES ? "module.exports = {};" : undefined),
 };
 
-// Most projects have no glob that needs it.
-const PICOMATCH = "./picomatch.cjs";
-const picomatchWhenAsked = {
-  name: "picomatch-when-asked",
-  resolveId: (source) => (source === PICOMATCH ? { id: source, external: "absolute" } : undefined),
+// Few runs need these: a file for each, loaded where it is used.
+const RARE = ["picomatch", "fast-string-width"];
+const IMPORT = new RegExp(`import (\\w+) from "(${RARE.join("|")})";`);
+const loadedWhereUsed = {
+  name: "loaded-where-used",
+  resolveId: (source) =>
+    RARE.some((name) => source === `./${name}.cjs`) ? { id: source, external: "absolute" } : undefined,
   transform: {
-    filter: { id: /\/model\/glob\.ts$/ },
-    handler: (code) =>
-      code.replace(
-        'import picomatch from "picomatch";',
-        `const picomatch = { makeRe: (...given) => require("${PICOMATCH}").makeRe(...given) };`,
-      ),
+    filter: { code: IMPORT },
+    handler(code) {
+      const [line, name, from] = IMPORT.exec(code);
+      return code.replace(line, "").replaceAll(new RegExp(`\\b${name}\\b`, "g"), `require("./${from}.cjs")`);
+    },
   },
 };
 
@@ -46,13 +47,13 @@ const build = await rolldown({
   input: {
     tasc: "src/cli/main.ts",
     library: "src/index.ts",
-    picomatch: "picomatch",
     help: "scripts/help.ts",
+    ...Object.fromEntries(RARE.map((name) => [`chunks/${name}`, name])),
   },
   platform: "node",
   // Only `tasc serve` on Node 20 loads it, where its user installed it.
   external: ["libsql"],
-  plugins: [withoutProcesses, picomatchWhenAsked, withTexts],
+  plugins: [withoutProcesses, loadedWhereUsed, withTexts],
   transform: { define: { __TASC_VERSION__: JSON.stringify(version) } },
   onLog: (level, log, report) => report(log.code === "UNRESOLVED_IMPORT" ? "error" : level, log),
 });
@@ -67,7 +68,7 @@ try {
   const { output } = await build.write({
     dir: fresh,
     format: "cjs",
-    entryFileNames: ({ name }) => (name === "picomatch" ? `chunks/${name}.cjs` : `${name}.cjs`),
+    entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name]-[hash].cjs",
     codeSplitting: {
       // What the command line is read with, what is said with, and what manifests are read with: a file for each part of

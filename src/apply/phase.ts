@@ -239,6 +239,7 @@ function patchEvents(
 /** Fields that the service shows and a call writes a secret to: also one that it keeps of elements, or makes them of. */
 function secretsIn({ resources }: Run, { address }: Change, { body }: PlannedCall): readonly string[] {
   if (body["locatorLine"] instanceof Secret) return ["elements"];
+  if (!hasSecret(body)) return [];
   const rows = fieldsOf(resources.get(address)?.kind ?? "testCase");
   return rows.flatMap(({ name, read, update = "", generates }) =>
     read && hasSecret(body[update]) ? [name, ...(generates ? [ELEMENTS.name] : [])] : [],

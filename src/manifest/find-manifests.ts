@@ -77,14 +77,14 @@ export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
   let links: Standing[] = [];
   const enter = (place: Standing): void => {
     const isHidden = HIDDEN.test(place.real);
-    for (const { kind: own, name } of folder.list(place.path)) {
+    folder.list(place.path).forEach(({ kind: own, name }) => {
       const patterns = advance(place.patterns, name);
-      if (patterns.size === 0 || (own === "file" && !isComplete(patterns))) continue;
+      if (patterns.size === 0 || (own === "file" && !isComplete(patterns))) return;
       const path = below(place.path, name);
       const at = place.real === place.path ? path : below(place.real, name);
       const { kind, inside: real } = own === "link" ? folder.follow(path) : { kind: own, inside: at };
       const isOpen = kind === "folder" && [...patterns].some((pattern) => pattern !== DONE);
-      if (kind === "folder" ? !isOpen : !isComplete(patterns)) continue;
+      if (kind === "folder" ? !isOpen : !isComplete(patterns)) return;
       if (real === undefined) escaping.add(path);
       else if (kind === "file") {
         const known = found.get(real);
@@ -97,7 +97,7 @@ export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
         const isBack = real === "" || above.some((one) => `${one}/`.startsWith(`${real}/`));
         if (!isBack) links.push({ path, real, above, patterns });
       }
-    }
+    });
   };
   enter({ path: "", real: "", above: [], patterns: new Set(sought) });
   // The shortest first, and each folder once for what is looked for in it: folders with links to one another have more

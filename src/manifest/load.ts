@@ -106,6 +106,16 @@ export async function readProject(
   let project: Document | undefined;
   let stages: readonly string[] | undefined;
   let complete = true;
+  const add = (found: readonly ManifestProblem[]) => found.forEach((problem) => problems.push(problem));
+  const checked = (kind: DocumentKind, given: Document): Document => {
+    const document = withoutExtensions(given, DOCUMENTS[kind]);
+    const templates = findTemplates(document);
+    add(checkDocument(kind, document, templates, stages));
+    for (const { template } of templates)
+      for (const part of template.parts) if (part.kind === "file") filesNamed.add(part.name);
+    const { file, root, bom, value } = document;
+    return texts ? document : { file, text: "", bom, root, value };
+  };
   // That of the project adds the others. One after the other, so that its text can be let go.
   const files = problems.length > 0 ? [] : [PROJECT_FILE];
   for (const file of files) {
@@ -114,37 +124,30 @@ export async function readProject(
     const reading = readDocuments(folder, file);
     const read = reading instanceof Promise ? await reading : reading;
     if (texts && read.source !== undefined) sources.set(file, read.source);
-    for (const problem of read.problems) problems.push(problem);
+    add(read.problems);
     complete &&= read.problems.length === 0;
     for (let document of read.documents) {
       if (!accepts(document.value)) {
         // What explains the mistakes in a document's shape is loaded for the first that has any.
         const { explainShape } = await import("./check/shape.ts");
-        const checked = explainShape(kind, document);
-        for (const problem of checked.problems) problems.push(problem);
-        complete &&= !checked.lossy;
-        ({ document } = checked);
+        const explained = explainShape(kind, document);
+        add(explained.problems);
+        complete &&= !explained.lossy;
+        ({ document } = explained);
       }
-      document = withoutExtensions(document, DOCUMENTS[kind]);
-      const templates = findTemplates(document);
-      for (const problem of checkDocument(kind, document, templates, stages)) problems.push(problem);
-      for (const { template } of templates)
-        for (const part of template.parts) if (part.kind === "file") filesNamed.add(part.name);
-      const { bom, value } = document;
-      const kept = texts ? document : { file, text: "", bom, root: document.root, value };
-      if (kind === "target") documents.push(kept);
-      else project = kept;
+      if (kind === "target") documents.push(checked(kind, document));
+      else project = checked(kind, document);
     }
     if (kind === "target" || project === undefined) continue;
     stages = complete ? stagesOf(project) : undefined;
     const found = findManifests(folder, project, complete);
     if (!complete) project = undefined;
-    for (const problem of found.problems) problems.push(problem);
+    add(found.problems);
     complete &&= found.problems.length === 0;
     counted?.(found.files.length);
     for (const manifest of found.files) files.push(manifest);
   }
-  for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
+  for (const target of groupByTarget(documents)) add(findDuplicates(target, stages ?? []));
   // For places in texts that are not kept. A file that was refused before it was read is not shown.
   const reread = (file: string): SourceText | undefined => {
     const read = files.includes(file) ? folder.read(file) : undefined;

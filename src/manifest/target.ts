@@ -66,13 +66,13 @@ export function resolveTarget(
     // Made once: what is put together of five parts takes the room of five.
     const above = addressOf(kind, key, "");
     const { byKey } = layersOf(kind);
-    for (const inner of [...byKey.keys()].toSorted(compareText)) {
+    [...byKey.keys()].toSorted(compareText).forEach((inner) => {
       const own = byKey.get(inner) ?? [];
-      if (!existsIn(stage, own)) continue;
+      if (!existsIn(stage, own)) return;
       const address: Address = `${above}${inner}`;
       const resource = { kind, address, key: inner, layers: own };
       resources.push(resolveResource(resource, fields, contextOf(resource)));
-    }
+    });
     return resources;
   };
   const own = { kind: "target" as const, address: targetAddress(key), key, layers };
@@ -155,7 +155,7 @@ export function findDuplicates(
     checkFields(layers, [], OWN_FIELDS, `target ${target}`);
     for (const { kind, name, fields } of SECTIONS) {
       const owners = new Map<string, Layer>();
-      for (const layer of layers.having(name)) {
+      layers.having(name).forEach((layer) => {
         const section = layer.value[name];
         for (const key in isObject(section) ? section : {}) {
           const owner = owners.get(key);
@@ -165,7 +165,7 @@ export function findDuplicates(
             twice(layer, owner, [name, key], summary, "Rename one of them, or merge the two.");
           }
         }
-      }
+      });
       checkFields(layers, ["defaults", name], fields, `the defaults of target ${target}`);
     }
   }
@@ -263,9 +263,9 @@ export function layersIn(
       (layer) => layerAt(layer, ["defaults", name], layer.kind === "stage" ? "stage defaults" : "defaults"),
     );
     const layers = new Map<string, readonly Layer[]>();
-    for (const { kind: own, file, path, value } of [...base.having(name), ...overrides.having(name)]) {
+    [...base.having(name), ...overrides.having(name)].forEach(({ kind: own, file, path, value }) => {
       const declared = value[name];
-      if (!isObject(declared)) continue;
+      if (!isObject(declared)) return;
       for (const key in declared) {
         const resource = declared[key];
         const below = layers.get(key) ?? defaults;
@@ -274,7 +274,7 @@ export function layersIn(
         const inner = path.length === 0 ? [name, key] : [...path, name, key];
         layers.set(key, below.concat({ kind: own, file, path: inner, value: resource }));
       }
-    }
+    });
     return { defaults, byKey: layers };
   };
   const found = (kind: Kind): ResourceLayers => {

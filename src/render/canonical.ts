@@ -103,13 +103,11 @@ const HEX = "[0-9A-Fa-f]";
  * One escape: backslashes, as many as quoting again and again makes of one, with what they escape; bytes by percent;
  * a character of HTML by name or number; a letter with its accents.
  */
-const ESCAPE = new RegExp(
+const ESCAPE =
   String.raw`\\+(?:[uU](?<unit>${HEX}{4})|u\{(?<code>${HEX}{1,6})\}|[xX](?<byte>${HEX}{2})|(?<plain>[^\\]|$))` +
-    `|(?<bytes>(?:%(?:25)*${HEX}{2})+)` +
-    `|&(?:amp;|AMP;)*(?:#(?<decimal>\\d{1,9})|#[xX](?<hex>${HEX}{1,8})|(?<name>[A-Za-z]{2,8}));` +
-    String.raw`|(?<letter>${LETTER}\p{M}*)`,
-  "gu",
-);
+  `|(?<bytes>(?:%(?:25)*${HEX}{2})+)` +
+  `|&(?:amp;|AMP;)*(?:#(?<decimal>\\d{1,9})|#[xX](?<hex>${HEX}{1,8})|(?<name>[A-Za-z]{2,8}));` +
+  String.raw`|(?<letter>${LETTER}\p{M}*)`;
 
 function decodedPieces({ 0: whole, groups = {} }: RegExpExecArray): readonly Piece[] | undefined {
   const { unit, code, byte, plain, bytes, decimal, hex, name, letter } = groups;
@@ -185,7 +183,7 @@ const LEVEL = new RegExp(`(?<blank> ${SIGNS}+|[^\\S ]${SIGNS}*|\\+${SIGNS}*)|"["
 export function canonicalText(raw: Rewritten): Rewritten {
   let text = raw;
   for (let depth = 0; depth < DEEPEST && ENCODED.test(text.text); depth++) {
-    const next = rewrite(text, ESCAPE, decodedPieces, false);
+    const next = rewrite(text, new RegExp(ESCAPE, "gu"), decodedPieces, false);
     if (next === text) break;
     text = next;
   }

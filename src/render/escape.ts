@@ -49,7 +49,7 @@ export function markdownText(text: string): string {
   return safeLine(text)
     .replace(/[!-/:-@[-`{-~]/g, (sign) => `&#${sign.charCodeAt(0)};`)
     .replace(/&#64;|&#35;|&#58;/g, "$&&#8203;")
-    .replace(/(?<![\p{L}\p{N}])(www|gh|GH)(?![\p{L}\p{N}])/giu, "$1&#8203;")
+    .replace(patterns().links, "$1&#8203;")
     .replace(/\b[0-9a-f]{7,40}\b/gi, (hash) => `${hash.slice(0, 1)}&#8203;${hash.slice(1)}`);
 }
 
@@ -78,12 +78,12 @@ export function xmlAttribute(text: string): string {
 
 /** A part of a path in a URL; half of a character cannot be encoded. */
 export function uriPart(text: string): string {
-  return encodeURIComponent(text.replace(/\p{Cs}/gu, "\ufffd"));
+  return encodeURIComponent(text.replace(/[\ud800-\udfff]/gu, "\ufffd"));
 }
 
 /** JSON text as it may be printed: the same value; what acts on a terminal or a workflow log by its number. */
 export function printedJson(json: string): string {
-  return replaceActing(json, IN_LINES, byUnits).replace(/##(?=\w*\[)/g, byUnits);
+  return replaceActing(json, "inLines", byUnits).replace(/##(?=\w*\[)/g, byUnits);
 }
 
 /** Each UTF-16 unit as JSON writes it. */
@@ -110,21 +110,33 @@ const HARMLESS = [
   String.raw`[\u200c\u200d](?<=(?:[^\P{L}\p{ASCII}]|\p{M}).)(?=[^\P{L}\p{ASCII}]|\p{M})`,
   String.raw`[\u{e0020}-\u{e007f}](?<=\u{1f3f4}[\u{e0020}-\u{e007e}]{0,7}.)`,
 ].join("|");
-const actingBut = (kept: string) => ({
-  any: new RegExp(kept + ACTING, "u"),
-  every: new RegExp(`(${HARMLESS})|${kept}${ACTING}`, "gu"),
-});
-const IN_LINE = actingBut("");
-const IN_LINES = actingBut(String.raw`(?![\n\t])`);
+
+function makePatterns() {
+  const actingBut = (kept: string) => ({
+    any: new RegExp(kept + ACTING, "u"),
+    every: new RegExp(`(${HARMLESS})|${kept}${ACTING}`, "gu"),
+  });
+  const invisible = String.raw`\p{Default_Ignorable_Code_Point}`;
+  return {
+    inLine: actingBut(""),
+    inLines: actingBut(String.raw`(?![\n\t])`),
+    links: new RegExp(String.raw`(?<![\p{L}\p{N}])(www|gh|GH)(?![\p{L}\p{N}])`, "giu"),
+    workflow: new RegExp(String.raw`^((?:[^\S\n]|${invisible})*):(${invisible}*):`, "gmu"),
+    log: new RegExp(String.raw`#(${invisible}*)#(?=[${invisible}\w]*\[)`, "gu"),
+  };
+}
+let made: ReturnType<typeof makePatterns> | undefined;
+/** Made for the first text that needs them: whole classes of characters take as long as reading a manifest. */
+const patterns = () => (made ??= makePatterns());
 
 /** One line: every control is shown by its number, line breaks and tabs as `\n` and `\t`. */
 export function safeLine(text: string): string {
-  return replaceActing(text, IN_LINE, numbered);
+  return replaceActing(text, "inLine", numbered);
 }
 
 /** Several lines: line breaks and tabs stay as they are; `\r\n` counts as one line break. */
 export function safeLines(text: string): string {
-  return replaceActing(text.replaceAll("\r\n", "\n"), IN_LINES, numbered);
+  return replaceActing(text.replaceAll("\r\n", "\n"), "inLines", numbered);
 }
 
 /** The same line by line; of an empty text none. */
@@ -132,10 +144,16 @@ export function linesOf(text: string): readonly string[] {
   return text === "" ? [] : safeLines(text).trimEnd().split("\n");
 }
 
+/** Most texts have none but these, and are seen to do nothing at a glance. */
+const PLAIN = { inLine: /^[ -~]*$/, inLines: /^[\n\t -~]*$/ };
+type Place = keyof typeof PLAIN;
+
 /** The text with all that would act written in another way. */
-function replaceActing(text: string, acting: typeof IN_LINE, write: (character: string) => string): string {
-  if (!acting.any.test(text)) return text;
-  return text.replace(acting.every, (character, harmless?: string) => harmless ?? write(character));
+function replaceActing(text: string, place: Place, write: (character: string) => string): string {
+  if (PLAIN[place].test(text)) return text;
+  const { any, every } = patterns()[place];
+  if (!any.test(text)) return text;
+  return text.replace(every, (character, harmless?: string) => harmless ?? write(character));
 }
 
 const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };
@@ -147,28 +165,20 @@ function numbered(character: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 
-/** Most texts are made of nothing else, and are seen to do nothing at a glance. */
-const PRINTABLE = /^[\n\t\u0020-\u007e]*$/;
-
 /** A finished text for a terminal or a log: nothing in it acts but, with `colour`, our own colours. */
 export function safeOutput(text: string, { colour }: { readonly colour: boolean }): string {
-  if (PRINTABLE.test(text) && !text.includes("::") && !text.includes("##")) return text;
+  if (PLAIN.inLines.test(text) && !text.includes("::") && !text.includes("##")) return text;
   const parts = colour ? text.split(COLOUR) : [text];
   return withoutWorkflowCommands(parts.map((part, at) => (at % 2 === 1 ? part : safeLines(part))).join(""));
 }
 
 /** GitHub's runner obeys `::` at the start of a line, and passes over what is invisible: the break is a visible one. */
 export function withoutWorkflowCommands(text: string): string {
-  return withoutLogCommands(text).replace(
-    /^((?:[^\S\n]|\p{Default_Ignorable_Code_Point})*):([\p{Default_Ignorable_Code_Point}]*):/gmu,
-    "$1: $2:",
-  );
+  const safe = withoutLogCommands(text);
+  return safe.includes(":") ? safe.replace(patterns().workflow, "$1: $2:") : safe;
 }
 
 /** `##[` is obeyed anywhere in a line; so are `##vso[` on Azure and `##teamcity[`. */
 function withoutLogCommands(text: string): string {
-  return text.replace(
-    /#([\p{Default_Ignorable_Code_Point}]*)#(?=[\p{Default_Ignorable_Code_Point}\w]*\[)/gu,
-    "# $1#",
-  );
+  return text.includes("#") ? text.replace(patterns().log, "# $1#") : text;
 }

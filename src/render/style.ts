@@ -32,7 +32,7 @@ export const COLOUR = /(\u001b\[[0-9;]*m)/;
 
 /** Columns that a text takes on a terminal: wide characters two, colours and joiners none. */
 export function textWidth(text: string): number {
-  return stringWidth(text);
+  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
 
 export function padTo(text: string, width: number): string {

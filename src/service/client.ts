@@ -95,7 +95,7 @@ export function createClient(options: ClientOptions) {
   let transport: Promise<Transport> | undefined;
   const open = async (): Promise<Transport> => {
     const { openTransport } = await import("./transport.ts");
-    return openTransport(baseUrl.origin, requestTimeout, options.env ?? {});
+    return openTransport(baseUrl.origin, requestTimeout, concurrency, options.env ?? {});
   };
 
   // Every call in flight listens here, since a signal walks through all its listeners each time one comes or goes.
@@ -105,13 +105,15 @@ export function createClient(options: ClientOptions) {
     for (const interrupt of inFlight) interrupt();
   });
 
+  const headers = ["X-API-Key", key, "Accept", "application/json", "User-Agent", "tasc"];
+  const headersOfBody = [...headers, "Content-Type", "application/json"];
   const send = async <T>({ query = "", body, reader }: Call<T>, about: Sending): Promise<Exchanged<T>> => {
     const connections = await (transport ??= open());
-    const json = body === undefined ? {} : { "Content-Type": "application/json" };
     const request = {
+      origin: baseUrl.origin,
       method: about.method,
       path: `${baseUrl.path}${about.path}${query}`,
-      headers: { "X-API-Key": key, Accept: "application/json", "User-Agent": "tasc", ...json },
+      headers: body === undefined ? headers : headersOfBody,
       body: body ?? null,
     };
     for (let connects = 1; ; connects++) {

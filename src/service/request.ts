@@ -15,7 +15,8 @@ export interface WriteCall {
 }
 
 /** An id that can stand in a path: not empty, no `.` or `..`, which others on the way would resolve. */
-const SEGMENT = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]+$/u;
+// oxlint-disable-next-line no-control-regex -- what it must not have
+const SEGMENT = /^(?!\.{1,2}$)[^\0-\x1f\x7f-\x9f\ud800-\udfff]+$/u;
 
 export function isSegment(text: string): boolean {
   return SEGMENT.test(text);

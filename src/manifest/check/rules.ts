@@ -74,14 +74,13 @@ const REFERRING: ReadonlyMap<string, readonly Field[]> = new Map(
 );
 
 function referencesIn(target: DesiredTarget): readonly Reference[] {
-  const references: Reference[] = [];
-  for (const from of resourcesOf(target))
-    for (const { name, path, shape } of REFERRING.get(from.kind) ?? []) {
+  return resourcesOf(target).flatMap((from) =>
+    (REFERRING.get(from.kind) ?? []).flatMap(({ name, path, shape }) => {
       const value = from.fields[name];
-      if (value !== undefined && value !== null && shape.type === "reference")
-        references.push({ from, to: shape.to, path, value });
-    }
-  return references;
+      if (value === undefined || value === null || shape.type !== "reference") return [];
+      return { from, to: shape.to, path, value };
+    }),
+  );
 }
 
 /** A guess looks at every key; where hundreds of references dangle, it is not a typing error that is to blame. */
