@@ -7,7 +7,7 @@ import { git } from "../manifest/files.ts";
 import { validate } from "../manifest/schema/generated/plan.js";
 import { validate as validateApply } from "../manifest/schema/generated/saved-plan.js";
 import { type Address, compareAddresses } from "../model/address.ts";
-import { fault } from "../model/diagnostic.ts";
+import { fault, oneLine } from "../model/diagnostic.ts";
 import { TascError, invalid, failed, refuseAll, stop } from "../model/error.ts";
 import { type Json, type JsonObject, defined, isObject, parseJson } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
@@ -184,7 +184,7 @@ function merged({ plan: a, extras: ofA }: Shown, { plan: b, extras: ofB }: Shown
     throw invalid(
       "plans-differ",
       "Plans of several stages or services cannot be merged",
-      `One is for ${a.stage} at ${a.baseUrl}, another for ${b.stage} at ${b.baseUrl}.`,
+      oneLine(`One is for ${a.stage} at ${a.baseUrl}, another for ${b.stage} at ${b.baseUrl}.`),
     );
   const addresses = new Set(a.changes.map(({ address }) => address));
   if (b.changes.some(({ address }) => addresses.has(address)))
@@ -294,7 +294,7 @@ export function openSaved(
     throw stale(
       "other-service",
       "The saved plan is stale: it was created for another service",
-      `  service.baseUrl\n    as reviewed: ${content["baseUrl"]}\n    now:         ${now}`,
+      `  service.baseUrl\n    as reviewed: ${oneLine(content["baseUrl"])}\n    now:         ${now}`,
     );
   if (file.seal === undefined)
     throw stale(

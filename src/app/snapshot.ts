@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Address, compareText, isAddress, targetAddress } from "../model/address.ts";
 import type { Desired, DesiredResource } from "../model/desired.ts";
-import { warning } from "../model/diagnostic.ts";
+import { oneLine, warning } from "../model/diagnostic.ts";
 import { type TascError, invalid } from "../model/error.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { LiveElement, LiveTarget, LiveTestCase, Reader } from "../model/live.ts";
@@ -99,7 +99,7 @@ function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
     throw invalid(
       "snapshot",
       "The snapshot is from another service",
-      `It was taken at ${baseUrl}, and this project's service is ${settings.baseUrl}. Correct service.baseUrl or the variable behind it, or take a snapshot there.`,
+      `It was taken at ${oneLine(baseUrl)}, and this project's service is ${settings.baseUrl}. Correct service.baseUrl or the variable behind it, or take a snapshot there.`,
     );
 }
 

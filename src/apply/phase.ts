@@ -1,6 +1,6 @@
 import type { Address } from "../model/address.ts";
 import type { Failure } from "../model/events.ts";
-import { type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
+import { ELEMENTS, type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
@@ -236,11 +236,13 @@ function patchEvents(
   return [{ type: "wrote", address, ...records, ...secrets }, ...learnt];
 }
 
-/** Fields that the service shows and a call writes a secret to: also one that it keeps of elements, or makes of a line. */
+/** Fields that the service shows and a call writes a secret to: also one that it keeps of elements, or makes them of. */
 function secretsIn({ resources }: Run, { address }: Change, { body }: PlannedCall): readonly string[] {
   if (body["locatorLine"] instanceof Secret) return ["elements"];
   const rows = fieldsOf(resources.get(address)?.kind ?? "testCase");
-  return rows.flatMap(({ name, read, update = "" }) => (read && hasSecret(body[update]) ? [name] : []));
+  return rows.flatMap(({ name, read, update = "", generates }) =>
+    read && hasSecret(body[update]) ? [name, ...(generates ? [ELEMENTS.name] : [])] : [],
+  );
 }
 
 function hasSecret(value: BodyValue | undefined): boolean {

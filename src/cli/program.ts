@@ -58,10 +58,14 @@ function argumentError({ code, message }: CommanderError, argv: readonly string[
   if (code === "commander.help") return new TascError("invalid", []);
   const [summary = "", ...rest] = message.replace(/^error: /, "").split("\n");
   const [, dashes, word = ""] = /^unknown (?:command|option) '(-{0,2})([a-z-]+)/.exec(summary) ?? [];
-  const command = COMMANDS.find(({ name }) => argv.includes(name));
-  const isLong = command?.options?.some(({ flags }) => flags.split(/[ ,]/).includes(`--${word}`));
+  const named: CommandSpec[] = [];
+  for (const word of argv) {
+    const specs = named.length === 0 ? COMMANDS : (named.at(-1)?.commands ?? []);
+    named.push(...specs.filter(({ name }) => name === word));
+  }
+  const isLong = named.at(-1)?.options?.some(({ flags }) => flags.split(/[ ,]/).includes(`--${word}`));
   const habit = dashes === "-" && isLong ? `Options have two dashes: --${word}` : HABITS.get(word);
-  const help = `Run 'tasc ${command === undefined ? "" : `${command.name} `}--help' for usage.`;
+  const help = `Run '${["tasc", ...named.map(({ name }) => name), "--help"].join(" ")}' for usage.`;
   const detail = habit ?? [...rest, help].join("\n");
   return invalid("bad-arguments", summary.charAt(0).toUpperCase() + summary.slice(1), detail);
 }

@@ -94,16 +94,14 @@ function unreadable(diagnostics: readonly Diagnostic[]): readonly Check[] {
   const [first] = others;
   const all = others.length > 1 ? "\nShow all errors with their lines:\ntasc validate" : "";
   const config =
-    first !== undefined
-      ? check(
+    first === undefined
+      ? check("config", "ok", "tasc.yaml and the manifests can be read")
+      : check(
           "config",
           "fail",
           `${count(others.length, "error")}; the first: ${withPlace(first)}`,
           `${first.detail}${all}`,
-        )
-      : stage === undefined
-        ? check("config", "fail", "the project cannot be read")
-        : check("config", "ok", "tasc.yaml and the manifests can be read");
+        );
   return stage === undefined ? [config] : [config, check("stage", "fail", stage.summary, stage.detail)];
 }
 

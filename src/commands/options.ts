@@ -147,9 +147,7 @@ export function oneOf<const C extends string>(
   return { flags, description, choices, read: (raw) => choices.find((one) => one === raw) ?? choices[0] };
 }
 
-interface Addressed extends AddressParts {
-  readonly address: Address;
-}
+type Addressed = AddressParts & { readonly address: Address };
 
 export function address(flags: `<${string}>`, description: string): Option<Addressed>;
 export function address(flags: `[${string}]`, description: string): Option<Addressed | undefined>;

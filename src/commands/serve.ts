@@ -3,17 +3,11 @@ import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync
 import { join, resolve } from "node:path";
 import { projectRoot, readVariables } from "../app/project.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
+import { oneLine } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, codeOf, failed } from "../model/error.ts";
 import { defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
-import {
-  DataDirInUseError,
-  DriverMissingError,
-  Refusal,
-  type RunningServer,
-  type ServerOptions,
-  startServer,
-} from "../server/index.ts";
+import { Refusal, type RunningServer, type ServerOptions, startServer } from "../server/index.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -92,17 +86,9 @@ export async function startLocalService(options: ServerOptions): Promise<Running
       throw failed(
         "bad-snapshot",
         "The local service cannot load the snapshot",
-        `${error.message}. It is as strict as the interface is described.`,
+        `${oneLine(error.message)}. It is as strict as the interface is described.`,
       );
     }
-    if (error instanceof DataDirInUseError)
-      throw failed(
-        "data-in-use",
-        `Another process is serving ${dataDir}`,
-        "Stop it, or use another folder with --data.",
-      );
-    if (error instanceof DriverMissingError)
-      throw failed("sqlite-missing", "The local service needs SQLite", `${error.message}.`);
     if (codeOf(error) === "EADDRINUSE")
       throw failed(
         "port-in-use",

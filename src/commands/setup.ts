@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type WriteFileOptions, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import plan from "../../schemas/plan.schema.json" with { type: "json" };
 import project from "../../schemas/project.schema.json" with { type: "json" };
@@ -10,7 +10,7 @@ import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
-import { EXIT, codeOf, failed, invalid } from "../model/error.ts";
+import { EXIT, failed, invalid } from "../model/error.ts";
 import { type Json, isObject, parseJson } from "../model/json.ts";
 import { writeJson } from "../render/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
@@ -41,17 +41,16 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
     );
   const written: string[] = [];
   const kept: string[] = [];
+  // Before anything is written: a project that is there is not written again.
+  const ignored = textOf(join(root, ".gitignore"));
   for (const [file, text, mode = 0o666] of files) {
-    const path = join(root, file);
-    refuseLinks(path, root);
-    const isAdded = file === ".gitignore" && textOf(path)?.includes(text) === false;
-    if (existsSync(path) && !isAdded) {
+    const isAdded = file === ".gitignore" && ignored?.includes(text) === false;
+    if (existsSync(join(root, file)) && !isAdded) {
       console.say("warn", `kept   ${file}, which already existed`);
       kept.push(file);
       continue;
     }
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, isAdded ? `\n${text}` : text, { flag: isAdded ? "a" : "wx", mode });
+    writeText(root, file, isAdded ? `\n${text}` : text, { flag: isAdded ? "a" : "wx", mode });
     written.push(file);
   }
   const next = [
@@ -90,17 +89,12 @@ const KEY = "yaml.schemas";
 
 async function installForVscode(root: string): Promise<View> {
   const files: { readonly file: string; readonly written: boolean }[] = [];
-  try {
-    const { project: file } = await readProject(projectFolder(root));
-    const manifests = file === undefined ? DEFAULT_MANIFESTS : patternsOf(file);
-    const before = textOf(join(root, SETTINGS_FILE));
-    put(SCHEMA_FILES.project, writeJson(project));
-    put(SCHEMA_FILES.target, writeJson(target));
-    put(SETTINGS_FILE, mergeSettings(before, manifests));
-  } catch (error) {
-    if (!(error instanceof Error && "syscall" in error)) throw error;
-    throw failed("schemas-unwritable", "The schemas cannot be installed", `${error.message}.`);
-  }
+  const { project: file } = await readProject(projectFolder(root));
+  const manifests = file === undefined ? DEFAULT_MANIFESTS : patternsOf(file);
+  const before = textOf(join(root, SETTINGS_FILE));
+  put(SCHEMA_FILES.project, writeJson(project));
+  put(SCHEMA_FILES.target, writeJson(target));
+  put(SETTINGS_FILE, mergeSettings(before, manifests));
   const namesOf = (written: boolean): readonly string[] =>
     files.filter((one) => one.written === written).map(({ file }) => file);
   return {
@@ -109,23 +103,34 @@ async function installForVscode(root: string): Promise<View> {
   };
 
   function put(file: string, text: string): void {
-    const path = join(root, file);
-    refuseLinks(path, root);
-    const written = textOf(path) !== text;
+    const written = textOf(join(root, file)) !== text;
     files.push({ file, written });
-    if (!written) return;
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
+    if (written) writeText(root, file, text);
   }
 }
 
-/** A file's text; nothing where there is none. @throws what else keeps it from being read */
+/** A file's text; nothing where there is none. */
 function textOf(path: string): string | undefined {
+  return existsSync(path) ? unlessRefused(path, () => readFileSync(path, "utf8")) : undefined;
+}
+
+function writeText(root: string, file: string, text: string, how?: WriteFileOptions): void {
+  const path = join(root, file);
+  unlessRefused(path, () => {
+    refuseLinks(path, root);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, how);
+  });
+}
+
+/** What the system says need not name the file. @throws TascError */
+function unlessRefused<T>(path: string, work: () => T): T {
   try {
-    return readFileSync(path, "utf8");
+    return work();
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw error;
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    const why = `${error.message}. Check the permissions, and that nothing else has this name.`;
+    throw failed("unwritable", `${path} cannot be written`, why);
   }
 }
 

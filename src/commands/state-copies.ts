@@ -15,7 +15,7 @@ import { count, list } from "../render/words.ts";
 import { sideBySide } from "../state/backend.ts";
 import { readConfig } from "../state/config.ts";
 import { isRecord } from "../model/shape.ts";
-import { type ParsedDocument, formatDocument, parseDocument } from "../state/document.ts";
+import { type ParsedDocument, contentOf, formatDocument, parseDocument } from "../state/document.ts";
 import { lockDocuments, openBackend, unlockAll } from "../state/session.ts";
 import type { Host } from "../app/project.ts";
 import type { Session } from "../app/session.ts";
@@ -144,7 +144,7 @@ async function migrate(session: Session, file: string, options: OptionsOf<"state
       const states = await from.readAll(present);
       const isCopy = (there: State | undefined, target: string) => {
         const original = states.get(target)?.state;
-        return there !== undefined && original !== undefined && textOf(there) === textOf(original);
+        return there !== undefined && original !== undefined && contentOf(there) === contentOf(original);
       };
       const copied = await withDocuments(session, [...states.keys()], why, options, async (...documents) => {
         const open = documents.filter(({ stored, key }) => !isCopy(stored, key.target));
@@ -171,12 +171,6 @@ async function migrate(session: Session, file: string, options: OptionsOf<"state
   } finally {
     await from.close();
   }
-}
-
-/** What is compared: a document without a lineage gets one when it is written. */
-function textOf(state: State): string {
-  const { lineage: _, ...rest } = state;
-  return formatDocument(rest);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { guessed } from "../manifest/problem.ts";
 import { type Address, compareAddresses, parseAddress, targetAddress } from "../model/address.ts";
 import { type DesiredResource, resourcesOf } from "../model/desired.ts";
@@ -20,6 +21,7 @@ import {
   moveAddress,
   moveTarget,
 } from "../state/edit.ts";
+import { erroredFile } from "../state/errored.ts";
 import { applyEvents } from "../state/events.ts";
 import { describeHolder, explainTakeover } from "../state/problem.ts";
 import { lockDocuments, unlockAll } from "../state/session.ts";
@@ -212,6 +214,15 @@ export async function moveState(session: Session, options: OptionsOf<"state mv">
       `A resource cannot move to another test target on the service. To rename the target and everything in it:\n  tasc state mv target.${target} target.${to.target}`,
     );
   const targets = isTarget ? [target, to.target] : [target];
+  for (const file of targets.map((one) =>
+    erroredFile({ projectFolder: session.root }, session.stateKey(one)),
+  ))
+    if (existsSync(file))
+      throw failed(
+        "state-errored-left",
+        "An apply has left records that state does not have yet",
+        `They are in ${file}, under the addresses of now, and the next apply takes them in. Run tasc apply before the move, or remove the file if nothing of it matters.`,
+      );
   await withDocuments(session, targets, "tasc state mv", options, async (old, next?: LockedDocument) => {
     if (next === undefined) return old.replace(moveAddress(old.state, from.address, to.address));
     // The new document first: cut off in between, everything is known twice and the same command ends it.

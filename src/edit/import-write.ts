@@ -28,9 +28,7 @@ export interface LayoutOptions {
 }
 
 /** What goes into one file. */
-interface Sheet extends TargetDraft {
-  readonly file: string;
-}
+type Sheet = TargetDraft & { readonly file: string };
 
 /** Lays drafts out in files that are not there yet. */
 export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): readonly NewFile[] {

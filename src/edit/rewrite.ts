@@ -45,9 +45,7 @@ export interface FileEdit {
 }
 
 /** A place at which a field's value can be written. */
-export interface Slot extends Origin {
-  readonly layer: Layer["kind"];
-}
+export type Slot = Origin & { readonly layer: Layer["kind"] };
 
 /** A field whose value in the manifests changes. */
 export interface Rewritten {

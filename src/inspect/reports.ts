@@ -91,22 +91,25 @@ async function readUntil(
 
 /** From new to old, as far as was read; one moment alone shows no order. */
 function goesDown(reports: readonly LiveReport[]): boolean {
-  const times = reports.map(({ createdAt = "" }) => createdAt);
-  const isSorted = times.every((time, at) => at === 0 || time <= (times[at - 1] ?? ""));
-  return isSorted && (times[0] ?? "") > (times.at(-1) ?? "");
+  const times = reports.map(timeOf);
+  const isSorted = times.every((time, at) => at === 0 || time <= (times[at - 1] ?? 0));
+  return isSorted && (times[0] ?? 0) > (times.at(-1) ?? 0);
 }
 
 function newestFirst<T extends LiveReport>(reports: readonly T[]): readonly T[] {
-  return reports.toSorted(
-    (a, b) => compareText(b.createdAt ?? "", a.createdAt ?? "") || compareText(a.id, b.id),
-  );
+  return reports.toSorted((a, b) => timeOf(b) - timeOf(a) || compareText(a.id, b.id));
+}
+
+/** What the service gives no time of is the oldest. */
+function timeOf({ createdAt = "" }: Pick<LiveReport, "createdAt">): number {
+  return Date.parse(createdAt) || 0;
 }
 
 /** Those that were not seen yet, oldest first; their ids are added to those seen. */
 export function newNotifications(notifications: readonly TargetNotification[], seen: Set<string>) {
   const fresh = notifications.filter(({ id }) => !seen.has(id));
   for (const { id } of fresh) seen.add(id);
-  return fresh.toSorted((a, b) => compareText(a.createdAt, b.createdAt) || compareText(a.id, b.id));
+  return fresh.toSorted((a, b) => timeOf(a) - timeOf(b) || compareText(a.id, b.id));
 }
 
 export type TargetNotification = LiveNotification & { readonly target: string };
@@ -224,10 +227,14 @@ function countResults(results: readonly LiveResult[]): Readonly<Record<string, n
   return counts;
 }
 
+/** A word that is not among these may be a secret, and a short one is looked for in its own case. */
+const STATUS = /^(?:PASSED|FAILED|WAITING|SKIPPED|UNKNOWN)$/;
+
 /** `12 passed, 1 failed`; what there is none of is left out. */
 function countsText(results: readonly LiveResult[]): string {
   const parts = Object.entries(countResults(results)).filter(([, amount]) => amount > 0);
-  return parts.map(([status, amount]) => `${amount} ${status.toLowerCase()}`).join(", ") || "none";
+  const worded = parts.map(([name, amount]) => `${amount} ${STATUS.test(name) ? name.toLowerCase() : name}`);
+  return worded.join(", ") || "none";
 }
 
 function browserText({ browser, breakpoint }: LiveReport): string | undefined {

@@ -204,8 +204,12 @@ export class Interpolator {
 export const CREDENTIAL =
   /(?:^|_)(?:KEYS?|TOKENS?|(?:PG)?PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
 
-/** Mail addresses are users as well, and passwords are pasted as they are; what a port is followed by is none. */
-const ADDRESS_WITH_PASSWORD = /[a-z][a-z\d+.-]{0,30}:\/\/[^\s/:]{0,200}:(?!\d{1,5}[/?#])\S{1,1000}@/i;
+/**
+ * Mail addresses are users as well, and passwords are pasted as they are. What follows a port is none: that is digits in
+ * front of a query, or of the path of a web page, which alone may have an @.
+ */
+const ADDRESS_WITH_PASSWORD =
+  /[a-z][a-z\d+.-]{0,30}:\/\/[^\s/:]{0,200}:(?!\d{1,5}(?:(?<=\bhttps?:\S{0,210})\/|(?:\/[^\s@]*)?[?#]))\S{1,1000}@/i;
 
 /** Code of the problem that a secret is not there; some commands can do without. */
 export const MISSING_SECRET = "missing-secret";

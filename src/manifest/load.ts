@@ -173,7 +173,9 @@ function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
     const detail = folder.list("").some(({ name }) => name === "tasc.yml")
       ? "There is a tasc.yml. Rename it to tasc.yaml."
       : "Run tasc from a project folder, use `--chdir DIR`, or create a project:\n  tasc init";
-    return own.missing ? [manifestProblem("no-project", origin, "There is no tasc.yaml here", detail)] : [];
+    return own.missing
+      ? [{ ...manifestProblem("no-project", origin, "There is no tasc.yaml here", ""), detail }]
+      : [];
   }
   const { inside } = folder.follow(PROJECT_FILE);
   if (inside !== undefined && !HIDDEN.test(inside)) return [];
@@ -281,7 +283,10 @@ function readTextFiles(folder: ProjectFolder, paths: readonly string[]): Readonl
   );
 }
 
-/** Reads what `${file:…}` names. What cannot be had is a problem only for the stage that uses it. */
+/**
+ * Reads what `${file:…}` names. What cannot be had is a problem only for the stage that uses it. A line ends the same way
+ * whatever git makes of it on this machine, or a prompt would count as changed.
+ */
 function readTextFile(folder: ProjectFolder, path: string): TextFile {
   if (/^(?:[/\\]|[A-Za-z]:)/.test(path) || stepsOf(path)[0] === "..")
     return { fault: "The path leaves the project folder. Use a path inside it, relative to tasc.yaml." };
@@ -293,7 +298,7 @@ function readTextFile(folder: ProjectFolder, path: string): TextFile {
   if (kind !== "nothing" && inside !== steps.join("/"))
     return { fault: "It is a symbolic link, or its path contains one. Use the path of the file itself." };
   const read = folder.read(path);
-  return read.ok ? { text: read.text.replace(/\r?\n$/, "") } : { fault: read.reason };
+  return read.ok ? { text: read.text.replaceAll("\r\n", "\n").replace(/\n$/, "") } : { fault: read.reason };
 }
 
 /** The names on a path without `.` and `..`; a `..` that leads above the start remains. */

@@ -1,5 +1,5 @@
 import { compareText } from "../model/address.ts";
-import type { Diagnostic, Origin, Place, Severity } from "../model/diagnostic.ts";
+import { type Diagnostic, type Origin, type Place, type Severity, oneLine } from "../model/diagnostic.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import type { Node } from "./yaml/tree.ts";
 
@@ -28,7 +28,7 @@ export function manifestProblem(
 ): ManifestProblem {
   const isInside = origin.path.some((step) => typeof step !== "number");
   const placed = isInside ? `At \`${showPath(origin.path)}\`. ${detail}` : detail;
-  return { severity: "error", code, summary, detail: placed, origin, ...extras };
+  return { severity: "error", code, summary, detail: oneLine(placed), origin, ...extras };
 }
 
 export function hasErrors(problems: readonly { readonly severity: Severity }[]): boolean {
@@ -146,7 +146,7 @@ export async function locate(
     const place = spot === undefined ? placeOf(origin, at, within) : { file: origin.file, ...spot };
     if (related === undefined) return { ...rest, place };
     const { file, line, column } = placeOf(related, "key");
-    return { ...rest, detail: `${detail} The other place is ${file}:${line}:${column}.`, place };
+    return { ...rest, detail: `${detail} The other place is ${oneLine(file)}:${line}:${column}.`, place };
   });
   return located.toSorted(({ place: a, code }, { place: b, code: other }) =>
     a === undefined || b === undefined

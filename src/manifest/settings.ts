@@ -108,7 +108,7 @@ function resolveService(context: SettingsContext): ValueObject {
   for (const [key, example] of Object.entries(needed)) {
     if (service[key] !== undefined || isInvalid(["service", key])) continue;
     const origin = originIn(layers, ["service"]) ?? { file: PROJECT_FILE, path: [] };
-    const detail = `Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`;
+    const detail = `Every request needs it. Add it to tasc.yaml, for the project or for the stage: \`service: { ${key}: "${example}" }\`.`;
     report(manifestProblem("missing-key", origin, `\`service.${key}\` is missing`, detail));
   }
   if (typeof service.baseUrl !== "string") return service;

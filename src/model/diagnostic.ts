@@ -28,6 +28,11 @@ export interface Diagnostic {
   readonly place?: Place;
 }
 
+/** A text of others on one line: what stands on a line of its own in a detail, and reads like a command of tasc, is one to run. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\r\n]+/g, " ");
+}
+
 /** An error that has no place in a manifest. @param code stays the same across wordings */
 export function fault(code: string, summary: string, detail = ""): Diagnostic {
   return { severity: "error", code, summary, detail };

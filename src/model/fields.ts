@@ -60,6 +60,8 @@ export interface Field {
   readonly recognizedBy?: "name" | "id" | "content";
   /** Whether the service regenerates the test case when it is written. */
   readonly generates?: true;
+  /** The value that takes a test case out of runs. */
+  readonly off?: string;
   readonly description: string;
 }
 
@@ -240,11 +242,13 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
   field("status", { type: "enum", values: STATUSES }, "Whether the test case is in use.", {
     read: (live) => live.status,
     update: "status",
+    off: "DISABLED",
     promoted: true,
   }),
   field("runStatus", { type: "enum", values: ["ON", "OFF"] }, "Whether runs include the test case.", {
     read: (live) => live.runStatus,
     update: "runStatus",
+    off: "OFF",
     promoted: true,
   }),
   field(

@@ -1,6 +1,6 @@
 import { type Address, type Kind, compareText } from "../model/address.ts";
 import type { DesiredResource, DesiredTarget, Move } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Diagnostic, oneLine } from "../model/diagnostic.ts";
 import type { LiveEnvironment, LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
@@ -84,7 +84,7 @@ export function matchTargets(
   const declared = [...targets, ...others].filter(({ left }) => left !== true);
   const problems = matchAll(byAddress, declared, ({ key }) => states.get(key), {
     live,
-    shownAs: ({ app }) => `app "${app}"`,
+    shownAs: ({ app }) => `app "${oneLine(app)}"`,
     candidates: (resource) => byApp(namesOf(resource).name),
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
@@ -117,7 +117,7 @@ export function matchEnvironments(
 ): readonly Diagnostic[] {
   return matchAll(found, target.environments, () => state, {
     live,
-    shownAs: ({ type = "environment", discoveryUrl = "no URL" }) => `${type} at ${discoveryUrl}`,
+    shownAs: ({ type = "environment", discoveryUrl = "no URL" }) => oneLine(`${type} at ${discoveryUrl}`),
     candidates: (resource) => {
       if (resource.key === "default") return live.filter(({ type }) => type === "DEFAULT");
       const { name } = namesOf(resource);
@@ -139,7 +139,7 @@ export function matchTestCases(
   const byExternalId = lazy(() => byNames(live, ({ externalId }) => externalId ?? undefined));
   return matchAll(found, target.testCases, () => state, {
     live,
-    shownAs: ({ description = "" }) => `"${description}"`,
+    shownAs: ({ description = "" }) => `"${oneLine(description)}"`,
     candidates: (resource) => {
       const { name, externalId } = namesOf(resource);
       const named = byName()(name);

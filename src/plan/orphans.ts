@@ -9,7 +9,7 @@ import { isSensitive } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
 import { type PlanInput, caution } from "./input.ts";
 import { matchedIds } from "./match.ts";
-import { mayHoldSecret, memoryOf } from "./memory.ts";
+import { mayHoldSecret, memoryOf, recordField } from "./memory.ts";
 
 /**
  * What state binds of a target and no manifest declares any more: orphaned as far as the service still lists it and no
@@ -110,6 +110,25 @@ export function renamedWarnings(
         `${old} left the manifests, and the service has it with the same prompt, so ${address} would be a second one. If it is the same test case, add to the target:\nmoved: [{ from: ${old}, to: ${address} }]`,
       ),
     ];
+  });
+}
+
+const SWITCHES = TEST_CASE_FIELDS.filter(({ off }) => off !== undefined);
+
+/** Test cases that tasc took out of runs and whose manifest no longer says whether they run: nobody would notice. */
+export function leftOffWarnings(matched: MatchedTarget): readonly Diagnostic[] {
+  const { resources, matches, state, fingerprints } = matched;
+  return [...resources.values()].flatMap((resource) => {
+    const live = matches.get(resource.address)?.live;
+    if (live === undefined || resource.kind !== "testCase" || fingerprints === undefined) return [];
+    return SWITCHES.flatMap((field): readonly Diagnostic[] => {
+      const { name, off = null } = field;
+      if (resource.fields[name] !== undefined || field.read?.(live) !== off) return [];
+      const { binding } = memoryOf(resource.address, live.id, { state, fingerprints });
+      if (binding?.fields[name] !== recordField(fingerprints, live.id, field, off)) return [];
+      const detail = `tasc set it when the test case left the manifests or was declared so. No manifest declares \`${name}\` now, so the test case stays out of runs. Declare \`${name}\` to decide whether it runs.`;
+      return [caution("left-off", resource, `${name} is still ${off}, as tasc set it`, detail)];
+    });
   });
 }
 

@@ -1,7 +1,7 @@
 import { type Address, parseAddress, targetAddress } from "../model/address.ts";
 import { globTest } from "../model/glob.ts";
 import { originOf } from "../model/desired.ts";
-import type { Diagnostic, Origin } from "../model/diagnostic.ts";
+import { type Diagnostic, type Origin, oneLine } from "../model/diagnostic.ts";
 import { DELETED } from "../model/fields.ts";
 import { defined, isArray } from "../model/json.ts";
 import type { BodyValue, Change } from "../model/plan.ts";
@@ -68,7 +68,7 @@ const RULES: Readonly<
       const tags = reveal(value);
       const missing = requireTags.filter((tag) => !Array.isArray(tags) || !tags.includes(tag));
       if (missing.length === 0) return [];
-      const detail = `Every managed test case must have the tags ${requireTags.join(", ")}. Add what is missing to its \`tags\`, or to \`defaults.testCases.tags\`; its own list replaces the default list.`;
+      const detail = `Every managed test case must have the tags ${oneLine(requireTags.join(", "))}. Add what is missing to its \`tags\`, or to \`defaults.testCases.tags\`; its own list replaces the default list.`;
       const origin = originOf(resource, ["tags"]);
       return [{ summary: `missing tags: ${missing.join(", ")}`, detail, address, origin }];
     });
@@ -148,7 +148,7 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
     return [
       {
         summary: `this ${noun} would be ${[...what].join(" and ")}`,
-        detail: `\`${glob}\` protects it in tasc.yaml${name === address ? "" : ` as ${name}`}.${back}`,
+        detail: `\`${oneLine(glob)}\` protects it in tasc.yaml${name === address ? "" : ` as ${name}`}.${back}`,
         address,
         origin: resource && originOf(resource),
       },

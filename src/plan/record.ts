@@ -30,6 +30,7 @@ export function refreshEvents(
   if (live === undefined) return keyed;
   // With another key all records of the target are of no more use, so all are made again at once.
   const isRead = keyHolds(state, fingerprints) ? inScope : () => true;
+  const read = new Set<string>();
   return [
     ...keyed,
     // Before the bindings: once there are any, what is not recorded as held counts as never run.
@@ -39,6 +40,7 @@ export function refreshEvents(
       const { address, kind } = resource;
       const own = matched.matches.get(address)?.live;
       if (own === undefined || !(kind === "target" || isRead(address))) return [];
+      read.add(own.id);
       const memory = memoryOf(address, own.id, { ...matched, fingerprints });
       const before = memory.binding?.generating;
       return [
@@ -50,7 +52,11 @@ export function refreshEvents(
         ...locatorEvents(address, own, memory, fingerprints),
       ];
     }),
-    ...undeclaredBindings(matched).gone.map((address) => ({ type: "unbound" as const, address })),
+    ...undeclaredBindings(matched).gone.flatMap((address) => {
+      // What it says of secrets is lost with it, unless another address has taken that over.
+      const { id = "", secrets = [] } = state?.bindings.get(address) ?? {};
+      return secrets.length > 0 && !read.has(id) ? [] : [{ type: "unbound" as const, address }];
+    }),
   ];
 }
 
@@ -64,20 +70,20 @@ function settled(
 ): readonly StateEvent[] {
   const { id, binding } = memory;
   const records: Record<string, FieldRecord> = { ...binding?.fields };
-  const secrets = new Set(binding === undefined ? memory.secrets : binding.secrets);
+  const secrets = new Set(memory.secrets);
   for (const field of fieldsOf(resource.kind)) {
     const { name } = field;
     const value = resource.fields[name];
     if (value === undefined || field.update === undefined) continue;
     const known = records[name];
-    if (known !== undefined && !isAnew(resource.address, name)) continue;
+    if (known !== undefined && !secrets.has(name) && !isAnew(resource.address, name)) continue;
     const isOpen = !isSensitive(value) && !secrets.has(name);
     // Whatever the service shows: one that has this record already keeps it.
     if (known !== undefined && isOpen && sameJson(known, recordField(fingerprints, id, field, value)))
       continue;
     const { kind } = compareField(field, value, live, memory);
-    // A prompt that the service does not show is taken as it is.
-    if (kind !== "same" && !(kind === "hidden" && field.generates && known === undefined)) continue;
+    // A prompt that the service does not show is taken as it is, and so is a null.
+    if (kind !== "same" && !(kind === "hidden" && known === undefined)) continue;
     records[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
     // A field that is as declared may have parts that are not, and so may be of before.

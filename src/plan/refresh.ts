@@ -50,12 +50,18 @@ export function keeping(
 
 /** What tells others from it, in the texts that manifest and state hold anyway. */
 function unchanged(
-  { id, description, status }: LiveTestCase,
+  { id, description, status, runStatus }: LiveTestCase,
   asDeclared: DesiredResource<"testCase">,
   knownId = id,
 ): LiveTestCase {
   const name = asDeclared.fields["description"];
-  return { id: knownId, description: description === name ? name : description, status, asDeclared };
+  return {
+    id: knownId,
+    description: description === name ? name : description,
+    status,
+    runStatus,
+    asDeclared,
+  };
 }
 
 /** With the manifest's prompt in place of its own: it is most of what is kept of a test case. */

@@ -42,7 +42,7 @@ import {
   matchedIds,
 } from "./match.ts";
 import { type Memory, type SecretFields, keyHolds, memoryOf } from "./memory.ts";
-import { countUnmanaged, renamedWarnings, undeclaredBindings } from "./orphans.ts";
+import { countUnmanaged, leftOffWarnings, renamedWarnings, undeclaredBindings } from "./orphans.ts";
 
 /** What is to happen to one address, and what is to be said about it. */
 type Decision = readonly (Change | Diagnostic)[];
@@ -252,11 +252,10 @@ function updateTestCase(
   if (calls.length === 0) return UNCHANGED;
   // Once the service has generated again, new elements want their locator lines, too.
   const lines = newLines(resource).filter((line) => !elements.locators.some(({ at }) => at === line.at));
-  const sets = (key: string, text: string): boolean => {
-    const value = body[key];
-    return value === text || (value instanceof Secret && value.reveal() === text);
-  };
-  const takesOutOfRuns = sets("status", "DISABLED") || sets("runStatus", "OFF");
+  const takesOutOfRuns = diffs.some(({ field: { off, update = "" } }) => {
+    const value = body[update];
+    return off !== undefined && (value instanceof Secret ? value.reveal() : value) === off;
+  });
   return decided(resource, takesOutOfRuns ? "disable" : generates ? "rediscover" : "update", {
     id: live.id,
     fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
@@ -568,6 +567,7 @@ export function planTarget(
       ...problems,
       ...decided.filter(isSaid),
       ...renamedWarnings(matched, changes, orphans),
+      ...leftOffWarnings(matched),
     ],
   };
 }

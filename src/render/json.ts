@@ -93,13 +93,16 @@ export function failureJson(reason: FailureReason, said: readonly Diagnostic[]):
   const { code = "", summary = reason } = first ?? {};
   // Diagnostics put commands on lines of their own.
   const lines = said.flatMap(({ detail }) => detail.split("\n")).map((line) => line.trim());
-  const commands = [...new Set(lines.filter((line) => line.startsWith("tasc ")))];
+  const commands = [...new Set(lines.filter((line) => COMMAND.test(line)))];
   return {
     error: { code: code === "" ? reason : code, message: summary },
     diagnostics: said.map(codedDiagnosticJson),
     next: commands.length > 0 ? commands : NEXT[reason],
   };
 }
+
+/** Of nothing that a shell would take for more than a word: an id that a service made up may stand in it. */
+const COMMAND = /^tasc [^;&|<>()$`\\"'{}!#~]+$/;
 
 /** What helps where no diagnostic names a command. */
 const NEXT: Readonly<Record<FailureReason, readonly string[]>> = {

@@ -209,7 +209,7 @@ function generatedElements(prompt: string, runtime: v.ServerRuntime): readonly r
 export function notify(
   { store, runtime }: Service,
   testTargetId: string,
-  type: r.NotificationType,
+  type: v.Read<typeof r.notificationType>,
   payload: JsonObject,
 ): void {
   const given = { testTargetId, ...r.created(runtime), payload, type };

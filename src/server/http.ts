@@ -11,16 +11,17 @@ const LARGEST_BODY = 256 * 1024 * 1024;
 
 export type Received = Awaited<ReturnType<typeof receive>>;
 
-export async function receive(request: IncomingMessage) {
+export async function receive(request: IncomingMessage, apiKey: string) {
   const { method = "GET", url = "/", headers } = request;
+  const most = isKey(headers["x-api-key"], apiKey) ? LARGEST_BODY : 0;
   const [path = "", query] = url.split(/\?(.*)/s);
   const chunks: Buffer[] = [];
   let size = 0;
-  // A body too large is still read to its end: hanging up early would hide the answer from the sender.
+  // A body too large, or without the key, is still read to its end: hanging up would hide the answer from the sender.
   for await (const chunk of request) {
     if (!Buffer.isBuffer(chunk)) throw new Error("a request's stream holds bytes");
     size += chunk.length;
-    if (size <= LARGEST_BODY) chunks.push(chunk);
+    if (size <= most) chunks.push(chunk);
   }
   if (size > LARGEST_BODY) throw new Refusal(413, "the body is too large");
   return { method, path, query: new URLSearchParams(query), headers, body: Buffer.concat(chunks) };
@@ -189,8 +190,11 @@ function isLoopback(url: string): boolean {
 export function checkKey(headers: IncomingHttpHeaders, apiKey: string, wrongKeyStatus: 401 | 403): void {
   const sent = headers["x-api-key"];
   if (sent === undefined) throw new Refusal(401, "the header X-API-Key is missing");
+  if (!isKey(sent, apiKey)) throw new Refusal(wrongKeyStatus, "the API key in X-API-Key is wrong");
+}
+
+function isKey(sent: string | readonly string[] | undefined, apiKey: string): boolean {
   // Both sides of a timing-safe comparison must be of one length.
   const digest = (text: string) => createHash("sha256").update(text).digest();
-  if (typeof sent !== "string" || !timingSafeEqual(digest(sent), digest(apiKey)))
-    throw new Refusal(wrongKeyStatus, "the API key in X-API-Key is wrong");
+  return typeof sent === "string" && timingSafeEqual(digest(sent), digest(apiKey));
 }

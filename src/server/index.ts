@@ -15,7 +15,6 @@ import { listTestCases, updateElement, updateTestCase } from "./test-cases.ts";
 import * as targets from "./test-targets.ts";
 
 export type { Settings } from "./resources.ts";
-export { DataDirInUseError, DriverMissingError } from "./store.ts";
 export { Refusal } from "./input.ts";
 
 export type ServerOptions = {
@@ -42,7 +41,7 @@ export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 /** The service has no business beyond this machine. */
 const HOST = "127.0.0.1";
 
-/** Rejects with DataDirInUseError, DriverMissingError, a Refusal of the seed, or the system's error (port taken). */
+/** @throws TascError, a Refusal of the seed, or the system's error (port taken) */
 export async function startServer(options: ServerOptions) {
   const { apiKey, seed, discoveryTime, settings } = options;
   const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
@@ -143,17 +142,17 @@ function handlerOf(control: Control, apiKey: string, closing: AbortSignal) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       http.refuseForeignPages(request.headers);
-      const received = await http.receive(request);
-      const inInterface = below(received, "/apiKey/v3");
-      const inControl = below(received, "/control");
-      if (inInterface !== undefined) {
-        const perform = () => act(() => performed(service, apiKey, inInterface));
-        return await exchange(control, inInterface, perform, response, closing);
+      const whole = await http.receive(request, apiKey);
+      const [, part, path] = /^\/(apiKey\/v3|control)(\/.*)$/.exec(whole.path) ?? [];
+      if (path === undefined) throw notFound("path");
+      const received = { ...whole, path };
+      if (part !== "control") {
+        const perform = () => act(() => performed(service, apiKey, received));
+        return await exchange(control, received, perform, response, closing);
       }
-      if (inControl === undefined) throw notFound("path");
       const work = () => {
-        http.checkKey(inControl.headers, apiKey, 403);
-        return performControl(control, inControl);
+        http.checkKey(received.headers, apiKey, 403);
+        return performControl(control, received);
       };
       await http.send(response, act(work, "json").reply);
     } catch (error) {
@@ -161,10 +160,4 @@ function handlerOf(control: Control, apiKey: string, closing: AbortSignal) {
       await http.send(response, http.errorReply(error, service.settings.errorBody));
     }
   };
-}
-
-/** The request as seen from below a path, or undefined when it is not for there. */
-function below(received: http.Received, prefix: string): http.Received | undefined {
-  if (!received.path.startsWith(`${prefix}/`)) return undefined;
-  return { ...received, path: received.path.slice(prefix.length) };
 }

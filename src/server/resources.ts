@@ -84,7 +84,6 @@ export const environmentReader = v.object({
 });
 
 export type Environment = v.Read<typeof environmentReader>;
-export type PrivateLocation = v.Read<typeof privateLocationReader>;
 
 /** A folder has no operation of its own: requests name it, answers give its id (Test case, `folderId`). */
 const folderReader = v.object({ id: v.uuid, testTargetId: v.uuid, name: v.text });
@@ -220,7 +219,7 @@ export function derivedStatus(results: readonly Pick<TestResult, "status">[]) {
 }
 
 /** "Notification types" (Events). */
-const notificationType = v.oneOf(
+export const notificationType = v.oneOf(
   "VALIDATION_PASSED",
   "VALIDATION_FAILED",
   "DISCOVERY_FINISHED",
@@ -239,8 +238,6 @@ export const notificationReader = v.object({
   type: notificationType,
   ack: v.or(v.nullable(v.oneOf("IN_WEB_APP")), null),
 });
-
-export type NotificationType = v.Read<typeof notificationType>;
 
 /** A discovery or batch generation that still runs: stored with the answer to its request, it survives the process. */
 export const generationReader = v.object({

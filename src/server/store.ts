@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync as Database } from "node:sqlite";
+import { codeOf, failed } from "../model/error.ts";
 import type { Collection, Data } from "./resources.ts";
 
 export type StoredTables = { readonly [K in Collection]: StoredRows<Data[K][number]> };
@@ -10,7 +11,7 @@ export type Store = StoredTables & {
   readonly close: () => void;
 };
 
-/** Opens the store in `dataDir`, or an empty one in memory. Rejects with DataDirInUseError and DriverMissingError. */
+/** Opens the store in `dataDir`, or an empty one in memory. @throws TascError */
 export async function openStore(dataDir: string | undefined): Promise<Store> {
   const open = await sqlite();
   if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true });
@@ -65,14 +66,10 @@ function prepare(db: Database, place: string): void {
   db.exec("PRAGMA synchronous = FULL");
 }
 
-/** Another process serves the same data: two would answer from different memories of faults and running timers. */
-export class DataDirInUseError extends Error {
-  override readonly name = "DataDirInUseError";
-}
-
 /**
- * The lock is an open transaction on a database of its own, which the system drops when the process dies. It is not the
- * data file, because a connection with prepared statements keeps its locks past close() until they are collected.
+ * Two processes would answer from different memories of faults and running timers. The lock is an open transaction on a
+ * database of its own, which the system drops when the process dies. It is not the data file, because a connection with
+ * prepared statements keeps its locks past close() until they are collected.
  */
 function takeLock(open: OpenDatabase, dataDir: string): Database {
   const lock = open(join(dataDir, "lock.db"));
@@ -81,25 +78,14 @@ function takeLock(open: OpenDatabase, dataDir: string): Database {
     return lock;
   } catch (cause) {
     lock.close();
-    if (!isBusy(cause)) throw cause;
-    throw new DataDirInUseError(
-      `the data directory ${dataDir} is in use by another running service; stop it or choose another directory`,
-      { cause },
-    );
+    const isBusy = cause instanceof Error && "errcode" in cause && cause.errcode === 5;
+    if (!isBusy && codeOf(cause) !== "SQLITE_BUSY") throw cause;
+    const summary = `Another process is serving ${dataDir}`;
+    throw failed("data-in-use", summary, "Stop it, or use another folder with --data.");
   }
 }
 
 type OpenDatabase = (file: string) => Database;
-
-function isBusy(error: unknown): boolean {
-  if (typeof error !== "object" || error === null) return false;
-  return ("errcode" in error && error.errcode === 5) || ("code" in error && error.code === "SQLITE_BUSY");
-}
-
-/** Node 20 has no SQLite of its own, and libsql is not installed. */
-export class DriverMissingError extends Error {
-  override readonly name = "DriverMissingError";
-}
 
 /** Node's own SQLite (from 22.13), else libsql, which a project on Node 20 installs beside tasc. */
 async function sqlite(): Promise<OpenDatabase> {
@@ -108,11 +94,9 @@ async function sqlite(): Promise<OpenDatabase> {
   try {
     const { default: Libsql } = await import("libsql");
     return (file) => new Libsql(file);
-  } catch (cause) {
-    throw new DriverMissingError(
-      `Node ${process.versions.node} has no SQLite of its own: run \`npm install libsql\`, or use Node 22.13 or later`,
-      { cause },
-    );
+  } catch {
+    const detail = `Node ${process.versions.node} has no SQLite of its own: run \`npm install libsql\`, or use Node 22.13 or later.`;
+    throw failed("sqlite-missing", "The local service needs SQLite", detail);
   }
 }
 

@@ -98,7 +98,7 @@ function withChanges(service: Service, current: r.Environment, given: v.Read<typ
 }
 
 /** No operation makes private locations, so a name met for the first time makes one. */
-function locationNamed({ store, runtime }: Service, name: string): r.PrivateLocation {
+function locationNamed({ store, runtime }: Service, name: string) {
   for (const { privateLocation } of store.environments.all())
     if (privateLocation?.name === name) return privateLocation;
   return r.fresh(r.privateLocationReader, runtime, { name });

@@ -37,7 +37,16 @@ export async function throughProxies(
   // The package's index gives every dispatcher this method; the agent asks a proxy with it.
   const clientFactory = (proxy: URL, more: object): Dispatcher =>
     Object.assign(new Pool(proxy, more), { connect });
-  return new Agent({ ...options, ...proxies, clientFactory });
+  try {
+    return new Agent({ ...options, ...proxies, clientFactory });
+  } catch {
+    // Not repeated in the error: it may carry a password.
+    throw invalid(
+      "bad-proxy",
+      "HTTP_PROXY or HTTPS_PROXY is not a URL",
+      "Expected a URL like http://proxy.example.com:3128; a % in its user or password is written as %25.",
+    );
+  }
 }
 
 function proxiesFor(origin: string, env: Readonly<Record<string, string | undefined>>) {
@@ -49,13 +58,6 @@ function proxiesFor(origin: string, env: Readonly<Record<string, string | undefi
   return { httpProxy: proxyUrl(httpProxy), httpsProxy: proxyUrl(httpsProxy), noProxy: noProxy ?? "" };
 }
 
-/** Not repeated in the error: it may carry a password. */
 function proxyUrl(text = ""): string {
-  const url = text === "" || text.includes("://") ? text : `http://${text}`;
-  if (url === "" || URL.canParse(url)) return url;
-  throw invalid(
-    "bad-proxy",
-    "HTTP_PROXY or HTTPS_PROXY is not a URL",
-    "Expected a URL like http://proxy.example.com:3128.",
-  );
+  return text === "" || text.includes("://") ? text : `http://${text}`;
 }

@@ -5,7 +5,7 @@ import { jsonIn } from "../model/json.ts";
 import { isRecord, isText } from "../model/shape.ts";
 import { type State, type StateEvent, areStateEvents } from "../model/state.ts";
 import type { StateKey, StateRuntime } from "./backend.ts";
-import { checkKey, formatDocument, isDocumentKey } from "./document.ts";
+import { checkKey, contentOf, isDocumentKey } from "./document.ts";
 import { fileName, makeFolder, readIfThere, replaceFile } from "./files.ts";
 import { StateFailure, attempt } from "./problem.ts";
 
@@ -72,8 +72,7 @@ export async function takeInErrored(
 }
 
 function digestOf(state: State): string {
-  const { lineage: _, ...rest } = state;
-  return createHash("sha256").update(formatDocument(rest)).digest("base64url");
+  return createHash("sha256").update(contentOf(state)).digest("base64url");
 }
 
 /** What the next plan does not find out by itself, or look up what became of it. */
@@ -89,10 +88,11 @@ function newTo(state: State, event: StateEvent): readonly StateEvent[] {
   return binding === undefined && !isTaken ? [event] : [];
 }
 
-type Wrote = Extract<StateEvent, { type: "wrote" }>;
-
 /** Drops the records of fields that both wrote, unless they agree; a secret that we wrote may still show. */
-function unrecorded(state: State, { address, fields, secrets = [] }: Wrote): readonly StateEvent[] {
+function unrecorded(
+  state: State,
+  { address, fields, secrets = [] }: Extract<StateEvent, { type: "wrote" }>,
+): readonly StateEvent[] {
   const known = state.bindings.get(address)?.fields ?? {};
   const differing = Object.keys(fields).filter(
     (name) => JSON.stringify(known[name]) !== JSON.stringify(fields[name]),

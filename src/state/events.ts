@@ -1,5 +1,5 @@
 import { type Address, compareText, isAddress, parseAddress } from "../model/address.ts";
-import { defined, sameJson } from "../model/json.ts";
+import { defined } from "../model/json.ts";
 import {
   type Binding,
   type RunChange,
@@ -59,10 +59,12 @@ function change(draft: MutableState, event: StateEvent): void {
       draft.bindings.set(event.address, bind(before, event));
       return draft.intents.delete(event.address);
     }
+    // What was written before may show until it is seen that it does not.
     case "wrote":
-      return alter(draft, event.address, (binding) =>
-        withSecrets({ ...binding, fields: { ...binding.fields, ...event.fields } }, event),
-      );
+      return alter(draft, event.address, (binding) => {
+        const secrets = [...secretFieldsOf(binding), ...(event.secrets ?? [])];
+        return withSecrets({ ...binding, fields: { ...binding.fields, ...event.fields } }, secrets);
+      });
     // What is shown of a field does not change when its record goes.
     case "forgot":
       return alter(draft, event.address, (binding) => ({
@@ -121,30 +123,25 @@ function key(draft: MutableState, keyCheck: string): void {
     return { ...rest, fields: {} };
   });
   draft.batchGenerations.convert(({ status }) => ({ status }));
-  draft.intents.convert(({ at, existing }) => ({ at, existing, fields: {} }));
+  draft.intents.convert(({ at, existing, secrets }) => defined({ at, existing, fields: {}, secrets }));
 }
 
-/** Locators and shown secrets are those of one live resource, so another id loses them. */
+/**
+ * Locators and shown secrets are those of one live resource, so another id loses them. Of the fields that it has records of
+ * the event says itself which may show a secret.
+ */
 function bind(before: Binding | undefined, event: EventOf<"bound">): Binding {
   const { id, fields, secrets = [], imported } = event;
-  if (before?.id !== id) return withSecrets({ id, fields, ...defined({ imported }) }, event);
-  // Of elements it says itself whether anything of a secret is left: their record is of what is declared of them.
-  const isKept = (name: string): boolean =>
-    name !== "elements" && sameJson(before.fields[name] ?? null, fields[name] ?? null);
-  const kept = before.secrets?.filter(isKept) ?? [];
+  if (before?.id !== id) return withSecrets({ id, fields, ...defined({ imported }) }, secrets);
+  const others = secretFieldsOf(before).filter((name) => !Object.hasOwn(fields, name));
   const { imported: was, ...rest } = before;
   const still = defined({ imported: imported && was });
-  return withSecrets({ ...rest, fields, ...still }, { fields, secrets: [...kept, ...secrets] });
+  return withSecrets({ ...rest, fields, ...still }, [...others, ...secrets]);
 }
 
-/** A field shows a secret from the write that carried one until one that does not; elements that were made of it, too. */
-function withSecrets(
-  binding: Binding,
-  { fields, secrets = [] }: Pick<EventOf<"wrote">, "fields" | "secrets">,
-): Binding {
+function withSecrets(binding: Binding, names: readonly string[]): Binding {
   const { secrets: _, ...rest } = binding;
-  const before = secretFieldsOf(binding).filter((name) => !Object.hasOwn(fields, name));
-  const all = new Set([...before, ...secrets]);
+  const all = new Set(names);
   return all.size === 0 ? rest : { ...rest, secrets: [...all].toSorted(compareText) };
 }
 

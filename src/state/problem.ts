@@ -1,4 +1,4 @@
-import { type Diagnostic, warning } from "../model/diagnostic.ts";
+import { type Diagnostic, oneLine, warning } from "../model/diagnostic.ts";
 import { type FailureReason, TascError, codeOf } from "../model/error.ts";
 import { defined } from "../model/json.ts";
 import type { LockInfo, StateKey } from "./backend.ts";
@@ -55,7 +55,8 @@ export async function attempt<T>(where: string, work: () => Promise<T>): Promise
 }
 
 export function explainProblem<K extends Kind>(problem: StateProblem<K>): Diagnostic {
-  const [summary, detail] = EXPLAINED[problem.kind](problem);
+  const [summary, why, ...commands] = EXPLAINED[problem.kind](problem);
+  const detail = [oneLine(why), ...commands].join("\n  ");
   return { severity: "error", code: `state-${problem.kind}`, summary, detail };
 }
 
@@ -120,7 +121,8 @@ const WORDS = {
   /** `holder` is absent where the backend cannot tell. */
   locked: ({ key, holder }: Of & { readonly holder?: LockInfo }) => [
     `Target "${key.target}" in stage "${key.stage}" is locked`,
-    `${describeHolder(holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:\n  tasc state unlock ${key.target}${holder === undefined ? "" : ` ${holder.id}`} --stage ${key.stage}`,
+    `${describeHolder(holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:`,
+    `tasc state unlock ${key.target}${isWord(holder?.id) ? ` ${holder?.id}` : ""} --stage ${key.stage}`,
   ],
   "lock-lost": ({ key, reason }: Of & Why) => [
     `The lock of target "${key.target}" in stage "${key.stage}" was lost during the run`,
@@ -138,15 +140,24 @@ const WORDS = {
   ],
   interrupted: () => ["Interrupted while waiting for a lock", "Nothing was changed."],
   misconfigured: ({ reason }: Why) => ['The "state" section of tasc.yaml is wrong', `${reason}.`],
-} satisfies Record<string, (problem: never) => [summary: string, detail: string]>;
-const EXPLAINED: { readonly [K in Kind]: (problem: StateProblem<K>) => readonly [string, string] } = WORDS;
+} satisfies Record<string, (problem: never) => [summary: string, detail: string, ...commands: string[]]>;
+const EXPLAINED: {
+  readonly [K in Kind]: (problem: StateProblem<K>) => readonly [string, string, ...string[]];
+} = WORDS;
+
+/** Whether it can stand in a command: a server or a file may call a lock anything. */
+function isWord(id = ""): boolean {
+  return /^[\w-]+$/.test(id);
+}
 
 export function describeHolder(holder: LockInfo | undefined): string {
   if (holder === undefined) return "The server does not say who holds it.";
   const process = holder.process === undefined ? "" : `, process ${holder.process.pid}`;
   const folder = holder.folder === undefined ? "" : ` in ${holder.folder}`;
   const job = holder.job === undefined ? "" : ` CI job: ${holder.job}`;
-  return `Held by ${holder.who}${process}${folder}, since ${holder.since}, for: ${holder.why}.${job} Lock id: ${holder.id}.`;
+  return oneLine(
+    `Held by ${holder.who}${process}${folder}, since ${holder.since}, for: ${holder.why}.${job} Lock id: ${holder.id}.`,
+  );
 }
 
 function nameOf({ stage, target }: StateKey): string {

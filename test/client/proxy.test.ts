@@ -4,6 +4,7 @@ import net, { type AddressInfo, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { describeFailure } from "../../src/service/failure.ts";
 import { checkBaseUrl, type BaseUrl } from "../../src/service/request.ts";
+import { scene } from "../contract/support/cli.ts";
 import { clientOf, failureOf, settled } from "./support/client.ts";
 import { closedPort, httpServer, json } from "./support/server.ts";
 
@@ -57,6 +58,20 @@ test("calls go through the proxy, with its credentials and with the key for the 
   expect(server.received[0]?.headers).not.toHaveProperty("proxy-authorization");
   expect(server.received[0]?.headers["host"]).toBe("service.test");
 });
+
+test.each(["http://ann:s%cret@proxy.test:3128", "ann:s%cret@proxy.test", "http://:s%cret"])(
+  "an address that cannot be used is refused without repeating it: %s",
+  async (address) => {
+    await scene({}, async ({ project }) => {
+      await project.write({ "targets/shop.yaml": "target: shop\napp: Shop\n" });
+      const env = { TASC_BASE_URL: "https://service.test", HTTPS_PROXY: address };
+      const { ran, value } = await project.json(["plan", "--log-level", "debug"], env);
+      expect(ran.code).toBe(3);
+      expect(value).toMatchObject({ error: { code: "bad-proxy" } });
+      expect(ran.stdout + ran.stderr).not.toContain("cret");
+    });
+  },
+);
 
 test.each([
   ["this machine", "127.0.0.1", {}],

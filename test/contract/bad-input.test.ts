@@ -438,6 +438,8 @@ describe.concurrent("bad input: exit 3", () => {
     ["version", "tasc --version"],
     ["workspace list", "tasc stages"],
     ["plan --bogus", "Run 'tasc plan --help' for usage."],
+    ["state pull --bogus", "Run 'tasc state pull --help' for usage."],
+    ["state bogus", "Run 'tasc state --help' for usage."],
     ["plan --only shop", 'Did you mean "*.shop.*"?'],
     ["plan --only login", "Did you mean testCase.shop.login?"],
   ])("what other tools call it, with a hint: %s", async ([args, hint]) => {

@@ -456,6 +456,18 @@ test("a batch generation that ran on one live target is held once its address me
   });
 });
 
+test("a batch generation does not run again where git has checked out its prompt with CRLF", async () => {
+  await scene({}, async ({ project, service }) => {
+    const url = 'environments: { default: { discoveryUrl: "https://shop.example.com" } }\n';
+    const spring = 'batchGenerations: { spring: { prompt: "${file:spring.md}" } }\n';
+    await project.write({ "targets/t.yaml": `${BASE}${url}${spring}`, "spring.md": "Cover it.\nAll.\n" });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    await project.write({ "spring.md": "Cover it.\r\nAll.\r\n" });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    expect(service.target("Web Shop").batches).toEqual([{ prompt: "Cover it.\nAll." }]);
+  });
+});
+
 test("what somebody makes while an apply waits for its answer is not made again", async () => {
   await scene({}, async ({ project, service }) => {
     const { target } = seed(service);

@@ -279,6 +279,21 @@ describe.concurrent("locator lines and what the service makes of them", () => {
     });
   });
 
+  test("a line that is sent together with a new prompt is not announced a second time", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      two(live);
+      live.login.prompt = "Old";
+      const lines = declare("{ locatorLine: getByText }", "{ locatorLine: getByRole }");
+      await project.write({ "targets/shop.yaml": `${lines}    discovery: { prompt: P }\n` });
+      const { value: plan } = await project.json(["plan"]);
+      const { calls, followUps } = change(plan, "testCase.shop.login");
+      const paths = [live.paths.login, elementPath(live, 0), elementPath(live, 1)];
+      expect(list(calls).map((call) => at(call, "path"))).toEqual(paths);
+      expect(list(followUps).map((call) => at(call, "path"))).toEqual([live.paths.login]);
+    });
+  });
+
   test("selectors and a locator line on one element are refused", async () => {
     await scene({}, async ({ project, service }) => {
       await project.write({

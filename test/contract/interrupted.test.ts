@@ -1,33 +1,56 @@
 // Two at a time, and one that is stopped.
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
-import { type Project, expectNoStack, scene } from "./support/cli.ts";
+import { type Project, type Running, expectNoStack, scene } from "./support/cli.ts";
 import { type Live, expectNothingLeft, seed } from "./support/story.ts";
 
 const BASE = "target: shop\napp: Web Shop\n";
 const NAMES = ["One", "Two", "Three", "Four"] as const;
+const APPLY = ["apply", "--auto-approve"];
 
-async function prepare(project: Project, live: Live): Promise<void> {
-  for (const name of NAMES) live.service.addCase(live.target, { description: name });
-  await project.write({
-    "tasc.yaml": `${await project.read("tasc.yaml")}  concurrency: 1\n`,
-    "targets/shop.yaml": `${BASE}testCases:\n${NAMES.map((name, n) => `  c${n}: { description: ${name}, status: DRAFT }\n`).join("")}  new: { description: New, discovery: { prompt: P } }\n`,
+interface Held extends Live {
+  readonly project: Project;
+  readonly running: Running;
+  readonly release: () => void;
+}
+
+/** An apply of four changes and a creation. The service keeps the first call of a method, or the answer to it. */
+async function held(
+  method: string,
+  phase: "before" | "after",
+  play: (held: Held) => Promise<void>,
+): Promise<void> {
+  await scene({}, async ({ project, service }) => {
+    const live = seed(service);
+    for (const name of NAMES) service.addCase(live.target, { description: name });
+    await project.write({
+      "tasc.yaml": `${await project.read("tasc.yaml")}  concurrency: 1\n`,
+      "targets/shop.yaml": `${BASE}testCases:\n${NAMES.map((name, n) => `  c${n}: { description: ${name}, status: DRAFT }\n`).join("")}  new: { description: New, discovery: { prompt: P } }\n`,
+    });
+    const { arrived, release } = service.hold({ method }, phase);
+    const running = await project.start(APPLY);
+    await arrived;
+    await play({ ...live, project, running, release });
   });
+}
+
+/** A further apply does what is left, and nothing a second time. */
+async function expectRecovery({ project, service, target }: Held): Promise<void> {
+  const again = await project.run(APPLY);
+  expect(again.code, again.stderr).toBe(0);
+  expect(service.writes(), "nothing is done twice").toHaveLength(NAMES.length + 1);
+  expect(target.cases.filter(({ description }) => description === "New")).toHaveLength(1);
+  await expectNothingLeft(project);
 }
 
 describe.concurrent("two applies at one time", () => {
   test("the second exits 5 and says who holds the lock, where, and since when", async () => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await prepare(project, live);
-      const hold = service.hold({ method: "PATCH" });
-      const first = await project.start(["apply", "--auto-approve"]);
-      await hold.arrived;
+    await held("PATCH", "before", async ({ project, service, running, release }) => {
       const writes = service.writes().length;
-      const second = await project.run(["apply", "--auto-approve"]);
+      const second = await project.run(APPLY);
       expect(second.code, second.stderr).toBe(5);
       expect(second.stderr).toContain(hostname());
-      expect(second.stderr).toContain(`${first.child.pid}`);
+      expect(second.stderr).toContain(`${running.child.pid}`);
       expect(second.stderr).toContain(project.dir);
       expect(second.stderr).toMatch(/\d{4}-\d\d-\d\dT\d\d:\d\d/u);
       expectNoStack(second);
@@ -35,22 +58,17 @@ describe.concurrent("two applies at one time", () => {
 
       // A plan takes no lock.
       expect((await project.run(["plan"])).code).toBe(0);
-      hold.release();
-      expect((await first.done).code).toBe(0);
+      release();
+      expect((await running.done).code).toBe(0);
       await expectNothingLeft(project);
     });
   });
 
   test("--lock-timeout waits for the first", async () => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await prepare(project, live);
-      const hold = service.hold({ method: "PATCH" });
-      const first = await project.start(["apply", "--auto-approve"]);
-      await hold.arrived;
-      const second = await project.start(["apply", "--auto-approve", "--lock-timeout", "50s"]);
-      hold.release();
-      expect((await first.done).code).toBe(0);
+    await held("PATCH", "before", async ({ project, service, running, release }) => {
+      const second = await project.start([...APPLY, "--lock-timeout", "50s"]);
+      release();
+      expect((await running.done).code).toBe(0);
       const waited = await second.done;
       expect(waited.code, waited.stderr).toBe(0);
       expect(service.writes()).toHaveLength(NAMES.length + 1);
@@ -58,39 +76,22 @@ describe.concurrent("two applies at one time", () => {
   });
 
   test("on different targets do not stand in each other's way", async () => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await prepare(project, live);
+    await held("PATCH", "before", async ({ project, service, running, release }) => {
       service.addTarget("Other Shop");
       await project.write({ "targets/other.yaml": "target: other\napp: Other Shop\ntestIdAttribute: x\n" });
-      const hold = service.hold({ method: "PATCH" });
-      const first = await project.start([
-        "apply",
-        "--auto-approve",
-        "--only",
-        "*.shop*",
-        "--only",
-        "testCase.shop.*",
-      ]);
-      await hold.arrived;
-      const second = await project.run(["apply", "--auto-approve", "--only", "target.other"]);
+      const second = await project.run([...APPLY, "--only", "target.other"]);
       expect(second.code, second.stderr).toBe(0);
-      hold.release();
-      await first.done;
+      release();
+      await running.done;
     });
   });
 
   test("the lock of a killed process is taken over", async () => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await prepare(project, live);
-      const hold = service.hold({ method: "PATCH" }, "after");
-      const first = await project.start(["apply", "--auto-approve"]);
-      await hold.arrived;
-      first.child.kill("SIGKILL");
-      await first.done;
-      hold.release();
-      const second = await project.run(["apply", "--auto-approve"]);
+    await held("PATCH", "after", async ({ project, running, release }) => {
+      running.child.kill("SIGKILL");
+      await running.done;
+      release();
+      const second = await project.run(APPLY);
       expect(second.code, second.stderr).toBe(0);
       await expectNothingLeft(project);
     });
@@ -101,62 +102,40 @@ describe.concurrent("an interrupted apply", () => {
   test.each(["PATCH", "POST"])(
     "finishes the %s in flight, saves, exits 130; running again does the rest",
     async (method) => {
-      await scene({}, async ({ project, service }) => {
-        const live = seed(service);
-        await prepare(project, live);
-        const hold = service.hold({ method });
-        const running = await project.start(["apply", "--auto-approve"]);
-        await hold.arrived;
+      await held(method, "before", async (one) => {
+        const { service, running, release } = one;
         const before = service.writes().length;
         running.child.kill("SIGINT");
         await running.saw(/interrupt|finish|stopping|Ctrl-C/iu);
-        hold.release();
+        release();
         const ran = await running.done;
         expect(ran.code, ran.stderr).toBe(130);
         expectNoStack(ran);
         expect(service.writes(), "nothing new is begun").toHaveLength(before);
-
-        const again = await project.run(["apply", "--auto-approve"]);
-        expect(again.code, again.stderr).toBe(0);
-        expect(service.writes(), "nothing is done twice").toHaveLength(NAMES.length + 1);
-        expect(live.target.cases).toHaveLength(NAMES.length + 2);
-        await expectNothingLeft(project);
+        await expectRecovery(one);
       });
     },
   );
 
   test("a second Ctrl-C stops at once, and the next run recovers", async () => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await prepare(project, live);
-      const hold = service.hold({ method: "POST" }, "after");
-      const running = await project.start(["apply", "--auto-approve"]);
-      await hold.arrived;
+    await held("POST", "after", async (one) => {
+      const { running, release } = one;
       running.child.kill("SIGINT");
       await running.saw(/interrupt|finish|stopping|Ctrl-C/iu);
       running.child.kill("SIGINT");
       expect((await running.done).code).toBe(130);
-      hold.release();
-      const again = await project.run(["apply", "--auto-approve"]);
-      expect(again.code, again.stderr).toBe(0);
-      expect(live.target.cases.filter((item) => item.description === "New")).toHaveLength(1);
-      await expectNothingLeft(project);
+      release();
+      await expectRecovery(one);
     });
   });
 
   test("what was made is not sent without its elements' ids, whatever it is called by now", async () => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await prepare(project, live);
-      const hold = service.hold({ method: "POST" }, "after");
-      const running = await project.start(["apply", "--auto-approve"]);
-      await hold.arrived;
+    await held("POST", "after", async ({ project, service, target, running, release }) => {
       running.child.kill("SIGKILL");
       await running.done;
-      hold.release();
-      const made = live.target.cases.find(({ description }) => description === "New");
+      release();
       const step = service.element({ interaction: { id: "i", action: "CLICK", calledWith: "a" } });
-      made?.elements.push(step);
+      service.case(target, "New").elements.push(step);
       const elements = "elements: [{ interaction: { action: CLICK, calledWith: b } }]";
       await project.write({
         "targets/shop.yaml": `${BASE}testCases:\n  new: { description: Newer, discovery: { prompt: P }, ${elements} }\n`,
@@ -168,18 +147,11 @@ describe.concurrent("an interrupted apply", () => {
   });
 
   test("SIGTERM does not lose what was done either", async () => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await prepare(project, live);
-      const hold = service.hold({ method: "POST" }, "after");
-      const running = await project.start(["apply", "--auto-approve"]);
-      await hold.arrived;
-      running.child.kill("SIGTERM");
-      hold.release();
-      await running.done;
-      const again = await project.run(["apply", "--auto-approve"]);
-      expect(again.code, again.stderr).toBe(0);
-      expect(live.target.cases.filter((item) => item.description === "New")).toHaveLength(1);
+    await held("POST", "after", async (one) => {
+      one.running.child.kill("SIGTERM");
+      one.release();
+      await one.running.done;
+      await expectRecovery(one);
     });
   });
 });

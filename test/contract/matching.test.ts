@@ -1,5 +1,6 @@
 // Section 2: how an address finds its live resource, and what happens when none or several are found.
 import { describe, expect, test } from "vitest";
+import { answer } from "./fake-service.ts";
 import { scene } from "./support/cli.ts";
 import { at, list, object, some, text, type JsonObject } from "./support/json.ts";
 import { change, changed, diagnostics, seed, type Live } from "./support/story.ts";
@@ -393,6 +394,19 @@ describe.concurrent("orphans and moves", () => {
       const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
       expect(ran.code).toBe(0);
       expect(plan["summary"]).toMatchObject({ unchanged: 2, unmanaged: 2 });
+    });
+  });
+
+  test("a prompt that an adopted test case has otherwise is no drift, also where it could not be sent", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service).login.prompt = "Old";
+      await project.write({
+        "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in, discovery: { prompt: New } } }\n`,
+      });
+      service.fail({ on: { method: "PATCH" }, phase: "before", answer: answer(400) });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(1);
+      const ran = await project.run(["drift"]);
+      expect(ran.code, ran.stdout).toBe(0);
     });
   });
 

@@ -123,6 +123,22 @@ describe.concurrent("apply once, nothing is left, nothing is made twice, when", 
     },
   );
 
+  test("a null for what the service leaves out is as declared, and what then comes there is drift", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { preview } = seed(service);
+      preview.discoveryUrl = null;
+      await project.write({
+        "targets/shop.yaml": `target: shop\napp: Web Shop\nenvironments: { preview: { id: ${preview.id}, discoveryUrl: null } }\n`,
+      });
+      await expectNothingLeft(project);
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      preview.discoveryUrl = "https://preview.example.com";
+      const ran = await project.run(["drift"]);
+      expect(ran.code).toBe(2);
+      expect(ran.stdout).toContain("environment.shop.preview");
+    });
+  });
+
   test("an empty tags list, null environments and missing optional fields are read", async () => {
     await scene({}, async ({ project, service }) => {
       const id = "5e2f1c00-0000-4000-8000-0000000000a1";

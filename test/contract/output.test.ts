@@ -191,6 +191,21 @@ describe.concurrent("schema and init", () => {
     });
   });
 
+  test.each([[".gitignore"], ["targets", "tasc.yaml"]])(
+    "init says what is in the way of a file, here %s, and writes nothing before",
+    async (name, ...written) => {
+      await scene({}, async ({ project }) => {
+        await project.remove("tasc.yaml");
+        await project.write(name === "targets" ? { targets: "" } : { ".gitignore/x": "" });
+        const ran = await project.run(["init", "--json"]);
+        expect(ran.code).toBe(1);
+        expect(at(parseJson(ran.stdout), "error", "code")).toBe("unwritable");
+        expect(at(parseJson(ran.stdout), "diagnostics", 0, "summary")).toContain(name);
+        expect((await project.files()).filter((file) => !file.startsWith(name))).toEqual(written);
+      });
+    },
+  );
+
   test("init writes a project that validates, with the editors' modeline, and overwrites nothing", async () => {
     await scene({}, async ({ project }) => {
       await project.remove("tasc.yaml");

@@ -51,6 +51,16 @@ describe.concurrent("what an apply could not save", () => {
       }
 
       await project.write({ [ERRORED]: errored });
+      const moves = [
+        ["target.shop", "target.store"],
+        ["testCase.shop.pay", "testCase.shop.buy"],
+      ];
+      for (const move of moves)
+        // oxlint-disable-next-line no-await-in-loop
+        expect(await project.run(["state", "mv", ...move])).toMatchObject({
+          code: 1,
+          stderr: expect.stringContaining(ERRORED),
+        });
       const next = await project.run(["apply", "--auto-approve"]);
       expect(next.code, next.stderr).toBe(0);
       expect(next.stderr).toContain("now includes what an earlier run could not save");

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { scene, type Project } from "./support/cli.ts";
 import { at, list, text } from "./support/json.ts";
-import { changed, seed, type Live } from "./support/story.ts";
+import { changed, diagnostics, seed, type Live } from "./support/story.ts";
 
 const DESK =
   "target: desk\napp: Help Desk\ntestCases: { ask: { description: Ask }, tell: { description: Tell } }\n";
@@ -82,6 +82,38 @@ describe.concurrent("a target that left the manifests", () => {
       const { value: again } = await project.json(["plan"]);
       expect(again["changes"]).toEqual([]);
       expect(list(again["orphaned"])).toHaveLength(3);
+    });
+  });
+
+  test("is said to be still out of runs where nothing says that it is to be", async () => {
+    await scene({}, async ({ project, service }) => {
+      await left(project, seed(service), "policy: { onRemove: disable }\n");
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      const said = async (): Promise<readonly string[]> =>
+        diagnostics((await project.json(["plan"])).value).filter((one) => one.includes("is still "));
+      expect(await said()).toEqual([]);
+      await project.write({ "targets/desk.yaml": DESK });
+      expect(await said()).toEqual([
+        expect.stringContaining("testCase.desk.ask"),
+        expect.stringContaining("testCase.desk.tell"),
+      ]);
+      await project.write({
+        "targets/desk.yaml": DESK.replace("Ask", "Ask, status: ENABLED").replace(
+          "Tell",
+          "Tell, status: DISABLED",
+        ),
+      });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({
+        "targets/desk.yaml": DESK.replace("Ask", 'Ask, runStatus: "OFF"').replace(
+          "Tell",
+          "Tell, status: DISABLED",
+        ),
+      });
+      expect(await said()).toEqual([]);
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({ "targets/desk.yaml": DESK.replace("Tell", "Tell, status: DISABLED") });
+      expect(await said()).toEqual([expect.stringContaining("runStatus is still OFF")]);
     });
   });
 

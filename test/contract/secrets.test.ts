@@ -465,6 +465,52 @@ test.for([
   });
 });
 
+test("nor that once state has another key", async () => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    const cart =
+      'testCases: { cart: { description: Cart, entryPointUrlPath: "/${secret:PROMPT_CODE}", discovery: { prompt: Fill } } }';
+    await project.write({ "targets/shop.yaml": `target: shop\napp: Web Shop\n${cart}\n` });
+    service.fail({ on: { method: "POST" }, phase: "after", answer: { kind: "reset" } });
+    service.fail({ on: {}, nth: 4, times: 100, phase: "before", answer: answer(400) });
+    expect((await project.run(["apply", "--auto-approve", "--retries", "0"], ENV)).code).toBe(1);
+    service.clearFaults();
+    service.apiKey = "service-key-new";
+    const env = { TASC_API_KEY: service.apiKey };
+    await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\ntestIdAttribute: data-id\n" });
+    const applied = await project.run(["apply", "--auto-approve", "--only", "target.shop"], env);
+    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+    const ran = await project.run(["snapshot"], env);
+    expect(ran.stdout).toContain("Fill");
+    expect(ran.stdout).not.toContain(PROMPT_CODE);
+  });
+});
+
+test.for([
+  { so: "one that left the manifests", key: undefined },
+  { so: "one that has another key, out of scope", key: "signin" },
+])("nor what is left on $so and was not listed for once", async ({ key }) => {
+  await scene({}, async ({ project, service }) => {
+    const { target } = seed(service);
+    const manifest = (own: string | undefined, text: string) =>
+      `target: shop\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Log in, entryPointUrlPath: "/${text}" } }\n`}`;
+    await project.write({ "targets/shop.yaml": manifest("login", "${secret:PROMPT_CODE}") });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    await project.write({ "targets/shop.yaml": `${manifest(key, "plain")}testIdAttribute: data-id\n` });
+    if (key === undefined) target.cases[0]!.status = "DELETED";
+    const applied = await project.run(["apply", "--auto-approve", "--only", "target.shop"]);
+    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+    if (key === undefined) target.cases[0]!.status = "ENABLED";
+    for (const command of ["snapshot", "plan", "import"]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const ran = await project.run([command]);
+      expect(ran.stderr).not.toContain("Error:");
+      expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
+    }
+    expect(await project.everything()).not.toContain(PROMPT_CODE);
+  });
+});
+
 test.for(["apply", "service"])(
   "nor elements made of a prompt that the %s has written without it",
   async (who) => {
@@ -486,6 +532,28 @@ test.for(["apply", "service"])(
     });
   },
 );
+
+test("nor elements made of a prompt that was taken back after its answer was lost", async () => {
+  await scene({ freePrompt: false }, async ({ project, service }) => {
+    const { login } = seed(service);
+    const manifest = (text: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, discovery: { prompt: "Use ${text}" } } }\n`;
+    await project.write({ "targets/shop.yaml": manifest("the account") });
+    const apply = ["apply", "--auto-approve", "--retries", "0"];
+    expect((await project.run(apply)).code).toBe(0);
+    await project.write({ "targets/shop.yaml": manifest("${secret:PROMPT_CODE}") });
+    service.fail({ on: { method: "PATCH" }, phase: "after", answer: { kind: "reset" } });
+    service.fail({ on: {}, nth: 4, times: 100, phase: "before", answer: answer(400) });
+    expect((await project.run(apply, ENV)).code).toBe(1);
+    service.clearFaults();
+    expect(login.prompt).toContain(PROMPT_CODE);
+    const interaction = { id: service.id(), action: "FILL", calledWith: PROMPT_CODE };
+    login.elements = [service.element({ interaction })];
+    await project.write({ "targets/shop.yaml": manifest("the account") });
+    expect((await project.run(apply)).code).toBe(0);
+    expect((await project.run(["snapshot"])).stdout).not.toContain(PROMPT_CODE);
+  });
+});
 
 test.for(["${secret:PROMPT_CODE}", "plain"])(
   "nor what an earlier discovery says of a prompt, now %s",
@@ -513,6 +581,44 @@ test.for(["${secret:PROMPT_CODE}", "plain"])(
     });
   },
 );
+
+test("nor what a service still shows after it was written without a secret", async () => {
+  await scene({}, async ({ project, service }) => {
+    const { login } = seed(service);
+    const manifest = (path: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, entryPointUrlPath: "${path}" } }\n`;
+    await project.write({ "targets/shop.yaml": manifest("/${secret:PROMPT_CODE}") });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    await project.write({ "targets/shop.yaml": manifest("/plain") });
+    service.fail({ on: { method: "PATCH" }, phase: "before", answer: answer(200, "{}") });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(1);
+    expect(login.entryPointUrlPath).toBe(`/${PROMPT_CODE}`);
+    for (const command of ["plan", "drift", "snapshot"])
+      // oxlint-disable-next-line no-await-in-loop
+      expect((await project.run([command])).stdout, command).not.toContain(PROMPT_CODE);
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    expect((await project.run(["snapshot"])).stdout).toContain("/plain");
+  });
+});
+
+test("nor elements made of a prompt for a test case that once declared others", async () => {
+  await scene({}, async ({ project, service }) => {
+    const { login } = seed(service);
+    const manifest = (rest: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, ${rest} } }\n`;
+    await project.write({ "targets/shop.yaml": manifest("elements: [{ interaction: { action: CLICK } }]") });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    const prompt = 'discovery: { prompt: "Use ${secret:PROMPT_CODE}" }';
+    await project.write({ "targets/shop.yaml": manifest(prompt) });
+    const ran = ["apply", "--auto-approve", "--rediscover", "testCase.shop.login"];
+    expect((await project.run(ran, ENV)).code).toBe(0);
+    const interaction = { id: service.id(), action: "FILL", calledWith: PROMPT_CODE };
+    login.elements = [service.element({ interaction })];
+    const taken = await project.run(["snapshot"], { ...ENV, PROMPT_CODE: "another-code" });
+    expect(taken.stdout).toContain("FILL");
+    expect(taken.stdout).not.toContain(PROMPT_CODE);
+  });
+});
 
 test("nor a snapshot what is secret of another stage's target in the same account", async () => {
   await scene({}, async ({ project, service }) => {

@@ -163,7 +163,10 @@ function compared({ plan }: Planned, state: State) {
     changes,
     bodies,
     orphaned: plan.orphaned,
-    diagnostics: plan.diagnostics.map(({ code, address }) => `${code} ${address ?? ""}`),
+    // What tasc has switched off tells a record, of which a snapshot has none.
+    diagnostics: plan.diagnostics.flatMap(({ code, address }) =>
+      code === "left-off" ? [] : [`${code} ${address ?? ""}`],
+    ),
   };
 }
 

@@ -35,7 +35,7 @@ function typeOf({ typeAnnotation }: Node): string | undefined {
 
 /** Each file of src with all its nodes. The local service has codes of its own interface. */
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })
-  .filter((file) => /(?<!\.d)\.ts$/.test(file) && !/^server\b|error-codes/.test(file))
+  .filter((file) => /(?<!\.d)\.ts$/.test(file) && !/^server\b(?!.store)|error-codes/.test(file))
   .map((file) => ({
     file,
     nodes: nodesIn(parseAst(readFileSync(`src/${file}`, "utf8"), { lang: "ts" }, file)),

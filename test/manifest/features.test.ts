@@ -227,7 +227,7 @@ test("${env:…} is refused for a password in an address, which is not shown; ot
   const env = {
     ...ENV,
     DATABASE: "x postgres://tasc:hunter2@db/x",
-    TASC_BASE_URL: "https://a@b:1/x@y https://b:8443?x@y",
+    TASC_BASE_URL: "https://a@b:1/x@y https://b:8443?x@y postgres://b:5432/x?user=a@b",
     MONKEY: "x",
     AUTHOR: "x",
     PATH_TO: "x",
@@ -240,8 +240,12 @@ test("${env:…} is refused for a password in an address, which is not shown; ot
     expect.stringContaining("credential-in-env: The value of DATABASE contains a password"),
   ]);
   expect(lines.join("")).not.toContain("hunter2");
-  // As they are pasted: the user is a mail address, the password has a slash.
-  for (const DATABASE of ["smtp://me@corp.example:hunter2@mail.corp.example:587", "amqp://u:hunter2/x@queue"])
+  // As they are pasted: the user is a mail address, the password has a slash, or begins as a port does.
+  for (const DATABASE of [
+    "smtp://me@corp.example:hunter2@mail.corp.example:587",
+    "amqp://u:hunter2/x@queue",
+    "postgres://u:123/hunter2@db/x",
+  ])
     // oxlint-disable-next-line no-await-in-loop
     expect(
       await errors(

@@ -82,8 +82,8 @@ stages:
       project: "version: 1\nstages: { dev: { service: { retries: 1 } } }\n",
       files: SHOP,
       errors: [
-        'tasc.yaml:2:18 missing-key: `service.baseUrl` is missing / At `stages.dev.service`. Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { baseUrl: "https://service.example.com" }',
-        'tasc.yaml:2:18 missing-key: `service.apiKey` is missing / At `stages.dev.service`. Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { apiKey: "${secret:TASC_API_KEY}" }',
+        'tasc.yaml:2:18 missing-key: `service.baseUrl` is missing / At `stages.dev.service`. Every request needs it. Add it to tasc.yaml, for the project or for the stage: `service: { baseUrl: "https://service.example.com" }`.',
+        'tasc.yaml:2:18 missing-key: `service.apiKey` is missing / At `stages.dev.service`. Every request needs it. Add it to tasc.yaml, for the project or for the stage: `service: { apiKey: "${secret:TASC_API_KEY}" }`.',
       ],
     },
     {
@@ -91,8 +91,8 @@ stages:
       project: "version: 1\n",
       files: SHOP,
       errors: [
-        'tasc.yaml:1:1 missing-key: `service.baseUrl` is missing / Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { baseUrl: "https://service.example.com" }',
-        'tasc.yaml:1:1 missing-key: `service.apiKey` is missing / Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { apiKey: "${secret:TASC_API_KEY}" }',
+        'tasc.yaml:1:1 missing-key: `service.baseUrl` is missing / Every request needs it. Add it to tasc.yaml, for the project or for the stage: `service: { baseUrl: "https://service.example.com" }`.',
+        'tasc.yaml:1:1 missing-key: `service.apiKey` is missing / Every request needs it. Add it to tasc.yaml, for the project or for the stage: `service: { apiKey: "${secret:TASC_API_KEY}" }`.',
       ],
     },
     {

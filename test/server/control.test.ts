@@ -195,6 +195,14 @@ describe("strangers", () => {
     expect(await answered(`${server.url}/elsewhere`)).toBe(status === 200 ? 404 : status);
   });
 
+  test("nothing is kept of what is sent without the key", async () => {
+    const { call, control } = await start();
+    expect((await call("POST", "/test-targets", { app: "Large" }, { "x-api-key": "wrong" })).status).toBe(
+      403,
+    );
+    expect((await control("GET", "/requests")).body).toMatchObject([{ status: 403, body: null }]);
+  });
+
   test("nobody controls it without the key", async () => {
     const { server } = await start();
     expect((await fetch(`${server.controlUrl}/data`)).status).toBe(401);
