@@ -1,6 +1,7 @@
-import { type Address, type Kind, parseAddress, targetAddress } from "../model/address.ts";
+import { type Address, type Kind, targetAddress } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Failure, Outcome } from "../model/events.ts";
+import type { Field } from "../model/fields.ts";
 import type { Path } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
@@ -9,7 +10,7 @@ import { scopeTest, targetOf } from "../plan/input.ts";
 import { levelName, namesOf } from "../plan/match.ts";
 import type { Planned } from "../plan/plan.ts";
 import { discoveryMark, hasEnded, refreshEvents } from "../plan/record.ts";
-import { isRediscovering } from "../plan/staleness.ts";
+import { isRediscovering, isShown } from "../plan/staleness.ts";
 import type { LiveNotification } from "../service/answers.ts";
 import {
   type ApplyContext,
@@ -51,7 +52,7 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
   const run = startRun(context);
   const { changes } = run.planned.plan;
   const of = (kind: Kind): readonly Change[] =>
-    changes.filter(({ address }) => parseAddress(address)?.kind === kind);
+    changes.filter(({ address }) => address.startsWith(`${kind}.`));
   run.emit({ type: "started", changes: changes.length });
   const before = await discoveriesBefore(run, of("testCase"));
   await recordStart(run);
@@ -103,6 +104,9 @@ function outcomeOf(run: Run, planned: Planned | undefined, unfinished: Outcome["
 async function recordStart(run: Run): Promise<void> {
   const { planned, fingerprints, input, sessions, wait, history } = run;
   const inScope = scopeTest(input.scope);
+  const reviewed = changesOf(planned);
+  // What a plan changes is not as declared.
+  const isAnew = (address: Address, field: Field): boolean => !isShown(reviewed.get(address), field);
   const recording = [...sessions.keys()].map((key) => {
     const matched = planned.matched.get(key);
     const own = planned.plan.changes.filter(({ address }) => targetOf(address) === key);
@@ -119,7 +123,7 @@ async function recordStart(run: Run): Promise<void> {
         : [];
     return record(run, key, [
       ...(planned.stateEvents.get(key) ?? []),
-      ...(matched === undefined ? [] : refreshEvents(matched, fingerprints, inScope)),
+      ...(matched === undefined ? [] : refreshEvents(matched, fingerprints, inScope, isAnew)),
       ...began,
     ]);
   });

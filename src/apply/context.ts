@@ -287,7 +287,7 @@ export function folderName({ body }: PlannedCall): string | undefined {
 }
 
 /** Sends a planned call: ids that have become known are filled in, and secrets stand in nothing but the wire's body. */
-export async function sendCall(
+export function sendCall(
   run: Run,
   address: Address,
   { method, path, body }: PlannedCall,

@@ -7,7 +7,7 @@ import { scopeTest, targetOf } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { keeping } from "../plan/refresh.ts";
-import { changedFields } from "../plan/staleness.ts";
+import { isShown } from "../plan/staleness.ts";
 import { applyEvents } from "../state/events.ts";
 import { type Run, failureIn, hasStatus, mayContinue, record, replan, sessionOf, settle } from "./context.ts";
 
@@ -57,9 +57,9 @@ export function changesOf({ plan }: Planned): ReadonlyMap<Address, Change> {
  */
 export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
   const planned = replan(run);
-  const changed = new Map(run.planned.plan.changes.map((change) => [change.address, changedFields(change)]));
+  const changes = changesOf(run.planned);
   // A field that the plan does not change was as declared at the start, and has its record since then.
-  const isAnew: IsAnew = (address, field) => changed.get(address)?.includes(field) ?? true;
+  const isAnew: IsAnew = (address, field) => !changes.has(address) || isShown(changes.get(address), field);
   const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, isAnew));
   // All but the id of a folder the plan has taken into account already.
   return (await Promise.all(recording)).includes(true) ? replan(run) : planned;

@@ -165,7 +165,8 @@ export class Manifests implements ProjectDocuments {
     const documents = parts && this.#index.byTarget.get(parts.target);
     if (parts === undefined || documents === undefined) return [];
     const { kind, target, key } = parts;
-    const { byKey, defaults } = layersIn(documents, stage, settingsLayers(this.project, stage))(kind);
+    const settings = cached(this.#index.settings, stage, () => settingsLayers(this.project, stage));
+    const { byKey, defaults } = layersIn(documents, stage, settings)(kind);
     const written = byKey.get(key) ?? defaults;
     const layers = this.#base === undefined && this.edits.length === 0 ? written : this.#edit(stage, written);
     const isDeclared = layers.some((one) => one.kind === "base" || one.kind === "stage");
@@ -277,6 +278,7 @@ function indexOf({ documents }: ProjectDocuments) {
     targets: groupBy(own, ({ value: { target } }) => (typeof target === "string" ? target : "")),
     byTarget: new Map(groupByTarget(documents).map((one) => [one.key, one])),
     addresses: new Map<string, readonly Address[]>(),
+    settings: new Map<string, readonly Layer[]>(),
   };
 }
 

@@ -43,7 +43,7 @@ export type FieldRecord = Guarded<typeof isFieldRecord>;
 /** Manifest field name → what was last applied. */
 const isFields = recordOf(isFieldRecord);
 
-export const isLocator = shape({ line: isText, selectors: isText });
+const isLocator = shape({ line: isText, selectors: isText });
 export type LocatorRecord = Guarded<typeof isLocator>;
 /** Element id → its locator line as last written, and the selectors that the service made of it. */
 const isLocators = recordOf(isLocator);

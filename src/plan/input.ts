@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import deepDiff from "deep-diff";
-import { type Address, compareText, parseAddress } from "../model/address.ts";
+import { type Address, compareText } from "../model/address.ts";
 import { type Desired, type DesiredResource, type DesiredTarget, originOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Compare, Shape } from "../model/fields.ts";
@@ -149,9 +149,7 @@ export function targetInScope(scope: Scope, addresses: Iterable<Address>): boole
 }
 
 export function targetOf(address: Address): string {
-  const parts = parseAddress(address);
-  if (parts === undefined) throw new TypeError(`not an address: ${address}`);
-  return parts.target;
+  return address.split(".", 2)[1] ?? "";
 }
 
 /** A declared value that is known and not null, as it goes into a body: a secret one stays wrapped. */

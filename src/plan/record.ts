@@ -1,6 +1,6 @@
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
-import { fieldsOf } from "../model/fields.ts";
+import { type Field, fieldsOf } from "../model/fields.ts";
 import { sameJson } from "../model/json.ts";
 import type { LiveDiscovery, LiveResource } from "../model/live.ts";
 import type { Binding, FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
@@ -15,13 +15,13 @@ import { batchContent } from "./resources.ts";
 /**
  * What state is to remember of a target once it was read: which id each address has, and that the fields which are as
  * declared were so. Records of calls are made where the call is answered.
- * @param isAnew whether the record of a field that has one is made again; trusted is one that this run has made
+ * @param isAnew whether the record of a field that has one is looked at again
  */
 export function refreshEvents(
   matched: MatchedTarget,
   fingerprints: Fingerprinter,
   inScope: (address: Address) => boolean,
-  isAnew: (address: Address, field: string) => boolean = () => true,
+  isAnew: (address: Address, field: Field) => boolean = () => true,
 ): readonly StateEvent[] {
   const { state, live } = matched;
   // The key comes first, and also before anything is made: what is recorded from here on is made with it.
@@ -66,7 +66,7 @@ function settled(
   memory: Memory,
   fingerprints: Fingerprinter,
   before: Binding | undefined,
-  isAnew: (address: Address, field: string) => boolean,
+  isAnew: (address: Address, field: Field) => boolean,
 ): readonly StateEvent[] {
   const { id, binding } = memory;
   const records: Record<string, FieldRecord> = { ...binding?.fields };
@@ -76,7 +76,7 @@ function settled(
     const value = resource.fields[name];
     if (value === undefined || field.update === undefined) continue;
     const known = records[name];
-    if (known !== undefined && !secrets.has(name) && !isAnew(resource.address, name)) continue;
+    if (known !== undefined && !secrets.has(name) && !isAnew(resource.address, field)) continue;
     const isOpen = !isSensitive(value) && !secrets.has(name);
     // Whatever the service shows: one that has this record already keeps it.
     if (known !== undefined && isOpen && sameJson(known, recordField(fingerprints, id, field, value)))
@@ -86,9 +86,10 @@ function settled(
     if (kind !== "same" && !(kind === "hidden" && known === undefined)) continue;
     records[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
-    // A field that is as declared may have parts that are not, and so may be of before.
+    // A field that is as declared may have parts that are not, and so may be of before; one that is not shown may be, too.
     else if (
       secrets.has(name) &&
+      kind === "same" &&
       (field.compare !== "elements" || saysAll(declaredElements(value), live.elements ?? []))
     )
       secrets.delete(name);

@@ -33,8 +33,13 @@ export function guardsOf(planned: Planned, fingerprints: Fingerprinter): Readonl
 /** Names of the fields that a change shows, as the field table has them. */
 export function changedFields({ address, fields }: Pick<Change, "address" | "fields">): readonly string[] {
   return fieldsAt(address)
-    .filter((field) => fields.some(({ path }) => startsWith(path, field.path)))
+    .filter((field) => isShown({ fields }, field))
     .map(({ name }) => name);
+}
+
+/** Whether a change shows a field, or a part of it. */
+export function isShown(change: Pick<Change, "fields"> | undefined, field: Field): boolean {
+  return change?.fields.some(({ path }) => startsWith(path, field.path)) ?? false;
 }
 
 function fieldsAt(address: Address): readonly Field[] {

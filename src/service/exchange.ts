@@ -21,7 +21,7 @@ export interface Transport {
 }
 
 export interface ExchangeOptions<T> {
-  readonly request: Pick<Dispatcher.DispatchOptions, "method" | "path" | "headers" | "body">;
+  readonly request: Pick<Dispatcher.DispatchOptions, "origin" | "method" | "path" | "headers" | "body">;
   readonly reader: AnswerReader<T>;
   readonly baseUrl: Pick<BaseUrl, "origin" | "host">;
   /** Milliseconds from handing the request over to the last byte of the answer. */
@@ -103,58 +103,54 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     inFlight.add(interrupt);
     if (signal.aborted) return interrupt();
 
-    transport.dispatcher.dispatch(
-      { ...options.request, origin },
-      {
-        onRequestStart(controller) {
-          // undici may move a request to another connection. For a creation that could be a second one.
-          if (abort !== undefined)
-            return controller.abort(new Error("the request was about to be sent twice"));
-          const drop = (): void => controller.abort(new Error("the answer is not wanted any more"));
-          // Given up while the connection was being made: dropped before a byte is written.
-          if (isOver) return drop();
-          tooLate = !options.mayWrite();
-          if (!tooLate) abort = drop;
-          else {
-            fail(timedOut());
-            drop();
-          }
-        },
-        onResponseStart(_controller, code, headers) {
-          if (isOver || code < 200) return;
-          status = code;
-          date = headerText(headers, "date");
-          const encoding = headerText(headers, "content-encoding") ?? "";
-          if (code >= 300)
-            body = held(MAX_ERROR_BYTES - 1, (bytes) => {
-              const words = wordsOf(bytes.subarray(0, MAX_ERROR_BYTES), redact);
-              throw new FaultError(statusFault(code, headers, words, origin, now()));
-            });
-          else if (encoding === "" || encoding === "identity") body = reader;
-          // Compression was not asked for, so there is nothing here to undo it.
-          else body = { take: () => false, end: () => reader.end(COMPRESSED) };
-          untilNextWindow = body.window ?? Infinity;
-        },
-        onResponseData(_controller, bytes) {
-          if (isOver) return;
-          guard(() => {
-            if (body?.take(bytes) === false) return finish();
-            untilNextWindow -= bytes.length;
-            if (untilNextWindow > 0) return;
-            untilNextWindow = body?.window ?? Infinity;
-            timer.refresh();
-          });
-        },
-        onResponseEnd() {
-          if (isOver) return;
-          isWhole = true;
-          guard(finish);
-        },
-        onResponseError(_controller, error) {
-          if (!isOver) giveUp(connectionFault(error, abort !== undefined, host, limit, transport.isProxied));
-        },
+    transport.dispatcher.dispatch(options.request, {
+      onRequestStart(controller) {
+        // undici may move a request to another connection. For a creation that could be a second one.
+        if (abort !== undefined) return controller.abort(new Error("the request was about to be sent twice"));
+        const drop = (): void => controller.abort(new Error("the answer is not wanted any more"));
+        // Given up while the connection was being made: dropped before a byte is written.
+        if (isOver) return drop();
+        tooLate = !options.mayWrite();
+        if (!tooLate) abort = drop;
+        else {
+          fail(timedOut());
+          drop();
+        }
       },
-    );
+      onResponseStart(_controller, code, headers) {
+        if (isOver || code < 200) return;
+        status = code;
+        date = headerText(headers, "date");
+        const encoding = headerText(headers, "content-encoding") ?? "";
+        if (code >= 300)
+          body = held(MAX_ERROR_BYTES - 1, (bytes) => {
+            const words = wordsOf(bytes.subarray(0, MAX_ERROR_BYTES), redact);
+            throw new FaultError(statusFault(code, headers, words, origin, now()));
+          });
+        else if (encoding === "" || encoding === "identity") body = reader;
+        // Compression was not asked for, so there is nothing here to undo it.
+        else body = { take: () => false, end: () => reader.end(COMPRESSED) };
+        untilNextWindow = body.window ?? Infinity;
+      },
+      onResponseData(_controller, bytes) {
+        if (isOver) return;
+        guard(() => {
+          if (body?.take(bytes) === false) return finish();
+          untilNextWindow -= bytes.length;
+          if (untilNextWindow > 0) return;
+          untilNextWindow = body?.window ?? Infinity;
+          timer.refresh();
+        });
+      },
+      onResponseEnd() {
+        if (isOver) return;
+        isWhole = true;
+        guard(finish);
+      },
+      onResponseError(_controller, error) {
+        if (!isOver) giveUp(connectionFault(error, abort !== undefined, host, limit, transport.isProxied));
+      },
+    });
   });
 }
 

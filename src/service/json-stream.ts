@@ -72,7 +72,8 @@ export class JsonSplitter {
         this.#close(piece, start, at);
         return at + 1;
       }
-      this.#item(this.#join(piece, start, at), this.#offset + at);
+      if (this.#kept.length === 0) this.#item(piece, this.#offset + at, start, at);
+      else this.#item(this.#join(piece, start, at), this.#offset + at);
     }
     this.#resume = at - piece.length + NOT_IN_STRING;
     if (start < piece.length) this.#kept.push(piece.subarray(start));
@@ -90,10 +91,11 @@ export class JsonSplitter {
     return whole;
   }
 
-  #item(bytes: Uint8Array, end: number): void {
-    if (bytes.length > MAX_ITEM_BYTES) throw tooBig("item", MAX_ITEM_BYTES);
+  /** @param end of the item in the text; `from` and `to` are its place in the bytes */
+  #item(bytes: Uint8Array, end: number, from = 0, to = bytes.length): void {
+    if (to - from > MAX_ITEM_BYTES) throw tooBig("item", MAX_ITEM_BYTES);
     if (this.#count === this.#maxItems) throw tooBig("items", this.#maxItems);
-    this.#take(parseBytes(bytes, end - bytes.length), this.#count++);
+    this.#take(parseBytes(bytes, end - (to - from), from, to), this.#count++);
   }
 
   #close(piece: Uint8Array, start: number, at: number): void {
@@ -208,9 +210,12 @@ export function isDeeper(bytes: Uint8Array, limit: number): boolean {
  * back. The parser's own message is dropped, since it quotes the text.
  * @param offset of the bytes in the whole text @throws FaultError
  */
-export function parseBytes(bytes: Uint8Array, offset?: number): Json {
-  if (!isUtf8(bytes)) throw unreadable("not-utf-8", offset);
-  const value = jsonIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+export function parseBytes(bytes: Uint8Array, offset?: number, from = 0, to = bytes.length): Json {
+  // A view of each item would take longer than its check.
+  const own = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = own.toString("utf8", from, to);
+  if (text.includes("\ufffd") && !isUtf8(bytes.subarray(from, to))) throw unreadable("not-utf-8", offset);
+  const value = jsonIn(text);
   if (value === undefined) throw unreadable("not-json", offset);
   return value;
 }

@@ -8,15 +8,17 @@ import { isLoopback } from "./request.ts";
  * The one module that opens undici; load it only when a call is about to be made. Its inner modules spare the 60 ms that
  * the index takes for fetch, WebSocket and caches.
  * @param origin nothing else is connected to, but a proxy
+ * @param connections as many as there are calls at once; left to itself, undici opens twice as many
  * @param env where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked for
  */
 export async function openTransport(
   origin: string,
   connectTimeout: number,
+  connections: number,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Transport> {
   // undici's own limits on answers are off: they are coarse, and an exchange has its own.
-  const options = { connectTimeout, headersTimeout: 0, bodyTimeout: 0 };
+  const options = { connections, connectTimeout, headersTimeout: 0, bodyTimeout: 0 };
   const proxied = await throughProxies(origin, env, options);
   const dispatcher = proxied ?? new Pool(origin, options);
   return { isProxied: proxied !== undefined, dispatcher };

@@ -1,6 +1,6 @@
-import { jsonIn, parseJson } from "../model/json.ts";
+import { parseJson } from "../model/json.ts";
 import type { Guard } from "../model/shape.ts";
-import { type Binding, type LocatorRecord, isBinding, isLocator } from "../model/state.ts";
+import { type Binding, type LocatorRecord, isBinding } from "../model/state.ts";
 
 /**
  * A binding whose records stay JSON, in one text with those of its document: as objects, those of 100,000 test cases are a
@@ -44,11 +44,11 @@ class PackedBinding {
   }
 
   locator(element: string): LocatorRecord | undefined {
+    const name = `"${element}":{"line":"`;
     const locators = this.#locators;
-    const name = `"${element}":`;
-    const at = locators.lastIndexOf(`${name}{`) + name.length;
-    const found = jsonIn(locators.slice(at, locators.indexOf("}", at) + 1));
-    return at >= name.length && isLocator(found) ? found : undefined;
+    const at = locators.lastIndexOf(name);
+    const [line = "", , , , selectors = ""] = locators.slice(at + name.length).split('"', 5);
+    return at < 0 ? undefined : { line, selectors };
   }
 }
 

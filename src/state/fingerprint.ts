@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import { createHmac, hash, hkdfSync, scrypt, scryptSync } from "node:crypto";
-import { compareText } from "../model/address.ts";
 import type { Json } from "../model/json.ts";
 import type { Fingerprint } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
@@ -21,9 +20,11 @@ const SCRYPT = { N: 2 ** 14, r: 8, p: 1 };
 /** @throws TypeError if the secret is empty: that key anybody could guess. */
 export function createFingerprinter(secret: Secret, stage: string) {
   if (secret.reveal() === "") throw new TypeError("a fingerprint key must not be empty");
+  let own: ReturnType<typeof keepKeys> | undefined;
   const keys = () =>
-    derived.get(secret)?.get(stage) ??
-    keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT));
+    (own ??=
+      derived.get(secret)?.get(stage) ??
+      keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT)));
   return {
     /** Equal for two fingerprinters exactly when their keys and stages are. */
     get keyCheck(): string {
@@ -100,12 +101,13 @@ function digester(key: Buffer): (content: string) => Fingerprint {
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null || isInOrder(value)) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  const members: [string, unknown][] = Object.entries(value);
-  const texts = members
-    .filter(([, part]) => part !== undefined)
-    .toSorted(([a], [b]) => compareText(a, b))
-    .map(([key, part]) => `${JSON.stringify(key)}:${canonicalJson(part)}`);
-  return `{${texts.join(",")}}`;
+  let members = "";
+  for (const name of Object.keys(value).toSorted()) {
+    const part: unknown = Reflect.get(value, name);
+    if (part === undefined) continue;
+    members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(part)}`;
+  }
+  return `{${members}}`;
 }
 
 function isInOrder(value: unknown): boolean {

@@ -199,7 +199,7 @@ export class LocalBackend implements Backend {
           await opened.datasync();
           checkLock();
         }),
-      confirm: async () => await attempt(paths.lock, async () => checkIfDue()),
+      confirm: () => attempt(paths.lock, async () => checkIfDue()),
       unlock: async () =>
         await attempt(paths.lock, async () => {
           await closeJournal();

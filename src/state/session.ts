@@ -246,10 +246,9 @@ export class Session {
   readonly #broke = (): void =>
     this.#loss.abort(lockLost(this.#lock.key, "the connection that held it broke"));
 
-  async #flush(lasting: boolean): Promise<void> {
+  #flush(lasting: boolean): Promise<void> {
     this.#isNextLasting ||= lasting;
-    this.#next ??= this.#flushNext();
-    await this.#next;
+    return (this.#next ??= this.#flushNext());
   }
 
   /** After a failed flush none is begun, and everybody gets that failure. */
@@ -271,8 +270,8 @@ export class Session {
     this.#waiting = this.#written = moment();
   }
 
-  async #orLose(work: Promise<void>): Promise<void> {
-    return await work.catch((error: unknown) => {
+  #orLose(work: Promise<void>): Promise<void> {
+    return work.catch((error: unknown) => {
       if (error instanceof StateFailure) this.#loss.abort(error);
       throw error;
     });
@@ -304,9 +303,9 @@ export class Session {
  * a target. @throws StateFailure if the call must not be sent
  */
 export async function confirmLocks(sessions: readonly Session[], path: string): Promise<void> {
-  const id = decodeURIComponent(path.split("/")[4] ?? "");
+  const id = decodeURIComponent(path.split("/", 5)[4] ?? "");
   const session = sessions.find(({ targetId }) => targetId === id);
-  await Promise.all((session === undefined ? sessions : [session]).map((one) => one.confirm()));
+  await (session?.confirm() ?? Promise.all(sessions.map((one) => one.confirm())));
 }
 
 function ignoreStateFailure(error: unknown): void {

@@ -5,10 +5,12 @@ import { httpServer, json, reply } from "./support/server.ts";
 const TARGET = { id: "t1", app: "Shop" };
 
 describe("calls of any kind", () => {
-  test("are no more at a time than the concurrency, and go in the order in which they were made", async () => {
+  test("are no more at a time than the concurrency, nor are connections, and go in the order in which they were made", async () => {
+    const connections = new Set<unknown>();
     let inFlight = 0;
     let most = 0;
     const server = await httpServer(async (response) => {
+      connections.add(response.socket);
       most = Math.max(most, ++inFlight);
       await new Promise((resolve) => setTimeout(resolve, 5));
       inFlight--;
@@ -22,6 +24,7 @@ describe("calls of any kind", () => {
     );
     await expect(Promise.all(calls)).resolves.toHaveLength(12);
     expect(most).toBe(3);
+    expect(connections.size).toBe(3);
     const started = events.flatMap((event) => (event.kind === "started" ? [event.path] : []));
     expect(started).toEqual(calls.map((_, at) => `/apiKey/v3/test-targets/t${at}`));
   });
