@@ -50,10 +50,8 @@ function digestOf({ stage, changes }: Plan): string {
     fields.map(({ path }) => path),
     calls.map(({ method }) => method),
   ]);
-  return createHash("sha256")
-    .update(JSON.stringify([stage, content]))
-    .digest("hex")
-    .slice(0, 16);
+  const text = JSON.stringify([stage, content]);
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 /**

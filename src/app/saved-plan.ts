@@ -171,15 +171,10 @@ export function contentOf(file: PlanFile): SavedPlan {
   return { plan, ...apply };
 }
 
-type Shown = Pick<SavedPlan, "plan" | "extras">;
+export type Shown = Pick<SavedPlan, "plan" | "extras">;
 
-/** Plans of one stage as one, with what each has: those of shards have no target in common. */
-export function mergePlans(all: readonly Shown[]): Shown {
-  if (all.length === 0) throw invalid("bad-arguments", "There is no plan to print");
-  return all.reduce(merged);
-}
-
-function merged({ plan: a, extras: ofA }: Shown, { plan: b, extras: ofB }: Shown): Shown {
+/** Two plans of one stage as one, with what each has: those of shards have no target in common. */
+export function mergePlans({ plan: a, extras: ofA }: Shown, { plan: b, extras: ofB }: Shown): Shown {
   if (a.stage !== b.stage || a.baseUrl !== b.baseUrl)
     throw invalid(
       "plans-differ",

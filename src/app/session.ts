@@ -217,21 +217,17 @@ export class Session {
     this.#locked = locked;
     const lost = AbortSignal.any(locked.map((session) => session.lost));
     let ending: NodeJS.Timeout | undefined;
-    const endCalls = () => {
+    lost.addEventListener("abort", () => {
       ending = setTimeout(() => this.#ending.abort(), CALLS_END_WITHIN);
-    };
-    lost.addEventListener("abort", endCalls, { once: true });
+    });
     const close = async () => {
       clearTimeout(ending);
       await sideBySide(locked.map((session) => session.close()));
     };
-    let result: T;
-    try {
-      result = await work(sessions, lost);
-    } catch (error) {
+    const result = await work(sessions, lost).catch(async (error: unknown) => {
       await close().catch(() => {});
       throw error;
-    }
+    });
     await close().catch(unsaved);
     return result;
   }

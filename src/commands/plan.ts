@@ -8,6 +8,7 @@ import { type Review, type Survey, placedExtras, planMeta, review, survey } from
 import {
   type Seal,
   contentOf,
+  type Shown,
   mergePlans,
   readPlanFile,
   savePlan,
@@ -198,7 +199,7 @@ function withOwnFiles(base: ProjectFolder, root: string): ProjectFolder {
 export async function runShow(options: OptionsOf<"show"> | OptionsOf<"merge-plans">, context: Context) {
   const { host, console } = context;
   const names = "file" in options ? [options.file] : options.files;
-  const shown = [];
+  const shown: Shown[] = [];
   for (const name of names) {
     const file = readPlanFile(name, host);
     const { plan, extras } = contentOf(file);
@@ -208,7 +209,7 @@ export async function runShow(options: OptionsOf<"show"> | OptionsOf<"merge-plan
     const codes = [...marks.map(({ code }) => ({ code })), ...(extras.diagnostics ?? [])];
     shown.push({ plan: { ...plan, diagnostics }, extras: { ...extras, diagnostics: codes } });
   }
-  const { plan, extras } = mergePlans(shown);
+  const { plan, extras } = shown.reduce(mergePlans);
   await printPlan(plan, extras, options, console);
   return EXIT.done;
 }

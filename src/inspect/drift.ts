@@ -125,10 +125,7 @@ export function driftView(drift: Drift, options: DriftOptions): View {
 
 function targetSections({ changes, removed }: Drift, { verbose }: DriftOptions): readonly Section[] {
   const drawn = changes.map(({ address, id, fields }): ChangeView => {
-    const shown = fields.map((field) => ({
-      ...field.drawn,
-      who: field.changedBy && CHANGED_BY[field.changedBy],
-    }));
+    const shown = fields.map(({ drawn, changedBy }) => ({ ...drawn, who: CHANGED_BY[changedBy] }));
     return { address, action: "update", id, fields: shown, calls: [], followUps: [] };
   });
   const entries: readonly { readonly address: Address; readonly block: Block }[] = [

@@ -9,7 +9,7 @@ import {
 import type { ProjectReading } from "../manifest/load.ts";
 import { mergedAt, resolveValue } from "../manifest/resolve.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
-import { type Address, KINDS, type Kind } from "../model/address.ts";
+import type { Address, Kind } from "../model/address.ts";
 import {
   type Desired,
   type DesiredResource,
@@ -44,13 +44,8 @@ export function diffStages(
   choice: "promoted" | "all",
   inScope: (address: Address) => boolean,
 ) {
-  const choices = new Map(
-    KINDS.map((kind) => [
-      kind,
-      fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true),
-    ]),
-  );
-  const chosen = (kind: Kind): readonly Field[] => choices.get(kind) ?? [];
+  const chosen = (kind: Kind): readonly Field[] =>
+    fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true);
   const resourcesIn = ({ targets }: Desired): ReadonlyMap<Address, DesiredResource> =>
     byAddress(
       targets.flatMap(resourcesOf).filter(({ address, kind }) => inScope(address) && chosen(kind).length > 0),

@@ -155,9 +155,7 @@ function log(items: readonly ReportItem[], tool: string): string {
     version: "2.1.0",
     runs: [
       {
-        tool: {
-          driver: { name, version, rules: rules.map((id) => ({ id })) },
-        },
+        tool: { driver: { name, version, rules: rules.map((id) => ({ id })) } },
         columnKind: "utf16CodeUnits",
         results: items.map((item) => resultJson(item, rules)),
       },

@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, parseJson } from "../model/json.ts";
 import { type FaultPlan, faultRule } from "./exchange.ts";
-import { type Runner, notify } from "./generation.ts";
+import { type createRunner, notify } from "./generation.ts";
 import { type Answer, type HandlerCall, type Received, type Reply, type Route, findRoute } from "./http.ts";
 import * as v from "./input.ts";
 import * as r from "./resources.ts";
@@ -11,7 +11,7 @@ import type { StoredRows } from "./store.ts";
 /** What the control interface can reach: the service, and the machinery around it. */
 export type Control = {
   readonly service: Service;
-  readonly runner: Runner;
+  readonly runner: ReturnType<typeof createRunner>;
   /** The requests the interface received, in the order they came. */
   readonly log: JsonObject[];
   readonly faults: FaultPlan;

@@ -1,6 +1,7 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Json, type JsonObject, defined, parseJson } from "../model/json.ts";
+import type { Control } from "./control.ts";
 import { type Received, type Reply, errorReply, send, sendHalf } from "./http.ts";
 import * as v from "./input.ts";
 import type { Service } from "./service.ts";
@@ -13,11 +14,7 @@ const MOST = 100_000;
 
 /** One request of the interface, with the fault that applies to it, if any; the log says how it came out. */
 export async function exchange(
-  {
-    log,
-    faults,
-    service,
-  }: { readonly log: JsonObject[]; readonly faults: FaultPlan; readonly service: Service },
+  { log, faults, service }: Pick<Control, "log" | "faults" | "service">,
   received: Received,
   act: () => HandlerAnswer,
   response: ServerResponse,

@@ -96,52 +96,43 @@ function startGeneration({ store, runtime, settings }: Service, wanted: JsonObje
 }
 
 /** Ends generations when their time has come. */
-export class Runner {
-  readonly #service: Service;
-  readonly #timers = new Map<string, NodeJS.Timeout>();
-
-  constructor(service: Service) {
-    this.#service = service;
-  }
-
-  /** Sets a timer for every stored generation that has none: after a write, and when the process starts. */
-  schedule(): void {
-    const { store, runtime } = this.#service;
-    for (const { id, dueAt } of store.generations.all()) {
-      if (this.#timers.has(id)) continue;
-      const wait = Math.max(0, dueAt - Date.parse(runtime.now()));
-      const timer = setTimeout(() => this.#end(id), wait);
-      this.#timers.set(id, timer);
-    }
-  }
-
-  /** Ends all that run, now, in the order of their requests; says how many. */
-  finishAll(): number {
-    const running = [...this.#service.store.generations.all()];
-    for (const { id } of running) this.#end(id);
-    return running.length;
-  }
-
-  stop(): void {
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-    this.#timers.clear();
-  }
-
+export function createRunner(service: Service) {
+  const { store, runtime } = service;
+  const timers = new Map<string, NodeJS.Timeout>();
   /** Well or badly, in one write. One that was given up meanwhile does nothing. */
-  #end(id: string): void {
-    clearTimeout(this.#timers.get(id));
-    this.#timers.delete(id);
-    const { store } = this.#service;
+  const end = (id: string): void => {
+    clearTimeout(timers.get(id));
+    timers.delete(id);
     store.write(() => {
       const generation = store.generations.get(id);
       if (generation === undefined) return;
       store.generations.remove(id);
       const { kind, testCaseId, prompt } = generation;
       const testCase = testCaseId === null ? undefined : store.testCases.get(testCaseId);
-      if (kind === "batch") endBatch(this.#service, generation);
-      else if (testCase !== undefined) endDiscovery(this.#service, testCase, prompt);
+      if (kind === "batch") endBatch(service, generation);
+      else if (testCase !== undefined) endDiscovery(service, testCase, prompt);
     });
-  }
+  };
+  return {
+    /** Sets a timer for every stored generation that has none: after a write, and when the process starts. */
+    schedule(): void {
+      for (const { id, dueAt } of store.generations.all()) {
+        if (timers.has(id)) continue;
+        const wait = Math.max(0, dueAt - Date.parse(runtime.now()));
+        timers.set(id, setTimeout(end, wait, id));
+      }
+    },
+    /** Ends all that run, now, in the order of their requests; says how many. */
+    finishAll(): number {
+      const running = [...store.generations.all()];
+      for (const { id } of running) end(id);
+      return running.length;
+    },
+    stop(): void {
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+    },
+  };
 }
 
 /** A prompt with this word in it comes to nothing, so that failures can be tried. */

@@ -70,11 +70,7 @@ const FREE_FORM = new Set(["additionalHeaderFields", "context", "options", "payl
 
 /** The answer of a later service, with a field the text does not know in every object. */
 export function withExtraFields(body: Answer): Answer {
-  return isList(body) ? eachExtended(body) : body === undefined ? body : extended(body);
-}
-
-function* eachExtended(items: Iterable<AnsweredJson>): Generator<AnsweredJson> {
-  for (const item of items) yield extended(item);
+  return isList(body) ? Array.from(body, extended) : body === undefined ? body : extended(body);
 }
 
 function extended(json: AnsweredJson): AnsweredJson {

@@ -4,7 +4,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from "node:ht
 import { type JsonObject, defined } from "../model/json.ts";
 import { type Control, performControl, putData } from "./control.ts";
 import { type HandlerAnswer, exchange } from "./exchange.ts";
-import { Runner, createBatchGeneration, createDiscovery } from "./generation.ts";
+import { createBatchGeneration, createDiscovery, createRunner } from "./generation.ts";
 import * as http from "./http.ts";
 import { Refusal, notFound } from "./input.ts";
 import { listNotifications, listTestReports, readTestReport } from "./reports.ts";
@@ -49,7 +49,7 @@ export async function startServer(options: ServerOptions) {
   const startSettings: Settings = { ...defaults, ...defined({ discoveryTime }), ...settings };
   const store = await openStore(options.dataDir);
   const service: Service = { store, runtime, settings: startSettings };
-  const runner = new Runner(service);
+  const runner = createRunner(service);
   const closing = new AbortController();
   const control = { service, runner, log: [], faults: new Map(), startSettings };
   const handle = handlerOf(control, apiKey, closing.signal);

@@ -9,7 +9,10 @@ export const listTestReports: TargetOperation = (service, call, target) => {
   const rest = [...service.store.testReports.of(target.id)]
     .toSorted(newestFirst)
     .filter((report) => before === undefined || Date.parse(report.createdAt) < before);
-  const page = firstPage(rest, service.settings.pageSize);
+  const { pageSize } = service.settings;
+  const last = rest[pageSize - 1];
+  // The cursor has a time and no more, so reports of one instant stay on one page, be it over its size.
+  const page = rest.filter((report, at) => at < pageSize || newestFirst(report, last ?? report) === 0);
   const createdAt = page.at(-1)?.createdAt;
   return {
     data: page.map(listedTestReportView),
@@ -34,14 +37,6 @@ function cursor({ runtime, settings }: Service, query: URLSearchParams): number 
 
 function newestFirst(a: r.TestReport, b: r.TestReport): number {
   return Date.parse(b.createdAt) - Date.parse(a.createdAt);
-}
-
-/** The cursor has a time and no more, so reports of one instant stay on one page, be it over its size. */
-function firstPage(reports: readonly r.TestReport[], pageSize: number): readonly r.TestReport[] {
-  const last = reports[pageSize - 1];
-  if (last === undefined) return reports;
-  const older = reports.findIndex((report, at) => at >= pageSize && newestFirst(last, report) < 0);
-  return older === -1 ? reports : reports.slice(0, older);
 }
 
 /** Operation 14: GET /test-targets/{testTargetId}/notifications, in the order of the events. */

@@ -93,11 +93,7 @@ const folderReader = v.object({ id: v.uuid, testTargetId: v.uuid, name: v.text }
 
 export const interaction = { action: v.nonEmptyText, calledWith: v.optional(v.text) };
 export const assertion = { expectation: v.nonEmptyText, calledWith: v.optional(v.text) };
-export const selector = {
-  selector: v.text,
-  selectorType: v.nonEmptyText,
-  options: v.or(v.freeForm, {}),
-};
+export const selector = { selector: v.text, selectorType: v.nonEmptyText, options: v.or(v.freeForm, {}) };
 
 const part = { id: v.newId, testCaseElementId: v.ignored };
 const interactionReader = v.object({ ...part, ...interaction });
