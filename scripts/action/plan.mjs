@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { commentBody, commentMark, failureBody, PLAN_BUDGET } from "./body.mjs";
 import { readFile } from "./host.mjs";
 import { addSummary, annotate, input, inputList, pullRequest, setOutput } from "./runner.mjs";
@@ -103,9 +103,12 @@ function baseOptions() {
   if (request === undefined) return [];
   // Committed files must not pass for a bare repository.
   const safe = ["-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false"];
-  const { status } = spawnSync("git", [...safe, "rev-parse", "--quiet", "--verify", "HEAD^2"], {
-    cwd: projectFolder(env),
-  });
+  const { status } = spawnSync(
+    "git",
+    ["-C", projectFolder(env), ...safe, "rev-parse", "--quiet", "--verify", "HEAD^2"],
+    // Windows looks for programs in the working folder first, and what is checked out may hold one.
+    { cwd: dirname(process.execPath) },
+  );
   return status === 0 ? ["--base=HEAD^1"] : [];
 }
 

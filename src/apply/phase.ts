@@ -266,7 +266,7 @@ export function patchStep(run: Run, reviewed: Change, current: Change | undefine
   if (current === undefined || current.action === "create") return { change: patches, after: [] };
   if (hasStatus(run, reviewed.address, "halfway"))
     return { change: { ...patches, calls: withoutGenerating(current).calls }, after: [] };
-  const { calls } = onlyReviewed(current, reviewed.calls);
+  const { calls } = current === reviewed ? reviewed : onlyReviewed(current, reviewed.calls);
   if (!isRediscovering(reviewed)) return { change: { ...patches, fields: current.fields, calls }, after: [] };
   // The service may make new elements now, so locator lines wait until it can be seen which.
   const early = calls.filter(({ body }) => !Object.hasOwn(body, "locatorLine"));

@@ -144,7 +144,7 @@ export async function listReports(
       ...(await reports.newestReports(session.client().allReports(one.id), limit)),
     })),
   );
-  const cut = all.filter(({ end }) => end !== "end" && end !== "limit");
+  const cut = all.filter(({ end }) => WHY_CUT[end] !== undefined);
   // The service says that there is more and does not give it: whoever counts on the list must know.
   session.host.warn(
     cut.map(({ key, end }) =>
@@ -159,9 +159,7 @@ export async function listReports(
   return reports.reportsView(found, cut.length === 0);
 }
 
-const WHY_CUT: Readonly<Record<reports.ReadReports["end"], string>> = {
-  end: "",
-  limit: "",
+const WHY_CUT: { readonly [K in reports.ReadReports["end"]]?: string } = {
   "nothing-new": "the page brought no new report.",
   "too-many": "there were too many pages already.",
   "no-key": "gave no key to ask for it.",

@@ -214,15 +214,14 @@ export async function moveState(session: Session, options: OptionsOf<"state mv">
       `A resource cannot move to another test target on the service. To rename the target and everything in it:\n  tasc state mv target.${target} target.${to.target}`,
     );
   const targets = isTarget ? [target, to.target] : [target];
-  for (const file of targets.map((one) =>
-    erroredFile({ projectFolder: session.root }, session.stateKey(one)),
-  ))
-    if (existsSync(file))
-      throw failed(
-        "state-errored-left",
-        "An apply has left records that state does not have yet",
-        `They are in ${file}, under the addresses of now, and the next apply takes them in. Run tasc apply before the move, or remove the file if nothing of it matters.`,
-      );
+  const keys = targets.map((one) => session.stateKey(one));
+  const errored = keys.map((key) => erroredFile({ projectFolder: session.root }, key)).find(existsSync);
+  if (errored !== undefined)
+    throw failed(
+      "state-errored-left",
+      "An apply has left records that state does not have yet",
+      `They are in ${errored}, under the addresses of now, and the next apply takes them in. Run tasc apply before the move, or remove the file if nothing of it matters.`,
+    );
   await withDocuments(session, targets, "tasc state mv", options, async (old, next?: LockedDocument) => {
     if (next === undefined) return old.replace(moveAddress(old.state, from.address, to.address));
     // The new document first: cut off in between, everything is known twice and the same command ends it.

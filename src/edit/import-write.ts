@@ -140,7 +140,10 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): ReadonlyMap<string, r
   const comments = new Map<string, string[]>();
   const add = (path: Path, lines: readonly string[]): void => {
     const at = path.join("\n");
-    if (lines.length > 0) comments.set(at, [...(comments.get(at) ?? []), ...lines.flatMap(wrapped)]);
+    const isKept = (line: string) => line.length <= WIDEST || line.startsWith(" ");
+    // A sentence goes into lines that a comment has room for; an example stays as it is.
+    const fit = lines.flatMap((line) => (isKept(line) ? [line] : filled(line.split(" "), " ", "  ", "")));
+    if (fit.length > 0) comments.set(at, [...(comments.get(at) ?? []), ...fit]);
   };
   // As `tasc init` writes it: the schemas stand in `.tasc` of the project's folder.
   const up = "../".repeat(file.split("/").length - 1);
@@ -180,11 +183,6 @@ function unnamedFolders(
 
 /** Columns of a comment, its sign left out. */
 const WIDEST = 92;
-
-/** A sentence in lines that a comment has room for; an example stays as it is. */
-function wrapped(line: string): readonly string[] {
-  return line.length <= WIDEST || line.startsWith(" ") ? [line] : filled(line.split(" "), " ", "  ", "");
-}
 
 /** Words in lines that a comment has room for. */
 function filled(words: readonly string[], joint: string, indent: string, first: string): readonly string[] {

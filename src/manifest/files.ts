@@ -118,8 +118,9 @@ function reasonOf({ code }: { readonly code: string }): string {
 }
 
 /**
- * What git says of a folder; nothing outside a repository, or without git. The folder is a stranger's, so git must not
- * run what files in it name: they could look like a bare repository with a configuration of its own.
+ * What git says of a folder; nothing outside a repository, or without git. The folder is a stranger's, so no file in it
+ * may pass for git, and git must not run what files in it name: they could look like a bare repository with a configuration
+ * of its own.
  */
 export function git(
   folder: string,
@@ -129,8 +130,9 @@ export function git(
   try {
     // Loaded here alone: it takes a tenth of the time of a start.
     const { execFileSync } = process.getBuiltinModule("node:child_process");
-    return execFileSync("git", [...NO_PROGRAMS, ...args], {
-      cwd: folder,
+    return execFileSync("git", ["-C", folder, ...NO_PROGRAMS, ...args], {
+      // Windows looks for programs in the working folder first, and a PATH may name it.
+      cwd: dirname(process.execPath),
       env: { ...process.env, ...env },
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],

@@ -1,6 +1,7 @@
 import { compareText } from "../model/address.ts";
 import { compileGlob } from "../model/glob.ts";
-import { type Path, isArray } from "../model/json.ts";
+import type { Severity } from "../model/diagnostic.ts";
+import { type Path, defined, isArray } from "../model/json.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
 import type { ProjectFolder } from "./files.ts";
 import { type ManifestProblem, manifestProblem } from "./problem.ts";
@@ -9,22 +10,22 @@ import { DEFAULT_MANIFESTS } from "./tables.ts";
 /** The files that `manifests:` means. That there are none is an error, unless the patterns are not `certain`. */
 export function findManifests(folder: ProjectFolder, project: Document, certain: boolean) {
   const sources = patternsOf(project);
-  const patterns: Pattern[] = [];
+  const patterns: (readonly Pattern[])[] = [];
   const problems: ManifestProblem[] = [];
   const { file, value } = project;
   const own: Path = value.manifests === undefined ? [] : ["manifests"];
-  const report = (code: string, path: Path, summary: string, detail: string): void => {
-    problems.push(manifestProblem(code, { file, path }, summary, detail));
+  const report = (code: string, path: Path, summary: string, detail: string, severity?: Severity): void => {
+    problems.push(manifestProblem(code, { file, path }, summary, detail, defined({ severity })));
   };
   for (const [at, source] of sources.entries()) {
     const compiled = compilePattern(source);
-    if ("patterns" in compiled) patterns.push(...compiled.patterns);
-    else {
+    patterns.push("patterns" in compiled ? compiled.patterns : []);
+    if ("fault" in compiled) {
       const detail = `\`${source}\`: ${compiled.fault}. A pattern must stay inside the project folder, e.g. \`targets/**/*.yaml\`.`;
       report("bad-pattern", ["manifests", at], "The pattern cannot be used", detail);
     }
   }
-  const found = findFiles(folder, patterns);
+  const found = findFiles(folder, patterns.flat());
   for (const path of found.escaping) {
     const detail = `\`${path}\` matches \`manifests\` and points elsewhere, or nowhere. Manifests must be inside the project folder. Copy them there, or narrow the pattern.`;
     report("escaping-link", own, "A symbolic link leaves the project folder", detail);
@@ -37,6 +38,13 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
   if (files.length + problems.length === 0 && certain) {
     const detail = `No files match ${sources.map((pattern) => `\`${pattern}\``).join(", ")}. Write one with \`tasc new target shop\`, write those of a running service with \`tasc import\`, or correct \`manifests:\`.`;
     report("no-manifests", own, "There are no target documents", detail);
+  }
+  // A mistyped one would leave targets out without a word.
+  for (const [at, wanted] of files.length === 0 || own.length === 0 ? [] : patterns.entries()) {
+    const isMet = (path: string) => isComplete(path.split("/").reduce(advance, new Set(wanted)));
+    const detail = `\`${sources[at]}\` matches nothing. Correct or remove it.`;
+    if (wanted.length > 0 && !found.files.some(isMet))
+      report("idle-pattern", [...own, at], "A pattern matches no file", detail, "warning");
   }
   return { files, problems };
 }

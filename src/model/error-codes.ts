@@ -62,6 +62,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "hidden-manifest": ["A hidden file cannot be a manifest", "Files whose path has a name that begins with a dot, such as `.env` or `.git/config`, often contain credentials, and messages show the lines of manifests.", "Rename the file, or narrow the pattern."],
   "id-in-manifest": ["A manifest binds this id", "The `id:` of another address has it, and one live resource cannot have two addresses.", "Remove the `id:` from that manifest first."],
   "id-not-listed": ["The service does not list this id", "No live resource of this kind and target has the id.", "Correct the id, or remove it to match by name."],
+  "idle-pattern": ["A pattern matches no file", "An entry of `manifests` fits no file, so the targets that it was written for may be missing.", "Correct or remove it."],
   "import-invalid": ["The imported manifests would be invalid", "What import would write does not pass validation. Nothing was written.", "Correct what the other messages name, and run the import again."],
   "import-other-stage": ["An import would change another stage", "An import changes only the stage that it imports. This is a defect of tasc.", "Report it. Nothing was written."],
   "import-state-changed": ["State changed during an import", "An apply or a state command wrote to state between the import's reading and its writing. Nothing was written.", "Import again."],

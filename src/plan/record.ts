@@ -86,9 +86,10 @@ function settled(
     if (kind !== "same" && !(kind === "hidden" && known === undefined)) continue;
     records[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
-    // A field that is as declared may have parts that are not, and so may be of before.
+    // A field that is as declared may have parts that are not, and so may be of before; one that is not shown may be, too.
     else if (
       secrets.has(name) &&
+      kind === "same" &&
       (field.compare !== "elements" || saysAll(declaredElements(value), live.elements ?? []))
     )
       secrets.delete(name);

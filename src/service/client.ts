@@ -81,7 +81,7 @@ export type Client = ReturnType<typeof createClient>;
  * mistakes of the caller. Nothing is connected, and no HTTP library loaded, before the first call.
  */
 export function createClient(options: ClientOptions) {
-  const { baseUrl, apiKey, concurrency, rateLimit, shareRate, retries, world } = options;
+  const { baseUrl, apiKey, concurrency, rateLimit, shareRate, retries, world, env = {} } = options;
   const { onEvent = () => undefined, beforeSend = () => undefined, redact = (text) => text } = options;
   const ending = new AbortController();
   const signal = AbortSignal.any([ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
@@ -93,10 +93,8 @@ export function createClient(options: ClientOptions) {
   const redactAll: Redact =
     key.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(key, SENSITIVE);
   let transport: Promise<Transport> | undefined;
-  const open = async (): Promise<Transport> => {
-    const { openTransport } = await import("./transport.ts");
-    return openTransport(baseUrl.origin, requestTimeout, concurrency, options.env ?? {});
-  };
+  const open = async (): Promise<Transport> =>
+    (await import("./transport.ts")).openTransport(baseUrl.origin, requestTimeout, concurrency, env);
 
   // Every call in flight listens here, since a signal walks through all its listeners each time one comes or goes.
   const now = (): number => world.now();
@@ -122,8 +120,9 @@ export function createClient(options: ClientOptions) {
         looked = beforeSend(about);
         await looked;
       } catch (error) {
-        if (error instanceof TascError) return withheld(error);
-        throw error;
+        if (!(error instanceof TascError)) throw error;
+        const result = { ok: false, failure: { kind: "withheld", cause: error } } as const;
+        return { result, status: undefined, date: undefined, began: false, tooLate: false };
       }
       // Monotonic clocks stand still while a machine is suspended, so this one is the wall's.
       const granted = Date.now();
@@ -232,11 +231,6 @@ export function createClient(options: ClientOptions) {
       await (await transport?.catch(() => undefined))?.dispatcher.destroy();
     },
   };
-}
-
-function withheld(cause: TascError): Exchanged<never> {
-  const result = { ok: false, failure: { kind: "withheld", cause } } as const;
-  return { result, status: undefined, date: undefined, began: false, tooLate: false };
 }
 
 /** Milliseconds before the next send. What the service asks for counts. @param send how many there were, from 1 */

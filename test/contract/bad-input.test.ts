@@ -453,6 +453,23 @@ describe.concurrent("bad input: exit 3", () => {
     });
   });
 
+  test("a pattern that matches no file is a warning where others match some", async () => {
+    await scene({}, async ({ project, service }) => {
+      service.addTarget("Web Shop");
+      const patterns = 'manifests: ["targets/{shop,none}.yaml", "tragets/**/*.yaml"]';
+      await project.write({
+        ...added(""),
+        "tasc.yaml": `${await project.read("tasc.yaml")}${patterns}\n`,
+      });
+      const { ran, value } = await project.json(["plan", "--detailed-exitcode"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(JSON.stringify(value["diagnostics"])).toContain("`tragets/**/*.yaml` matches nothing");
+      expect(value["diagnostics"]).toMatchObject([
+        { severity: "warning", summary: "A pattern matches no file", file: "tasc.yaml", line: 6, column: 41 },
+      ]);
+    });
+  });
+
   test("a folder without tasc.yaml", async () => {
     await scene({}, async ({ project, service }) => {
       await project.remove("tasc.yaml");

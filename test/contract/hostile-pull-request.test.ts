@@ -2,9 +2,9 @@
 // from elsewhere.
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
-import { mkdir, symlink } from "node:fs/promises";
+import { chmod, mkdir, symlink } from "node:fs/promises";
 import { createServer as createSocketServer, type Server } from "node:net";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Project, scene } from "./support/cli.ts";
 import { list, object, parseJson, text } from "./support/json.ts";
@@ -44,6 +44,19 @@ describe("a hostile pull request", () => {
       execFileSync("git", ["init", "-q"], { cwd: project.dir });
       const ran = await project.run(["plan", "--chdir", "e2e", "--out", "plan.json"]);
       expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      expect(await project.files()).not.toContain("ran");
+    });
+  });
+
+  test("cannot pass a program of its own for git", async () => {
+    await scene({}, async ({ project }) => {
+      const ran = join(project.dir, "ran");
+      await project.write({ "targets/shop.yaml": SHOP, git: `#!/bin/sh\ntouch ${ran}\n` });
+      await chmod(join(project.dir, "git"), 0o755);
+      const planned = await project.run(["plan", "--out", "plan.json"], {
+        PATH: `.${delimiter}${process.env["PATH"]}`,
+      });
+      expect(planned.code, planned.stdout + planned.stderr).toBe(0);
       expect(await project.files()).not.toContain("ran");
     });
   });

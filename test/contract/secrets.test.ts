@@ -555,6 +555,23 @@ test("nor elements made of a prompt that was taken back after its answer was los
   });
 });
 
+test("nor a prompt that the service did not show when its test case got another key", async () => {
+  const options = { freePrompt: false };
+  await scene(options, async ({ project, service }) => {
+    seed(service);
+    const manifest = (key: string, text: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { ${key}: { description: Pay, discovery: { prompt: "Use ${text}" } } }\n`;
+    await project.write({ "targets/shop.yaml": manifest("pay", "${secret:PROMPT_CODE}") });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    await project.write({ "targets/shop.yaml": manifest("buy", "plain") });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    options.freePrompt = true;
+    const ran = await project.run(["snapshot"]);
+    expect(ran.stdout).toContain("Pay");
+    expect(ran.stdout).not.toContain(PROMPT_CODE);
+  });
+});
+
 test.for(["${secret:PROMPT_CODE}", "plain"])(
   "nor what an earlier discovery says of a prompt, now %s",
   async (now) => {
