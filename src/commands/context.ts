@@ -167,9 +167,13 @@ export function inlineLittle(): void {
   set("--wasm-tiering-budget=2000000000");
 }
 
-/** An apply mostly waits for answers, so what it does in between is optimised late: compiling took a twelfth of its CPU. */
+/**
+ * An apply mostly waits for answers, so what it does in between is optimised late: compiling took a twelfth of its CPU. To
+ * wake threads that help to clear the megabyte of young objects takes as much again.
+ */
 export function optimiseLate(): void {
   set("--interrupt-budget=200000");
+  set("--no-parallel-scavenge");
 }
 
 /**
