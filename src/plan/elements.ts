@@ -165,7 +165,7 @@ export function locatorDifference(
 
 /**
  * Lays the declared list alongside the live one: first what is equal on both sides and in order, then what is equal
- * and has moved, and last, between two that stay, what stands at the same place.
+ * and has moved, and last, between two that stay, what stands at the same place and is not another kind of step.
  */
 export function alignElements(
   declared: readonly ValueObject[],
@@ -196,7 +196,7 @@ export function alignElements(
     for (; i < nextI; i++) {
       if (partner.has(i)) continue;
       while (taken.has(j)) j++;
-      if (j < nextJ) pair(i, j);
+      if (j < nextJ && !isOtherStep(declared[i], live[j])) pair(i, j);
     }
     [i, j] = [nextI + 1, nextJ + 1];
   }
@@ -205,6 +205,17 @@ export function alignElements(
     if (index === undefined) return { declared: element, at, live: undefined };
     return { declared: element, at, live: live[index], ...(moved.has(at) ? { movedFrom: index } : {}) };
   });
+}
+
+/**
+ * Whether a check is declared in the place of an action, or the other way round: continued as one step, it would go on doing
+ * what no manifest says any more.
+ */
+function isOtherStep(declared: ValueObject | undefined, live: LiveElement | undefined): boolean {
+  const parts = ["interaction", "assertion"];
+  const isLive = (part: string): boolean => (live?.parts[part] ?? null) !== null;
+  const isNew = parts.some((part) => isValueObject(declared?.[part]) && !isLive(part));
+  return isNew && parts.some((part) => isLive(part) && declared?.[part] === undefined);
 }
 
 /** Whether a manifest says all of a live element: what it says in part may be true of another one by chance. */
@@ -438,8 +449,8 @@ function elementsChangedBy(
 ): ChangedBy | undefined {
   const after = declared.map(withoutLine);
   const first = changedBy(ELEMENTS, after, projectElements(declared, current), memory);
-  if (first !== "both" || matches.length === current.length) return first;
   const parts = new Map(matches.map((match) => [match.live, match.declared]));
+  if (first !== "both" || current.every((element) => parts.has(element))) return first;
   const isApplied = PART_CHOICES.some((choice) => {
     const was = current.map((element) => projectElement(parts.get(element) ?? choice(element), element));
     return changedBy(ELEMENTS, after, was, memory) === "manifest";

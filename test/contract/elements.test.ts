@@ -160,6 +160,24 @@ const WHOLE: readonly Whole[] = [
     were: [0, 1],
   },
   {
+    says: "a check in the place of an action is another step, and does not go on acting",
+    elements: ["{ assertion: { expectation: VISIBLE } }", "{ assertion: { expectation: VISIBLE } }"],
+    wanted: [{ ...HEADING, selectors: [], ignoreFailure: false }, HEADING],
+    were: [undefined, 1],
+  },
+  {
+    says: "an action in the place of a check is another step, whose failure is not ignored",
+    elements: [
+      "{ interaction: { action: EXTRACT, calledWith: total } }",
+      "{ interaction: { action: CLICK } }",
+    ],
+    wanted: [
+      TOTAL,
+      { interaction: { action: "CLICK" }, assertion: null, selectors: [], ignoreFailure: false },
+    ],
+    were: [0, undefined],
+  },
+  {
     says: "an element is added at the end",
     elements: [
       "{ interaction: { action: EXTRACT, calledWith: total } }",
