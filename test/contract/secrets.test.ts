@@ -491,16 +491,16 @@ test.for([
   { so: "one that has another key, out of scope", key: "signin" },
 ])("nor what is left on $so and was not listed for once", async ({ key }) => {
   await scene({}, async ({ project, service }) => {
-    const { target } = seed(service);
+    const { login } = seed(service);
     const manifest = (own: string | undefined, text: string) =>
       `target: shop\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Log in, entryPointUrlPath: "/${text}" } }\n`}`;
     await project.write({ "targets/shop.yaml": manifest("login", "${secret:PROMPT_CODE}") });
     expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
     await project.write({ "targets/shop.yaml": `${manifest(key, "plain")}testIdAttribute: data-id\n` });
-    if (key === undefined) target.cases[0]!.status = "DELETED";
+    if (key === undefined) login.status = "DELETED";
     const applied = await project.run(["apply", "--auto-approve", "--only", "target.shop"]);
     expect(applied.code, applied.stdout + applied.stderr).toBe(0);
-    if (key === undefined) target.cases[0]!.status = "ENABLED";
+    if (key === undefined) login.status = "ENABLED";
     for (const command of ["snapshot", "plan", "import"]) {
       // oxlint-disable-next-line no-await-in-loop
       const ran = await project.run([command]);
