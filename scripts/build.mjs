@@ -16,14 +16,15 @@ if ((await stat(target).catch(() => undefined))?.isDirectory() === false)
   throw new Error(`${target} is not a folder`);
 const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
-// Commander loads what starts processes, for subcommands that are programs of their own. tasc has none, and loading it
-// would take a tenth of the time of `--help`.
-const NO_PROCESSES = "\0no-processes";
-const withoutProcesses = {
-  name: "without-processes",
+// What packages load and tasc never uses: Commander what starts processes, for subcommands that are programs of their own,
+// which would take a tenth of the time of `--help`; undici HTTP/2, which is offered to no server.
+const UNUSED = { "node:child_process": "/commander/", "./client-h2.js": "/undici/" };
+const NOTHING = "\0nothing";
+const withoutUnused = {
+  name: "without-unused",
   resolveId: (source, importer) =>
-    source === "node:child_process" && importer?.includes("/commander/") ? NO_PROCESSES : undefined,
-  load: (id) => (id === NO_PROCESSES ? "module.exports = {};" : undefined),
+    source in UNUSED && importer?.includes(UNUSED[source]) ? NOTHING : undefined,
+  load: (id) => (id === NOTHING ? "module.exports = {};" : undefined),
 };
 
 // Few runs need these: a file for each, loaded where it is used.
@@ -53,7 +54,7 @@ const build = await rolldown({
   platform: "node",
   // Only `tasc serve` on Node 20 loads it, where its user installed it.
   external: ["libsql"],
-  plugins: [withoutProcesses, loadedWhereUsed, withTexts],
+  plugins: [withoutUnused, loadedWhereUsed, withTexts],
   transform: { define: { __TASC_VERSION__: JSON.stringify(version) } },
   onLog: (level, log, report) => report(log.code === "UNRESOLVED_IMPORT" ? "error" : level, log),
 });

@@ -37,6 +37,8 @@ export interface Host {
   /** Asks the person at the terminal, if there is one; what is not answered has no entry. */
   readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
   readonly heard: (event: ClientEvent) => void;
+  /** Is told how many manifests there are before they are read. */
+  readonly counted?: (files: number) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -65,7 +67,7 @@ export interface ProjectOptions extends CallOptions {
 }
 
 /** What a command needs of the project, where it is not a whole one with all secrets; it wins over the options. */
-export type ProjectNeeds = Omit<LoadOptions, "root" | "stage" | "env">;
+export type ProjectNeeds = Omit<LoadOptions, "root" | "stage" | "env" | "counted">;
 
 export interface Opened {
   readonly root: string;
@@ -83,7 +85,8 @@ export async function openProject(
   const root = projectRoot(options, host);
   const env = readVariables(options, host, root);
   const { stage, allowMissingSecrets = false } = options;
-  const project = await loadProject({ root, stage, env, allowMissingSecrets, ...needs });
+  const { counted } = host;
+  const project = await loadProject({ root, stage, env, allowMissingSecrets, counted, ...needs });
   for (const secret of project.secrets) host.secrets.add(secret);
   if (!project.ok)
     throw new TascError("invalid", project.diagnostics, (file) => project.sources.get(file)?.text);

@@ -61,8 +61,7 @@ async function exitCodeOf(argv: readonly string[], world: ProcessContext): Promi
 }
 
 async function contextFor(raw: Raw, world: ProcessContext): Promise<Context> {
-  const { inlineLittle, openContext } = await import("../commands/context.ts");
-  inlineLittle();
+  const { openContext } = await import("../commands/context.ts");
   const { logLevel = "info", color } = readOptions(GLOBAL, raw);
   return openContext(world, logLevel, !color);
 }

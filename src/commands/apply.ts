@@ -16,7 +16,7 @@ import {
 import { planJson } from "../render/json.ts";
 import { redactPlan } from "../render/redact.ts";
 import { clockText } from "../render/words.ts";
-import { type Console, type Context, fitHeapTo, optimiseLate } from "./context.ts";
+import { type Console, type Context, optimiseLate } from "./context.ts";
 import { printReview } from "./plan.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -71,7 +71,7 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
     return applied.exitCode;
   };
   try {
-    return await withSavedPlan(file, options, host, work, { texts: false, counted: fitHeapTo });
+    return await withSavedPlan(file, options, host, work, { texts: false });
   } finally {
     stop.end();
     display.end();

@@ -143,6 +143,7 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
       warn: (diagnostics, source) => console.diagnostics(diagnostics, source),
       heard: (event) => console.heard(event),
       say: (level, text) => console.say(level, text),
+      counted: tuneFor,
       // Without a terminal nothing is ever asked.
       ...(isatty(0) &&
         isatty(2) && {
@@ -153,39 +154,35 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
   };
 }
 
-/** The versions of Node in which the flags are known to be there and to be heeded while a program runs. */
-const [OLDEST, NEWEST] = [20, 26];
-
 /**
  * In a program that is over in a second or two, inlining saves less than compiling costs: without it, a plan of 10,000
- * test cases takes a seventh less CPU on Node 20, a tenth less on 24 and a twentieth less on 26.
+ * test cases takes a seventh less CPU on Node 20, a tenth less on 24 and a twentieth less on 26. The flags wait until the
+ * manifests are read: Node's own modules come compiled for those that it starts with, and else must be compiled.
  */
-export function inlineLittle(): void {
+function tuneFor(files: number): void {
   set("--max-inlined-bytecode-size-cumulative=100");
   // The parser of HTTP is a WebAssembly module with one huge function. To optimise that takes 30 MiB and more time than a
   // run of seconds can win back.
   set("--wasm-tiering-budget=2000000000");
-}
-
-/** An apply mostly waits for answers, so what it does in between is optimised late: compiling took a twelfth of its CPU. */
-export function optimiseLate(): void {
-  set("--interrupt-budget=200000");
-}
-
-/**
- * What is read of manifests stays until the end. A large space for young objects saves no work there and costs a tenth of
- * the memory on Node 20, and a third on 24 and 26. On Node 20 the heap of a large project grows in small steps, which
- * takes a seventh less memory for 100,000 test cases; later versions need more time for that and save nothing.
- * @param files as many as are about to be read
- */
-export function fitHeapTo(files: number): void {
+  // What is read stays until the end. A large space for young objects saves no work there and costs a tenth of the memory
+  // on Node 20, and a third on 24 and 26. On Node 20 the heap of a large project grows in small steps, which takes a
+  // seventh less memory for 100,000 test cases; later versions need more time for that and save nothing.
   set("--semi-space-growth-factor=1");
   if (files > 20_000) set("--heap-growing-percent=15", 22);
 }
 
-function set(flag: string, newest = NEWEST): void {
-  const major = Number.parseInt(process.versions.node, 10);
-  if (major >= OLDEST && major <= newest) setFlagsFromString(flag);
+/**
+ * An apply mostly waits for answers, so what it does in between is optimised late: compiling took a twelfth of its CPU. To
+ * wake threads that help to clear the megabyte of young objects takes as much again.
+ */
+export function optimiseLate(): void {
+  set("--interrupt-budget=200000", 22);
+  set("--no-parallel-scavenge", 24);
+}
+
+/** @param newest version of Node in which the flag is known to be there: V8 complains on standard error of any other */
+function set(flag: string, newest = 26): void {
+  if (Number.parseInt(process.versions.node, 10) <= newest) setFlagsFromString(flag);
 }
 
 async function askAll(

@@ -1,3 +1,6 @@
+// What calls need of Node is loaded before flags are set (context.ts).
+import "node:http";
+import "node:tls";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
@@ -36,7 +39,7 @@ import {
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";
 import { planLine } from "../render/words.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
-import { type Console, type Context, fitHeapTo } from "./context.ts";
+import type { Console, Context } from "./context.ts";
 import { type OfStage, forEachStage, worstOf } from "./validate.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -52,7 +55,7 @@ export async function run(options: OptionsOf<"plan">, context: Context): Promise
       await printReview(reviewed, session, options, context);
       return exitCodeOf(reviewed, detailedExitcode);
     },
-    { needsApiKey: snapshot === undefined, texts: false, counted: fitHeapTo },
+    { needsApiKey: snapshot === undefined, texts: false },
   );
 }
 

@@ -8,7 +8,7 @@ import { type ExitCode, EXIT, TascError, invalid } from "../model/error.ts";
 import { codedDiagnosticJson, failureJson } from "../render/json.ts";
 import type { View } from "../render/view.ts";
 import { count } from "../render/words.ts";
-import { type Context, fitHeapTo } from "./context.ts";
+import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
 export async function run(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
@@ -16,7 +16,7 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
   const { format = "text" } = options;
   if (options.allStages) return validateAll(options, context);
   try {
-    const needs = { needsApiKey: false, texts: false, counted: fitHeapTo };
+    const needs = { needsApiKey: false, texts: false };
     return await printValid(await openProject(options, host, needs), format, context);
   } catch (error) {
     if (format === "text" || !(error instanceof TascError)) throw error;

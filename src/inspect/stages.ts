@@ -9,7 +9,7 @@ import {
 import type { ProjectReading } from "../manifest/load.ts";
 import { mergedAt, resolveValue } from "../manifest/resolve.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
-import { type Address, type Kind } from "../model/address.ts";
+import { type Address, KINDS, type Kind } from "../model/address.ts";
 import {
   type Desired,
   type DesiredResource,
@@ -44,8 +44,13 @@ export function diffStages(
   choice: "promoted" | "all",
   inScope: (address: Address) => boolean,
 ) {
-  const chosen = (kind: Kind): readonly Field[] =>
-    fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true);
+  const choices = new Map(
+    KINDS.map((kind) => [
+      kind,
+      fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true),
+    ]),
+  );
+  const chosen = (kind: Kind): readonly Field[] => choices.get(kind) ?? [];
   const resourcesIn = ({ targets }: Desired): ReadonlyMap<Address, DesiredResource> =>
     byAddress(
       targets.flatMap(resourcesOf).filter(({ address, kind }) => inScope(address) && chosen(kind).length > 0),
@@ -57,7 +62,8 @@ export function diffStages(
     const other = right.get(address);
     if (other === undefined) return [];
     return chosen(one.kind).flatMap((field) => {
-      const { path } = field;
+      const { name, path } = field;
+      if (one.fields[name] === undefined && other.fields[name] === undefined) return [];
       const written = mergedAt(one.layers, path);
       const before = from.meaningOf(field, written);
       const after = to.meaningOf(field, mergedAt(other.layers, path));

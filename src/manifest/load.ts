@@ -30,7 +30,6 @@ export interface LoadOptions extends ResolveOptions {
   readonly mayBeEmpty?: boolean;
   /** Whether the texts of manifests are kept, as whoever edits them must; else they are read again to show a place. */
   readonly texts?: boolean;
-  /** Is told how many files there are before they are read. */
   readonly counted?: ((files: number) => void) | undefined;
 }
 

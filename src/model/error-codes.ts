@@ -170,6 +170,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "state-push-stage": ["The backup is of another stage", "Ids of one stage mean nothing in another.", "Choose the stage with `--stage`."],
   "state-stranded-journal": ["An interrupted run does not fit its state", "The document was replaced after a run was interrupted, for example by git.", "Restore the document and run `tasc apply`, or remove the journal if nothing of that run matters."],
   "state-unknown-address": ["State does not know the address", "Nothing is bound to it.", "List the addresses with `tasc state list`."],
+  "step-keeps-part": ["A step keeps what no manifest declares of it", "The manifest declares an assertion for a step that has an interaction, or the other way round. Parts that are not declared stay, so the step has both.", "To replace the step, declare the other part as `null`."],
   timeout: ["No answer in time", "The service did not connect or answer within the limit.", "Raise `service.requestTimeout`, or check the network."],
   "too-long": ["An interpolated text is too long", "Variables that refer to one another several times can grow without bound.", "Write the value in full, or in a file."],
   "two-locators": ["An element has two locators", "The service creates selectors from `locatorLine`.", "Keep `locatorLine` or `selectors`."],

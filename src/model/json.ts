@@ -21,10 +21,9 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (isArray(a)) return isArray(b) && a.length === b.length && a.every((item, at) => sameJson(item, b[at]));
   if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
-  );
+  if (keys.length !== Object.keys(b).length) return false;
+  for (const key of keys) if (!Object.hasOwn(b, key) || !sameJson(a[key], b[key])) return false;
+  return true;
 }
 
 /** The same with all of its texts changed; keys are none. */
@@ -42,9 +41,10 @@ export type Defined<T> = {
 
 /** The fields that are not undefined. */
 export function defined<const T extends object>(fields: T): Defined<T> {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const kept: Record<string, unknown> = {};
+  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the type lets be absent is what was left out
-  return Object.fromEntries(entries) as Defined<T>;
+  return kept as Defined<T>;
 }
 
 /** What stands at a path; `undefined` where it leads nowhere. */

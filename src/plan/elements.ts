@@ -165,7 +165,7 @@ export function locatorDifference(
 
 /**
  * Lays the declared list alongside the live one: first what is equal on both sides and in order, then what is equal
- * and has moved, and last, between two that stay, what stands at the same place and is not another kind of step.
+ * and has moved, and last, between two that stay, what stands at the same place.
  */
 export function alignElements(
   declared: readonly ValueObject[],
@@ -196,7 +196,7 @@ export function alignElements(
     for (; i < nextI; i++) {
       if (partner.has(i)) continue;
       while (taken.has(j)) j++;
-      if (j < nextJ && !isOtherStep(declared[i], live[j])) pair(i, j);
+      if (j < nextJ) pair(i, j);
     }
     [i, j] = [nextI + 1, nextJ + 1];
   }
@@ -205,17 +205,6 @@ export function alignElements(
     if (index === undefined) return { declared: element, at, live: undefined };
     return { declared: element, at, live: live[index], ...(moved.has(at) ? { movedFrom: index } : {}) };
   });
-}
-
-/**
- * Whether a check is declared in the place of an action, or the other way round: continued as one step, it would go on doing
- * what no manifest says any more.
- */
-function isOtherStep(declared: ValueObject | undefined, live: LiveElement | undefined): boolean {
-  const parts = ["interaction", "assertion"];
-  const isLive = (part: string): boolean => (live?.parts[part] ?? null) !== null;
-  const isNew = parts.some((part) => isValueObject(declared?.[part]) && !isLive(part));
-  return isNew && parts.some((part) => isLive(part) && declared?.[part] === undefined);
 }
 
 /** Whether a manifest says all of a live element: what it says in part may be true of another one by chance. */
@@ -359,15 +348,17 @@ interface ElementsDiff {
   readonly body: Body;
   readonly locators: readonly ElementMatch[];
   readonly shown: readonly FieldChange[];
+  readonly warnings: readonly Diagnostic[];
 }
 
 /** When only locator lines differ, an element call each; else one PATCH of all elements, and lines after it. */
 export function diffElements(
-  { fields: { elements: value } }: DesiredResource,
+  resource: DesiredResource,
   { elements: current = [] }: LiveResource,
   memory: Memory,
 ): ElementsDiff {
-  if (value === undefined || isUnknown(value)) return { body: {}, locators: [], shown: [] };
+  const value = resource.fields["elements"];
+  if (value === undefined || isUnknown(value)) return { body: {}, locators: [], shown: [], warnings: [] };
   const declared = declaredElements(value);
   const same = sameElements(declared, current);
   const matches = same
@@ -384,7 +375,7 @@ export function diffElements(
       ...(by === undefined || by === "new" ? {} : { changedBy: by }),
     };
   });
-  if (same) return { body: {}, locators, shown: lines };
+  if (same) return { body: {}, locators, shown: lines, warnings: [] };
   const by = elementsChangedBy(declared, matches, current, memory);
   const mayHold = mayHoldSecret(ELEMENTS, memory);
   const changes = elementChanges(value, matches, current, mayHold);
@@ -392,7 +383,21 @@ export function diffElements(
     body: { elements: elementBodies(matches, current, mayHold) },
     locators,
     shown: [...changes.map((change) => (by === undefined ? change : { ...change, changedBy: by })), ...lines],
+    warnings: matches.flatMap((match) => keptParts(resource, match)),
   };
+}
+
+/** An assertion declared for a step that has an interaction is added to it; who meant to replace the step must know. */
+function keptParts(resource: DesiredResource, { declared, at, live }: ElementMatch): readonly Diagnostic[] {
+  return Object.entries({ interaction: "assertion", assertion: "interaction" }).flatMap(([kept, added]) => {
+    const had = (part: string): boolean => isObject(live?.parts[part]);
+    const isAdded = had(kept) && !had(added) && isValueObject(declared[added]);
+    if (!isAdded || declared[kept] !== undefined) return [];
+    const detail = `The manifest declares an ${added} for a step that has an ${kept}. What is not declared stays, so the step has both. To replace the step, declare \`${kept}: null\` and \`ignoreFailure\`.`;
+    return [
+      caution("step-keeps-part", resource, `elements[${at}] keeps its ${kept}`, detail, ["elements", at]),
+    ];
+  });
 }
 
 /** What differs, step by step, as the PATCH will treat them: one inserted at the front is one insertion. */
@@ -449,8 +454,8 @@ function elementsChangedBy(
 ): ChangedBy | undefined {
   const after = declared.map(withoutLine);
   const first = changedBy(ELEMENTS, after, projectElements(declared, current), memory);
+  if (first !== "both" || matches.length === current.length) return first;
   const parts = new Map(matches.map((match) => [match.live, match.declared]));
-  if (first !== "both" || current.every((element) => parts.has(element))) return first;
   const isApplied = PART_CHOICES.some((choice) => {
     const was = current.map((element) => projectElement(parts.get(element) ?? choice(element), element));
     return changedBy(ELEMENTS, after, was, memory) === "manifest";

@@ -256,7 +256,7 @@ function updateTestCase(
     const value = body[update];
     return off !== undefined && (value instanceof Secret ? value.reveal() : value) === off;
   });
-  return decided(resource, takesOutOfRuns ? "disable" : generates ? "rediscover" : "update", {
+  const change = decided(resource, takesOutOfRuns ? "disable" : generates ? "rediscover" : "update", {
     id: live.id,
     fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
     calls,
@@ -267,6 +267,7 @@ function updateTestCase(
           ...lines.map((line) => patchElement(matched, resource, live.id, line)),
         ],
   });
+  return [...change, ...elements.warnings];
 }
 
 function createTestCase(matched: MatchedTarget, resource: DesiredResource): Decision {

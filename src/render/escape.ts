@@ -167,18 +167,21 @@ function numbered(character: string): string {
 
 /** A finished text for a terminal or a log: nothing in it acts but, with `colour`, our own colours. */
 export function safeOutput(text: string, { colour }: { readonly colour: boolean }): string {
-  if (PLAIN.inLines.test(text) && !text.includes("::") && !text.includes("##")) return text;
+  if (isHarmless(text)) return text;
   const parts = colour ? text.split(COLOUR) : [text];
   return withoutWorkflowCommands(parts.map((part, at) => (at % 2 === 1 ? part : safeLines(part))).join(""));
 }
 
 /** GitHub's runner obeys `::` at the start of a line, and passes over what is invisible: the break is a visible one. */
 export function withoutWorkflowCommands(text: string): string {
-  const safe = withoutLogCommands(text);
-  return safe.includes(":") ? safe.replace(patterns().workflow, "$1: $2:") : safe;
+  return isHarmless(text) ? text : withoutLogCommands(text).replace(patterns().workflow, "$1: $2:");
 }
 
 /** `##[` is obeyed anywhere in a line; so are `##vso[` on Azure and `##teamcity[`. */
 function withoutLogCommands(text: string): string {
-  return text.includes("#") ? text.replace(patterns().log, "# $1#") : text;
+  return isHarmless(text) ? text : text.replace(patterns().log, "# $1#");
+}
+
+function isHarmless(text: string): boolean {
+  return PLAIN.inLines.test(text) && !/::|##/.test(text);
 }

@@ -278,7 +278,7 @@ export function fieldLines(field: FieldView, action: Action, options: FieldOptio
   });
   const line = `${name}: ${old}`;
   if (wanted === undefined) return [line + suffix];
-  if (textWidth(`${line} → ${wanted}`) <= width) return [`${line} → ${wanted}${suffix}`];
+  if (textWidth(line) + " → ".length + textWidth(wanted) <= width) return [`${line} → ${wanted}${suffix}`];
   const indent = " ".repeat(Math.min(textWidth(name), Math.floor(width / 3)));
   return [line, `${indent}→ ${wanted}${suffix}`];
 }

@@ -160,24 +160,6 @@ const WHOLE: readonly Whole[] = [
     were: [0, 1],
   },
   {
-    says: "a check in the place of an action is another step, and does not go on acting",
-    elements: ["{ assertion: { expectation: VISIBLE } }", "{ assertion: { expectation: VISIBLE } }"],
-    wanted: [{ ...HEADING, selectors: [], ignoreFailure: false }, HEADING],
-    were: [undefined, 1],
-  },
-  {
-    says: "an action in the place of a check is another step, whose failure is not ignored",
-    elements: [
-      "{ interaction: { action: EXTRACT, calledWith: total } }",
-      "{ interaction: { action: CLICK } }",
-    ],
-    wanted: [
-      TOTAL,
-      { interaction: { action: "CLICK" }, assertion: null, selectors: [], ignoreFailure: false },
-    ],
-    were: [0, undefined],
-  },
-  {
     says: "an element is added at the end",
     elements: [
       "{ interaction: { action: EXTRACT, calledWith: total } }",
@@ -320,5 +302,21 @@ describe.concurrent("locator lines and what the service makes of them", () => {
       expect((await project.run(["validate"])).code).toBe(3);
       expect(service.log).toEqual([]);
     });
+  });
+});
+
+test("a step that becomes a check keeps what it did, which a plan warns of, until the manifest says that it goes", async () => {
+  await scene({}, async ({ project, service }) => {
+    const live = seed(service);
+    two(live);
+    const plan = async (first: string): Promise<unknown> => {
+      await project.write({ "targets/shop.yaml": declare(first, "{ interaction: { action: CLICK } }") });
+      return (await project.json(["plan"])).value["diagnostics"];
+    };
+    expect(await plan("{ assertion: { expectation: HIDDEN } }")).toMatchObject([
+      { severity: "warning", summary: "elements[0] keeps its interaction", line: 7 },
+      { severity: "warning", summary: "elements[1] keeps its assertion", line: 8 },
+    ]);
+    expect(await plan("{ interaction: null, assertion: { expectation: HIDDEN } }")).toHaveLength(1);
   });
 });

@@ -139,6 +139,24 @@ describe.concurrent("apply once, nothing is left, nothing is made twice, when", 
     });
   });
 
+  test("a part of an object that was not declared for a while is not sent again", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const write = async (rest: string) =>
+        await project.write({
+          "targets/shop.yaml": `target: shop\napp: Web Shop\nenvironments: { default: { basicAuth: { username: gate${rest} } } }\n`,
+        });
+      const password = ', password: "${secret:GATE_PASSWORD}"';
+      for (const rest of [password, "", password]) {
+        // oxlint-disable-next-line no-await-in-loop
+        await write(rest);
+        // oxlint-disable-next-line no-await-in-loop
+        expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      }
+      expect(service.writes()).toHaveLength(1);
+    });
+  });
+
   test("an empty tags list, null environments and missing optional fields are read", async () => {
     await scene({}, async ({ project, service }) => {
       const id = "5e2f1c00-0000-4000-8000-0000000000a1";

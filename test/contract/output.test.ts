@@ -55,6 +55,16 @@ describe.concurrent("streams", () => {
     });
   });
 
+  test("an apply that goes well writes nothing to standard error, neither does V8", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({ "targets/shop.yaml": MANIFEST });
+      const ran = await project.run(["apply", "--auto-approve", "--log-level", "error"]);
+      expect(ran.code, ran.stdout).toBe(0);
+      expect(ran.stderr).toBe("");
+    });
+  });
+
   test("what standard output cannot take makes exit 1", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);

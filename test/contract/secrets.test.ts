@@ -508,6 +508,10 @@ test.for([
       expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
     }
     expect(await project.everything()).not.toContain(PROMPT_CODE);
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    // Another address has taken it over, marks and all.
+    const listed = await project.run(["state", "list"]);
+    expect(listed.stdout.includes("testCase.shop.login")).toBe(key === undefined);
   });
 });
 
