@@ -641,6 +641,25 @@ test("nor elements made of a prompt for a test case that once declared others", 
   });
 });
 
+test("nor elements that a discovery makes of its prompt after others were declared and written", async () => {
+  await scene({}, async ({ project, service }) => {
+    const { target } = seed(service);
+    const manifest =
+      'target: shop\napp: Web Shop\ntestCases: { pay: { description: Pay, elements: [{ interaction: { action: CLICK } }], discovery: { prompt: "Use ${secret:PROMPT_CODE}" } } }\n';
+    await project.write({ "targets/shop.yaml": manifest });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    const made = service.case(target, "Pay");
+    expect(made.elements).toHaveLength(1);
+    const interaction = { id: service.id(), action: "FILL", calledWith: PROMPT_CODE };
+    made.elements = [service.element({ interaction })];
+    made.discoveryStatus = "FINISHED";
+    const rotated = { PROMPT_CODE: "another-code-13579" };
+    for (const args of [["plan"], ["snapshot"], ["apply", "--auto-approve"]])
+      // oxlint-disable-next-line no-await-in-loop
+      expect((await project.run(args, rotated)).stdout, args[0]).not.toContain(PROMPT_CODE);
+  });
+});
+
 test("nor a snapshot what is secret of another stage's target in the same account", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
