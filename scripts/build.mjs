@@ -16,15 +16,15 @@ if ((await stat(target).catch(() => undefined))?.isDirectory() === false)
   throw new Error(`${target} is not a folder`);
 const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
-// Commander loads what starts processes, for subcommands that are programs of their own, and undici what speaks HTTP/2,
-// which is off. To load either would take a tenth of the time of `--help` or of a small plan.
-const UNUSED = { "node:child_process": "/commander/", "node:http2": "/undici/" };
+// What packages load and tasc never uses: Commander what starts processes, for subcommands that are programs of their own,
+// which would take a tenth of the time of `--help`; undici HTTP/2, which is offered to no server.
+const UNUSED = { "node:child_process": "/commander/", "./client-h2.js": "/undici/" };
 const NOTHING = "\0nothing";
 const withoutUnused = {
   name: "without-unused",
   resolveId: (source, importer) =>
     source in UNUSED && importer?.includes(UNUSED[source]) ? NOTHING : undefined,
-  load: (id) => (id === NOTHING ? "exports.constants = {};" : undefined),
+  load: (id) => (id === NOTHING ? "module.exports = {};" : undefined),
 };
 
 // Few runs need these: a file for each, loaded where it is used.

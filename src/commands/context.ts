@@ -171,9 +171,13 @@ function tuneFor(files: number): void {
   if (files > 20_000) set("--heap-growing-percent=15", 22);
 }
 
-/** An apply mostly waits for answers, so what it does in between is optimised late: compiling took a twelfth of its CPU. */
+/**
+ * An apply mostly waits for answers, so what it does in between is optimised late: compiling took a twelfth of its CPU. To
+ * wake threads that help to clear the megabyte of young objects takes as much again.
+ */
 export function optimiseLate(): void {
   set("--interrupt-budget=200000", 22);
+  set("--no-parallel-scavenge", 24);
 }
 
 /** @param newest version of Node in which the flag is known to be there: V8 complains on standard error of any other */

@@ -136,9 +136,8 @@ export async function locate(
   problems: readonly (Diagnostic | ManifestProblem)[],
   sources: Sources,
 ): Promise<readonly Diagnostic[]> {
-  // Without a text to look into, nothing need be loaded for it.
-  const isRead = problems.some(({ origin }) => origin && sources.get(origin.file) !== undefined);
-  const placeOf = isRead ? await placesIn(sources) : startOf;
+  if (problems.length === 0) return [];
+  const placeOf = await placesIn(sources);
   const located = problems.map((problem): Diagnostic => {
     if ("place" in problem && problem.place !== undefined) return problem;
     const { at, within, related, spot, ...rest }: Partial<ManifestProblem> & Diagnostic = problem;
@@ -156,20 +155,17 @@ export async function locate(
   );
 }
 
-const startOf = ({ file }: Origin): Place => ({ file, line: 1, column: 1 });
-
 /** Looks up lines and columns. A file is read and parsed for the first place in it that is asked for. */
 export async function placesIn(
   sources: Sources,
 ): Promise<(origin: Origin, at?: "key", within?: string) => Place> {
   const { openSource } = await import("./yaml/read-slow.ts");
   const opened = new Map<string, ReturnType<typeof openSource> | undefined>();
-  return (origin, at, within) => {
-    const { file, path } = origin;
+  return ({ file, path }, at, within) => {
     if (!opened.has(file)) {
       const source = sources.get(file);
       opened.set(file, source && openSource(source.text, source.tree));
     }
-    return { ...startOf(origin), ...opened.get(file)?.positionOf(path, at, within) };
+    return { file, ...(opened.get(file)?.positionOf(path, at, within) ?? { line: 1, column: 1 }) };
   };
 }

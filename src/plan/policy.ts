@@ -13,9 +13,7 @@ import type { Planned } from "./plan.ts";
 import { isRediscovering } from "./staleness.ts";
 
 /** What breaks a rule of the policy. */
-interface Breach extends Pick<Diagnostic, "summary" | "detail" | "address"> {
-  readonly origin: Origin | undefined;
-}
+type Breach = Pick<Diagnostic, "summary" | "detail" | "address"> & { readonly origin: Origin | undefined };
 
 export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states" | "live" | "base"> {
   readonly policy: Policy;

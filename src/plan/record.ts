@@ -42,11 +42,11 @@ export function refreshEvents(
       if (own === undefined || !(kind === "target" || isRead(address))) return [];
       read.add(own.id);
       const memory = memoryOf(address, own.id, { ...matched, fingerprints });
-      const before = memory.binding?.generating;
+      const before = memory.binding;
       return [
         ...settled(resource, own, memory, fingerprints, state?.bindings.get(address), isAnew),
         // One that an earlier run started, and that is over by now.
-        ...(before !== undefined && hasEnded(own.discovery, before)
+        ...(before?.generating !== undefined && !isUnderWay(own, before)
           ? [{ type: "generated" as const, address }]
           : []),
         ...locatorEvents(address, own, memory, fingerprints),
@@ -87,16 +87,23 @@ function settled(
     records[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
     // A field that is as declared may have parts that are not, and so may be of before; one that is not shown may be, too.
+    // And the service may be about to make elements of the prompt, in place of what is declared.
     else if (
       secrets.has(name) &&
       kind === "same" &&
-      (field.compare !== "elements" || saysAll(declaredElements(value), live.elements ?? []))
+      (field.compare !== "elements" ||
+        (!isUnderWay(live, before) && saysAll(declaredElements(value), live.elements ?? [])))
     )
       secrets.delete(name);
   }
   const isKnown = before?.id === id && before.imported !== true && sameJson(before.fields, records);
   if (isKnown && secrets.size === (before.secrets?.length ?? 0)) return [];
   return [{ type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) }];
+}
+
+/** Whether a discovery that tasc has started may still replace the elements. */
+function isUnderWay({ discovery }: LiveResource, { generating }: Partial<Binding> = {}): boolean {
+  return generating !== undefined && !hasEnded(discovery, generating);
 }
 
 /** Whether a field is as declared, but otherwise than it was last applied: changed on the service, and pulled since. */

@@ -179,11 +179,12 @@ export function planView(plan: PlanJson, extras: PlanExtras): PlanView {
     ...plan,
     changes: plan.changes.map((change) => {
       const changedBy = extras.changedBy?.[change.address];
+      const [needs, place] = [extras.dependsOn?.[change.address], extras.places?.[change.address]];
+      if ((changedBy ?? needs ?? place) === undefined) return change;
       const fields = change.fields.map((field) => {
         const by = changedBy?.[JSON.stringify(field.path)];
         return by === undefined ? field : { ...field, who: CHANGED_BY[by] };
       });
-      const [needs, place] = [extras.dependsOn?.[change.address], extras.places?.[change.address]];
       return { ...change, fields, needs, place };
     }),
     diagnostics: plan.diagnostics.map((diagnostic, at) => ({ ...diagnostic, ...extras.diagnostics?.[at] })),

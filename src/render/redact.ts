@@ -46,6 +46,9 @@ export function createRedactor(secrets: ReadonlySet<string> | readonly string[])
     secret.length >= 8 && !/^[A-Za-z]+$/.test(secret) && !/^[\d.,:eE+-]+$/.test(secret);
   const document = replacerOf(all, isUnmistakable, true);
   return {
+    get knowsSecrets() {
+      return all.size > 0;
+    },
     /** Secrets of a whole text become `(sensitive)`; overlapping ones become one. */
     text,
     /** The same for a finished document of a program, as far as it cannot harm the format's own words and numbers. */
@@ -367,6 +370,7 @@ function hashesOf(text: string): Int32Array {
 
 /** Takes secrets out of what came from outside into a plan. To hide our own words would tell what the secret is. */
 export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
+  if (!redactor.knowsSecrets) return plan;
   return {
     ...plan,
     baseUrl: redactor.text(plan.baseUrl),

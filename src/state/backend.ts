@@ -8,10 +8,7 @@ export interface StateKey {
   readonly target: string;
 }
 
-export interface DocumentKey extends StateKey {
-  /** Base address of the service that the ids are to belong to. */
-  readonly service: string;
-}
+export type DocumentKey = StateKey & { readonly service: string };
 
 /** What the system does not tell is absent. */
 const isProcess = shape(

@@ -53,8 +53,8 @@ export function formatDocument(state: State, serial?: number): string {
 }
 
 /** What is compared of two: one without a lineage gets one when it is written. */
-export function contentOf({ lineage: _, ...state }: State): string {
-  return formatDocument(state);
+export function contentOf(state: State): string {
+  return formatDocument({ ...state, lineage: "" });
 }
 
 /** An entry a line. Those of a document that was read are in order already. */

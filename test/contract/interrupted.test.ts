@@ -27,10 +27,10 @@ async function held(
       "tasc.yaml": `${await project.read("tasc.yaml")}  concurrency: 1\n`,
       "targets/shop.yaml": `${BASE}testCases:\n${NAMES.map((name, n) => `  c${n}: { description: ${name}, status: DRAFT }\n`).join("")}  new: { description: New, discovery: { prompt: P } }\n`,
     });
-    const { arrived, release } = service.hold({ method }, phase);
+    const held = service.hold({ method }, phase);
     const running = await project.start(APPLY);
-    await arrived;
-    await play({ ...live, project, running, release });
+    await held.arrived;
+    await play({ ...live, project, running, release: () => held.release() });
   });
 }
 

@@ -491,16 +491,16 @@ test.for([
   { so: "one that has another key, out of scope", key: "signin" },
 ])("nor what is left on $so and was not listed for once", async ({ key }) => {
   await scene({}, async ({ project, service }) => {
-    const { target } = seed(service);
+    const { login } = seed(service);
     const manifest = (own: string | undefined, text: string) =>
       `target: shop\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Log in, entryPointUrlPath: "/${text}" } }\n`}`;
     await project.write({ "targets/shop.yaml": manifest("login", "${secret:PROMPT_CODE}") });
     expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
     await project.write({ "targets/shop.yaml": `${manifest(key, "plain")}testIdAttribute: data-id\n` });
-    if (key === undefined) target.cases[0]!.status = "DELETED";
+    if (key === undefined) login.status = "DELETED";
     const applied = await project.run(["apply", "--auto-approve", "--only", "target.shop"]);
     expect(applied.code, applied.stdout + applied.stderr).toBe(0);
-    if (key === undefined) target.cases[0]!.status = "ENABLED";
+    if (key === undefined) login.status = "ENABLED";
     for (const command of ["snapshot", "plan", "import"]) {
       // oxlint-disable-next-line no-await-in-loop
       const ran = await project.run([command]);
@@ -638,6 +638,25 @@ test("nor elements made of a prompt for a test case that once declared others", 
     const taken = await project.run(["snapshot"], { ...ENV, PROMPT_CODE: "another-code" });
     expect(taken.stdout).toContain("FILL");
     expect(taken.stdout).not.toContain(PROMPT_CODE);
+  });
+});
+
+test("nor elements that a discovery makes of its prompt after others were declared and written", async () => {
+  await scene({}, async ({ project, service }) => {
+    const { target } = seed(service);
+    const manifest =
+      'target: shop\napp: Web Shop\ntestCases: { pay: { description: Pay, elements: [{ interaction: { action: CLICK } }], discovery: { prompt: "Use ${secret:PROMPT_CODE}" } } }\n';
+    await project.write({ "targets/shop.yaml": manifest });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    const made = service.case(target, "Pay");
+    expect(made.elements).toHaveLength(1);
+    const interaction = { id: service.id(), action: "FILL", calledWith: PROMPT_CODE };
+    made.elements = [service.element({ interaction })];
+    made.discoveryStatus = "FINISHED";
+    const rotated = { PROMPT_CODE: "another-code-13579" };
+    for (const args of [["plan"], ["snapshot"], ["apply", "--auto-approve"]])
+      // oxlint-disable-next-line no-await-in-loop
+      expect((await project.run(args, rotated)).stdout, args[0]).not.toContain(PROMPT_CODE);
   });
 });
 

@@ -450,6 +450,12 @@ describe("folders", () => {
       publicPlan({ declared, live, state: [{ type: "folder", name: "Auth", id: "F1" }] }).changes,
     ).toEqual([]);
   });
+  test("nobody is said to have moved it as long as neither name nor id is known", () => {
+    const fields = { folder: fingerprints.of("C1/folder", "Auth") };
+    const state = [{ type: "bound", address: "testCase.shop.a", id: "C1", fields }] as const;
+    const [only] = planOf({ declared, live, state }).plan.changes;
+    expect(only?.fields).toEqual([{ path: ["folder"], after: "Auth" }]);
+  });
   test("show the old name where it is known", () => {
     const state = [
       { type: "folder", name: "Old", id: "F1" },
@@ -555,6 +561,14 @@ describe("batch generations", () => {
       action: "create",
       calls: [{ method: "POST", body: { prompt: "Spring" } }],
     });
+  });
+  test("stay held when their content changes", () => {
+    const record = {
+      status: "held",
+      content: fingerprints.of("batchGeneration", { prompt: "Old" }),
+    } as const;
+    const held = [...settled, { type: "batch", address: "batchGeneration.shop.spring", record }] as const;
+    expect(publicPlan({ declared, live: {}, state: held }).changes).toEqual([]);
   });
   test("run once per content", () => {
     const content = fingerprints.of("batchGeneration", { prompt: "Spring" });

@@ -16,12 +16,7 @@ import { serviceNoun } from "../../render/words.ts";
 import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "../problem.ts";
 import { SECTIONS } from "../tables.ts";
 
-interface Reference {
-  readonly from: DesiredResource;
-  readonly to: "environment" | "testCase";
-  readonly path: Path;
-  readonly value: Value;
-}
+type Reference = ReturnType<typeof referencesIn>[number];
 
 /** Adds an error about a resource, or about one of its fields. */
 type Add = (
@@ -73,7 +68,7 @@ const REFERRING: ReadonlyMap<string, readonly Field[]> = new Map(
   SECTIONS.map(({ kind, fields }) => [kind, fields.filter(({ shape }) => shape.type === "reference")]),
 );
 
-function referencesIn(target: DesiredTarget): readonly Reference[] {
+function referencesIn(target: DesiredTarget) {
   return resourcesOf(target).flatMap((from) =>
     (REFERRING.get(from.kind) ?? []).flatMap(({ name, path, shape }) => {
       const value = from.fields[name];
