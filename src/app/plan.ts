@@ -102,38 +102,34 @@ export function checkRequest(
   const known = [...resources.map(({ address }) => address), ...bound];
   const faults = [
     ...idlePatterns(scope, known).map((text) => unknownAddress(text, known)),
-    ...run.flatMap((text) => onDemandFaults(text, "run", "batchGeneration", declared)),
-    ...rediscover.flatMap((text) => onDemandFaults(text, "rediscover", "testCase", declared)),
+    ...run.flatMap((text) => onDemandFault(text, "run", "batchGeneration", declared) ?? []),
+    ...rediscover.flatMap((text) => onDemandFault(text, "rediscover", "testCase", declared) ?? []),
   ];
   refuseAll(faults);
   return { scope, run: new Set(run.filter(isAddress)), rediscover: new Set(rediscover.filter(isAddress)) };
 }
 
 /** What is wrong with an address that is to be sent on demand. */
-function onDemandFaults(
+function onDemandFault(
   text: string,
   option: string,
   kind: "batchGeneration" | "testCase",
   declared: ReadonlyMap<string, DesiredResource>,
-): readonly Diagnostic[] {
+): Diagnostic | undefined {
   const resource = declared.get(text);
   if (resource === undefined) {
     const known = [...declared.values()].flatMap((one) => (one.kind === kind ? one.address : []));
-    return [unknownAddress(text, known)];
+    return unknownAddress(text, known);
   }
   if (resource.kind !== kind)
-    return [
-      fault("wrong-kind", `--${option} takes the address of a ${kindNoun(kind)}`, `${text} is not one.`),
-    ];
+    return fault("wrong-kind", `--${option} takes the address of a ${kindNoun(kind)}`, `${text} is not one.`);
   if (kind === "testCase" && resource.fields["discovery.prompt"] === undefined)
-    return [
-      fault(
-        "no-prompt",
-        `${text} declares no prompt that could be sent`,
-        "Declare it as `discovery: { prompt: … }`, or omit the option.",
-      ),
-    ];
-  return [];
+    return fault(
+      "no-prompt",
+      `${text} declares no prompt that could be sent`,
+      "Declare it as `discovery: { prompt: … }`, or omit the option.",
+    );
+  return undefined;
 }
 
 function unknownAddress(text: string, known: readonly Address[]): Diagnostic {

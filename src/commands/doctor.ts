@@ -189,7 +189,8 @@ async function checkState(session: Session): Promise<readonly Check[]> {
 async function readStates(session: Session): Promise<Check> {
   const { stage, state: config } = session.settings;
   const { backend } = await session.states();
-  const targets = [...new Set([...keysOf(session), ...(await backend.list(stage))])];
+  const declared = session.desired.targets.map(({ key }) => key);
+  const targets = [...new Set([...declared, ...(await backend.list(stage))])];
   const stored = [...(await backend.readAll(targets.map((target) => session.stateKey(target))))];
   const keyCheck = session.fingerprints?.keyCheck;
   const otherKey = stored.filter(
@@ -213,7 +214,7 @@ async function readStates(session: Session): Promise<Check> {
  * write where it is kept. @throws what keeps that place, which is that of the documents, from being written
  */
 async function tryLocks(session: Session): Promise<Check> {
-  const targets = keysOf(session);
+  const targets = session.desired.targets.map(({ key }) => key);
   const { backend, world } = await session.states();
   if (session.settings.state.options["lock"] === false)
     return check("lock", "skipped", "not checked, since the state's server has no locks");
@@ -238,10 +239,6 @@ async function tryLocks(session: Session): Promise<Check> {
   return stale.length > 0
     ? check("lock", "warn", count(stale.length, "stale lock"), detail)
     : check("lock", "ok", "free");
-}
-
-function keysOf({ desired }: Session): readonly string[] {
-  return desired.targets.map(({ key }) => key);
 }
 
 /** Milliseconds. An HTTP date knows whole seconds, and an answer takes a while. */

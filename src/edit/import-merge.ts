@@ -109,11 +109,7 @@ function targetsByStage(sources: ImportSources, { documents }: Manifests) {
 
 /** A name in the letters and digits that it has beside those of its stage. */
 export function withoutStage(name: string, stage: string): string {
-  const words = (text: string): string =>
-    ` ${text
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
-      .trim()} `;
+  const words = (text: string): string => ` ${text.toLowerCase()} `.replaceAll(/[^\p{L}\p{N}]+/gu, " ");
   return words(name).replaceAll(words(stage), " ").trim();
 }
 

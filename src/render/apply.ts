@@ -92,9 +92,11 @@ function sorted<T extends { readonly address: Address }>(items: readonly T[]): r
 /** All that is told while an apply runs: by the apply, by its calls, and by whoever stops it (Ctrl-C). */
 export type ProgressEvent = ApplyEvent | ClientEvent | { readonly type: "stopping" };
 
+type Row = readonly [word: string, text: string];
+
 interface Told {
   /** A line of a log: a word, and what it is about. */
-  readonly row?: readonly [word: string, text: string];
+  readonly row?: Row;
   /** For a live display, and how long it stays there. */
   readonly note?: string;
   readonly lasting?: number;
@@ -110,11 +112,7 @@ export function eventLine(event: ProgressEvent): string | undefined {
 }
 
 function told(event: ProgressEvent): Told {
-  const same = (row: readonly [string, string], lasting = BRIEFLY): Told => ({
-    row,
-    note: row.join(" ").trim(),
-    lasting,
-  });
+  const same = (row: Row, lasting = BRIEFLY): Told => ({ row, note: row.join(" ").trim(), lasting });
   // Client events are told apart by `kind`, all others by `type`.
   if ("kind" in event) {
     if (event.kind === "slowed") {

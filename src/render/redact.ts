@@ -172,10 +172,7 @@ function base64Forms(secret: string): readonly Pattern[] {
     ...own.map(({ text }) => Buffer.from(text)),
   ];
   const all = [...own, ...others.flatMap((bytes) => encodedForms(bytes, BASE64))];
-  const forUrls = all.map(({ text, ...rest }) => ({
-    ...rest,
-    text: text.replaceAll("+", "-").replaceAll("/", "_"),
-  }));
+  const forUrls = all.map((one) => ({ ...one, text: one.text.replaceAll("+", "-").replaceAll("/", "_") }));
   return [...all, ...forUrls.filter(({ text }) => /[-_]/.test(text))];
 }
 
