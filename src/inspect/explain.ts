@@ -232,7 +232,7 @@ function sourcesOf(facts: FieldFacts) {
     (isValueObject(value) ? Object.values(value).every(isSensitive) : isSensitive(value));
   const placeholders = new Map<
     string,
-    { readonly source: string; readonly means: string } & Partial<Place>
+    Partial<Place> & { readonly source: string; readonly means: string }
   >();
   const visit = (written: Json): void => {
     for (const part of placeholdersIn(written)) {
@@ -422,13 +422,10 @@ function whyCreated({ create, update }: Field, value: Value, { calls }: Change):
 export function fieldsNamed(kind: Kind, word: string): readonly string[] {
   return fieldsOf(kind)
     .map(({ name }) => name)
-    .filter(
-      (name) =>
-        name === word ||
-        name.startsWith(`${word}.`) ||
-        word.startsWith(`${name}.`) ||
-        word.startsWith(`${name}[`),
-    );
+    .filter((name) => {
+      const isPart = word.startsWith(name) && /[.[]/.test(word.charAt(name.length));
+      return isPart || name === word || name.startsWith(`${word}.`);
+    });
 }
 
 /** The entry of the catalogue of diagnostics. @throws TascError if there is none */

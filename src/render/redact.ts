@@ -178,23 +178,11 @@ function base64Forms(secret: string): readonly Pattern[] {
 
 const LATIN = /^[\0-\u00ff]*[\u0080-\u00ff][\0-\u00ff]*$/;
 
-interface Alphabet {
-  readonly encode: (bytes: Buffer) => string;
-  /** Bits that a character stands for, and bytes after which its places repeat. */
-  readonly bits: number;
-  readonly group: number;
-  readonly tail: RegExp;
-}
-
-const BASE64: Alphabet = {
-  encode: (bytes) => bytes.toString("base64"),
-  bits: 6,
-  group: 3,
-  tail: /[\w+/-]*/y,
-};
+/** With the bits that a character stands for, and the bytes after which its places repeat. */
+const BASE64 = { encode: (bytes: Buffer) => bytes.toString("base64"), bits: 6, group: 3, tail: /[\w+/-]*/y };
 /** In small letters, as the next one: the text is looked at without regard to case. */
-const HEX: Alphabet = { encode: (bytes) => bytes.toString("hex"), bits: 4, group: 1, tail: /[0-9a-f]*/y };
-const BASE32: Alphabet = { encode: base32, bits: 5, group: 5, tail: /[a-z2-7]*/y };
+const HEX = { encode: (bytes: Buffer) => bytes.toString("hex"), bits: 4, group: 1, tail: /[0-9a-f]*/y };
+const BASE32 = { encode: base32, bits: 5, group: 5, tail: /[a-z2-7]*/y };
 
 function base32(bytes: Buffer): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
@@ -206,7 +194,7 @@ function base32(bytes: Buffer): string {
  * Inside a longer text a secret has three forms in base64, by where it starts, and five in base32. Only the characters
  * that the secret alone decides are looked for; a few bits more stand in their neighbours.
  */
-function encodedForms(all: Buffer, { encode, bits, group, tail }: Alphabet, shortest = CASELESS) {
+function encodedForms(all: Buffer, { encode, bits, group, tail }: typeof HEX, shortest = CASELESS) {
   const bytes = all.subarray(0, ENOUGH);
   const forms = [...Array(group).keys()].map((offset) =>
     encode(Buffer.concat([Buffer.alloc(offset), bytes])).slice(
