@@ -363,9 +363,7 @@ export function seedOf(
       description,
       tags,
       elements: elements.map(elementSeed),
-      ...(discovery && {
-        discovery: { ...defined({ ...discovery }), status: discovery.status ?? "FINISHED" },
-      }),
+      ...(discovery && { discovery: { status: "FINISHED", ...defined({ ...discovery }) } }),
     });
   });
   return {

@@ -69,6 +69,5 @@ async function contextFor(raw: Raw, world: ProcessContext): Promise<Context> {
 /** What a command line that is not understood asks of the words about it. */
 function asked(argv: readonly string[]): Raw["options"] {
   const [, format] = /(?:^| )--format[ =](\S+)/.exec(argv.join(" ")) ?? [];
-  const json = argv.includes("--json") ? { format: "json" } : {};
-  return { ...(format === undefined ? {} : { format }), ...json, color: !argv.includes("--no-color") };
+  return { format: argv.includes("--json") ? "json" : format, color: !argv.includes("--no-color") };
 }

@@ -172,6 +172,8 @@ export async function provePromotion(
   return spoilt && `${spoilt.address} would change in ${spoilt.field.name}, in stage ${spoilt.stage}`;
 }
 
+type Objection = readonly [holds: boolean, why: string];
+
 /** A test case that keeps a promotion from being made. */
 export type Refused = ReturnType<typeof refusedBy>[number];
 
@@ -182,23 +184,20 @@ export type Refused = ReturnType<typeof refusedBy>[number];
 export function refusedBy(
   address: Address,
   id: string | undefined,
-  untested: readonly (readonly [holds: boolean, why: string])[],
+  untested: readonly Objection[],
   report: LiveReport | undefined,
   applied: string | undefined,
 ) {
   const results = report?.results.filter(({ testCaseId }) => testCaseId === id) ?? [];
   const isOlder = applied !== undefined && !(Date.parse(report?.createdAt ?? "") > Date.parse(applied));
-  const [, why] =
-    [
-      [id === undefined, "it is not live there"] as const,
-      ...untested,
-      [report === undefined, "no test report of its target has finished"] as const,
-      [results.length === 0, `it is not in report ${report?.id}`] as const,
-      [
-        isOlder,
-        `no report has finished since it was applied at ${applied}; report ${report?.id} is older`,
-      ] as const,
-    ].find(([holds]) => holds) ?? [];
+  const objections: readonly Objection[] = [
+    [id === undefined, "it is not live there"],
+    ...untested,
+    [report === undefined, "no test report of its target has finished"],
+    [results.length === 0, `it is not in report ${report?.id}`],
+    [isOlder, `no report has finished since it was applied at ${applied}; report ${report?.id} is older`],
+  ];
+  const [, why] = objections.find(([holds]) => holds) ?? [];
   if (why !== undefined) return [{ address, outcome: "missing" as const, why }];
   const open = results.map(({ status }) => status ?? "no status").filter((status) => status !== "PASSED");
   const status = open.includes("FAILED") ? "FAILED" : open[0];
