@@ -121,6 +121,7 @@ export const OPEN_LIST = 0x5b;
 export const CLOSE_LIST = 0x5d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COLON = 0x3a;
 
 /** With this bit set, `[` is `{` and `]` is `}`; no other byte becomes one of the two. */
 const CASE_BIT = 0x20;
@@ -180,6 +181,38 @@ function itemEnd(bytes: Uint8Array, from: number, open: Uint8Array): number {
   }
   open[0] = depth;
   return at;
+}
+
+/**
+ * The members of the one object that a text consists of, with what is made of the place of each value: nobody holds the
+ * object whole, nor its text. Of a name that is there twice the last counts, as with `JSON.parse`.
+ * @throws FaultError unless it is an object, as far as names and brackets tell
+ */
+export function membersOf<T>(
+  bytes: Buffer,
+  valueOf: (from: number, to: number, name: string) => T,
+  [start, stop] = [0, bytes.length],
+): Map<string, T> {
+  const nextTo = (from: number): number => {
+    let at = from;
+    while (isBlank(bytes[at] ?? 0)) at++;
+    return at;
+  };
+  const members = new Map<string, T>();
+  const open = Uint8Array.of(1);
+  let at = nextTo(start);
+  if (bytes[at] !== OPEN) throw unreadable("not-json", at);
+  while (open[0] !== 0) {
+    const from = nextTo(at + 1);
+    at = itemEnd(bytes, from, open);
+    if (at === from && open[0] === 0 && members.size === 0) break;
+    const colon = nextTo(stringEnd(bytes, from + 1) + 1);
+    const name = jsonIn(bytes.toString("utf8", from, colon));
+    if (at >= stop || typeof name !== "string" || bytes[colon] !== COLON) throw unreadable("not-json", from);
+    members.set(name, valueOf(colon + 1, at, name));
+  }
+  if (bytes[at] !== CLOSE || nextTo(at + 1) < stop) throw unreadable("not-json", at);
+  return members;
 }
 
 /** Some servers send it. */

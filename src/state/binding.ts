@@ -1,18 +1,19 @@
 import { parseJson } from "../model/json.ts";
-import type { Guard } from "../model/shape.ts";
+import { type Guard, isText } from "../model/shape.ts";
 import { type Binding, type LocatorRecord, isBinding } from "../model/state.ts";
 
 /**
- * A binding whose records stay JSON, in one text with those of its document: as objects, those of 100,000 test cases are a
- * quarter of what a plan holds, and locators, which go by ids, would each be of a kind of its own to V8. It has the members
- * of a plain one, and makes them when it is asked.
+ * A binding of which all digests stand in one text: as a document has them, they are ten objects, and those of 100,000
+ * test cases a quarter of what a plan holds. It has the members of a plain one, and makes them when it is asked.
  */
 class PackedBinding {
+  static readonly #known = new Map<string, readonly string[]>();
   static readonly #members: Record<"fields" | "locators", PropertyDescriptor & ThisType<PackedBinding>> = {
     fields: {
       enumerable: true,
       get() {
-        return parseJson(`{${this.#document.bytes.toString("latin1", this.#from, this.#middle)}}`);
+        const at = (nth: number) => this.#digests.slice(nth * DIGEST, (nth + 1) * DIGEST);
+        return Object.fromEntries(this.#names.map((name, nth) => [name, at(nth)]));
       },
     },
     locators: {
@@ -24,74 +25,52 @@ class PackedBinding {
   };
   declare readonly fields: Binding["fields"];
   readonly id: string;
-  readonly #document: { readonly bytes: Buffer };
-  readonly #from: number;
-  readonly #middle: number;
-  readonly #to: number;
+  readonly #names: readonly string[];
+  readonly #digests: string;
+  readonly #locators: string;
 
-  constructor(id: string, document: { readonly bytes: Buffer }, from: number, middle: number, to: number) {
+  constructor(id: string, names: readonly string[], digests: string, locators: string) {
+    const all = JSON.stringify(names);
+    const known = PackedBinding.#known.get(all) ?? names;
+    PackedBinding.#known.set(all, known);
+    this.#names = known;
+    this.#digests = digests;
+    this.#locators = locators;
     Object.defineProperty(this, "fields", PackedBinding.#members.fields);
     this.id = id;
-    this.#document = document;
-    this.#from = from;
-    this.#middle = middle;
-    this.#to = to;
-    if (middle < to) Object.defineProperty(this, "locators", PackedBinding.#members.locators);
-  }
-
-  get #locators(): string {
-    return this.#document.bytes.toString("latin1", this.#middle, this.#to);
+    if (locators !== "") Object.defineProperty(this, "locators", PackedBinding.#members.locators);
   }
 
   locator(element: string): LocatorRecord | undefined {
     const name = `"${element}":{"line":"`;
-    const locators = this.#locators;
-    const at = locators.lastIndexOf(name);
-    const [line = "", , , , selectors = ""] = locators.slice(at + name.length).split('"', 5);
+    const at = this.#locators.lastIndexOf(name);
+    const [line = "", , , , selectors = ""] = this.#locators.slice(at + name.length).split('"', 5);
     return at < 0 ? undefined : { line, selectors };
   }
 }
 
-const FIELD = String.raw`"[\w.]+":"[\w-]*"`;
+const DIGEST = 16;
 const LOCATOR = String.raw`"[\w-]+":\{"line":"[\w-]*","selectors":"[\w-]*"\}`;
-/** A binding in its line of a document, as nearly all of them are: digests, an id, and locators if there are any. */
-const LINE = new RegExp(
-  String.raw`(\n {4}"([\w.-]+)": )\{"fields":\{((?:${FIELD},)*${FIELD})\},"id":"([\w-]+)"(?:,"locators":\{((?:${LOCATOR},)*${LOCATOR})\})?\}`,
-  "g",
-);
+/** How a document ends a binding that has them, and nothing else behind them. */
+const LOCATORS = new RegExp(String.raw`,"locators":\{((?:${LOCATOR},)*${LOCATOR})\}\}$`);
 
-/** What stands for a binding in the text that is left of a document. */
-export const HELD = 0;
-
-/** The bindings of a document by address that can be packed; and its JSON, a character a byte, without them. */
-export function holdBindings(bytes: Buffer): {
-  readonly text: string;
-  readonly held: ReadonlyMap<string, Binding>;
-} {
-  const held = new Map<string, Binding>();
-  const document = { bytes };
-  const kept: string[] = [];
-  let from = 0;
-  const pack = (
-    _: string,
-    start: string,
-    address: string,
-    fields: string,
-    id: string,
-    locators = "",
-    at: number,
-  ) => {
-    const middle = from + fields.length;
-    // A copy: what is cut out of a text keeps all of it.
-    const idAt = at + start.length + `{"fields":{},"id":"`.length + fields.length;
-    const own = bytes.toString("latin1", idAt, idAt + id.length);
-    held.set(address, new PackedBinding(own, document, from, middle, (from = middle + locators.length)));
-    kept.push(fields, locators);
-    return `${start}${HELD}`;
-  };
-  const text = bytes.toString("latin1").replaceAll(LINE, pack);
-  document.bytes = Buffer.from(kept.join(""), "latin1");
-  return { text, held };
+/**
+ * A binding as it is held, of its JSON; anything else as it is. Locators go by ids, so as objects each would be of a kind
+ * of its own to V8, and once it knows too many kinds, so would other objects be. @throws SyntaxError
+ */
+export function heldBinding(json: Buffer): unknown {
+  const text = json.toString();
+  const [tail = "", { length } = ""] = LOCATORS.exec(text) ?? [];
+  const value = parseJson(tail === "" ? text : `${text.slice(0, -tail.length)}}`);
+  // A copy: what is cut out of a text keeps all of it.
+  const locators = json.toString("latin1", json.length - 2 - length, json.length - 2);
+  if (!isBinding(value)) return value;
+  const { id, fields, ...others } = value;
+  const names = Object.keys(fields);
+  const digests = Object.values(fields).flatMap((one) => (isText(one) && one.length === DIGEST ? one : []));
+  if (digests.length === names.length && Object.keys(others).length === 0)
+    return new PackedBinding(id, names, digests.join(""), locators);
+  return tail === "" ? value : parseJson(text);
 }
 
 export const isHeldBinding: Guard<Binding> = (value): value is Binding =>

@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { compareText, isAddress } from "../model/address.ts";
-import { defined, jsonIn } from "../model/json.ts";
+import { defined, jsonIn, parseJson } from "../model/json.ts";
 import { type Guard, isCount, isRecord, isText } from "../model/shape.ts";
 import {
-  type Binding,
   type RunRecord,
   type State,
   type StateEvent,
@@ -14,8 +13,9 @@ import {
   isRunChange,
 } from "../model/state.ts";
 import { type Clock, type DocumentKey, type StoredState, sameService, sideBySide } from "./backend.ts";
-import { withoutBom } from "../service/json-stream.ts";
-import { HELD, holdBindings, isHeldBinding } from "./binding.ts";
+import { FaultError } from "../service/failure.ts";
+import { membersOf, withoutBom } from "../service/json-stream.ts";
+import { heldBinding, isHeldBinding } from "./binding.ts";
 import { applyEvents } from "./events.ts";
 import { canonicalJson } from "./fingerprint.ts";
 import { StateFailure, problemOf } from "./problem.ts";
@@ -89,11 +89,10 @@ export function parseDocument(
   const conflicted = (line: number) => new StateFailure({ kind: "conflicted", where, line });
   const bytes = typeof document === "string" ? Buffer.from(document) : withoutBom(document);
   if (!isUtf8(bytes)) throw corrupt("it is not UTF-8 text");
-  const { text, held } = holdBindings(bytes);
-  const root: unknown = jsonIn(Buffer.from(text, "latin1").toString());
+  const { root, repeated } = readMembers(bytes);
   if (!isRecord(root)) {
     if (root !== undefined) throw corrupt("it is JSON, but not an object");
-    const line = lineOf(text, MARKER);
+    const line = lineOf(bytes.toString(), MARKER);
     throw line === undefined ? corrupt("invalid JSON; the file may be truncated") : conflicted(line);
   }
   const { format, version } = root;
@@ -102,11 +101,33 @@ export function parseDocument(
   if (version > VERSION) throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
   if (!isDocumentKey(root)) throw corrupt('it does not name its "stage", "target" and "service"');
   checkKey(root, expected, where);
-  const content = readContent(root, held, expected, corrupt);
+  const content = readContent(root, expected, corrupt);
   // Of an entry that is there twice, as `merge=union` leaves it, the last was taken.
-  const line = lineOf(text, TWICE);
+  const line = repeated ? lineOf(bytes.toString(), TWICE) : undefined;
   if (line !== undefined) throw conflicted(line);
   return content;
+}
+
+/** The members of a document, the large ones as maps: neither its text nor its parsed form is ever held whole. */
+function readMembers(bytes: Buffer): { readonly root: unknown; readonly repeated: boolean } {
+  let repeated = false;
+  const value = (from: number, to: number): unknown => parseJson(bytes.toString("utf8", from, to));
+  const binding = (from: number, to: number): unknown => heldBinding(bytes.subarray(from, to));
+  const map = (place: [number, number], read: typeof value): unknown => {
+    let entries = 0;
+    const found = membersOf(bytes, (from, to) => (entries++, read(from, to)), place);
+    repeated ||= entries > found.size;
+    return found;
+  };
+  try {
+    const root = membersOf(bytes, (from, to, name) =>
+      MAPS.includes(name) ? map([from, to], name === "bindings" ? binding : value) : value(from, to),
+    );
+    return { root: Object.fromEntries(root), repeated };
+  } catch (error) {
+    if (!(error instanceof FaultError) && !(error instanceof SyntaxError)) throw error;
+    return { root: jsonIn(bytes.toString()), repeated };
+  }
 }
 
 interface StoredParts extends Pick<StoredState, "revision"> {
@@ -153,12 +174,7 @@ const MEMBERS = new Set([
   ...MAPS,
 ]);
 
-function readContent(
-  root: Root,
-  held: ReadonlyMap<string, Binding>,
-  { stage, target, service }: DocumentKey,
-  corrupt: Corrupt,
-): ParsedDocument {
+function readContent(root: Root, { stage, target, service }: DocumentKey, corrupt: Corrupt): ParsedDocument {
   const unknown = Object.keys(root).find((name) => !MEMBERS.has(name));
   if (unknown !== undefined)
     throw corrupt(`it has a member ${JSON.stringify(unknown)} that tasc does not know`);
@@ -172,7 +188,7 @@ function readContent(
     target,
     service,
     keyCheck,
-    bindings: mapOf(bindings, "bindings", isAddress, isHeldBinding, corrupt, held),
+    bindings: mapOf(bindings, "bindings", isAddress, isHeldBinding, corrupt),
     folders: mapOf(folders, "folders", isText, isText, corrupt),
     batchGenerations: mapOf(batchGenerations, "batchGenerations", isAddress, isBatchRecord, corrupt),
     intents: mapOf(intents, "intents", isAddress, isIntent, corrupt),
@@ -193,12 +209,11 @@ function mapOf<K extends string, V>(
   isKey: Guard<K>,
   isValue: Guard<V>,
   corrupt: Corrupt,
-  held?: ReadonlyMap<string, V>,
 ): Map<K, V> {
   if (!isRecord(found)) throw corrupt(`"${member}" is missing or not an object`);
   const map = new Map<K, V>();
-  for (const [key, own] of Object.entries(found)) {
-    const value = own === HELD ? held?.get(key) : own;
+  const entries: Iterable<[string, unknown]> = found instanceof Map ? found : Object.entries(found);
+  for (const [key, value] of entries) {
     if (!isKey(key)) throw corrupt(`"${member}" has a key ${JSON.stringify(key)} that is not an address`);
     if (!isValue(value))
       throw corrupt(`the entry ${JSON.stringify(key)} of "${member}" is not in the expected format`);
