@@ -293,7 +293,7 @@ function bodyPart(shape: Shape, declared: Value | undefined, raw: Value | undefi
     return { ...pick(raw, [...LINKS, ...Object.keys(shape.parts)]), ...declared };
   }
   if (shape.type !== "list" || shape.of.type !== "object") return declared ?? raw ?? undefined;
-  // The items that are declared, each with the ids and the undeclared parts of the one in its place; else all of them.
+  // The items that are declared, each with the ids and the undeclared parts of the one that it was; else all of them.
   const before = isArray(raw) ? raw.filter(isValueObject) : [];
   const { parts, required = [] } = shape.of;
   const keys = [...LINKS, ...Object.keys(parts)];
@@ -301,9 +301,19 @@ function bodyPart(shape: Shape, declared: Value | undefined, raw: Value | undefi
     return isArray(raw) ? before.map((item) => pick(item, [...keys, "index"])) : undefined;
   const undeclared = keys.filter((key) => !required.includes(key));
   const base = firstIndex(before);
-  return declared
-    .filter(isValueObject)
-    .map((item, at) => ({ ...pick(before[at] ?? {}, undeclared), index: base + at, ...item }));
+  const items = declared.filter(isValueObject);
+  const isSame = (item: ValueObject) => (one: ValueObject) =>
+    required.every((key) => sameJson(reveal(item[key] ?? null), reveal(one[key] ?? null)));
+  const left = new Set(before);
+  const take = (one?: ValueObject) => (one !== undefined && left.delete(one) ? one : undefined);
+  // What stays keeps what is its own, wherever it stood; what is new continues what stood in its place, if that is free.
+  const inPlace = items.map((item, at) => take(before.slice(at, at + 1).find(isSame(item))));
+  const own = items.map((item, at) => inPlace[at] ?? take([...left].find(isSame(item))));
+  return items.map((item, at) => ({
+    ...pick(own[at] ?? take(before[at]) ?? {}, undeclared),
+    index: base + at,
+    ...item,
+  }));
 }
 
 /** What ties a part of an element to what it belongs to. */

@@ -154,6 +154,30 @@ const WHOLE: readonly Whole[] = [
     were: [0, 1],
   },
   {
+    says: "a selector is inserted and others change places, each with options of its own",
+    live: (live) => {
+      two(live);
+      const [first] = live.login.elements;
+      first?.selectors.unshift(live.service.selector("ROLE", "button", { name: "Delete" }));
+    },
+    elements: [
+      "{ selectors: [{ selectorType: CSS, selector: h3 }, { selectorType: TEXT, selector: Total }, { selectorType: ROLE, selector: button }] }",
+      "{}",
+    ],
+    wanted: [
+      {
+        ...TOTAL,
+        selectors: [
+          { selectorType: "CSS", selector: "h3" },
+          { selectorType: "TEXT", selector: "Total", options: { name: "Sum" } },
+          { selectorType: "ROLE", selector: "button", options: { name: "Delete" } },
+        ],
+      },
+      HEADING,
+    ],
+    were: [0, 1],
+  },
+  {
     says: "interaction: null clears it",
     elements: ["{ interaction: null }", "{}"],
     wanted: [{ ...TOTAL, interaction: null }, HEADING],
