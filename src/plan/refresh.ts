@@ -55,13 +55,8 @@ function unchanged(
   knownId = id,
 ): LiveTestCase {
   const name = asDeclared.fields["description"];
-  return {
-    id: knownId,
-    description: description === name ? name : description,
-    status,
-    runStatus,
-    asDeclared,
-  };
+  const own = description === name ? name : description;
+  return { id: knownId, description: own, status, runStatus, asDeclared };
 }
 
 /** With the manifest's prompt in place of its own: it is most of what is kept of a test case. */

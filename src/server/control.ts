@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, parseJson } from "../model/json.ts";
-import { type FaultPlan, faultRule } from "./exchange.ts";
+import { type Json, parseJson } from "../model/json.ts";
+import { type Interface, faultRule } from "./exchange.ts";
 import { type createRunner, notify } from "./generation.ts";
 import { type Answer, type HandlerCall, type Received, type Reply, type Route, findRoute } from "./http.ts";
 import * as v from "./input.ts";
@@ -9,12 +9,8 @@ import type { Service } from "./service.ts";
 import type { StoredRows } from "./store.ts";
 
 /** What the control interface can reach: the service, and the machinery around it. */
-export type Control = {
-  readonly service: Service;
+export type Control = Interface & {
   readonly runner: ReturnType<typeof createRunner>;
-  /** The requests the interface received, in the order they came. */
-  readonly log: JsonObject[];
-  readonly faults: FaultPlan;
   /** The settings the server was started with. */
   readonly startSettings: r.Settings;
 };

@@ -1,7 +1,6 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Json, type JsonObject, defined, parseJson } from "../model/json.ts";
-import type { Control } from "./control.ts";
 import { type Received, type Reply, errorReply, send, sendHalf } from "./http.ts";
 import * as v from "./input.ts";
 import type { Service } from "./service.ts";
@@ -12,9 +11,17 @@ export type HandlerAnswer = { readonly reply: Reply; readonly defect?: string };
 /** Older requests are dropped: the log lives in memory. */
 const MOST = 100_000;
 
+/** What requests of the interface share. */
+export type Interface = {
+  readonly service: Service;
+  /** The requests it received, in the order they came. */
+  readonly log: JsonObject[];
+  readonly faults: FaultPlan;
+};
+
 /** One request of the interface, with the fault that applies to it, if any; the log says how it came out. */
 export async function exchange(
-  { log, faults, service }: Pick<Control, "log" | "faults" | "service">,
+  { log, faults, service }: Interface,
   received: Received,
   act: () => HandlerAnswer,
   response: ServerResponse,
