@@ -40,7 +40,7 @@ import {
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";
 import { planLine } from "../render/words.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
-import type { Console, Context } from "./context.ts";
+import { type Console, type Context, tuneFor } from "./context.ts";
 import { type OfStage, forEachStage, worstOf } from "./validate.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -200,6 +200,7 @@ export async function runShow(options: OptionsOf<"show"> | OptionsOf<"merge-plan
   const { host, console } = context;
   const names = "file" in options ? [options.file] : options.files;
   const shown: Shown[] = [];
+  tuneFor(0);
   for (const name of names) {
     const file = readPlanFile(name, host);
     const { plan, extras } = contentOf(file);
