@@ -144,8 +144,11 @@ export function linesOf(text: string): readonly string[] {
   return text === "" ? [] : safeLines(text).trimEnd().split("\n");
 }
 
-/** Most texts have none but these, and are seen to do nothing at a glance. */
-const PLAIN = { inLine: /^[ -~]*$/, inLines: /^[\n\t -~]*$/ };
+/** Most texts have none but these (Latin letters, and signs of our own), and are seen to do nothing at a glance. */
+const PLAIN = {
+  inLine: /^[ -~\u00a0-\u00ac\u00ae-\u024f→…↻]*$/,
+  inLines: /^[\n\t -~\u00a0-\u00ac\u00ae-\u024f→…↻]*$/,
+};
 type Place = keyof typeof PLAIN;
 
 /** The text with all that would act written in another way. */
