@@ -142,11 +142,8 @@ export function git(
   }
 }
 
-const NO_PROGRAMS = [
-  "safe.bareRepository=explicit",
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
-].flatMap((setting) => ["-c", setting]);
+const SETTINGS = ["safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null"];
+const NO_PROGRAMS = SETTINGS.flatMap((setting) => ["-c", setting]);
 
 /** Where git does not say, a file counts as committed, unless there is no repository. */
 function isCommitted(root: string, file: string): boolean {

@@ -68,7 +68,6 @@ export function resolveSettings(request: SettingsRequest): Settings {
 }
 
 const BASE_URL = ["service", "baseUrl"];
-const API_KEY = ["service", "apiKey"];
 const FINGERPRINT_KEY = ["state", "fingerprintKey"];
 const [SERVICE_PART, STATE_PART, POLICY_PART] = [bare(SERVICE), bare(STATE), bare(POLICY)];
 const SERVICE_DEFAULTS = Object.fromEntries(
@@ -255,7 +254,7 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
     reportAt("untrusted", path, `The trust file does not allow ${what} in stage ${stage}`, detail);
   };
   const { origins, stateHosts, statePath, variables } = trust;
-  const keyAt = mergedAt(layers, FINGERPRINT_KEY) === undefined ? API_KEY : FINGERPRINT_KEY;
+  const keyAt = mergedAt(layers, FINGERPRINT_KEY) === undefined ? ["service", "apiKey"] : FINGERPRINT_KEY;
   const secret = mergedAt(layers, keyAt);
   if (variables !== undefined && typeof secret === "string" && !isOfCredentials(secret, context))
     refuse(keyAt, "this key of fingerprints", [

@@ -212,6 +212,43 @@ describe("a hostile pull request", () => {
   });
 
   test.for([
+    ["a pattern", "secrets/qa.txt", ""],
+    ["a link as a manifest", "targets/a.yaml", "../secrets/qa.txt"],
+    ["a link as the project's file", "tasc.yaml", "secrets/qa.txt"],
+  ] as const)("cannot show what the job has written by %s", async ([, place, to]) => {
+    await scene({}, async ({ project }) => {
+      const own = await project.read("tasc.yaml");
+      await project.write({
+        "tasc.yaml": `${own}manifests: ["secrets/*", "targets/*"]\n`,
+        "targets/shop.yaml": `${SHOP}testCases: { a: { prompt: 1 } }\n`,
+        "trust.yaml": "version: 1\nvariables: [TASC_*]\n",
+        "secrets/keep": SHOP.replace("shop", "other"),
+      });
+      if (to !== "") await project.remove(place);
+      if (to !== "") await symlink(to, join(project.dir, place));
+      execFileSync("git", ["init", "-q"], { cwd: project.dir });
+      execFileSync("git", ["add", "."], { cwd: project.dir });
+      for (const secret of [
+        "Sup3r-secret-of-qa",
+        "QA_PASSWORD: Sup3r-secret-of-qa",
+        '{ target: "Sup3r-secret',
+      ]) {
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ "secrets/qa.txt": `${secret}\n` });
+        for (const args of [["plan"], ["plan", "--json"], ["validate", "--format", "github"]]) {
+          // oxlint-disable-next-line no-await-in-loop
+          const ran = await project.run([...args, "--trust", "trust.yaml"]);
+          expect(ran.code, ran.stderr).toBe(3);
+          expect(ran.stdout + ran.stderr).toContain("The mistakes in this file are not shown");
+          expect(ran.stdout + ran.stderr).not.toContain("Sup3r");
+          // What is committed is told as ever.
+          if (place !== "tasc.yaml") expect(ran.stdout + ran.stderr).toContain("Unknown key `prompt`");
+        }
+      }
+    });
+  });
+
+  test.for([
     ["a key", { "targets/shop.yaml": `${SHOP}"x\\ntasc apply --auto-approve\\n": 1\n` }, []],
     [
       "a file",
