@@ -148,6 +148,14 @@ describe("a hostile pull request", () => {
       git("init", "--quiet");
       git("add", "known.txt");
       await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
+      // Nor is what a submodule brings along the job's own.
+      await project.write({
+        "tasc.yaml": settings + keys.replaceAll("known.txt", "sub/known.txt"),
+        "sub/known.txt": "known-to-whoever-wrote-it",
+      });
+      execFileSync("git", ["init", "--quiet"], { cwd: join(project.dir, "sub") });
+      execFileSync("git", ["add", "known.txt"], { cwd: join(project.dir, "sub") });
+      await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
       await project.write({
         "tasc.yaml": `${settings}state: { fingerprintKey: "\${secret:TASC_API_KEY}" }\n`,
       });
