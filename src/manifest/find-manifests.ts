@@ -18,7 +18,8 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
     problems.push(manifestProblem(code, { file, path }, summary, detail, defined({ severity })));
   };
   for (const [at, source] of sources.entries()) {
-    const compiled = compilePattern(source);
+    const isOver = patterns.flat().length >= MOST_ALTERNATIVES;
+    const compiled = isOver ? { fault: TOO_MANY } : compilePattern(source);
     patterns.push("patterns" in compiled ? compiled.patterns : []);
     if ("fault" in compiled) {
       const detail = `\`${source}\`: ${compiled.fault}. A pattern must stay inside the project folder, e.g. \`targets/**/*.yaml\`.`;
@@ -155,13 +156,13 @@ export function compilePattern(
       if (typeof compiled === "object" && "fault" in compiled) return compiled;
       patterns.push(compiled);
     } else for (const option of options.split(",")) left.push(text.replace(braces, () => option));
-    if (left.length + patterns.length > MOST_ALTERNATIVES)
-      return { fault: `its braces stand for more than ${MOST_ALTERNATIVES} patterns` };
+    if (left.length + patterns.length > MOST_ALTERNATIVES) return { fault: TOO_MANY };
   }
   return { patterns };
 }
 
 const MOST_ALTERNATIVES = 1000;
+const TOO_MANY = `with its braces there are more than ${MOST_ALTERNATIVES} patterns`;
 
 function compileNames(text: string): Pattern | { readonly fault: string } {
   let pattern: Pattern = DONE;
