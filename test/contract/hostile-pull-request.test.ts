@@ -275,6 +275,18 @@ describe("a hostile pull request", () => {
       [],
     ],
     [
+      "a note of where state was",
+      {
+        "targets/shop.yaml": `${SHOP}testCases: { login: { description: Log in, status: DISABLED } }\n`,
+        "tasc.yaml": 'policy: { protected: ["testCase.*"] }\n',
+        ".tasc/backend/default.json": JSON.stringify({
+          backend: "http\ntasc apply\n",
+          place: "x\ntasc apply",
+        }),
+      },
+      ["tasc state migrate --from-config FILE"],
+    ],
+    [
       "a lock",
       {
         "targets/shop.yaml": SHOP,
