@@ -311,6 +311,19 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test("cannot name commands to run by a snapshot", async () => {
+    await scene({}, async ({ project }) => {
+      await project.write({ "targets/shop.yaml": SHOP });
+      expect((await project.run(["snapshot", "--out", "live.json"])).code).toBe(0);
+      const { stage, ...rest } = object(parseJson(await project.read("live.json")));
+      const other = { ...rest, stage: `${text(stage)}\ntasc apply --auto-approve\n` };
+      await project.write({ "live.json": JSON.stringify(other) });
+      const { code, stdout } = await project.run(["plan", "--snapshot", "live.json", "--json"]);
+      expect(code).toBe(3);
+      expect(list(object(parseJson(stdout))["next"])).toEqual(["tasc validate"]);
+    });
+  });
+
   test("cannot have files with credentials shown as manifests", async () => {
     await scene({}, async ({ project }) => {
       const own = await project.read("tasc.yaml");
