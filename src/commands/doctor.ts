@@ -270,11 +270,8 @@ const NAME_WIDTH = 9;
 function checksView(checks: readonly Check[]): View {
   const amount = (status: CheckStatus): number => checks.filter((one) => one.status === status).length;
   const [failed, warned, skipped] = [amount("fail"), amount("warn"), amount("skipped")];
-  const summary = [
-    ...(failed === 0 ? [] : [`${count(failed, "check")} failed`]),
-    ...(warned === 0 ? [] : [count(warned, "warning")]),
-    ...(skipped === 0 ? [] : [`${skipped} not checked`]),
-  ];
+  const said = [`${count(failed, "check")} failed`, count(warned, "warning"), `${skipped} not checked`];
+  const summary = said.filter((_, at) => [failed, warned, skipped][at] !== 0);
   return {
     json: { formatVersion: "1.0", ok: failed === 0, checks: checks.map((one) => ({ ...one })) },
     text: [checks.flatMap(checkBlocks), [summary.join(", ") || "All checks passed."]],

@@ -168,8 +168,7 @@ export async function readProject(
 
 /** Manifests at fault that a job has written: each may be a secret that somebody names a manifest to have its lines shown. */
 function ownAmong(folder: ProjectFolder, files: readonly string[], problems: readonly ManifestProblem[]) {
-  const errors = problems.filter(({ severity }) => severity === "error");
-  const named = new Set(errors.map(({ origin }) => origin.file));
+  const named = new Set(problems.map(({ severity, origin }) => severity === "error" && origin.file));
   const wrong = files.filter((file) => named.has(file));
   const placeOf = (file: string): string => folder.follow(file).inside ?? file;
   const own = folder.ownOf?.(wrong.map(placeOf));
@@ -177,8 +176,7 @@ function ownAmong(folder: ProjectFolder, files: readonly string[], problems: rea
 }
 
 function notShown(file: string): ManifestProblem {
-  const detail =
-    "It is not in git as it stands. Where a trust file is in force, what a job has written may be a secret. Commit it, or validate without the trust file.";
+  const detail = "It may be the job's secret. Commit it, or validate without the trust file.";
   return manifestProblem("untrusted", { file, path: [] }, "The mistakes in this file are not shown", detail);
 }
 

@@ -277,8 +277,11 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
       folder === undefined ? (stateHosts ?? []) : [folder],
     );
   if (stateHosts === undefined) return;
-  const allowed = stateHosts.map((host) => host.toLowerCase());
-  const strange = new Set(serversOf(state).filter((host) => !allowed.includes(host.toLowerCase())));
+  const isAllowed = (host: string, place: string): boolean =>
+    stateHosts.some((one) => one === place || one.toLowerCase() === host.toLowerCase());
+  const strange = new Set(
+    serversOf(state).flatMap((one) => (isAllowed(one.host, one.place) ? [] : one.host)),
+  );
   const key = state.backend === "postgres" ? "url" : "address";
   for (const host of strange) refuse(["state", key], `state at ${host}`, stateHosts);
 }
@@ -299,7 +302,7 @@ function isOfCredentials(text: string, context: SettingsContext, before: readonl
 }
 
 /** What cannot be read is never connected to. */
-function serversOf(state: StateSettings): readonly string[] {
+function serversOf(state: StateSettings) {
   try {
     return stateServers(state);
   } catch (error) {

@@ -115,6 +115,34 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test.for([
+    ["postgres", "url: postgres://127.0.0.1:1/app?sslmode=disable", "127.0.0.1:1/app/tasc.state"],
+    ["postgres", "url: postgres://127.0.0.1:1/app, table: other", "127.0.0.1:1/app/tasc.other"],
+    ["http", "address: 'http://127.0.0.1:1/a/{stage}/{target}'", "127.0.0.1:1/a/{stage}/{target}"],
+    ["http", "address: 'http://127.0.0.1:1/a?of={target}', lock: false", "127.0.0.1:1/a?of={target}"],
+  ] as const)("cannot leave state behind where the trust file names its place: %s, %s", async (given) => {
+    const [backend, options, place] = given;
+    await scene({}, async ({ project }) => {
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: ${backend}, ${options} }\n`,
+        "targets/shop.yaml": SHOP,
+      });
+      for (const [allowed, code] of [
+        [place, 0],
+        ["127.0.0.1", 0],
+        [place.replace("/a", "/A"), 3],
+        [place.replace(":1", ":2"), 3],
+        [`${place}x`, 3],
+      ] as const) {
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ "trust.yaml": `version: 1\nstateHosts: ["${allowed}"]\n` });
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run(["validate", "--trust", "trust.yaml"]);
+        expect(ran.code, allowed + ran.stderr).toBe(code);
+      }
+    });
+  });
+
   test("cannot move state to a server where the trust file limits origins only, or is that of `init`", async () => {
     await scene({}, async ({ project, service }) => {
       expect((await project.run(["init", "--chdir", "new"])).code).toBe(0);
