@@ -1,7 +1,7 @@
 // Plans every stage: annotations into the log, files and the step's summary for people, outputs for later steps. It never
 // fails the step: comment and artifacts come first, then `verdict.mjs`.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { commentBody, commentMark, failureBody, PLAN_BUDGET } from "./body.mjs";
@@ -98,18 +98,32 @@ function overrides() {
   return [...inputList(env, "OVERRIDE_POLICY"), ...byLabel].map((rule) => `--override-policy=${rule}`);
 }
 
-/** A pull request is checked out as its merge commit, whose first parent is the base branch. */
+/**
+ * A pull request is checked out as its merge commit, whose first parent is the base branch. It must not be able to keep
+ * git from telling so.
+ */
 function baseOptions() {
   if (request === undefined) return [];
+  const folder = projectFolder(env);
   // Committed files must not pass for a bare repository.
   const safe = ["-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false"];
-  const { status } = spawnSync(
+  const { status, stderr } = spawnSync(
     "git",
-    ["-C", projectFolder(env), ...safe, "rev-parse", "--quiet", "--verify", "HEAD^2"],
+    ["-C", folder, ...safe, "rev-parse", "--quiet", "--verify", "HEAD^2"],
     // Windows looks for programs in the working folder first, and what is checked out may hold one.
-    { cwd: dirname(process.execPath) },
+    { cwd: dirname(process.execPath), encoding: "utf8" },
   );
-  return status === 0 ? ["--base=HEAD^1"] : [];
+  if (status === 0) return ["--base=HEAD^1"];
+  if (status === 1 || !isInRepository(folder)) return [];
+  annotate(
+    "error",
+    `git cannot read the checkout, so it is unknown what the base branch protects. ${stderr ?? ""}`.trim(),
+  );
+  process.exit(1);
+}
+
+function isInRepository(folder) {
+  return existsSync(join(folder, ".git")) || (folder !== dirname(folder) && isInRepository(dirname(folder)));
 }
 
 /** The pull request of a fork has no secrets; its plan is made from what `tasc snapshot` wrote. */

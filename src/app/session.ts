@@ -7,7 +7,7 @@ import type { LoadedProject } from "../manifest/load.ts";
 import { guessed } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
-import { warning } from "../model/diagnostic.ts";
+import { oneLine, warning } from "../model/diagnostic.ts";
 import { type ReadSource, invalid } from "../model/error.ts";
 import { defined, jsonIn } from "../model/json.ts";
 import { type LiveTarget, type Reader, sideBySide } from "../model/live.ts";
@@ -312,11 +312,11 @@ export class Session {
     this.host.warn([
       warning(
         "state-not-migrated",
-        `The ${state.backend} backend has no state of stage "${stage}", but ${isLocal ? ".tasc/state has" : `it was in ${String(place)} before`}`,
+        `The ${state.backend} backend has no state of stage "${stage}", but ${isLocal ? ".tasc/state has" : `it was in ${oneLine(String(place))} before`}`,
         `Without state, resources are matched by name, write-only fields are sent again, and batch generations are held. ${
           isLocal
             ? "To copy it:\n  echo 'backend: local' | tasc state migrate --from-config -"
-            : `To copy it, write the previous \`state:\` section (backend: ${String(kind)}) into a file:\n  tasc state migrate --from-config FILE`
+            : `To copy it, write the previous \`state:\` section (backend: ${oneLine(String(kind))}) into a file:\n  tasc state migrate --from-config FILE`
         }`,
       ),
     ]);

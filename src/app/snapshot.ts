@@ -93,7 +93,7 @@ function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
     throw invalid(
       "snapshot",
       `The snapshot is of stage ${stage}, but this plan is for ${settings.stage}`,
-      `Its ids are not valid here. Take a snapshot of ${settings.stage}, or plan with --stage ${stage}.`,
+      `Its ids are not valid here. Take a snapshot of ${settings.stage}, or plan with --stage ${oneLine(stage)}.`,
     );
   if (!sameService(baseUrl, settings.baseUrl))
     throw invalid(

@@ -40,9 +40,7 @@ function failedBy(name: CheckName, error: unknown): Check {
   return check(name, "fail", first?.summary ?? error.message, first?.detail);
 }
 
-/**
- * Checks everything that a plan and an apply need, and says what to do. It removes stale locks, and changes nothing else.
- */
+/** Checks everything that a plan and an apply need, and says what to do. It removes stale locks, and changes nothing else. */
 export async function doctor(options: OptionsOf<"doctor">, { host }: Context): Promise<View> {
   const version = checkVersion(host.version, process.versions.node, `${platform()} ${arch()}`);
   const found = [...(await checkProject(options, host)), version];
@@ -164,11 +162,12 @@ function missingKey({ project, settings }: Session): Check {
           `${declared}, which is not set`,
           "Set the environment variable, or load it from a file with --dotenv.",
         ]
-      : ["missing", `Declare it in tasc.yaml, for the project or for the stage:\n${KEY_EXAMPLE}`];
+      : [
+          "missing",
+          `Declare it in tasc.yaml, for the project or for the stage:\nservice: { apiKey: "\${secret:TASC_API_KEY}" }`,
+        ];
   return check("key", "fail", `\`service.apiKey\` is ${why}`, advice);
 }
-
-const KEY_EXAMPLE = 'service: { apiKey: "${secret:TASC_API_KEY}" }';
 
 function clockOf(answer: Answer | undefined): readonly Check[] {
   if (answer?.status === undefined) return [];
@@ -267,16 +266,12 @@ const MARKS = {
 
 /** Columns of a check's name, the longest of which is `version`. */
 const NAME_WIDTH = 9;
-const INDENT = 2 + NAME_WIDTH + 6;
 
 function checksView(checks: readonly Check[]): View {
   const amount = (status: CheckStatus): number => checks.filter((one) => one.status === status).length;
   const [failed, warned, skipped] = [amount("fail"), amount("warn"), amount("skipped")];
-  const summary = [
-    ...(failed === 0 ? [] : [`${count(failed, "check")} failed`]),
-    ...(warned === 0 ? [] : [count(warned, "warning")]),
-    ...(skipped === 0 ? [] : [`${skipped} not checked`]),
-  ];
+  const said = [`${count(failed, "check")} failed`, count(warned, "warning"), `${skipped} not checked`];
+  const summary = said.filter((_, at) => [failed, warned, skipped][at] !== 0);
   return {
     json: { formatVersion: "1.0", ok: failed === 0, checks: checks.map((one) => ({ ...one })) },
     text: [checks.flatMap(checkBlocks), [summary.join(", ") || "All checks passed."]],
@@ -289,7 +284,7 @@ function checkBlocks({ name, status, summary, detail }: Check): readonly Block[]
   const word = status === "skipped" ? "" : status;
   return [
     [{ style, text: sign }, ` ${name.padEnd(NAME_WIDTH)} `, { style, text: word.padEnd(4) }, ` ${summary}`],
-    ...(detail.trim() === "" ? [] : [{ label: "", column: INDENT, beside: detail }]),
+    ...(detail.trim() === "" ? [] : [{ label: "", column: 2 + NAME_WIDTH + 6, beside: detail }]),
   ];
 }
 

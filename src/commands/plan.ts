@@ -21,11 +21,13 @@ import { PROJECT_FILE } from "../manifest/document.ts";
 import { type ProjectFolder, git, ownOf, projectFolder } from "../manifest/files.ts";
 import { loadProject } from "../manifest/load.ts";
 import { hasErrors } from "../manifest/problem.ts";
-import type { Desired } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, type ReadSource, failed, invalid } from "../model/error.ts";
 import type { Cause, Change, PlanJson } from "../model/plan.ts";
+import type { Settings } from "../model/settings.ts";
+import { reveal } from "../model/value.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
+import { targetOf } from "../plan/input.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { guardOf } from "../plan/staleness.ts";
 import { renderPlan, showsPlaces } from "../render/formats.ts";
@@ -125,7 +127,7 @@ function jsonOf(of: StagePlan, { host, console }: Context) {
  * manifests, but either not applied yet or drift.
  */
 async function withCauses(session: Session, survey: Survey, ref: string): Promise<Survey> {
-  const declared = await desiredAt(session, ref);
+  const { desired: declared, settings } = (await projectAt(session, ref)) ?? {};
   const { input, planned } = survey;
   // Of targets that only REF declares, what a target of another name was read for is known.
   const desired = declared && desiredInScope(declared, input.scope, input.states);
@@ -134,7 +136,8 @@ async function withCauses(session: Session, survey: Survey, ref: string): Promis
   // scope where that of REF is not.
   const whole = { ...input, states: new Map(), strays: [], elsewhere: undefined };
   const stateless = declared && makePlan({ ...whole, desired: declared });
-  const changes = planned.plan.changes.map((one) => ({ ...one, cause: causeOf(one, planned, base) }));
+  const known = settings && basisOf(settings) === basisOf(session.settings) ? base : undefined;
+  const changes = planned.plan.changes.map((one) => ({ ...one, cause: causeOf(one, planned, known) }));
   const matched = base && stateless ? [base.matched, stateless.matched] : ("unreadable" as const);
   return { ...survey, planned: { ...planned, plan: { ...planned.plan, changes }, base: matched } };
 }
@@ -147,13 +150,20 @@ function causeOf(change: Change, planned: Planned, base: Planned | undefined): C
   return hands.size === 1 && hands.has("service") ? "drift" : "pending";
 }
 
-/** All that is declared of an address, with its secrets; it does not leave the process. */
-function declaration({ address }: Change, planned: Planned): string {
-  return guardOf(address, [], planned, { keyCheck: "", of: (_, value) => canonicalJson(value) }).declared;
+/** What a plan of the same manifests follows from; who changes it is the cause of all that differs. It does not leave the process. */
+function basisOf({ baseUrl, apiKey, state, policy: { onRemove = "ignore" } }: Settings): string {
+  const { backend, fingerprintKey, options } = state;
+  return canonicalJson(reveal([baseUrl, apiKey ?? null, backend, fingerprintKey ?? null, options, onRemove]));
 }
 
-/** What the manifests of a commit declare for the session's stage; nothing where they are not valid for it. */
-async function desiredAt({ root, env, settings, host }: Session, ref: string): Promise<Desired | undefined> {
+/** All that is declared of an address, with its secrets, and of which live resource; it does not leave the process. */
+function declaration({ address }: Change, planned: Planned): string {
+  const guard = guardOf(address, [], planned, { keyCheck: "", of: (_, value) => canonicalJson(value) });
+  return canonicalJson({ ...guard, target: planned.matched.get(targetOf(address))?.live?.id ?? null });
+}
+
+/** The project as it is in a commit, for the session's stage; nothing where it is not valid for that. */
+async function projectAt({ root, env, settings, host }: Session, ref: string) {
   const commit = git(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
   const prefix = git(root, ["rev-parse", "--show-prefix"]);
   const repository = git(root, ["rev-parse", "--absolute-git-dir"]);
@@ -179,7 +189,7 @@ async function desiredAt({ root, env, settings, host }: Session, ref: string): P
       withOwnFiles(projectFolder(files, env["TASC_TRUST"]), root),
     );
     for (const secret of loaded.secrets) host.secrets.add(secret);
-    return loaded.ok ? loaded.desired : undefined;
+    return loaded.ok ? loaded : undefined;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

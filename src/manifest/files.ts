@@ -1,5 +1,5 @@
 import { type Stats, existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { invalid, isSystemError } from "../model/error.ts";
 import type { Json } from "../model/json.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
@@ -142,15 +142,12 @@ export function git(
   }
 }
 
-const NO_PROGRAMS = [
-  "safe.bareRepository=explicit",
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
-].flatMap((setting) => ["-c", setting]);
+const SETTINGS = ["safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null"];
+const NO_PROGRAMS = SETTINGS.flatMap((setting) => ["-c", setting]);
 
-/** Where git does not say, a file counts as committed, unless there is no repository. */
+/** Where git does not say, a file counts as committed, unless there is no repository. A submodule has its own, which is asked. */
 function isCommitted(root: string, file: string): boolean {
-  const listed = git(root, ["ls-files", "--", `:(icase,literal)${file}`]);
+  const listed = git(join(root, dirname(file)), ["ls-files", "--", `:(icase,literal)${basename(file)}`]);
   return listed === undefined ? isInRepository(root) : listed !== "";
 }
 

@@ -18,7 +18,7 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
     problems.push(manifestProblem(code, { file, path }, summary, detail, defined({ severity })));
   };
   for (const [at, source] of sources.entries()) {
-    const compiled = compilePattern(source);
+    const compiled = patterns.flat().length < MOST_ALTERNATIVES ? compilePattern(source) : TOO_MANY;
     patterns.push("patterns" in compiled ? compiled.patterns : []);
     if ("fault" in compiled) {
       const detail = `\`${source}\`: ${compiled.fault}. A pattern must stay inside the project folder, e.g. \`targets/**/*.yaml\`.`;
@@ -155,13 +155,13 @@ export function compilePattern(
       if (typeof compiled === "object" && "fault" in compiled) return compiled;
       patterns.push(compiled);
     } else for (const option of options.split(",")) left.push(text.replace(braces, () => option));
-    if (left.length + patterns.length > MOST_ALTERNATIVES)
-      return { fault: `its braces stand for more than ${MOST_ALTERNATIVES} patterns` };
+    if (left.length + patterns.length > MOST_ALTERNATIVES) return TOO_MANY;
   }
   return { patterns };
 }
 
 const MOST_ALTERNATIVES = 1000;
+const TOO_MANY = { fault: `with its braces there are more than ${MOST_ALTERNATIVES} patterns` };
 
 function compileNames(text: string): Pattern | { readonly fault: string } {
   let pattern: Pattern = DONE;

@@ -172,8 +172,7 @@ export class Interpolator {
   #unknownVariable(name: string, source: string): Interpolated {
     const { stage, vars } = this.#sources;
     const names = [...vars.keys()];
-    const shown = names.length > MOST_NAMED ? [...names.slice(0, MOST_NAMED), "others"] : names;
-    const known = names.length === 0 ? "There are none." : `Known: ${listWords(shown, "and")}.`;
+    const known = names.length === 0 ? "There are none." : `Known: ${listWords(names, "and")}.`;
     // Each guess looks at all names, so a project with very many mistakes gets no more of them.
     this.#guesses += names.length;
     const guess = this.#guesses > MOST_GUESSES ? undefined : nearest(name, names);
@@ -214,8 +213,7 @@ const ADDRESS_WITH_PASSWORD =
 /** Code of the problem that a secret is not there; some commands can do without. */
 export const MISSING_SECRET = "missing-secret";
 
-/** Variables that a message names, and names that are compared with unknown ones. */
-const MOST_NAMED = 20;
+/** Names that are compared with unknown ones. */
 const MOST_GUESSES = 20_000;
 
 const DEEPEST = 100;

@@ -33,7 +33,8 @@ export interface LoadOptions extends ResolveOptions {
   readonly counted?: ((files: number) => void) | undefined;
 }
 
-export type Loaded = LoadedProject | LoadFailure;
+export type Loaded =
+  LoadedProject | ({ readonly ok: false } & Pick<LoadedProject, "diagnostics" | "sources" | "secrets">);
 
 interface Resolved {
   readonly settings: Settings;
@@ -53,8 +54,6 @@ export interface LoadedProject extends Resolved {
   /** How many target documents there are. */
   readonly count: number;
 }
-
-type LoadFailure = { readonly ok: false } & Pick<LoadedProject, "diagnostics" | "sources" | "secrets">;
 
 /** Reads a project's manifests and resolves them for one stage: read, check, choose, merge, fill in, check again. */
 export async function loadProject(
@@ -147,21 +146,38 @@ export async function readProject(
     for (const manifest of found.files) files.push(manifest);
   }
   for (const target of groupByTarget(documents)) add(findDuplicates(target, stages ?? []));
-  // For places in texts that are not kept. A file that was refused before it was read is not shown.
-  const reread = (file: string): SourceText | undefined => {
-    const read = files.includes(file) ? folder.read(file) : undefined;
-    return read?.ok === true ? { file, text: read.text } : undefined;
+  const hidden = ownAmong(folder, files, problems);
+  const isShown = ({ file }: { readonly file: string }): boolean => !hidden.has(file);
+  // For places, in texts that are not kept as well. A file that was refused before it was read is not shown.
+  const sourceOf = (file: string): SourceText | undefined => {
+    if (hidden.has(file)) return undefined;
+    const read = texts || !files.includes(file) ? undefined : folder.read(file);
+    return read?.ok === true ? { file, text: read.text } : sources.get(file);
   };
   return {
-    project,
-    documents,
+    project: project && isShown(project) ? project : undefined,
+    documents: hidden.size === 0 ? documents : documents.filter(isShown),
     textFiles: readTextFiles(folder, [...filesNamed]),
-    sources: texts ? sources : { get: reread },
-    problems,
-    complete,
+    sources: { get: sourceOf },
+    problems: [...problems.filter(({ origin }) => isShown(origin)), ...[...hidden].map(notShown)],
+    complete: complete && hidden.size === 0,
     trust,
     isCommitted: folder.isCommitted ?? (() => false),
   };
+}
+
+/** Manifests at fault that a job has written: each may be a secret that somebody names a manifest to have its lines shown. */
+function ownAmong(folder: ProjectFolder, files: readonly string[], problems: readonly ManifestProblem[]) {
+  const named = new Set(problems.map(({ severity, origin }) => severity === "error" && origin.file));
+  const wrong = files.filter((file) => named.has(file));
+  const placeOf = (file: string): string => folder.follow(file).inside ?? file;
+  const own = folder.ownOf?.(wrong.map(placeOf));
+  return new Set(wrong.filter((file) => own?.has(placeOf(file))));
+}
+
+function notShown(file: string): ManifestProblem {
+  const detail = "It may be the job's secret. Commit it, or validate without the trust file.";
+  return manifestProblem("untrusted", { file, path: [] }, "The mistakes in this file are not shown", detail);
 }
 
 /** Why `tasc.yaml` is not read: it is not there, or what is wrong in it would show the lines of another file. */

@@ -36,6 +36,7 @@ export function hasErrors(problems: readonly { readonly severity: Severity }[]):
 }
 
 const LONGEST = 60;
+const MOST_NAMED = 20;
 
 /** A path as the messages write it: `testCases.login.elements[2].selectors`. */
 export function showPath(path: Path): string {
@@ -64,7 +65,8 @@ export function shortened(text: string): string {
 }
 
 export function listWords(words: readonly string[], joint: "and" | "or"): string {
-  const quoted = words.map((word) => `\`${word}\``);
+  const named = words.length > MOST_NAMED ? [...words.slice(0, MOST_NAMED), "others"] : words;
+  const quoted = named.map((word) => `\`${word}\``);
   const last = quoted.at(-1) ?? "";
   return quoted.length < 2 ? last : `${quoted.slice(0, -1).join(", ")} ${joint} ${last}`;
 }

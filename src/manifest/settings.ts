@@ -68,7 +68,6 @@ export function resolveSettings(request: SettingsRequest): Settings {
 }
 
 const BASE_URL = ["service", "baseUrl"];
-const API_KEY = ["service", "apiKey"];
 const FINGERPRINT_KEY = ["state", "fingerprintKey"];
 const [SERVICE_PART, STATE_PART, POLICY_PART] = [bare(SERVICE), bare(STATE), bare(POLICY)];
 const SERVICE_DEFAULTS = Object.fromEntries(
@@ -255,7 +254,7 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
     reportAt("untrusted", path, `The trust file does not allow ${what} in stage ${stage}`, detail);
   };
   const { origins, stateHosts, statePath, variables } = trust;
-  const keyAt = mergedAt(layers, FINGERPRINT_KEY) === undefined ? API_KEY : FINGERPRINT_KEY;
+  const keyAt = mergedAt(layers, FINGERPRINT_KEY) === undefined ? ["service", "apiKey"] : FINGERPRINT_KEY;
   const secret = mergedAt(layers, keyAt);
   if (variables !== undefined && typeof secret === "string" && !isOfCredentials(secret, context))
     refuse(keyAt, "this key of fingerprints", [
@@ -278,8 +277,11 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
       folder === undefined ? (stateHosts ?? []) : [folder],
     );
   if (stateHosts === undefined) return;
-  const allowed = stateHosts.map((host) => host.toLowerCase());
-  const strange = new Set(serversOf(state).filter((host) => !allowed.includes(host.toLowerCase())));
+  const isAllowed = (host: string, place: string): boolean =>
+    stateHosts.some((one) => one === place || one.toLowerCase() === host.toLowerCase());
+  const strange = new Set(
+    serversOf(state).flatMap((one) => (isAllowed(one.host, one.place) ? [] : one.host)),
+  );
   const key = state.backend === "postgres" ? "url" : "address";
   for (const host of strange) refuse(["state", key], `state at ${host}`, stateHosts);
 }
@@ -300,7 +302,7 @@ function isOfCredentials(text: string, context: SettingsContext, before: readonl
 }
 
 /** What cannot be read is never connected to. */
-function serversOf(state: StateSettings): readonly string[] {
+function serversOf(state: StateSettings) {
   try {
     return stateServers(state);
   } catch (error) {

@@ -124,8 +124,8 @@ function shapeHoldsHidden(shape: ManifestShape): boolean {
 /** What a part allows, in words that follow "must be". */
 export function allowedIn({ shape, nullable, literal }: ManifestPart): string {
   const words = allowed(shape);
-  const interpolation =
-    literal !== true && isConverted(shape) ? ", or an interpolation that resolves to one" : "";
+  const isConverted = literal !== true && /^(?:integer|number|boolean|enum)$/.test(shape.type);
+  const interpolation = isConverted ? ", or an interpolation that resolves to one" : "";
   return `${words}${nullable === true ? ", or null" : ""}${interpolation}`;
 }
 
@@ -152,10 +152,6 @@ export function allowed(shape: ManifestShape): string {
 function bounds(minimum: number | undefined, maximum?: number): string {
   if (minimum === undefined) return "";
   return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
-}
-
-function isConverted({ type }: ManifestShape): boolean {
-  return type === "integer" || type === "number" || type === "boolean" || type === "enum";
 }
 
 // Regular expressions that JSON Schema and the checks after interpolation share, written for the `u` flag as JSON Schema wants it.

@@ -14,7 +14,7 @@ import { parseDuration } from "./shape.ts";
  *
  *     version: 1
  *     origins: [https://service.example.com]   # where the API key may be sent
- *     stateHosts: [db.example.com]             # where state may be kept
+ *     stateHosts: [db.example.com]             # where state may be kept; db.example.com:5432/app/tasc.state: there alone
  *     statePath: .tasc/state                   # the only folder of local state
  *     variables: [TASC_*, QA_*]                # what ${env:} and ${secret:} may read
  *     policy: { maxDisabledPercent: 30 }       # counts beside the project's own, the stricter of both

@@ -85,11 +85,6 @@ const RULES: Readonly<
   },
 };
 
-/** Whether an element is a step, and not only its place. */
-function doesSomething(element: BodyValue): boolean {
-  return isRecord(element) && (element["interaction"] ?? element["assertion"] ?? null) !== null;
-}
-
 /** An address, and the live resource that it means. */
 type Bound = Pick<Change, "address" | "id">;
 
@@ -114,7 +109,8 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
     const setsStatus = calls.some(({ method, body }) => method === "PATCH" && body["status"] !== undefined);
     if (action === "disable" || (action !== "create" && wasEnabled && setsStatus)) add(change, "disabled");
     if (isRediscovering(change)) add(change, "rediscovered");
-    if (calls.some(({ body: { elements } }) => isArray(elements) && !elements.some(doesSomething)))
+    const isStep = (one: BodyValue) => isRecord(one) && Boolean(one["interaction"] ?? one["assertion"]);
+    if (calls.some(({ body: { elements } }) => isArray(elements) && !elements.some(isStep)))
       add(change, "left without steps");
   }
   for (const one of plan.orphaned) add(one, "orphaned");

@@ -26,8 +26,6 @@ const HTTP_ADDRESS: OptionForm = [
     URL.canParse(text),
   "an http or https address, with {target} or without {stage}",
 ];
-const SWITCH: OptionForm = [/^(?:true|false)$/, "true or false"];
-const ANY: OptionForm = [/^/, "a path"];
 
 /** With the defaults. Its shape was checked with tasc.yaml; here is checked what variables and secrets made of it. */
 export function readConfig(settings: StateSettings, { insecure = false } = {}) {
@@ -44,7 +42,7 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
     if (!fits) throw misconfigured(`state.${name} does not fit; it must be ${words}`);
     return text;
   };
-  if (backend === "local") return { backend, path: get("path", ANY, STATE_FOLDER) };
+  if (backend === "local") return { backend, path: get("path", [/^/, "a path"], STATE_FOLDER) };
   if (backend === "postgres")
     return {
       backend,
@@ -55,7 +53,7 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
     };
   const address = get("address", HTTP_ADDRESS);
   const lockAddress = get("lockAddress", HTTP_ADDRESS, address);
-  const isLocking = get("lock", SWITCH, "true") === "true";
+  const isLocking = get("lock", [/^(?:true|false)$/, "true or false"], "true") === "true";
   const password = find("password");
   const config = {
     backend,
@@ -86,13 +84,18 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   return config;
 }
 
-/** The names of all servers that state is asked of or its locks, as their clients read the addresses; none for files. */
-export function stateServers(settings: StateSettings): readonly string[] {
+/** All servers that state is asked of or its locks, as their clients read the addresses, and where on each; none for files. */
+export function stateServers(settings: StateSettings) {
   const config = readConfig(settings, { insecure: true });
   if (config.backend === "local") return [];
-  return config.backend === "postgres"
-    ? config.connection.hosts.map(({ host }) => host)
-    : addressesOf(config).map((address) => new URL(address).hostname);
+  if (config.backend === "http")
+    return addressesOf(config).map((address) => {
+      const { hostname: host, host: server, pathname, search } = new URL(address);
+      return { host, place: (server + pathname + search).replace(/%7B(\w+)%7D/g, "{$1}") };
+    });
+  const { connection, schema, table } = config;
+  const inside = `${connection.database}/${schema}.${table}`;
+  return connection.hosts.map(({ host, port }) => ({ host, place: `${host}:${port}/${inside}` }));
 }
 
 /** Of a connection string, with the values that libpq knows where there is a choice. */

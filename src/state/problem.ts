@@ -121,8 +121,9 @@ const WORDS = {
   /** `holder` is absent where the backend cannot tell. */
   locked: ({ key, holder }: Of & { readonly holder?: LockInfo }) => [
     `Target "${key.target}" in stage "${key.stage}" is locked`,
+    // What stands in a command is a word: a server or a file may call a lock anything.
     `${describeHolder(holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:`,
-    `tasc state unlock ${key.target}${isWord(holder?.id) ? ` ${holder?.id}` : ""} --stage ${key.stage}`,
+    `tasc state unlock ${key.target}${/^[\w-]+$/.test(holder?.id ?? "") ? ` ${holder?.id}` : ""} --stage ${key.stage}`,
   ],
   "lock-lost": ({ key, reason }: Of & Why) => [
     `The lock of target "${key.target}" in stage "${key.stage}" was lost during the run`,
@@ -144,11 +145,6 @@ const WORDS = {
 const EXPLAINED: {
   readonly [K in Kind]: (problem: StateProblem<K>) => readonly [string, string, ...string[]];
 } = WORDS;
-
-/** Whether it can stand in a command: a server or a file may call a lock anything. */
-function isWord(id = ""): boolean {
-  return /^[\w-]+$/.test(id);
-}
 
 export function describeHolder(holder: LockInfo | undefined): string {
   if (holder === undefined) return "The server does not say who holds it.";

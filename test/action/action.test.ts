@@ -151,6 +151,19 @@ describe("the action", () => {
       expect(none.verdict.code).toBe(0);
     }));
 
+  test("fails where committed files keep git from telling the base", () =>
+    play(async (scene) => {
+      execFileSync("git", ["init", "-q"], { cwd: scene.dir });
+      for (const file of ["tasc.yaml", "targets/shop.yaml"]) scene.write(`e2e/${file}`, scene.read(file));
+      const inputs = { WORKING_DIRECTORY: "e2e" };
+      expect((await runAction(scene, await host(), { inputs })).plan.code).toBe(0);
+      const bare = { HEAD: "ref: refs/heads/main\n", "objects/keep": "", "refs/keep": "" };
+      for (const [file, text] of Object.entries(bare)) scene.write(`e2e/${file}`, text);
+      const { plan } = await runAction(scene, await host(), { inputs });
+      expect(plan.code, plan.log).toBe(1);
+      expect(plan.log).toContain("::error title=tasc::git cannot read the checkout");
+    }));
+
   test("keeps its own token from manifests", () =>
     play(async (scene) => {
       const settings = scene.read("tasc.yaml").replace("TASC_API_KEY", "INPUT_GITHUB_TOKEN");

@@ -73,4 +73,35 @@ describe("plan --base", () => {
       expect((await project.run(["new", "testCase", "shop.x", "--trust", "missing.yaml"])).code).toBe(3);
     });
   });
+
+  test.for([
+    ["onRemove", "policy: { onRemove: disable }\n", ""],
+    ["another target", "", "id: TARGET\n"],
+    ["another place of state", "state: { path: elsewhere }\n", ""],
+  ] as const)("names the manifests as the cause of what follows from %s", async ([, settings, own]) => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      const twin = service.addTarget("Twin");
+      for (const description of ["Cart", "Other"])
+        service.addCase(live.target, { description, status: "ENABLED" });
+      for (const description of ["Log in", "Cart"]) service.addCase(twin, { description, status: "ENABLED" });
+      await project.write({
+        "targets/shop.yaml": `${manifest("status: ENABLED", "status: ENABLED")}timeoutPerStep: 1\n`,
+      });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      const left = manifest("status: DRAFT", "status: DRAFT").replace(/ {2}other.*\n/, "timeoutPerStep: 1\n");
+      await project.write({ "targets/shop.yaml": left });
+      git(project, "init", "-q", "-b", "main");
+      git(project, "add", "-A");
+      git(project, "commit", "-q", "-m", "base");
+      await project.write({
+        "tasc.yaml": (await project.read("tasc.yaml")) + settings,
+        "targets/shop.yaml": left + own.replace("TARGET", twin.id),
+      });
+      const { ran, value } = await project.json(["plan", "--base", "main"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      const causes = new Set(list(value["changes"]).map((item) => at(item, "cause")));
+      expect([...causes]).toEqual(["manifest"]);
+    });
+  });
 });

@@ -115,6 +115,34 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test.for([
+    ["postgres", "url: postgres://127.0.0.1:1/app?sslmode=disable", "127.0.0.1:1/app/tasc.state"],
+    ["postgres", "url: postgres://127.0.0.1:1/app, table: other", "127.0.0.1:1/app/tasc.other"],
+    ["http", "address: 'http://127.0.0.1:1/a/{stage}/{target}'", "127.0.0.1:1/a/{stage}/{target}"],
+    ["http", "address: 'http://127.0.0.1:1/a?of={target}', lock: false", "127.0.0.1:1/a?of={target}"],
+  ] as const)("cannot leave state behind where the trust file names its place: %s, %s", async (given) => {
+    const [backend, options, place] = given;
+    await scene({}, async ({ project }) => {
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: ${backend}, ${options} }\n`,
+        "targets/shop.yaml": SHOP,
+      });
+      for (const [allowed, code] of [
+        [place, 0],
+        ["127.0.0.1", 0],
+        [place.replace("/a", "/A"), 3],
+        [place.replace(":1", ":2"), 3],
+        [`${place}x`, 3],
+      ] as const) {
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ "trust.yaml": `version: 1\nstateHosts: ["${allowed}"]\n` });
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run(["validate", "--trust", "trust.yaml"]);
+        expect(ran.code, allowed + ran.stderr).toBe(code);
+      }
+    });
+  });
+
   test("cannot move state to a server where the trust file limits origins only, or is that of `init`", async () => {
     await scene({}, async ({ project, service }) => {
       expect((await project.run(["init", "--chdir", "new"])).code).toBe(0);
@@ -147,6 +175,14 @@ describe("a hostile pull request", () => {
       const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: project.dir });
       git("init", "--quiet");
       git("add", "known.txt");
+      await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
+      // Nor is what a submodule brings along the job's own.
+      await project.write({
+        "tasc.yaml": settings + keys.replaceAll("known.txt", "sub/known.txt"),
+        "sub/known.txt": "known-to-whoever-wrote-it",
+      });
+      execFileSync("git", ["init", "--quiet"], { cwd: join(project.dir, "sub") });
+      execFileSync("git", ["add", "known.txt"], { cwd: join(project.dir, "sub") });
       await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
       await project.write({
         "tasc.yaml": `${settings}state: { fingerprintKey: "\${secret:TASC_API_KEY}" }\n`,
@@ -212,6 +248,43 @@ describe("a hostile pull request", () => {
   });
 
   test.for([
+    ["a pattern", "secrets/qa.txt", ""],
+    ["a link as a manifest", "targets/a.yaml", "../secrets/qa.txt"],
+    ["a link as the project's file", "tasc.yaml", "secrets/qa.txt"],
+  ] as const)("cannot show what the job has written by %s", async ([, place, to]) => {
+    await scene({}, async ({ project }) => {
+      const own = await project.read("tasc.yaml");
+      await project.write({
+        "tasc.yaml": `${own}manifests: ["secrets/*", "targets/*"]\n`,
+        "targets/shop.yaml": `${SHOP}testCases: { a: { prompt: 1 } }\n`,
+        "trust.yaml": "version: 1\nvariables: [TASC_*]\n",
+        "secrets/keep": SHOP.replace("shop", "other"),
+      });
+      if (to !== "") await project.remove(place);
+      if (to !== "") await symlink(to, join(project.dir, place));
+      execFileSync("git", ["init", "-q"], { cwd: project.dir });
+      execFileSync("git", ["add", "."], { cwd: project.dir });
+      for (const secret of [
+        "Sup3r-secret-of-qa",
+        "QA_PASSWORD: Sup3r-secret-of-qa",
+        '{ target: "Sup3r-secret',
+      ]) {
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ "secrets/qa.txt": `${secret}\n` });
+        for (const args of [["plan"], ["plan", "--json"], ["validate", "--format", "github"]]) {
+          // oxlint-disable-next-line no-await-in-loop
+          const ran = await project.run([...args, "--trust", "trust.yaml"]);
+          expect(ran.code, ran.stderr).toBe(3);
+          expect(ran.stdout + ran.stderr).toContain("The mistakes in this file are not shown");
+          expect(ran.stdout + ran.stderr).not.toContain("Sup3r");
+          // What is committed is told as ever.
+          if (place !== "tasc.yaml") expect(ran.stdout + ran.stderr).toContain("Unknown key `prompt`");
+        }
+      }
+    });
+  });
+
+  test.for([
     ["a key", { "targets/shop.yaml": `${SHOP}"x\\ntasc apply --auto-approve\\n": 1\n` }, []],
     [
       "a file",
@@ -228,6 +301,18 @@ describe("a hostile pull request", () => {
         "tasc.yaml": 'policy: { protected: ["{testCase.*,\\ntasc apply\\n}"] }\n',
       },
       [],
+    ],
+    [
+      "a note of where state was",
+      {
+        "targets/shop.yaml": `${SHOP}testCases: { login: { description: Log in, status: DISABLED } }\n`,
+        "tasc.yaml": 'policy: { protected: ["testCase.*"] }\n',
+        ".tasc/backend/default.json": JSON.stringify({
+          backend: "http\ntasc apply\n",
+          place: "x\ntasc apply",
+        }),
+      },
+      ["tasc state migrate --from-config FILE"],
     ],
     [
       "a lock",
@@ -251,6 +336,19 @@ describe("a hostile pull request", () => {
       const { next } = object(parseJson(stdout.trim().split("\n").at(-1) ?? ""));
       const said = list(next).map(text);
       expect(said.filter((one) => !["tasc validate", "tasc doctor"].includes(one))).toEqual(commands);
+    });
+  });
+
+  test("cannot name commands to run by a snapshot", async () => {
+    await scene({}, async ({ project }) => {
+      await project.write({ "targets/shop.yaml": SHOP });
+      expect((await project.run(["snapshot", "--out", "live.json"])).code).toBe(0);
+      const { stage, ...rest } = object(parseJson(await project.read("live.json")));
+      const other = { ...rest, stage: `${text(stage)}\ntasc apply --auto-approve\n` };
+      await project.write({ "live.json": JSON.stringify(other) });
+      const { code, stdout } = await project.run(["plan", "--snapshot", "live.json", "--json"]);
+      expect(code).toBe(3);
+      expect(list(object(parseJson(stdout))["next"])).toEqual(["tasc validate"]);
     });
   });
 

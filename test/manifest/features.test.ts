@@ -536,3 +536,21 @@ test("hostile interpolations take no time", async () => {
     expect.arrayContaining(["bad-placeholder:", "var-depth:"]),
   );
 });
+
+test("thousands of names that are not there, beside thousands that are, take no time", async () => {
+  const many = (line: (at: number) => string) => Array.from({ length: 2000 }, (_, at) => line(at)).join("");
+  const ways = "{a,b,c,d,e,f,g,h,i,j}";
+  const started = process.cpuUsage();
+  const patterns = await errors({
+    "tasc.yaml": `${PROJECT}defaultStage: s1\nmanifests:\n${many((at) => `  - "${ways}${ways}${at}*.yaml"\n`)}  - "a.yaml"\nstages:\n${many((at) => `  s${at}: {}\n`)}`,
+  });
+  const names = await errors({
+    "tasc.yaml": `${PROJECT}defaultStage: s1\nstages:\n${many((at) => `  s${at}: {}\n`)}`,
+    "targets/a.yaml": `target: a\nstages:\n${many((at) => `  t${at}: {}\n`)}environments:\n${many((at) => `  e${at}: {}\n`)}batchGenerations:\n${many((at) => `  b${at}: { prompt: a, environment: f${at} }\n`)}`,
+  });
+  const lines = [...patterns, ...names];
+  expect(process.cpuUsage(started).user).toBeLessThan(10_000_000);
+  const codes = new Set(lines.map((line) => line.split(" ")[1]));
+  expect([...codes]).toEqual(expect.arrayContaining(["bad-pattern:", "unknown-stage:"]));
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(1000);
+});

@@ -37,7 +37,7 @@ function checkResources(
   const { file, root, value } = document;
   const checkStage = (stage: Json, path: Path, at?: "key"): void => {
     if (typeof stage !== "string" || stages === undefined || stages.includes(stage)) return;
-    const detail = `${stagesInWords(stages)}${didYouMean(nearest(stage, stages))}`;
+    const detail = `${stagesInWords(stages)}${didYouMean(nearest(stage, stages.slice(0, 100)))}`;
     const summary = `There is no stage \`${stage}\``;
     problems.push(manifestProblem("unknown-stage", { file, path }, summary, detail, defined({ at })));
   };

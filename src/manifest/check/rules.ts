@@ -94,10 +94,9 @@ function checkReferences(target: DesiredTarget, references: readonly Reference[]
   const dangling = references.flatMap(({ value: key, ...reference }) =>
     typeof key === "string" && !known[reference.to].has(key) ? [{ ...reference, key }] : [],
   );
-  const isGuessed = dangling.filter(({ to }) => to === "testCase").length <= MOST_GUESSES;
   for (const { from, to, path, key } of dangling) {
     const isTestCase = to === "testCase";
-    const guess = didYouMean(nearest(key, isTestCase && !isGuessed ? [] : keys[to]));
+    const guess = didYouMean(nearest(key, dangling.length <= MOST_GUESSES ? keys[to] : []));
     add(
       from,
       path,
