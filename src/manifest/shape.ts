@@ -1,6 +1,7 @@
 import { KEY_PATTERN } from "../model/address.ts";
 import type { Shape } from "../model/fields.ts";
 import type { Path } from "../model/json.ts";
+import { urlOf } from "../model/shape.ts";
 import { listWords } from "./problem.ts";
 
 /** What values of a manifest look like: the shapes of the field table, and some more that only the rest of the documents has. */
@@ -124,8 +125,8 @@ function shapeHoldsHidden(shape: ManifestShape): boolean {
 /** What a part allows, in words that follow "must be". */
 export function allowedIn({ shape, nullable, literal }: ManifestPart): string {
   const words = allowed(shape);
-  const interpolation =
-    literal !== true && isConverted(shape) ? ", or an interpolation that resolves to one" : "";
+  const isConverted = literal !== true && /^(?:integer|number|boolean|enum)$/.test(shape.type);
+  const interpolation = isConverted ? ", or an interpolation that resolves to one" : "";
   return `${words}${nullable === true ? ", or null" : ""}${interpolation}`;
 }
 
@@ -152,10 +153,6 @@ export function allowed(shape: ManifestShape): string {
 function bounds(minimum: number | undefined, maximum?: number): string {
   if (minimum === undefined) return "";
   return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
-}
-
-function isConverted({ type }: ManifestShape): boolean {
-  return type === "integer" || type === "number" || type === "boolean" || type === "enum";
 }
 
 // Regular expressions that JSON Schema and the checks after interpolation share, written for the `u` flag as JSON Schema wants it.
@@ -208,7 +205,7 @@ export function isTextual(shape: ManifestShape): shape is TextShape {
 function isOfType(shape: TextShape, text: string): boolean {
   if (shape.type === "duration") return parseDuration(text, shape.longestDays) !== undefined;
   const isMatch = new RegExp(TEXTS[shape.type].pattern, "u").test(text);
-  return isMatch && (shape.type !== "url" || URL.canParse(text));
+  return isMatch && (shape.type !== "url" || urlOf(text) !== undefined);
 }
 
 export type Scalar = string | number | boolean;

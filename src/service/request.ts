@@ -1,5 +1,6 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
+import { isLoopback } from "../model/shape.ts";
 
 export type Method = "GET" | "POST" | "PATCH";
 
@@ -80,11 +81,6 @@ const EXAMPLE = "It looks like `https://service.example.com` or `https://example
 
 function notOne(code: string, what: string, detail: string): Result<never, BaseUrlProblem> {
   return { ok: false, failure: { code, summary: `The base address ${what}`, detail } };
-}
-
-/** The URL parser has brought all spellings of an address (`127.1`, `0x7f.0.0.1`) into one form. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
 export interface ClientRuntime {
