@@ -43,7 +43,7 @@ const anObject = required("an object", isObject);
 const aString = required("a string", (value) => typeof value === "string");
 /** One that can stand in a path. */
 const anId: Read<string> = (value) => {
-  if (typeof value === "string" && isSegment(value)) return value;
+  if (isSegment(value)) return value;
   throw misfit("an id", value);
 };
 const text = optional(aString);

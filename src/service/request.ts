@@ -15,12 +15,12 @@ export interface WriteCall {
   readonly body: Json;
 }
 
-/** An id that can stand in a path: not empty, no `.` or `..`, which others on the way would resolve. */
+/** An id that can stand in a path: not empty, no `.` or `..`, which others on the way would resolve; and no words. */
 // oxlint-disable-next-line no-control-regex -- what it must not have
-const SEGMENT = /^(?!\.{1,2}$)[^\0-\x1f\x7f-\x9f\ud800-\udfff]+$/u;
+const SEGMENT = /^(?!\.{1,2}$)[^\s\0-\x1f\x7f-\x9f\ud800-\udfff]+$/u;
 
-export function isSegment(text: string): boolean {
-  return SEGMENT.test(text);
+export function isSegment(value: unknown): value is string {
+  return typeof value === "string" && SEGMENT.test(value);
 }
 
 /** The path of a request, each segment percent-encoded. @throws RangeError for a segment that no path can carry */
