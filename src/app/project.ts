@@ -15,9 +15,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 
-/*
- * A project without its state and its service: what commands that only read manifests load.
- */
+/* A project without its state and its service: what commands that only read manifests load. */
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 

@@ -20,6 +20,7 @@ import {
   sendCall,
   sessionOf,
 } from "./context.ts";
+import { isSegment } from "../service/request.ts";
 import { reread, rereadTestCases } from "./refresh.ts";
 
 /**
@@ -104,7 +105,7 @@ function madeEvents(
     ];
   const shown = isObject(answer) ? answer : {};
   const id = shown[kind === "testCase" ? "testCaseId" : "id"];
-  if (typeof id !== "string" || id === "" || (run.holders.get(id) ?? address) !== address) return undefined;
+  if (!isSegment(id) || (run.holders.get(id) ?? address) !== address) return undefined;
   // At once, as another creation may be answered with the same one.
   run.holders.set(id, address);
   const bound: StateEvent = { type: "bound", address, id, ...createdRecords(fingerprints, resource, id) };
@@ -113,7 +114,7 @@ function madeEvents(
   const environment = run.resources.get(addressOf("environment", resource.key, "default"));
   const environments = isArray(shown["environments"]) ? shown["environments"].filter(isObject) : [];
   const own = environments.find(({ type }) => type === "DEFAULT")?.["id"];
-  if (environment === undefined || typeof own !== "string") return [bound];
+  if (environment === undefined || !isSegment(own)) return [bound];
   return [bound, bindDefault(run, environment, own)];
 }
 

@@ -5,6 +5,7 @@ import { type Address, addressOf, compareText, parseAddress, targetAddress } fro
 import { DELETED, type Field, fieldsOf } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { LiveResource, LiveTarget } from "../model/live.ts";
+import { urlOf } from "../model/shape.ts";
 import { type MatchedTarget, liveInWords } from "../plan/compare.ts";
 import { normalUrl } from "../plan/input.ts";
 import { NAMED_BY, type NamedKind, matchedIds } from "../plan/match.ts";
@@ -172,8 +173,9 @@ const UNCLEAR = "a manifest may mean it, which is not clear; `tasc plan` says wh
 /** Of a URL host and path: what is readable of it, and tells environments of one application apart. */
 function readableName(kind: NamedKind, text: string, plainApp: DraftOptions["plainApp"]): string {
   if (kind === "target") return plainApp(text) || text;
-  if (kind === "testCase" || !URL.canParse(text)) return text;
-  const { hostname, port, pathname } = new URL(text);
+  const url = kind === "testCase" ? undefined : urlOf(text);
+  if (url === undefined) return text;
+  const { hostname, port, pathname } = url;
   return `${hostname.replace(/^www\./, "")} ${port} ${pathname}`;
 }
 
@@ -260,8 +262,7 @@ function finder(kind: NamedKind, all: readonly LiveResource[]) {
 const PREREQUISITE = "discovery.prerequisite";
 
 /**
- * Test cases with the keys of their prerequisites, but for those that have no key here and those that close a circle:
- * the service may have such, but a manifest cannot.
+ * Test cases with the keys of their prerequisites, but for those without a key here and those that close a circle.
  * @param kept those that are declared after all
  */
 function withPrerequisites(

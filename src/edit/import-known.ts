@@ -183,6 +183,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 /** A name as a key, in lower case as file systems may be; empty where it has no letter or digit that a key may hold. */
 export function slug(name: string): string {
   const plain = name
+    .replaceAll(/\p{M}/gu, "")
     .normalize("NFKD")
     .toLowerCase()
     .replaceAll(/\p{M}/gu, "")

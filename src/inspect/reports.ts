@@ -16,6 +16,7 @@ import {
   markup,
   strong,
 } from "../render/view.ts";
+import { groupBy } from "../render/words.ts";
 import type { LiveNotification, LiveReport, LiveResult, NewReports, PageEnd } from "../service/answers.ts";
 
 /** Which address has an id, by all that state binds. */
@@ -82,7 +83,7 @@ async function readUntil(
 ): Promise<ReadReports> {
   const reports: LiveReport[] = [];
   for await (const page of pages) {
-    reports.push(...page.reports);
+    for (const report of page.reports) reports.push(report);
     if (page.next !== "more") return { reports, end: page.next };
     if (isEnough(reports) && goesDown(reports)) return { reports, end: "limit" };
   }
@@ -222,9 +223,9 @@ function orNull(fields: Readonly<Record<string, string | undefined>>): Readonly<
 }
 
 function countResults(results: readonly LiveResult[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = { PASSED: 0, FAILED: 0, WAITING: 0 };
-  for (const { status = "UNKNOWN" } of results) counts[status] = (counts[status] ?? 0) + 1;
-  return counts;
+  const groups = groupBy(results, ({ status = "UNKNOWN" }) => status);
+  const names = new Set(["PASSED", "FAILED", "WAITING", ...groups.keys()]);
+  return Object.fromEntries([...names].map((name) => [name, groups.get(name)?.length ?? 0]));
 }
 
 /** A word that is not among these may be a secret, and a short one is looked for in its own case. */

@@ -1,6 +1,7 @@
 import { KEY_PATTERN } from "../model/address.ts";
 import type { Shape } from "../model/fields.ts";
 import type { Path } from "../model/json.ts";
+import { urlOf } from "../model/shape.ts";
 import { listWords } from "./problem.ts";
 
 /** What values of a manifest look like: the shapes of the field table, and some more that only the rest of the documents has. */
@@ -204,7 +205,7 @@ export function isTextual(shape: ManifestShape): shape is TextShape {
 function isOfType(shape: TextShape, text: string): boolean {
   if (shape.type === "duration") return parseDuration(text, shape.longestDays) !== undefined;
   const isMatch = new RegExp(TEXTS[shape.type].pattern, "u").test(text);
-  return isMatch && (shape.type !== "url" || URL.canParse(text));
+  return isMatch && (shape.type !== "url" || urlOf(text) !== undefined);
 }
 
 export type Scalar = string | number | boolean;

@@ -14,6 +14,22 @@ export function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
+/** The time to read letters of other alphabets in a host grows with the square of their number; no host has so many. */
+export function urlOf(text: string): URL | undefined {
+  if (text.length > 2048 && !/^[!-~]*$/.test(text)) return undefined;
+  try {
+    // `URL.canParse` of Node 20, once it is optimised, refuses letters of Latin-1.
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The URL parser has brought all spellings of an address (`127.1`, `0x7f.0.0.1`) into one form. */
+export function isLoopback(hostname = ""): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
 /** A whole number from zero on. */
 export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;

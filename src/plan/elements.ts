@@ -186,7 +186,7 @@ export function alignElements(
   const moved = new Set<number>();
   for (const i of declared.keys()) {
     if (partner.has(i)) continue;
-    const j = live.findIndex((_, at) => !taken.has(at) && isWhole(declared[i], live[at]) && same(i, at));
+    const j = live.findIndex((_, at) => !taken.has(at) && same(i, at) && isWhole(declared[i], live[at]));
     if (j < 0) continue;
     moved.add(i);
     pair(i, j);

@@ -8,6 +8,7 @@ import { globTest } from "../model/glob.ts";
 import { type Json, type Path, defined, isArray, sameJson } from "../model/json.ts";
 import type { Live } from "../model/live.ts";
 import type { BodyValue } from "../model/plan.ts";
+import { urlOf } from "../model/shape.ts";
 import type { State } from "../model/state.ts";
 import type { createFingerprinter } from "../state/fingerprint.ts";
 import { IdOf, type Value, isLeafObject, isUnknown, reveal } from "../model/value.ts";
@@ -184,7 +185,7 @@ export function normalise(compare: Compare, value: Json): Json {
 
 /** A service may write `https://shop.example.com` back as `https://shop.example.com/`. */
 export function normalUrl(text: string): string {
-  return URL.canParse(text) ? new URL(text).href : text;
+  return urlOf(text)?.href ?? text;
 }
 
 /** One place where two pieces of plain data differ; a side that has nothing there is absent. */

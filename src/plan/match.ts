@@ -52,7 +52,8 @@ function namesIn(kind: Kind, name: string | undefined, externalId: string | unde
 
 /** A name without what a service may change of it as it takes it: what its POST made must be known by it. */
 export function levelName(name: string): string {
-  return name.normalize("NFC").replace(/\s+/g, " ").trim();
+  // The time to put accents in order grows with the square of their number.
+  return (/\p{M}{31}/u.test(name) ? name : name.normalize("NFC")).replace(/\s+/g, " ").trim();
 }
 
 /** How resources of a kind are told apart; the rest of matching is the same for all kinds. */
@@ -115,15 +116,15 @@ export function matchEnvironments(
   state: State | undefined,
   found: Matches,
 ): readonly Diagnostic[] {
+  const additional = live.filter(({ type }) => type === "ADDITIONAL");
+  const byUrl = lazy(() => byNames(additional, (one) => liveNames("environment", one).name));
   return matchAll(found, target.environments, () => state, {
     live,
     shownAs: ({ type = "environment", discoveryUrl = "no URL" }) => oneLine(`${type} at ${discoveryUrl}`),
-    candidates: (resource) => {
-      if (resource.key === "default") return live.filter(({ type }) => type === "DEFAULT");
-      const { name } = namesOf(resource);
-      if (name === undefined) return [];
-      return live.filter((one) => one.type === "ADDITIONAL" && liveNames("environment", one).name === name);
-    },
+    candidates: (resource) =>
+      resource.key === "default"
+        ? live.filter(({ type }) => type === "DEFAULT")
+        : byUrl()(namesOf(resource).name),
     remedy: "Write the id of the one you mean as `id:` into the environment.",
   });
 }

@@ -101,13 +101,13 @@ function pieceAt(pieces: readonly number[], at: number) {
 const HEX = "[0-9A-Fa-f]";
 /**
  * One escape: backslashes, as many as quoting again and again makes of one, with what they escape; bytes by percent;
- * a character of HTML by name or number; a letter with its accents.
+ * a character of HTML by name or number; a letter with some accents (to sort them all takes too long).
  */
 const ESCAPE =
   String.raw`\\+(?:[uU](?<unit>${HEX}{4})|u\{(?<code>${HEX}{1,6})\}|[xX](?<byte>${HEX}{2})|(?<plain>[^\\]|$))` +
   `|(?<bytes>(?:%(?:25)*${HEX}{2})+)` +
   `|&(?:amp;|AMP;)*(?:#(?<decimal>\\d{1,9})|#[xX](?<hex>${HEX}{1,8})|(?<name>[A-Za-z]{2,8}));` +
-  String.raw`|(?<letter>${LETTER}\p{M}*)`;
+  String.raw`|(?<letter>${LETTER}\p{M}{0,30})`;
 
 function decodedPieces({ 0: whole, groups = {} }: RegExpExecArray): readonly Piece[] | undefined {
   const { unit, code, byte, plain, bytes, decimal, hex, name, letter } = groups;

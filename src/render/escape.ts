@@ -121,7 +121,7 @@ function makePatterns() {
     inLine: actingBut(""),
     inLines: actingBut(String.raw`(?![\n\t])`),
     links: new RegExp(String.raw`(?<![\p{L}\p{N}])(www|gh|GH)(?![\p{L}\p{N}])`, "giu"),
-    workflow: new RegExp(String.raw`^((?:[^\S\n]|${invisible})*):(${invisible}*):`, "gmu"),
+    workflow: new RegExp(String.raw`^((?:[^\S\n\ufeff]|${invisible})*):(${invisible}*):`, "gmu"),
     log: new RegExp(String.raw`#(${invisible}*)#(?=[${invisible}\w]*\[)`, "gu"),
   };
 }

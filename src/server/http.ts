@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { isLoopback, urlOf } from "../model/shape.ts";
 import { type Reader, Refusal, type ServerRuntime, isUuid, notFound, parseForeign } from "./input.ts";
 import type { Settings } from "./resources.ts";
 
@@ -102,9 +103,7 @@ export async function send(response: ServerResponse, reply: Reply): Promise<void
 export async function sendHalf(response: ServerResponse, reply: Reply): Promise<void> {
   const whole = Buffer.from([...pieces(reply)].join(""));
   response.writeHead(reply.status, { ...headersOf(reply), "content-length": whole.length });
-  await new Promise((written) => {
-    response.write(whole.subarray(0, whole.length >> 1), written);
-  });
+  await new Promise((written) => void response.write(whole.subarray(0, whole.length >> 1), written));
   response.destroy();
 }
 
@@ -170,16 +169,12 @@ export function refuseForeignPages({
   origin,
   "sec-fetch-site": site = "none",
 }: IncomingHttpHeaders): void {
-  if (!isLoopback(`http://${host}`)) throw new Refusal(403, "the Host header is not a loopback address");
-  if (origin !== undefined && !isLoopback(origin))
+  if (!isLoopback(urlOf(`http://${host}`)?.hostname))
+    throw new Refusal(403, "the Host header is not a loopback address");
+  if (origin !== undefined && !isLoopback(urlOf(origin)?.hostname))
     throw new Refusal(403, "the Origin header is not a loopback address");
   if (site !== "none" && site !== "same-origin")
     throw new Refusal(403, "the Sec-Fetch-Site header says that a page of another site asks");
-}
-
-function isLoopback(url: string): boolean {
-  const { hostname } = URL.canParse(url) ? new URL(url) : { hostname: "" };
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
 /** "Every operation requires an API key sent in the request header `X-API-Key`" (Authentication). */

@@ -42,10 +42,7 @@ function optional<T>(read: Read<T>): Read<T | undefined> {
 const anObject = required("an object", isObject);
 const aString = required("a string", (value) => typeof value === "string");
 /** One that can stand in a path. */
-const anId: Read<string> = (value) => {
-  if (typeof value === "string" && isSegment(value)) return value;
-  throw misfit("an id", value);
-};
+const anId = required("an id", isSegment);
 const text = optional(aString);
 const flag = optional(required("a boolean", (value) => typeof value === "boolean"));
 const number = optional(required("a number", (value) => typeof value === "number"));

@@ -75,7 +75,9 @@ export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
   const json = isDeeper(bytes, MAX_DEPTH) ? undefined : jsonIn(text);
   // A secret with what looks like a tag is not the same without it.
-  const said = json === undefined ? textOfHtml(redact(text)) : wordsOfJson(json).join("; ");
+  const words = json === undefined ? [textOfHtml(redact(text))] : wordsOfJson(json);
+  // More would not show; joined, they may be thousands of times as long as the body.
+  const said = words.slice(0, MAX_WORDS / 2).join("; ");
   // Once more on the line, in case a secret was hidden by characters that are gone now.
   const line = redact(redact(said).replace(UNWANTED, "").replace(/\s+/g, " ").trim());
   const characters = Array.from(line);
@@ -102,12 +104,13 @@ function wordsOfJson(json: Json): readonly string[] {
 }
 
 function wordsOfObject(object: JsonObject): readonly string[] {
-  const main =
-    MAIN_KEYS.map((key) => wordsOfJson(object[key] ?? null)).find((words) => words.length > 0) ?? [];
-  const listed = LIST_KEYS.flatMap((key) => wordsOfJson(object[key] ?? null));
+  // Each once: to ask some of them again, at every level, would double the time.
+  const said = new Map(Object.entries(object).map(([key, value]) => [key, wordsOfJson(value)]));
+  const main = MAIN_KEYS.map((key) => said.get(key) ?? []).find((words) => words.length > 0) ?? [];
+  const listed = LIST_KEYS.flatMap((key) => said.get(key) ?? []);
   const words = [...new Set([...main, ...listed])];
   if (words.length > 0) return about(subjectOf(object), words);
-  return Object.entries(object).flatMap(([key, value]) => about(key, wordsOfJson(value)));
+  return [...said].flatMap(([key, own]) => about(key, own));
 }
 
 function about(subject: string | undefined, words: readonly string[]): readonly string[] {

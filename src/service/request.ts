@@ -1,5 +1,6 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
+import { isLoopback } from "../model/shape.ts";
 
 export type Method = "GET" | "POST" | "PATCH";
 
@@ -14,12 +15,12 @@ export interface WriteCall {
   readonly body: Json;
 }
 
-/** An id that can stand in a path: not empty, no `.` or `..`, which others on the way would resolve. */
+/** An id that can stand in a path: not empty, no `.` or `..`, which others on the way would resolve; and no words. */
 // oxlint-disable-next-line no-control-regex -- what it must not have
-const SEGMENT = /^(?!\.{1,2}$)[^\0-\x1f\x7f-\x9f\ud800-\udfff]+$/u;
+const SEGMENT = /^(?!\.{1,2}$)[^\s\0-\x1f\x7f-\x9f\ud800-\udfff]+$/u;
 
-export function isSegment(text: string): boolean {
-  return SEGMENT.test(text);
+export function isSegment(value: unknown): value is string {
+  return typeof value === "string" && SEGMENT.test(value);
 }
 
 /** The path of a request, each segment percent-encoded. @throws RangeError for a segment that no path can carry */
@@ -80,11 +81,6 @@ const EXAMPLE = "It looks like `https://service.example.com` or `https://example
 
 function notOne(code: string, what: string, detail: string): Result<never, BaseUrlProblem> {
   return { ok: false, failure: { code, summary: `The base address ${what}`, detail } };
-}
-
-/** The URL parser has brought all spellings of an address (`127.1`, `0x7f.0.0.1`) into one form. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
 export interface ClientRuntime {

@@ -1,8 +1,8 @@
 import type { Dispatcher, EnvHttpProxyAgent } from "undici";
 import Pool from "undici/lib/dispatcher/pool.js";
 import { invalid } from "../model/error.ts";
+import { isLoopback } from "../model/shape.ts";
 import type { Transport } from "./exchange.ts";
-import { isLoopback } from "./request.ts";
 
 /**
  * The one module that opens undici; load it only when a call is about to be made. Its inner modules spare the 60 ms that

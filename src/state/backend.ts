@@ -1,5 +1,5 @@
 import { type JsonObject, jsonIn } from "../model/json.ts";
-import { type Guarded, isCount, isText, maybe, shape } from "../model/shape.ts";
+import { type Guarded, isCount, isText, maybe, shape, urlOf } from "../model/shape.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import type { Processes } from "./lock.ts";
 
@@ -182,6 +182,5 @@ export function sameService(a: string, b: string): boolean {
 }
 
 export function normalAddress(address: string): string {
-  const text = URL.canParse(address) ? new URL(address).href : address;
-  return text.replace(/\/+$/, "");
+  return (urlOf(address)?.href ?? address).replace(/\/+$/, "");
 }

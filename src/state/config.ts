@@ -1,6 +1,6 @@
 import type { StateSettings } from "../model/settings.ts";
 import { Secret } from "../model/value.ts";
-import { isLoopback } from "../service/request.ts";
+import { isLoopback } from "../model/shape.ts";
 import { StateFailure } from "./problem.ts";
 
 export type BackendConfig = ReturnType<typeof readConfig>;

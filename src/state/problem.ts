@@ -118,12 +118,11 @@ const WORDS = {
     "An interrupted run left changes that no longer match its state",
     `${journal} contains what that run recorded, on top of a ${where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run tasc apply, which completes it, and then merge the other version. Or remove ${journal} if nothing of that run matters.`,
   ],
-  /** `holder` is absent where the backend cannot tell. */
+  /** `holder` is absent where the backend cannot tell; a server or a file may give a lock any id. */
   locked: ({ key, holder }: Of & { readonly holder?: LockInfo }) => [
     `Target "${key.target}" in stage "${key.stage}" is locked`,
-    // What stands in a command is a word: a server or a file may call a lock anything.
     `${describeHolder(holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:`,
-    `tasc state unlock ${key.target}${/^[\w-]+$/.test(holder?.id ?? "") ? ` ${holder?.id}` : ""} --stage ${key.stage}`,
+    `tasc state unlock ${key.target}${/^\w[\w-]*$/.test(holder?.id ?? "") ? ` ${holder?.id}` : ""} --stage ${key.stage}`,
   ],
   "lock-lost": ({ key, reason }: Of & Why) => [
     `The lock of target "${key.target}" in stage "${key.stage}" was lost during the run`,

@@ -96,6 +96,7 @@ describe("a test case of the list", () => {
     [{ ...LEAST, id: 7 }, ["id"], "an id", "a number"],
     [{ ...LEAST, id: "" }, ["id"], "an id", "an empty string"],
     [{ ...LEAST, id: ".." }, ["id"], "an id", "a string"],
+    [{ ...LEAST, id: "tasc apply" }, ["id"], "an id", "a string"],
     [{ ...LEAST, testTargetId: null }, ["testTargetId"], "an id", "null"],
     [{ ...LEAST, description: ["x"] }, ["description"], "a string", "a list"],
     [{ ...LEAST, status: 7 }, ["status"], "a string", "a number"],

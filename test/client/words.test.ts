@@ -13,6 +13,18 @@ function words(body: string | Uint8Array): string | undefined {
   return wordsOf(Buffer.from(body), asIs);
 }
 
+test.each([
+  ["is deep and says nothing", `${'{"message":'.repeat(24)}{}${"}".repeat(24)}`],
+  [
+    "has long names around many words",
+    `${`{"${"k".repeat(600)}":`.repeat(50)}[${'"a",'.repeat(8000)}"a"]${"}".repeat(50)}`,
+  ],
+])("what %s takes no time", (_, body) => {
+  const started = process.cpuUsage();
+  words(body);
+  expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
+});
+
 describe("the service's words", () => {
   test.each<[string, unknown, string | undefined]>([
     ["a message", { message: "no such app" }, "no such app"],

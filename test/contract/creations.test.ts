@@ -258,6 +258,24 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
+  test("an answer with an id that no path can carry does not end the run", async () => {
+    await scene({}, async ({ project, service }) => {
+      await project.write({
+        "targets/new.yaml":
+          'target: new\napp: New\ntimeoutPerStep: 1\nenvironments: { default: { discoveryUrl: "https://new.example.com" } }\n',
+      });
+      service.fail({
+        on: { method: "POST" },
+        times: 9,
+        phase: "before",
+        answer: answer(200, JSON.stringify({ id: "..", app: "New" }), json),
+      });
+      const ran = await project.run(["apply", "--auto-approve", "--retries", "0"]);
+      expect(ran.code).toBe(1);
+      expect(ran.stdout).toContain("does not contain the id of the new resource");
+    });
+  });
+
   test("a list that lags behind does not make it twice, nor something else of a change", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);

@@ -19,6 +19,12 @@ describe("a name becomes a key", () => {
   test.each(rows)("%j is %j", (name, key) => {
     expect(slug(name)).toBe(key);
   });
+
+  test("accents in no order take no time", () => {
+    const started = process.cpuUsage();
+    expect(slug(`e${"\u0301\u0316".repeat(100_000)}`)).toBe("e");
+    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
+  });
 });
 
 const keysOf = (

@@ -79,6 +79,12 @@ describe("a whole output", () => {
   ])("gives no workflow command %s", (_, text, expected) => {
     expect(withoutWorkflowCommands(text)).toBe(expected);
   });
+
+  test("blanks that are invisible, too, take no time", () => {
+    const started = process.cpuUsage();
+    expect(withoutWorkflowCommands("\ufeff".repeat(28))).toBe("\ufeff".repeat(28));
+    expect(process.cpuUsage(started).user).toBeLessThan(1_000_000);
+  });
 });
 
 describe("pieces of a format", () => {

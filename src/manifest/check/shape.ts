@@ -174,7 +174,7 @@ function whyBad(value: Json | undefined, key: string): string {
   if (RESERVED_KEYS.some((name) => name === key)) return "It is a reserved name. Choose another.";
   if (isTemplate(key)) return "Keys are not interpolated, only values are. Write the key in full.";
   // The key as it could be written, unless that is taken.
-  const plain = key.normalize("NFKD").replaceAll(/\p{M}/gu, "");
+  const plain = key.replaceAll(/\p{M}/gu, "").normalize("NFKD").replaceAll(/\p{M}/gu, "");
   const written = plain.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^[_-]+|-+$/g, "");
   const isFree = written !== "" && !(isObject(value) && Object.hasOwn(value, written));
   return `It must be ${allowed({ type: "key" })}.${isFree ? ` \`${written}\` is possible.` : ""}`;

@@ -11,8 +11,7 @@ export class EditRefusal extends Error {}
 type Draft = Json[] | Record<string, Json>;
 
 /**
- * What edits mean for a value. Maps and lists are copied where they change, and once: an import or a pull may make
- * thousands of edits.
+ * What edits mean for a value. Maps and lists are copied where they change, and once: there may be thousands of edits.
  * @throws EditRefusal
  */
 export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolean): Json {

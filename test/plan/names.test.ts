@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { normalUrl } from "../../src/plan/input.ts";
+import { levelName, matchEnvironments } from "../../src/plan/match.ts";
+import { liveTarget, target } from "./build.ts";
+
+const ideographs = Array.from({ length: 80_000 }, (_, at) => String.fromCodePoint(0x4e00 + (at % 20_000)));
+const urls = Array.from({ length: 3000 }, (_, at) => `https://e${at}.example.com`);
+const environments = Object.fromEntries(urls.map((discoveryUrl, at) => [`e${at}`, { discoveryUrl }]));
+const live = liveTarget(urls.map((discoveryUrl) => ({ discoveryUrl }))).environments;
+
+// Milliseconds where the time is linear; where it grows with the square, many seconds.
+test.each([
+  ["a name with accents in no order", () => levelName(`e${"\u0301\u0316".repeat(100_000)}`)],
+  ["a URL with a host of all letters there are", () => normalUrl(`https://${ideographs.join("")}.com/`)],
+  ["many environments", () => matchEnvironments(target({ environments }), live, undefined, new Map())],
+])("what a hostile service lists takes no time: %s", (_, work) => {
+  const started = process.cpuUsage();
+  work();
+  const { user } = process.cpuUsage(started);
+  expect(user).toBeLessThan(2_000_000);
+});
+
+test("names are level, and URLs are normal, however many there were before", () => {
+  expect(levelName(" Cafe\u0301\n 1 ")).toBe("Caf\u00e9 1");
+  expect(normalUrl("https://B\u00fccher.example.com")).toBe("https://xn--bcher-kva.example.com/");
+  expect(normalUrl(`https://example.com?${"a".repeat(5000)}`)).toBe(
+    `https://example.com/?${"a".repeat(5000)}`,
+  );
+});
