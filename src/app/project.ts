@@ -115,7 +115,7 @@ export async function readFolder(options: ProjectOptions, host: Host) {
   const root = projectRoot(options, host);
   const env = readVariables(options, host, root);
   const folder = projectFolder(root, env.TASC_TRUST);
-  return { root, env, folder, reading: await readProject(folder) };
+  return { root, env, folder, reading: await readProject(folder, { counted: host.counted }) };
 }
 
 export async function invalidProject({ sources }: ProjectReading, problems: ProjectReading["problems"]) {
