@@ -7,9 +7,9 @@ import {
   parseTemplate,
 } from "../manifest/interpolation.ts";
 import type { ProjectReading } from "../manifest/load.ts";
-import { mergedAt, resolveValue } from "../manifest/resolve.ts";
+import { type ResolveContext, mergedAt, resolveValue } from "../manifest/resolve.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
-import type { Address, Kind } from "../model/address.ts";
+import type { Address } from "../model/address.ts";
 import {
   type Desired,
   type DesiredResource,
@@ -44,21 +44,19 @@ export function diffStages(
   choice: "promoted" | "all",
   inScope: (address: Address) => boolean,
 ) {
-  const chosen = (kind: Kind): readonly Field[] =>
-    fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true);
-  const resourcesIn = ({ targets }: Desired): ReadonlyMap<Address, DesiredResource> =>
-    byAddress(
-      targets.flatMap(resourcesOf).filter(({ address, kind }) => inScope(address) && chosen(kind).length > 0),
-    );
+  const isChosen = ({ promoted }: Field): boolean => choice === "all" || promoted === true;
+  const isOwn = ({ address, kind }: DesiredResource) => inScope(address) && fieldsOf(kind).some(isChosen);
+  const resourcesIn = ({ targets }: Desired) => byAddress(targets.flatMap(resourcesOf).filter(isOwn));
   const left = resourcesIn(from.desired);
   const right = resourcesIn(to.desired);
   const differences = [...left.values()].flatMap((one) => {
     const { address } = one;
     const other = right.get(address);
     if (other === undefined) return [];
-    return chosen(one.kind).flatMap((field) => {
-      const { name, path } = field;
-      if (one.fields[name] === undefined && other.fields[name] === undefined) return [];
+    const isSaid = ({ name }: Field) => one.fields[name] !== undefined || other.fields[name] !== undefined;
+    const own = fieldsOf(one.kind).filter((field) => isSaid(field) && isChosen(field));
+    return own.flatMap((field) => {
+      const { path } = field;
       const written = mergedAt(one.layers, path);
       const before = from.meaningOf(field, written);
       const after = to.meaningOf(field, mergedAt(other.layers, path));
@@ -106,7 +104,7 @@ export function sameStageValue(field: Field, a: StageValue | undefined, b: Stage
 export class StageView {
   readonly stage: string;
   readonly desired: Desired;
-  readonly #interpolator: Interpolator;
+  readonly #context: ResolveContext;
 
   constructor(
     desired: Desired,
@@ -118,18 +116,15 @@ export class StageView {
     const vars = variablesOf(settingsLayers(project, stage));
     this.stage = stage;
     this.desired = desired;
-    this.#interpolator = new Interpolator({ stage, env, files, vars, allowMissingSecrets: true });
+    const interpolator = new Interpolator({ stage, env, files, vars, allowMissingSecrets: true });
+    // The manifests were checked as they stand; a text that does not fit is unknown, and equal to nothing else.
+    this.#context = { interpolator, originOf: (path) => ({ file: "", path }), report: () => undefined };
   }
 
   /** What a value would mean in this stage, if it were written for the field. */
   meaningOf(field: Field, written: Json | undefined): StageValue | undefined {
     if (written === undefined) return undefined;
-    const value = resolveValue(field, written, field.path, {
-      interpolator: this.#interpolator,
-      originOf: (path) => ({ file: "", path }),
-      // The manifests were checked as they stand; a text that does not fit is unknown, and equal to nothing else.
-      report: () => undefined,
-    });
+    const value = resolveValue(field, written, field.path, this.#context);
     return { value, spelt: mapTexts(written, (text) => this.#spell(text)) };
   }
 
@@ -138,10 +133,10 @@ export class StageView {
     if (!isTemplate(text)) return text;
     const pieces = parseTemplate(text).parts.map((part) => {
       if (part.kind === "text") return escapeTemplate(part.text);
-      const { value, sensitive, unknown } = this.#interpolator.fill(part.source);
+      const { value, sensitive, unknown } = this.#context.interpolator.fill(part.source);
       if (!sensitive && !unknown) return escapeTemplate(String(value));
       const variable = part.kind === "var" && !within.includes(part.name) ? part.name : undefined;
-      const inner = variable && this.#interpolator.variable(variable);
+      const inner = variable && this.#context.interpolator.variable(variable);
       return inner === undefined ? part.source : this.#spell(inner, [...within, variable ?? ""]);
     });
     return pieces.join("");
