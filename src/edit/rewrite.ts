@@ -254,9 +254,8 @@ export class Manifests implements ProjectDocuments {
     return [...this.#index.targets.keys()];
   }
 
-  #layerAt(place: Origin): { readonly value: JsonObject | undefined } | undefined {
-    const own = this.#edited.size === 0 ? undefined : this.#edited.get(placeKey(place));
-    return own ?? (this.#base && this.#base.#layerAt(place));
+  #layerAt(place: Origin, name = placeKey(place)): { readonly value: JsonObject | undefined } | undefined {
+    return this.#edited.get(name) ?? (this.#base && this.#base.#layerAt(place, name));
   }
 
   #writtenAt(place: Origin): JsonObject | undefined {

@@ -94,10 +94,9 @@ export interface StageValue {
 /** Whether two stages mean the same by a field. Both read the same environment, so secrets are known by their names. */
 export function sameStageValue(field: Field, a: StageValue | undefined, b: StageValue | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
-  const same = (one: Json, other: Json): boolean =>
-    sameJson(normalise(field.compare, one), normalise(field.compare, other));
-  if (isUnknown(a.value) || isUnknown(b.value)) return same(a.spelt, b.spelt);
-  return same(reveal(a.value), reveal(b.value));
+  const isSpelt = isUnknown(a.value) || isUnknown(b.value);
+  const left = normalise(field.compare, isSpelt ? a.spelt : reveal(a.value));
+  return sameJson(left, normalise(field.compare, isSpelt ? b.spelt : reveal(b.value)));
 }
 
 /** A project in one of its stages, where secrets may be missing: for commands that set stages side by side. */
@@ -125,11 +124,11 @@ export class StageView {
   meaningOf(field: Field, written: Json | undefined): StageValue | undefined {
     if (written === undefined) return undefined;
     const value = resolveValue(field, written, field.path, this.#context);
-    return { value, spelt: mapTexts(written, (text) => this.#spell(text)) };
+    return { value, spelt: mapTexts(written, this.#spell) };
   }
 
   /** @param within variables that are being spelt: those in a circle are told of elsewhere, and stay as written */
-  #spell(text: string, within: readonly string[] = []): string {
+  readonly #spell = (text: string, within: readonly string[] = []): string => {
     if (!isTemplate(text)) return text;
     const pieces = parseTemplate(text).parts.map((part) => {
       if (part.kind === "text") return escapeTemplate(part.text);
@@ -140,7 +139,7 @@ export class StageView {
       return inner === undefined ? part.source : this.#spell(inner, [...within, variable ?? ""]);
     });
     return pieces.join("");
-  }
+  };
 }
 
 export type PlaceOf = (origin: Origin) => Place;
