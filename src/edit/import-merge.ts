@@ -28,7 +28,6 @@ import {
   onlyStagesOf,
   placeAll,
   removals,
-  sameWritten,
   setAt,
   valueAtOne,
 } from "./rewrite.ts";
@@ -308,7 +307,7 @@ export function mergeFields(
       if (isSame) continue;
       goals.push({
         ref,
-        isMet: (written) => sameWritten(written, want),
+        isMet: (written) => sameJson(written, want),
         candidates: (now) => {
           if (want === undefined) return removals(now, ref, stages);
           const top = now.topSlot(ref);

@@ -159,11 +159,12 @@ export async function provePromotion(
   const { folder, env, from, to, inScope, stages } = request;
   const reading = await readProject(withTexts(folder, texts));
   const { project, documents } = reading;
-  const [source, goal] = [from, to].map(({ stage }) => viewOf(stage, reading, env).view);
-  if (source === undefined || goal === undefined || project === undefined || hasErrors(reading.problems))
+  const { view: goal } = viewOf(to.stage, reading, env);
+  if (goal === undefined || project === undefined || hasErrors(reading.problems))
     return "the new manifests could not be read";
   const open = new Set(left.map(changeKey));
-  const differing = diffStages(source, goal, "promoted", inScope).differences.find(
+  // Of stage `from` nothing changes, or it is found below.
+  const differing = diffStages(from, goal, "promoted", inScope).differences.find(
     (difference) => !open.has(changeKey(difference)),
   );
   if (differing !== undefined)

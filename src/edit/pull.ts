@@ -54,7 +54,6 @@ import {
   type Wish,
   escaped,
   grant,
-  sameWritten,
   unsaidChange,
   valueAtOne,
 } from "./rewrite.ts";
@@ -101,7 +100,7 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
         else if (found !== undefined)
           wishes.push({
             ref,
-            isMet: (now) => sameWritten(now, found.written),
+            isMet: (now) => sameJson(now, found.written),
             candidates: (now) =>
               valueAtOne(found.written, [now.topSlot(ref), now.baseSlot(ref), now.stageSlot(ref)]),
             about,

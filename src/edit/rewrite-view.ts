@@ -35,7 +35,7 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
   const sources = new Map<string, SourceText>(documents.map(({ file, text }) => [file, { file, text }]));
   for (const { file, after, tree } of texts) sources.set(file, { file, text: after, tree });
   const placeOf = await placesIn(sources);
-  const placed = changes.map(({ slot, ...one }) => ({ ...one, layer: slot.layer, place: placeOf(slot) }));
+  const placed = changes.map((one) => ({ ...one, layer: one.slot.layer, place: placeOf(one.slot) }));
   return {
     // Made where it is asked for, as the differences are: they take a tenth of the time.
     get json() {

@@ -6,7 +6,7 @@ import { SECTIONS } from "../manifest/tables.ts";
 import { existsIn, groupByTarget, layersIn } from "../manifest/target.ts";
 import { type YamlEdit, editValue } from "../manifest/yaml/value.ts";
 import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
-import { type Layer, originIn } from "../model/desired.ts";
+import type { Layer } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
 import {
@@ -19,6 +19,7 @@ import {
   sameJson,
   valueAt,
 } from "../model/json.ts";
+import { targetOf } from "../plan/input.ts";
 import { groupBy } from "../render/words.ts";
 
 /**
@@ -146,9 +147,6 @@ export class Manifests implements ProjectDocuments {
       if (address === undefined) this.#layers.clear();
       else for (const known of this.#layers.values()) known.delete(address);
     }
-    for (const [stage, known] of trial.#layers)
-      for (const [address, own] of known)
-        cached(this.#layers, stage, () => new Map<Address, readonly Layer[]>()).set(address, own);
   }
 
   /** A field's layers, lowest first; none where the stage does not declare the resource. */
@@ -157,7 +155,9 @@ export class Manifests implements ProjectDocuments {
     const isTouched = this.#touched.has(address) || this.#touched.has(undefined);
     if (this.#base !== undefined && !isTouched) return this.#base.layersOf(resource);
     const known = cached(this.#layers, stage, () => new Map<Address, readonly Layer[]>());
-    return cached(known, address, () => this.#layersOf(stage, address));
+    const layers = known.get(address) ?? this.#layersOf(stage, address);
+    known.set(address, layers);
+    return layers;
   }
 
   #layersOf(stage: string, address: Address): readonly Layer[] {
@@ -197,7 +197,7 @@ export class Manifests implements ProjectDocuments {
 
   /** Where the value stands that counts. */
   topSlot(ref: FieldRef): Slot | undefined {
-    const layer = this.layersOf(ref).findLast((one) => originIn([one], ref.field.path) !== undefined);
+    const layer = this.layersOf(ref).findLast(({ value }) => valueAt(value, ref.field.path) !== undefined);
     return layer && slotIn(layer, ref);
   }
 
@@ -254,9 +254,8 @@ export class Manifests implements ProjectDocuments {
     return [...this.#index.targets.keys()];
   }
 
-  #layerAt(place: Origin): { readonly value: JsonObject | undefined } | undefined {
-    const own = this.#edited.size === 0 ? undefined : this.#edited.get(placeKey(place));
-    return own ?? (this.#base && this.#base.#layerAt(place));
+  #layerAt(place: Origin, name = placeKey(place)): { readonly value: JsonObject | undefined } | undefined {
+    return this.#edited.get(name) ?? (this.#base && this.#base.#layerAt(place, name));
   }
 
   #writtenAt(place: Origin): JsonObject | undefined {
@@ -350,8 +349,7 @@ export function* removals(now: Manifests, ref: FieldRef, stages: readonly string
     stages.flatMap((stage) => {
       const other = { ...ref, stage, address };
       const was = address === ref.address && stage === ref.stage ? undefined : now.written(other);
-      const own =
-        was === undefined || sameWritten(was, after.written(other)) ? undefined : now.stageSlot(other);
+      const own = was === undefined || sameJson(was, after.written(other)) ? undefined : now.stageSlot(other);
       return was === undefined || own === undefined ? [] : [setAt(own, was)];
     }),
   );
@@ -418,7 +416,7 @@ export function grant(
     const others = slot.layer.startsWith("stage") ? [] : stages.filter((stage) => stage !== ref.stage);
     const alsoStages = others.filter((stage) => {
       const other = { ...ref, stage };
-      return !sameWritten(start.written(other), manifests.written(other));
+      return !sameJson(start.written(other), manifests.written(other));
     });
     return [{ address, path, ...shown, slot, ...(alsoStages.length === 0 ? {} : { alsoStages }) }];
   });
@@ -462,7 +460,7 @@ export function placeAll<G extends Goal>(
         const wanted = byField.get(fieldKey(ref));
         const now = after.written(ref);
         const isFine =
-          sameWritten(manifests.written(ref), now) ||
+          sameJson(manifests.written(ref), now) ||
           wanted?.isMet(now) === true ||
           (follow && stage !== own.stage && address === own.address);
         return isFine && (wanted === undefined || agrees(wanted, candidate));
@@ -526,10 +524,6 @@ function fieldKey({ stage, address, field }: FieldRef): string {
   return `${stage} ${address} ${field.name}`;
 }
 
-export function sameWritten(was: Json | undefined, now: Json | undefined): boolean {
-  return was === undefined || now === undefined ? was === now : sameJson(was, now);
-}
-
 /** What is written differently before and after, in some stages. */
 export function changedFields(before: ProjectDocuments, after: ProjectDocuments, stages: readonly string[]) {
   const both = [new Manifests(before), new Manifests(after)];
@@ -542,7 +536,7 @@ export function changedFields(before: ProjectDocuments, after: ProjectDocuments,
           const isSame = ({ value }: Layer, at: number): boolean => sameJson(value, now[at]?.value);
           if (was.length === now.length && was.every(isSame)) continue;
           for (const field of fieldsOf(kind))
-            if (!sameWritten(mergedAt(was, field.path), mergedAt(now, field.path)))
+            if (!sameJson(mergedAt(was, field.path), mergedAt(now, field.path)))
               changed.push({ stage, address, field });
         }
   return changed;
@@ -562,14 +556,9 @@ export function unsaidChange(
     ),
   );
   return changedFields(before, after, stages).find(({ stage, address, field: { path } }) => {
-    const target = targetAddress(parseAddress(address)?.target ?? "");
-    const { path: only } = ONLY_STAGES;
-    const places = [
-      { address, path },
-      { address, path: only },
-      { address: target, path: only },
-    ];
-    return !places.some((place) => said.has(`${stage} ${changeKey(place)}`));
+    const isSaid = (place: Parameters<typeof changeKey>[0]) => said.has(`${stage} ${changeKey(place)}`);
+    const both = [address, targetAddress(targetOf(address))];
+    return !isSaid({ address, path }) && !both.some((one) => isSaid({ ...ONLY_STAGES, address: one }));
   });
 }
 

@@ -7,9 +7,9 @@ import {
   parseTemplate,
 } from "../manifest/interpolation.ts";
 import type { ProjectReading } from "../manifest/load.ts";
-import { mergedAt, resolveValue } from "../manifest/resolve.ts";
+import { type ResolveContext, mergedAt, resolveValue } from "../manifest/resolve.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
-import type { Address, Kind } from "../model/address.ts";
+import type { Address } from "../model/address.ts";
 import {
   type Desired,
   type DesiredResource,
@@ -44,21 +44,19 @@ export function diffStages(
   choice: "promoted" | "all",
   inScope: (address: Address) => boolean,
 ) {
-  const chosen = (kind: Kind): readonly Field[] =>
-    fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true);
-  const resourcesIn = ({ targets }: Desired): ReadonlyMap<Address, DesiredResource> =>
-    byAddress(
-      targets.flatMap(resourcesOf).filter(({ address, kind }) => inScope(address) && chosen(kind).length > 0),
-    );
+  const isChosen = ({ promoted }: Field): boolean => choice === "all" || promoted === true;
+  const isOwn = ({ address, kind }: DesiredResource) => inScope(address) && fieldsOf(kind).some(isChosen);
+  const resourcesIn = ({ targets }: Desired) => byAddress(targets.flatMap(resourcesOf).filter(isOwn));
   const left = resourcesIn(from.desired);
   const right = resourcesIn(to.desired);
   const differences = [...left.values()].flatMap((one) => {
     const { address } = one;
     const other = right.get(address);
     if (other === undefined) return [];
-    return chosen(one.kind).flatMap((field) => {
-      const { name, path } = field;
-      if (one.fields[name] === undefined && other.fields[name] === undefined) return [];
+    const isSaid = ({ name }: Field) => one.fields[name] !== undefined || other.fields[name] !== undefined;
+    const own = fieldsOf(one.kind).filter((field) => isSaid(field) && isChosen(field));
+    return own.flatMap((field) => {
+      const { path } = field;
       const written = mergedAt(one.layers, path);
       const before = from.meaningOf(field, written);
       const after = to.meaningOf(field, mergedAt(other.layers, path));
@@ -96,17 +94,16 @@ export interface StageValue {
 /** Whether two stages mean the same by a field. Both read the same environment, so secrets are known by their names. */
 export function sameStageValue(field: Field, a: StageValue | undefined, b: StageValue | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
-  const same = (one: Json, other: Json): boolean =>
-    sameJson(normalise(field.compare, one), normalise(field.compare, other));
-  if (isUnknown(a.value) || isUnknown(b.value)) return same(a.spelt, b.spelt);
-  return same(reveal(a.value), reveal(b.value));
+  const isSpelt = isUnknown(a.value) || isUnknown(b.value);
+  const left = normalise(field.compare, isSpelt ? a.spelt : reveal(a.value));
+  return sameJson(left, normalise(field.compare, isSpelt ? b.spelt : reveal(b.value)));
 }
 
 /** A project in one of its stages, where secrets may be missing: for commands that set stages side by side. */
 export class StageView {
   readonly stage: string;
   readonly desired: Desired;
-  readonly #interpolator: Interpolator;
+  readonly #context: ResolveContext;
 
   constructor(
     desired: Desired,
@@ -118,34 +115,31 @@ export class StageView {
     const vars = variablesOf(settingsLayers(project, stage));
     this.stage = stage;
     this.desired = desired;
-    this.#interpolator = new Interpolator({ stage, env, files, vars, allowMissingSecrets: true });
+    const interpolator = new Interpolator({ stage, env, files, vars, allowMissingSecrets: true });
+    // The manifests were checked as they stand; a text that does not fit is unknown, and equal to nothing else.
+    this.#context = { interpolator, originOf: (path) => ({ file: "", path }), report: () => undefined };
   }
 
   /** What a value would mean in this stage, if it were written for the field. */
   meaningOf(field: Field, written: Json | undefined): StageValue | undefined {
     if (written === undefined) return undefined;
-    const value = resolveValue(field, written, field.path, {
-      interpolator: this.#interpolator,
-      originOf: (path) => ({ file: "", path }),
-      // The manifests were checked as they stand; a text that does not fit is unknown, and equal to nothing else.
-      report: () => undefined,
-    });
-    return { value, spelt: mapTexts(written, (text) => this.#spell(text)) };
+    const value = resolveValue(field, written, field.path, this.#context);
+    return { value, spelt: mapTexts(written, this.#spell) };
   }
 
   /** @param within variables that are being spelt: those in a circle are told of elsewhere, and stay as written */
-  #spell(text: string, within: readonly string[] = []): string {
+  readonly #spell = (text: string, within: readonly string[] = []): string => {
     if (!isTemplate(text)) return text;
     const pieces = parseTemplate(text).parts.map((part) => {
       if (part.kind === "text") return escapeTemplate(part.text);
-      const { value, sensitive, unknown } = this.#interpolator.fill(part.source);
+      const { value, sensitive, unknown } = this.#context.interpolator.fill(part.source);
       if (!sensitive && !unknown) return escapeTemplate(String(value));
       const variable = part.kind === "var" && !within.includes(part.name) ? part.name : undefined;
-      const inner = variable && this.#interpolator.variable(variable);
+      const inner = variable && this.#context.interpolator.variable(variable);
       return inner === undefined ? part.source : this.#spell(inner, [...within, variable ?? ""]);
     });
     return pieces.join("");
-  }
+  };
 }
 
 export type PlaceOf = (origin: Origin) => Place;

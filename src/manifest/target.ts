@@ -272,7 +272,8 @@ export function layersIn(
         if (!isObject(resource) || below.at(-1)?.kind === own) continue;
         // Joined, and not spread where it need not be: a spread list keeps room for a dozen more, for each of the resources.
         const inner = path.length === 0 ? [name, key] : [...path, name, key];
-        layers.set(key, below.concat({ kind: own, file, path: inner, value: resource }));
+        const layer = { kind: own, file, path: inner, value: resource };
+        layers.set(key, below.length === 0 ? [layer] : below.concat(layer));
       }
     });
     return { defaults, byKey: layers };

@@ -178,7 +178,7 @@ const ACCENTS: Readonly<Record<string, string>> = {
  * blank; quotes of any kind that touch become one. A lone blank and a lone double quote are so already.
  */
 const SIGNS = String.raw`[\s+|│>~\-]`;
-const LEVEL = new RegExp(`(?<blank> ${SIGNS}+|[^\\S ]${SIGNS}*|\\+${SIGNS}*)|"["'\`]+|['\`]["'\`]*`, "g");
+const LEVEL = new RegExp(` ${SIGNS}+|[^\\S ]${SIGNS}*|\\+${SIGNS}*|"["'\`]+|['\`]["'\`]*`, "g");
 
 export function canonicalText(raw: Rewritten): Rewritten {
   let text = raw;
@@ -187,12 +187,7 @@ export function canonicalText(raw: Rewritten): Rewritten {
     if (next === text) break;
     text = next;
   }
-  return rewrite(
-    text,
-    LEVEL,
-    ({ 0: whole, groups }) => [[groups?.["blank"] === undefined ? '"' : " ", whole.length]],
-    true,
-  );
+  return rewrite(text, LEVEL, ([whole]) => [[/^["'`]/.test(whole) ? '"' : " ", whole.length]], true);
 }
 
 /** Where long base64 was broken into lines. */

@@ -37,6 +37,7 @@ export function outside(value: Json | undefined): Outside | undefined {
 
 /** Shorter values are too common to be found by what they say (design contract, section 1). */
 const SHORTEST_SECRET = 4;
+const [LONGEST_WORD, MOST_WORDS] = [12, 1000];
 
 /** @param secrets of any length; those under four characters are not looked for. A set may grow. */
 export function createRedactor(secrets: ReadonlySet<string> | readonly string[]) {
@@ -71,14 +72,20 @@ function replacerOf(
   let known = 0;
   let wanted: readonly string[] = [];
   let searches: ReturnType<typeof searchesFor> | undefined;
+  /** Names and values of fields without a secret: long lists have the same few again and again. */
+  const harmless = new Set<string>();
   return (text) => {
     if (known !== secrets.size) {
       known = secrets.size;
       wanted = [...secrets].filter(isWanted);
       searches = undefined;
+      harmless.clear();
     }
-    if (wanted.length === 0 || text.length < SHORTEST_SECRET) return text;
-    return withoutSpans(text, spansIn(text, (searches ??= searchesFor(wanted)), inDocument));
+    if (wanted.length === 0 || text.length < SHORTEST_SECRET || harmless.has(text)) return text;
+    const spans = spansIn(text, (searches ??= searchesFor(wanted)), inDocument);
+    const isWord = spans.length === 0 && text.length <= LONGEST_WORD;
+    if (isWord && harmless.size < MOST_WORDS) harmless.add(text);
+    return withoutSpans(text, spans);
   };
 }
 
@@ -240,14 +247,14 @@ function spansIn(
 
 /** Where a match ends together with its tail; a tail that was gone through once is not gone through again. */
 function tailEnds(text: string): (to: number, tail: RegExp | undefined) => number {
-  const reached = new Map<RegExp, number>();
+  let reached: Map<RegExp, number> | undefined;
   return (to, tail) => {
     if (tail === undefined) return to;
-    const known = reached.get(tail) ?? 0;
+    const known = reached?.get(tail) ?? 0;
     if (to <= known) return known;
     tail.lastIndex = to;
     const end = to + (tail.exec(text)?.[0].length ?? 0);
-    reached.set(tail, end);
+    (reached ??= new Map<RegExp, number>()).set(tail, end);
     return end;
   };
 }

@@ -2,7 +2,7 @@ import { diffArrays } from "diff";
 import { type Json, isArray, isObject, sameJson } from "../../model/json.ts";
 import { readTree } from "./read-slow.ts";
 import { type Splice, inDocument, spliced, splitDocuments } from "./text.ts";
-import { type AliasNode, type Collection, type Entry, type Node, nodesOf } from "./tree.ts";
+import { type AliasNode, type Collection, type Entry, type Node, nameOf, nodesOf } from "./tree.ts";
 import { EditRefusal, type YamlEdit, editValue } from "./value.ts";
 import {
   BlockWriter,
@@ -135,7 +135,7 @@ class TextEditor {
   readonly #text: string;
   readonly #lines: TextLines;
   readonly #root: Node;
-  readonly #writer: BlockWriter;
+  #blocks: BlockWriter | undefined;
   readonly #splices: Splice[] = [];
   readonly #aliases = new Map<Node, AliasNode[]>();
   readonly #bindings = new Map<string, Binding>();
@@ -145,7 +145,6 @@ class TextEditor {
     this.#text = text;
     this.#lines = new TextLines(text);
     this.#root = root;
-    this.#writer = new BlockWriter(layoutOf(root, this.#lines));
     for (const node of text.includes("*") ? nodesOf(this.#root) : []) {
       if (node.kind !== "alias" || node.target === undefined) continue;
       const known = this.#aliases.get(node.target);
@@ -161,6 +160,10 @@ class TextEditor {
       if (node !== undefined && aliases === 0 && this.#aliases.has(node) && node.tag === undefined)
         this.#splices.push(this.#withoutAnchor(node));
     return this.#splices;
+  }
+
+  get #writer(): BlockWriter {
+    return (this.#blocks ??= new BlockWriter(layoutOf(this.#root, this.#lines)));
   }
 
   #splice(start: number, end: number, text: string): void {
@@ -226,7 +229,7 @@ class TextEditor {
       }
       const after = [...staying.keys()].at(-1);
       for (const [key, value] of Object.entries(target))
-        if (!node.byKey.has(key))
+        if (!isObject(node.value) || !Object.hasOwn(node.value, key))
           inserted.push({
             after,
             lines: flow ? [flowPair(key, value)] : this.#writer.pair(key, value, indent),
@@ -396,10 +399,6 @@ class TextEditor {
 }
 
 const NOWHERE = { start: 0, end: 0 };
-
-function nameOf({ key }: Entry): string {
-  return key?.kind === "scalar" ? key.text : "";
-}
 
 /** Beyond this number of differences, items are compared place by place. */
 const MOST_CHANGES = 2000;

@@ -50,8 +50,6 @@ export type Collection = NodeBase & {
   readonly kind: "map" | "list";
   readonly flow: boolean;
   readonly entries: readonly Entry[];
-  /** Of a map; of several with the same key, which is an error, the last. */
-  readonly byKey: ReadonlyMap<string, Entry>;
 };
 
 /** A pair of a map, from its key or the `? ` before that, or an item of a list, in block style from its dash. */
@@ -141,6 +139,9 @@ export function everydayRoot(text: string): Node | undefined {
   return value === undefined ? undefined : new MarkedTree(text, marks.list).node(value);
 }
 
+/** An everyday text has neither. */
+const [anchor, tag] = [undefined, undefined];
+
 /** Makes nodes of what the fast reader marked. They are written out: spread objects take much longer to make, and more room. */
 class MarkedTree {
   readonly #text: string;
@@ -154,26 +155,23 @@ class MarkedTree {
 
   /** The node of the next mark, with those in it. */
   node(value: Json): Node {
-    const [anchor, tag] = [undefined, undefined];
     const start = this.#marks[this.#at++] ?? 0;
     const end = this.#marks[this.#at++] ?? 0;
     const style = STYLE_OF[this.#text.charAt(start)];
     const flow = style === "flow";
     if (isArray(value)) {
       const entries = value.map((item) => this.#item(item, flow));
-      return { kind: "list", start, end, from: start, anchor, tag, flow, entries, byKey: NO_KEYS, value };
+      return { kind: "list", start, end, from: start, anchor, tag, flow, entries, value };
     }
     if (typeof value === "object" && value !== null) {
-      const byKey = new Map<string, Entry>();
       // In the order of the text, which a map of JavaScript does not keep for keys that are numbers.
-      for (let left = Object.keys(value).length; left > 0; left--) {
+      const entries = Object.keys(value).map(() => {
         const key = this.#key();
         const inner = this.node(value[key.text] ?? null);
         const past = Math.max(key.end + 1, inner.end);
-        byKey.set(key.text, { start: key.start, end: past, key, colon: key.end, value: inner });
-      }
-      const entries = [...byKey.values()];
-      return { kind: "map", start, end, from: start, anchor, tag, flow, entries, byKey, value };
+        return { start: key.start, end: past, key, colon: key.end, value: inner };
+      });
+      return { kind: "map", start, end, from: start, anchor, tag, flow, entries, value };
     }
     const text = typeof value === "string" ? value : this.#text.slice(start, end);
     const own = style === undefined || flow ? "plain" : style;
@@ -190,7 +188,6 @@ class MarkedTree {
   }
 
   #key(): ScalarNode {
-    const [anchor, tag] = [undefined, undefined];
     const start = this.#marks[this.#at++] ?? 0;
     const end = this.#marks[this.#at++] ?? 0;
     const written = this.#text.slice(start, end);
@@ -337,18 +334,16 @@ class TreeBuilder {
       // In block style an item may be nothing but its dash.
       return { start, end: flow ? value.end : Math.max(value.end, start + 1), ...NO_KEY, value };
     });
-    return { kind: "list" as const, entries, byKey: NO_KEYS, value: entries.map(({ value }) => value.value) };
+    return { kind: "list" as const, entries, value: entries.map(({ value }) => value.value) };
   }
 
   #map(parsed: YAMLMap.Parsed, depth: number) {
     const value: Record<string, Json> = {};
-    const byKey = new Map<string, Entry>();
     const starts = new Map<string, number>();
     const entries = parsed.items.map((item) => {
       const entry = this.#pair(item, depth);
       const { key } = entry;
       if (key.kind !== "scalar") return entry;
-      byKey.set(key.text, entry);
       if (key.style === "plain" && (key.text === "" || key.text === "<<")) return entry;
       const first = starts.get(key.text);
       if (first === undefined) starts.set(key.text, key.start);
@@ -359,7 +354,7 @@ class TreeBuilder {
       setOwn(value, key.text, entry.value.value);
       return entry;
     });
-    return { kind: "map" as const, entries, byKey, value };
+    return { kind: "map" as const, entries, value };
   }
 
   #pair({ key, value, srcToken }: YamlPair<ParsedNode, ParsedNode | null>, depth: number) {
@@ -390,7 +385,6 @@ class TreeBuilder {
 }
 
 const NO_KEY = { key: undefined, colon: undefined };
-const NO_KEYS: ReadonlyMap<string, Entry> = new Map();
 
 /** The parser itself misses `"a\"` and `'a''` at the very end of a text. */
 function isClosed({ srcToken: token }: ParsedNode): boolean {
@@ -449,6 +443,20 @@ export function nodesOf(node: Node, found: Node[] = []): readonly Node[] {
   return found;
 }
 
+/** The entries of maps by their keys, of those that were asked; of several with the same, which is an error, the last. */
+const KEYED = new WeakMap<Collection, ReadonlyMap<string, Entry>>();
+
+function entriesByKey(map: Collection): ReadonlyMap<string, Entry> {
+  const byKey = KEYED.get(map) ?? new Map(map.entries.map((entry) => [nameOf(entry), entry]));
+  KEYED.set(map, byKey);
+  return byKey;
+}
+
+/** The key of an entry, where it is a text. */
+export function nameOf({ key }: Entry): string {
+  return key?.kind === "scalar" ? key.text : "";
+}
+
 /** The entries from the root, which is the first, along a path for as far as the tree has it. Aliases on the way are followed. */
 export function entriesAlong(root: Node, path: Path): Entry[] {
   const entries: Entry[] = [{ start: root.start, end: root.end, ...NO_KEY, value: root }];
@@ -457,7 +465,7 @@ export function entriesAlong(root: Node, path: Path): Entry[] {
     const node = last.kind === "alias" ? last.target : last;
     const entry =
       node?.kind === "map"
-        ? node.byKey.get(String(step))
+        ? entriesByKey(node).get(String(step))
         : node?.kind === "list" && typeof step === "number"
           ? node.entries[step]
           : undefined;
