@@ -178,11 +178,9 @@ async function nameFolders(folders: readonly Folder[], given: ReadonlyMap<string
   const twice = clashes.filter((own) => own.length > 1);
   refuseAll(
     twice.map((own) => {
-      const ids = own
-        .map(({ id }) => id)
-        .toSorted(compareText)
-        .join(" and ");
-      return fault("folder-name-taken", `Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${ids}`);
+      const ids = own.map(({ id }) => id).toSorted(compareText);
+      const summary = `Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${ids.join(" and ")}`;
+      return fault("folder-name-taken", summary);
     }),
   );
   const unnamed = unnamedIn(named).map(

@@ -52,7 +52,7 @@ export async function pushState(session: Session, options: OptionsOf<"state push
       const given = backup.get(document.key.target);
       return given === undefined ? [] : [{ document, ...given }];
     });
-    if (!force) for (const { document, state, serial } of next) refuseForeign(document, state, serial);
+    if (!force) for (const one of next) refuseForeign(one.document, one);
     await sideBySide(next, async ({ document, state }) => await document.replace(state));
   });
   return {
@@ -61,11 +61,7 @@ export async function pushState(session: Session, options: OptionsOf<"state push
   };
 }
 
-function refuseForeign(
-  { key, stored, serial: now }: LockedDocument,
-  state: State,
-  serial: number | undefined,
-) {
+function refuseForeign({ key, stored, serial: now }: LockedDocument, { state, serial }: ParsedDocument) {
   const force = "To overwrite it anyway:\n  tasc state push FILE --force";
   if (stored?.lineage !== undefined && state.lineage !== undefined && stored.lineage !== state.lineage)
     throw failed(

@@ -497,14 +497,7 @@ export function namelessElements(resource: DesiredResource, live: LiveResource):
   const nameless = (live.elements ?? []).some(
     ({ id }, at) => id === undefined && declared[at]?.["locatorLine"] !== undefined,
   );
-  if (!nameless) return [];
-  return [
-    caution(
-      "element-without-id",
-      resource,
-      "Locator lines cannot be written",
-      "The service does not return the ids of the elements, which are needed to write a locator line.",
-      ["elements"],
-    ),
-  ];
+  const summary = "Locator lines cannot be written";
+  const why = "The service returns no ids of the elements, which are needed to write a locator line.";
+  return nameless ? [caution("element-without-id", resource, summary, why, ["elements"])] : [];
 }
