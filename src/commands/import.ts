@@ -22,7 +22,8 @@ import type { View } from "../render/view.ts";
 import { count, groupBy, serviceNoun } from "../render/words.ts";
 import type { Host, Question } from "../app/project.ts";
 import type { Session } from "../app/session.ts";
-import { formatDocument } from "../state/document.ts";
+import { contentOf } from "../state/document.ts";
+import { applyEvents } from "../state/events.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** Writes manifests for live targets, such that a plan right after it is empty. */
@@ -234,7 +235,9 @@ async function carryOut(
   await session.withLocks([...learnt.keys()], { timeout, why: "tasc import" }, async (states) => {
     for (const [target, { isNew, state }] of states) {
       const before = read.get(target);
-      if ((isNew ? undefined : formatDocument(state)) !== (before && formatDocument(before)))
+      // A run that was cut off has ended with the lock.
+      const ended = before && contentOf(applyEvents(before, [{ type: "ended" }]));
+      if ((isNew ? undefined : contentOf(state)) !== ended)
         throw failed(
           "import-state-changed",
           `State of target ${target} changed while tasc was importing`,
