@@ -34,10 +34,11 @@ export async function importTargets(session: Session, options: OptionsOf<"import
     if (!isAddress(`target.${key}`))
       throw invalid("bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
   const disk = projectFolder(session.root, session.env.TASC_TRUST);
-  // Where nobody has changed or applied it.
+  // Where nobody has changed it, or applied it in any stage.
+  const { backend } = await session.states();
   const hasSample =
     session.project.sources.get(SAMPLE.file)?.text === SAMPLE.text &&
-    (await session.readStates(["shop"])).size === 0;
+    !(await sideBySide(session.settings.stages.map((one) => backend.list(one)))).flat().includes("shop");
   const folder = hasSample ? withTexts(disk, [{ file: SAMPLE.file, after: undefined }]) : disk;
   const sources = await readSources(session, folder, options.target);
   const { pairs, into } = await pair(sources, given, host);
