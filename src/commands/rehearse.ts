@@ -11,7 +11,7 @@ import { Secret } from "../model/value.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import { markdownCellCode } from "../render/escape.ts";
 import { type Markup, type View, markup } from "../render/view.ts";
-import type { RunningServer } from "../server/index.ts";
+import { type RunningServer, startServer } from "../server/index.ts";
 import { NO_DOCUMENT } from "../state/backend.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
@@ -21,7 +21,7 @@ import type { Host, Opened } from "../app/project.ts";
 import { type Session, inSession } from "../app/session.ts";
 import { seedOf } from "../app/snapshot.ts";
 import type { Context } from "./context.ts";
-import { startLocalService } from "./serve.ts";
+import { explainStart } from "./serve.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** Far longer than the local service takes, which ends discoveries at once. */
@@ -101,7 +101,7 @@ async function withCopy<T>(
   const folder = mkdtempSync(join(tmpdir(), "tasc-rehearsal-"));
   let server: RunningServer | undefined;
   try {
-    server = await startLocalService({ apiKey: apiKey.reveal(), seed, discoveryTime: 0 });
+    server = await explainStart({}, () => startServer({ apiKey: apiKey.reveal(), seed, discoveryTime: 0 }));
     const { fingerprintKey } = settings.state;
     const state = { backend: "local", options: { path: folder }, ...defined({ fingerprintKey }) } as const;
     // The copy is nobody else's, so that no rate is to be kept.

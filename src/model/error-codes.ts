@@ -38,6 +38,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "creation-unclear": ["An interrupted creation is unclear", "An apply was cut off during a creation, and several live resources have appeared since.", "Choose the right one: `tasc state bind ADDRESS ID`."],
   "credential-in-env": ["A credential is read by ${env:}", "Values of `${env:…}` are shown in plans, and the name or value of this variable looks like a credential.", "Use `${secret:NAME}`, or rename the variable."],
   "data-in-use": ["The data folder is in use", "Another `tasc serve` uses this folder.", "Stop it, or choose another folder with `--data`."],
+  "data-unusable": ["The local service cannot use its data", "The folder may not be written, is a file, or holds a damaged database or one of another version.", "Check the folder, remove damaged data, or choose another folder with `--data`."],
   "dotenv-unreadable": ["A file of --dotenv cannot be read", "The file is missing or may not be read.", "Correct the path."],
   duplicate: ["Something is declared twice", "Two documents of a target declare the same resource, field or default.", "Remove or rename one of the two."],
   "duplicate-app": ["Two targets have one app", "A live test target with this `app` would match both.", "Change one of the two, or bind them with `id:`."],
