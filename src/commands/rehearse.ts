@@ -13,6 +13,7 @@ import { markdownCellCode } from "../render/escape.ts";
 import { type Markup, type View, markup } from "../render/view.ts";
 import { type RunningServer, startServer } from "../server/index.ts";
 import { NO_DOCUMENT } from "../state/backend.ts";
+import { applyEvents } from "../state/events.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
 import { survey } from "../app/plan.ts";
@@ -109,7 +110,10 @@ async function withCopy<T>(
     const opened = { root, env, project: { ...project, settings: copied }, calls: { concurrency: 1 } };
     await inSession(opened, host, async (copy) => {
       const { backend, world } = await copy.states();
-      for (const one of states) {
+      for (const state of states) {
+        // In the copy no discovery is under way.
+        const over = [...state.bindings.keys()].map((address) => ({ type: "generated", address }) as const);
+        const one = applyEvents(state, over);
         const lock = await backend.lock(copy.stateKey(one.target), createLockInfo(world, "tasc rehearse"));
         await lock.write({ ...one, service: copied.baseUrl }, NO_DOCUMENT);
         await lock.unlock();
