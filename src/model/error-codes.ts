@@ -136,6 +136,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "rate-not-shared": ["The rate limit is not shared", "Jobs with the same API key share `service.rateLimit` through the database of the `postgres` state backend. It could not be used, so this job keeps the whole rate by itself.", "Give the database user the rights of docs/how-to/operate-postgres.md, or lower `service.rateLimit`."],
   "removed-outside": ["A resource was removed outside tasc", "State knows a live resource that the service no longer lists. It is created again.", "Remove it from the manifest if it is to stay away."],
   "reports-incomplete": ["The list of reports is incomplete", "The service has more reports than it returned.", "Narrow the list with `--target`."],
+  "rounded-number": ["A number is too large to be kept", "Elements are sent back whole, and an undeclared whole number beyond 2^53 loses digits as it is read.", "Declare the `options` that have it."],
   "same-address": ["Both addresses are the same", "`tasc state mv` needs two different addresses.", "Correct one of them."],
   "secret-in-clear": ["A secret does not come from a secret", "Passwords and keys written in a file stay in git history.", "Write `${secret:NAME}` or `${file:path}`."],
   "secret-misplaced": ["A secret is where it would be shown", "The value is shown in plans and messages.", "Use `${env:NAME}`."],
