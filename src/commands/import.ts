@@ -11,7 +11,7 @@ import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { type Address, compareText, isAddress } from "../model/address.ts";
-import { fault } from "../model/diagnostic.ts";
+import { fault, inStage } from "../model/diagnostic.ts";
 import { failed, invalid, refuseAll } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
@@ -55,7 +55,8 @@ export async function importTargets(session: Session, options: OptionsOf<"import
   refuse(prepared);
   for (const { app, kind, id, name, reason } of prepared.leftOut) {
     const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
-    host.say?.("warn", `left out  ${serviceNoun(kind)}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
+    const why = inStage(reason, session.namedStage);
+    host.say?.("warn", `left out  ${serviceNoun(kind)}${title} (${id}) of ${JSON.stringify(app)}: ${why}`);
   }
   const removed = hasSample && prepared.files.length > 0;
   if (!dryRun) await carryOut(session, prepared, sources.states, removed, options.lockTimeout ?? 0);

@@ -220,7 +220,7 @@ export async function moveState(session: Session, options: OptionsOf<"state mv">
     throw failed(
       "state-errored-left",
       "An apply has left records that state does not have yet",
-      `They are in ${errored}, under the addresses of now, and the next apply takes them in. Run tasc apply before the move, or remove the file if nothing of it matters.`,
+      `They are in ${errored}, under the addresses of now, and the next apply takes them in. Run \`tasc apply\` before the move, or remove the file if nothing of it matters.`,
     );
   await withDocuments(session, targets, "tasc state mv", options, async (old, next?: LockedDocument) => {
     if (next === undefined) return old.replace(moveAddress(old.state, from.address, to.address));
