@@ -18,11 +18,7 @@ import { stale } from "./saved-plan.ts";
 import type { Session } from "./session.ts";
 
 /** An apply that is about to begin. @param digest of a saved plan, by which a second apply of it is told */
-export async function beginRun(
-  session: Session,
-  plan: Plan,
-  digest: string | undefined,
-): Promise<Omit<RunRecord, "changes">> {
+export async function beginRun(session: Session, plan: Plan, digest: string | undefined) {
   const { world } = await session.states();
   const { id, since, who, job, folder } = createLockInfo(world, "tasc apply");
   const { root, env } = session;
@@ -50,8 +46,10 @@ function digestOf({ stage, changes }: Plan): string {
     fields.map(({ path }) => path),
     calls.map(({ method }) => method),
   ]);
-  const text = JSON.stringify([stage, content]);
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return createHash("sha256")
+    .update(JSON.stringify([stage, content]))
+    .digest("hex")
+    .slice(0, 16);
 }
 
 /**

@@ -52,7 +52,8 @@ export async function review(
   const { plan } = survey.planned;
   const judged = judge(session, survey.planned, scopeTest(survey.request.scope), overridePolicy);
   const located = await locate([...plan.diagnostics, ...judged.diagnostics], session.project.sources);
-  return { plan: { ...plan, diagnostics: [...session.project.diagnostics, ...located] }, survey };
+  const diagnostics = session.advised([...session.project.diagnostics, ...located]);
+  return { plan: { ...plan, diagnostics }, survey };
 }
 
 /** What the project's policy says of a plan, and the rules that refuse it: those that it breaks and nobody overrides. */

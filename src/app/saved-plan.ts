@@ -8,7 +8,7 @@ import { validate } from "../manifest/schema/generated/plan.js";
 import { validate as validateApply } from "../manifest/schema/generated/saved-plan.js";
 import { type Address, compareAddresses } from "../model/address.ts";
 import { fault, oneLine } from "../model/diagnostic.ts";
-import { TascError, invalid, failed, refuseAll, stop } from "../model/error.ts";
+import { TascError, invalid, refuseAll, stop } from "../model/error.ts";
 import { type Json, type JsonObject, defined, isObject, parseJson } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
@@ -78,23 +78,13 @@ export function requestOf({ only, exclude, shard, run, rediscover }: SavedPlan):
 export async function savePlan(file: string, saved: SavedPlan, session: Session, expires?: number) {
   const { plan, extras, guards, ...request } = saved;
   const { redactor, host, settings } = session;
-  const path = resolve(host.cwd, file);
-  const made = provenance(session, path, expires);
+  const made = provenance(session, resolve(host.cwd, file), expires);
   const text = writeJson({ ...plan, apply: { ...request, made, extras, guards } });
   // The seal is over what the file will hold, so it comes last.
   const content = parseJson(redactor.document(text));
   if (!isObject(content)) throw new TypeError("a plan that is not an object");
-  try {
-    const sealed = writeJson(defined({ ...content, seal: sealOf(content, settings) }));
-    await writeWhole(path, session.root, (write) => write(sealed));
-  } catch (error) {
-    if (error instanceof TascError) throw error;
-    throw failed(
-      "plan-unwritable",
-      `Cannot write ${file}`,
-      "Check that it is not a folder, and that its folder exists, is writable and has free space.",
-    );
-  }
+  const sealed = writeJson(defined({ ...content, seal: sealOf(content, settings) }));
+  await writeWhole(file, session, "plan-unwritable", async (write) => write(sealed));
 }
 
 /** Where a plan in a file comes from. */

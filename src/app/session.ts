@@ -5,10 +5,11 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LoadedProject } from "../manifest/load.ts";
 import { guessed } from "../manifest/problem.ts";
+import { chooseStage } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
-import { oneLine, warning } from "../model/diagnostic.ts";
-import { type ReadSource, invalid } from "../model/error.ts";
+import { type Diagnostic, inStage, oneLine, warning } from "../model/diagnostic.ts";
+import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import { defined, jsonIn } from "../model/json.ts";
 import { type LiveTarget, type Reader, sideBySide } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
@@ -69,6 +70,10 @@ export async function inSession<T>(
   const session = new Session(opened, host);
   try {
     return await work(session);
+  } catch (error) {
+    if (!(error instanceof TascError)) throw error;
+    const { reason, diagnostics, source } = error;
+    throw new TascError(reason, session.advised(diagnostics), source, session.namedStage);
   } finally {
     await session.close();
   }
@@ -98,6 +103,8 @@ export class Session {
   readonly host: Host;
   readonly project: LoadedProject;
   readonly settings: Settings;
+  /** The stage, where commands in advice would mean another without it. */
+  readonly namedStage: string | undefined;
   readonly redactor: Redactor;
   readonly #insecure: boolean;
   #states: Promise<{ readonly backend: Backend; readonly world: StateRuntime }> | undefined;
@@ -111,12 +118,18 @@ export class Session {
   constructor({ root, env, project, calls }: Opened, host: Host) {
     this.root = root;
     this.env = env;
-    this.host = host;
+    this.host = { ...host, warn: (all, source) => host.warn(this.advised(all), source) };
     this.project = project;
     const { concurrency, requestTimeout, retries, insecure = false } = calls;
     this.settings = { ...project.settings, ...defined({ concurrency, requestTimeout, retries }) };
+    const meant = chooseStage(project.project, undefined, env["TASC_STAGE"]);
+    this.namedStage = meant === this.settings.stage ? undefined : this.settings.stage;
     this.redactor = createRedactor(project.secrets);
     this.#insecure = insecure;
+  }
+
+  advised(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+    return diagnostics.map((one) => ({ ...one, detail: inStage(one.detail, this.namedStage) }));
   }
 
   get desired(): Desired {

@@ -136,7 +136,7 @@ function failUncertain(run: Run): void {
   const planned = new Set(plan.changes.map(({ address }) => address));
   for (const event of [...stateEvents.values()].flat())
     if (event.type === "batch" && run.resources.has(event.address) && !planned.has(event.address))
-      settle(run, event.address, { kind: "failed", failure: notKnown(event.address, CUT_OFF) });
+      settle(run, event.address, { kind: "failed", failure: notKnown(CUT_OFF) });
 }
 
 const CUT_OFF: Failure = {

@@ -1,4 +1,4 @@
-import { type Address, addressOf, targetAddress } from "../model/address.ts";
+import { addressOf, targetAddress } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Failure } from "../model/events.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
@@ -53,7 +53,7 @@ export async function create(run: Run, resource: DesiredResource, call: PlannedC
         // Nothing can be read of it, so it is the user who must say.
         const content = batchContent(run.fingerprints, resource);
         await tell([{ type: "batch", address, record: { status: "uncertain", content } }]);
-        throw new ChangeFailed(notKnown(address, why));
+        throw new ChangeFailed(notKnown(why));
       }
       const found = await lookUp(run, resource, why, run.now() - sent);
       if (found.some(isBound)) made = found;
@@ -81,12 +81,12 @@ const UNREADABLE: Failure = {
   fatal: false,
 };
 
-/** For what cannot be looked up: why it is not sent again, and the two ways on. */
-export function notKnown(address: Address, why: Failure): Failure {
+/** For what cannot be looked up: why it is not sent again. */
+export function notKnown(why: Failure): Failure {
   return {
     ...why,
     summary: `Unknown whether it ran: ${why.summary}`,
-    detail: `${why.detail}\nThe API cannot read batch generations, so tasc does not send it again automatically.\nIf it ran:      tasc state mark ${address} done\nTo run it now: tasc apply --run ${address}`,
+    detail: `${why.detail}\nThe API cannot read batch generations, so tasc does not send it again automatically: \`tasc state mark\` records that it ran, \`tasc apply --run\` runs it.`,
   };
 }
 

@@ -12,11 +12,10 @@ export async function reportFailure(
   { console }: Context,
   format: unknown,
 ): Promise<ExitCode> {
-  const { reason, diagnostics, source } =
-    error instanceof TascError ? error : crash(error, console.level === "debug");
-  console.diagnostics(diagnostics, source);
-  const code = EXIT[reason];
-  const failure = failureJson(reason, console.said);
+  const known = error instanceof TascError ? error : crash(error, console.level === "debug");
+  console.diagnostics(known.diagnostics, known.source);
+  const code = EXIT[known.reason];
+  const failure = failureJson(known, console.said);
   // The last line of an apply that applied nothing.
   const nothing = { done: [], failed: [], skipped: [], notTaken: [], unfinished: [] };
   if (console.streams) console.event({ type: "result", ...nothing, exitCode: code, ...failure });

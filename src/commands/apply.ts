@@ -2,6 +2,7 @@ import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
 import { planMeta } from "../app/plan.ts";
 import { type SavedPlan, withSavedPlan } from "../app/saved-plan.ts";
 import type { Session } from "../app/session.ts";
+import { inStage } from "../model/diagnostic.ts";
 import { type ExitCode, EXIT, failed } from "../model/error.ts";
 import type { ApplyEvent, ClientEvent } from "../model/events.ts";
 import { type JsonObject, defined, parseJson } from "../model/json.ts";
@@ -60,7 +61,8 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
       },
     );
     display.end();
-    const next = nextSteps(applied, file);
+    const steps = nextSteps(applied, file);
+    const next = steps.map((one) => ({ ...one, command: inStage(one.command, session.namedStage) }));
     if (events === undefined) {
       const { outcome, plan, uncertain, milliseconds } = applied;
       const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));

@@ -11,7 +11,7 @@ import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { type Address, compareText, isAddress } from "../model/address.ts";
-import { fault } from "../model/diagnostic.ts";
+import { fault, inStage } from "../model/diagnostic.ts";
 import { failed, invalid, refuseAll } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
@@ -22,7 +22,8 @@ import type { View } from "../render/view.ts";
 import { count, groupBy, serviceNoun } from "../render/words.ts";
 import type { Host, Question } from "../app/project.ts";
 import type { Session } from "../app/session.ts";
-import { formatDocument } from "../state/document.ts";
+import { contentOf } from "../state/document.ts";
+import { applyEvents } from "../state/events.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** Writes manifests for live targets, such that a plan right after it is empty. */
@@ -33,10 +34,11 @@ export async function importTargets(session: Session, options: OptionsOf<"import
     if (!isAddress(`target.${key}`))
       throw invalid("bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
   const disk = projectFolder(session.root, session.env.TASC_TRUST);
-  // Where nobody has changed or applied it.
+  // Where nobody has changed it, or applied it in any stage.
+  const { backend } = await session.states();
   const hasSample =
     session.project.sources.get(SAMPLE.file)?.text === SAMPLE.text &&
-    (await session.readStates(["shop"])).size === 0;
+    !(await sideBySide(session.settings.stages.map((one) => backend.list(one)))).flat().includes("shop");
   const folder = hasSample ? withTexts(disk, [{ file: SAMPLE.file, after: undefined }]) : disk;
   const sources = await readSources(session, folder, options.target);
   const { pairs, into } = await pair(sources, given, host);
@@ -53,7 +55,8 @@ export async function importTargets(session: Session, options: OptionsOf<"import
   refuse(prepared);
   for (const { app, kind, id, name, reason } of prepared.leftOut) {
     const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
-    host.say?.("warn", `left out  ${serviceNoun(kind)}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
+    const why = inStage(reason, session.namedStage);
+    host.say?.("warn", `left out  ${serviceNoun(kind)}${title} (${id}) of ${JSON.stringify(app)}: ${why}`);
   }
   const removed = hasSample && prepared.files.length > 0;
   if (!dryRun) await carryOut(session, prepared, sources.states, removed, options.lockTimeout ?? 0);
@@ -178,11 +181,9 @@ async function nameFolders(folders: readonly Folder[], given: ReadonlyMap<string
   const twice = clashes.filter((own) => own.length > 1);
   refuseAll(
     twice.map((own) => {
-      const ids = own
-        .map(({ id }) => id)
-        .toSorted(compareText)
-        .join(" and ");
-      return fault("folder-name-taken", `Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${ids}`);
+      const ids = own.map(({ id }) => id).toSorted(compareText);
+      const summary = `Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${ids.join(" and ")}`;
+      return fault("folder-name-taken", summary);
     }),
   );
   const unnamed = unnamedIn(named).map(
@@ -236,7 +237,9 @@ async function carryOut(
   await session.withLocks([...learnt.keys()], { timeout, why: "tasc import" }, async (states) => {
     for (const [target, { isNew, state }] of states) {
       const before = read.get(target);
-      if ((isNew ? undefined : formatDocument(state)) !== (before && formatDocument(before)))
+      // A run that was cut off has ended with the lock.
+      const ended = before && contentOf(applyEvents(before, [{ type: "ended" }]));
+      if ((isNew ? undefined : contentOf(state)) !== ended)
         throw failed(
           "import-state-changed",
           `State of target ${target} changed while tasc was importing`,

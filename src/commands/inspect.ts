@@ -39,7 +39,7 @@ export async function explain(options: OptionsOf<"explain">, { host }: Context):
     const { states } = surveyed?.remembered ?? (await session.remembered());
     const own = (surveyed?.planned.plan.diagnostics ?? []).filter((one) => one.address === address);
     const diagnostics = await locate(own, project.sources);
-    if (format !== "json") host.warn(diagnostics, session.source);
+    if (format !== "json") session.host.warn(diagnostics, session.source);
     return explainResource({
       resource,
       fields: namedFields(resource, field),

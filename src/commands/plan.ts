@@ -116,9 +116,8 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
 function jsonOf(of: StagePlan, { host, console }: Context) {
   if ("value" in of)
     return { plan: redactPlan(planJson(of.value.reviewed.plan, planMeta(host)), console.redactor) };
-  const { reason, diagnostics } = of.failure;
-  const shown = diagnostics.map((one) => redactDiagnostic(one, console.redactor));
-  return failureJson(reason, shown);
+  const shown = of.failure.diagnostics.map((one) => redactDiagnostic(one, console.redactor));
+  return failureJson(of.failure, shown);
 }
 
 /**

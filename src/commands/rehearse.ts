@@ -11,8 +11,9 @@ import { Secret } from "../model/value.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import { markdownCellCode } from "../render/escape.ts";
 import { type Markup, type View, markup } from "../render/view.ts";
-import type { RunningServer } from "../server/index.ts";
+import { type RunningServer, startServer } from "../server/index.ts";
 import { NO_DOCUMENT } from "../state/backend.ts";
+import { applyEvents } from "../state/events.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
 import { survey } from "../app/plan.ts";
@@ -21,7 +22,7 @@ import type { Host, Opened } from "../app/project.ts";
 import { type Session, inSession } from "../app/session.ts";
 import { seedOf } from "../app/snapshot.ts";
 import type { Context } from "./context.ts";
-import { startLocalService } from "./serve.ts";
+import { explainStart } from "./serve.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** Far longer than the local service takes, which ends discoveries at once. */
@@ -101,7 +102,7 @@ async function withCopy<T>(
   const folder = mkdtempSync(join(tmpdir(), "tasc-rehearsal-"));
   let server: RunningServer | undefined;
   try {
-    server = await startLocalService({ apiKey: apiKey.reveal(), seed, discoveryTime: 0 });
+    server = await explainStart({}, () => startServer({ apiKey: apiKey.reveal(), seed, discoveryTime: 0 }));
     const { fingerprintKey } = settings.state;
     const state = { backend: "local", options: { path: folder }, ...defined({ fingerprintKey }) } as const;
     // The copy is nobody else's, so that no rate is to be kept.
@@ -109,7 +110,10 @@ async function withCopy<T>(
     const opened = { root, env, project: { ...project, settings: copied }, calls: { concurrency: 1 } };
     await inSession(opened, host, async (copy) => {
       const { backend, world } = await copy.states();
-      for (const one of states) {
+      for (const state of states) {
+        // In the copy no discovery is under way.
+        const over = [...state.bindings.keys()].map((address) => ({ type: "generated", address }) as const);
+        const one = applyEvents(state, over);
         const lock = await backend.lock(copy.stateKey(one.target), createLockInfo(world, "tasc rehearse"));
         await lock.write({ ...one, service: copied.baseUrl }, NO_DOCUMENT);
         await lock.unlock();

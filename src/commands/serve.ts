@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { projectRoot, readVariables } from "../app/project.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
 import { oneLine } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, codeOf, failed } from "../model/error.ts";
+import { EXIT, type ExitCode, failed, isSystemError } from "../model/error.ts";
 import { defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
-import { Refusal, type RunningServer, type ServerOptions, startServer } from "../server/index.ts";
+import { Refusal, type ServerOptions, startServer } from "../server/index.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -20,24 +20,24 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   const env = readVariables(options, context.host, root);
   const keyFile = join(dataDir, "api-key");
   const given = (options.apiKey ?? env["TASC_SERVE_API_KEY"]) || undefined;
-  const stored = given === undefined && existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : "";
-  // A random key for each data folder, so that no page or program of this machine can guess it.
-  const key = (given ?? stored) || randomBytes(24).toString("base64url");
   const seed = readSeed(options, context, dataDir);
-  for (const name of ["service.db", "lock.db"])
-    for (const suffix of ["", "-wal", "-shm", "-journal"]) refuseLinks(join(dataDir, name + suffix), root);
-  refuseLinks(keyFile, root);
-  const server = await startLocalService({
-    port: options.port ?? 4010,
-    dataDir,
-    apiKey: key,
-    ...defined({ discoveryTime: options.discoveryTime, seed }),
+  const port = options.port ?? 4010;
+  const { server, key } = await explainStart({ port, dataDir }, async () => {
+    for (const name of ["service.db", "lock.db"])
+      for (const suffix of ["", "-wal", "-shm", "-journal"]) refuseLinks(join(dataDir, name + suffix), root);
+    refuseLinks(keyFile, root);
+    const stored = given === undefined && existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : "";
+    // A random key for each data folder, so that no page or program of this machine can guess it.
+    const key = (given ?? stored) || randomBytes(24).toString("base64url");
+    const { discoveryTime } = options;
+    const server = await startServer({ port, dataDir, apiKey: key, ...defined({ discoveryTime, seed }) });
+    if (given === undefined && stored === "") {
+      // Not through a link, also not through one that another process has made since. An empty file is not a key.
+      rmSync(keyFile, { force: true });
+      writeFileSync(keyFile, `${key}\n`, { mode: 0o600, flag: "wx" });
+    }
+    return { server, key };
   });
-  if (given === undefined && stored === "") {
-    // Not through a link, also not through one that another process has made since. An empty file is not a key.
-    rmSync(keyFile, { force: true });
-    writeFileSync(keyFile, `${key}\n`, { mode: 0o600, flag: "wx" });
-  }
   // Whoever reads the address may stop it at once.
   const stopped = new Promise<void>((end) =>
     process.once("SIGINT", () => end()).once("SIGTERM", () => end()),
@@ -75,34 +75,31 @@ function readSeed({ from: file }: OptionsOf<"serve">, { host, console }: Context
   return undefined;
 }
 
-export async function startLocalService(options: ServerOptions): Promise<RunningServer> {
+/** What keeps the local service from starting, in words. @throws TascError */
+export async function explainStart<T>(
+  { port, dataDir }: Pick<ServerOptions, "port" | "dataDir">,
+  start: () => Promise<T>,
+): Promise<T> {
   try {
-    return await startServer(options);
+    return await start();
   } catch (error) {
-    const { dataDir, port } = options;
-    if (error instanceof Refusal) {
-      // Empty again, the folder takes the corrected snapshot.
-      if (dataDir !== undefined) discard(dataDir);
+    if (error instanceof Refusal)
       throw failed(
         "bad-snapshot",
         "The local service cannot load the snapshot",
         `${oneLine(error.message)}. It is as strict as the interface is described.`,
       );
-    }
-    if (codeOf(error) === "EADDRINUSE")
+    if (!isSystemError(error) || dataDir === undefined) throw error;
+    if ("syscall" in error && error.syscall === "listen")
       throw failed(
         "port-in-use",
-        `Port ${port} is in use`,
+        `Port ${port} ${error.code === "EADDRINUSE" ? "is in use" : "cannot be used"}`,
         "Choose another one with --port; --port 0 selects a free port.",
       );
-    throw error;
+    throw failed(
+      "data-unusable",
+      `The local service cannot use its data in ${dataDir}`,
+      `${oneLine(error.message)}. Check that it is a folder with free space whose files may be read and written. If the data is damaged, remove \`service.db*\` and \`lock.db*\`, or choose another folder with --data.`,
+    );
   }
-}
-
-/** Removes the databases, and nothing else that may be in the folder. */
-function discard(dataDir: string): void {
-  const files = readdirSync(dataDir);
-  const databases = files.filter((file) => /^(service|lock)\.db(-\w+)?$/.test(file));
-  for (const file of databases) rmSync(join(dataDir, file));
-  if (databases.length === files.length) rmdirSync(dataDir);
 }

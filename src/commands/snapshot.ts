@@ -1,6 +1,5 @@
-import { resolve } from "node:path";
 import { type Address, compareAddresses, compareText, parseAddress } from "../model/address.ts";
-import { EXIT, failed, isSystemError } from "../model/error.ts";
+import { EXIT } from "../model/error.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
@@ -37,8 +36,7 @@ function byAddress(entries: readonly (readonly [Address, string])[]): JsonObject
 }
 
 export async function snapshot(session: Session, { out }: OptionsOf<"snapshot">, { console }: Context) {
-  const { root, settings, host } = session;
-  const { stage, baseUrl } = settings;
+  const { stage, baseUrl } = session.settings;
   if (out === undefined) {
     // Nothing of one that broke off.
     const pieces: string[] = [];
@@ -46,13 +44,7 @@ export async function snapshot(session: Session, { out }: OptionsOf<"snapshot">,
     for (const piece of pieces) console.document(piece);
     return EXIT.done;
   }
-  try {
-    await writeWhole(resolve(host.cwd, out), root, (write) => takeSnapshot(session, write));
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    const detail = "Check that the folder exists, is writable and has space.";
-    throw failed("unwritable", `Cannot write ${out}`, detail);
-  }
+  await writeWhole(out, session, "unwritable", (write) => takeSnapshot(session, write));
   // For people, nothing to say is good news.
   return { json: { stage, baseUrl, out }, text: [] };
 }

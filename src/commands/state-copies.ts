@@ -52,7 +52,7 @@ export async function pushState(session: Session, options: OptionsOf<"state push
       const given = backup.get(document.key.target);
       return given === undefined ? [] : [{ document, ...given }];
     });
-    if (!force) for (const { document, ...given } of next) refuseForeign(document, given);
+    if (!force) for (const one of next) refuseForeign(one.document, one);
     await sideBySide(next, async ({ document, state }) => await document.replace(state));
   });
   return {

@@ -220,7 +220,7 @@ export async function moveState(session: Session, options: OptionsOf<"state mv">
     throw failed(
       "state-errored-left",
       "An apply has left records that state does not have yet",
-      `They are in ${errored}, under the addresses of now, and the next apply takes them in. Run tasc apply before the move, or remove the file if nothing of it matters.`,
+      `They are in ${errored}, under the addresses of now, and the next apply takes them in. Run \`tasc apply\` before the move, or remove the file if nothing of it matters.`,
     );
   await withDocuments(session, targets, "tasc state mv", options, async (old, next?: LockedDocument) => {
     if (next === undefined) return old.replace(moveAddress(old.state, from.address, to.address));
@@ -353,53 +353,42 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
       "Batch generations have no id and cannot be bound",
       `The API cannot read batch generations. Record whether it ran:\n  tasc state mark ${address} done`,
     );
-  const before = await withDocuments(
-    session,
-    [target],
-    "tasc state bind",
-    options,
-    async ({ state, stored, replace }) => {
-      // The checks that need no call come first; then the service is asked; then it is bound.
-      const declared = session.desired.targets.find(({ key }) => key === target);
-      if (declared === undefined && stored === undefined)
-        throw invalid(
-          "unknown-target",
-          `There is no target ${target}`,
-          "No manifest declares it and state does not contain it. Declare it first, or correct the address.",
-        );
-      const resources = session.desired.targets.flatMap(resourcesOf);
-      const byHand = resources.find((one) => one.id === id && one.address !== address);
-      if (byHand !== undefined)
-        throw failed(
-          "id-in-manifest",
-          `${id} is the \`id:\` of ${byHand.address}`,
-          "Remove it from that manifest first.",
-        );
-      const { backend } = await session.states();
-      const others = (await backend.list(stage)).filter((other) => other !== target);
-      for (const { bindings } of (await session.readStates(others)).values())
-        for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
-      await mustBeListed(session, options, state);
-      // What a target that gets its first binding starts with.
-      const batches =
-        declared?.batchGenerations.filter((one) => !state.batchGenerations.has(one.address)) ?? [];
-      const held = batches.map((batch) => {
-        const record = { status: "held", ...contentOf(batch, session) } as const;
-        return { type: "batch", address: batch.address, record } as const;
-      });
-      const next = bindAddress(state, address, id, held);
-      if (!resources.some((one) => one.address === address))
-        session.host.warn([
-          warning(
-            "bound-undeclared",
-            `No manifest declares ${address}`,
-            "It was bound anyway; plans list it as orphaned until a manifest declares it.",
-          ),
-        ]);
-      await replace(next);
-      return stored?.bindings.get(address)?.id;
-    },
-  );
+  const why = "tasc state bind";
+  const before = await withDocuments(session, [target], why, options, async ({ state, stored, replace }) => {
+    // The checks that need no call come first; then the service is asked; then it is bound.
+    if (stored === undefined) await mustKnowTarget(session, target);
+    const resources = session.desired.targets.flatMap(resourcesOf);
+    const byHand = resources.find((one) => one.id === id && one.address !== address);
+    if (byHand !== undefined)
+      throw failed(
+        "id-in-manifest",
+        `${id} is the \`id:\` of ${byHand.address}`,
+        "Remove it from that manifest first.",
+      );
+    const { backend } = await session.states();
+    const others = (await backend.list(stage)).filter((other) => other !== target);
+    for (const { bindings } of (await session.readStates(others)).values())
+      for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
+    await mustBeListed(session, options, state);
+    // What a target that gets its first binding starts with.
+    const declared = session.desired.targets.find(({ key }) => key === target)?.batchGenerations ?? [];
+    const batches = declared.filter((one) => !state.batchGenerations.has(one.address));
+    const held = batches.map((batch) => {
+      const record = { status: "held", ...contentOf(batch, session) } as const;
+      return { type: "batch", address: batch.address, record } as const;
+    });
+    const next = bindAddress(state, address, id, held);
+    if (!resources.some((one) => one.address === address))
+      session.host.warn([
+        warning(
+          "bound-undeclared",
+          `No manifest declares ${address}`,
+          "It was bound anyway; plans list it as orphaned until a manifest declares it.",
+        ),
+      ]);
+    await replace(next);
+    return stored?.bindings.get(address)?.id;
+  });
   const instead = before === undefined || before === id ? "" : ` It was bound to ${before}.`;
   return {
     json: { stage, address, id, before: before ?? null },

@@ -22,7 +22,7 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
     if (format === "text" || !(error instanceof TascError)) throw error;
     // The mistakes are what this command is asked for, so in a format for programs they are its result.
     const { reason, diagnostics } = error;
-    if (format === "json") console.json({ valid: false, ...failureJson(reason, diagnostics) });
+    if (format === "json") console.json({ valid: false, ...failureJson(error, diagnostics) });
     else await console.report(diagnostics, format);
     return EXIT[reason];
   }

@@ -33,6 +33,15 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\r\n]+/g, " ");
 }
 
+/** Commands in advice: on a line of its own, after what it is for, or in backticks. */
+const COMMAND =
+  /(?<=^ *|^[\w ]+: +|`|\| )tasc (?:apply|doctor|drift|import|plan|pull|snapshot|state)\b(?![^`\n]*--stage)[^`\n]*/gm;
+
+/** Advice whose commands name the stage, if there is one to name. */
+export function inStage(advice: string, stage: string | undefined): string {
+  return stage === undefined ? advice : advice.replaceAll(COMMAND, `$& --stage ${stage}`);
+}
+
 /** An error that has no place in a manifest. @param code stays the same across wordings */
 export function fault(code: string, summary: string, detail = ""): Diagnostic {
   return { severity: "error", code, summary, detail };

@@ -34,12 +34,15 @@ export class TascError extends Error {
   /** What the user reads, errors among them. */
   readonly diagnostics: readonly Diagnostic[];
   readonly source: ReadSource | undefined;
+  /** The stage that commands which help must name. */
+  readonly stage: string | undefined;
 
-  constructor(reason: FailureReason, diagnostics: readonly Diagnostic[], source?: ReadSource) {
-    super(diagnostics.find(({ severity }) => severity === "error")?.summary ?? reason);
+  constructor(reason: FailureReason, found: readonly Diagnostic[], source?: ReadSource, stage?: string) {
+    super(found.find(({ severity }) => severity === "error")?.summary ?? reason);
     this.reason = reason;
-    this.diagnostics = diagnostics;
+    this.diagnostics = found;
     this.source = source;
+    this.stage = stage;
   }
 }
 

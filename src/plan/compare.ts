@@ -22,7 +22,7 @@ export type FieldReading =
 export function readField(
   field: Field,
   live: LiveResource,
-  folderName: (id: string) => string | undefined,
+  folderName: FolderName,
   declared?: Value,
 ): FieldReading {
   if (field.compare === "elements")
@@ -35,17 +35,16 @@ export function readField(
 }
 
 /** The same in full, as a manifest would declare it: what says no more of an element than its absence is left out. */
-export function liveInWords(
-  field: Field,
-  live: LiveResource,
-  folderName: (id: string) => string | undefined,
-): FieldReading {
+export function liveInWords(field: Field, live: LiveResource, folderName: FolderName): FieldReading {
   if (field.compare !== "elements") return readField(field, live, folderName);
   return { kind: "shown", value: (live.elements ?? []).map(elementInWords) };
 }
 
-/** Names of folders by id, as far as answers have told them. Of several names of one folder it is always the same. */
-export function folderNames(folders: ReadonlyMap<string, string>): (id: string) => string | undefined {
+/** The name of a folder by its id, as far as answers have told it. */
+type FolderName = (id: string) => string | undefined;
+
+/** Of several names of one folder it is always the same. */
+export function folderNames(folders: ReadonlyMap<string, string>): FolderName {
   return (id) => {
     let first: string | undefined;
     for (const [name, known] of folders)

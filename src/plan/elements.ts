@@ -16,7 +16,7 @@ import {
   reveal,
 } from "../model/value.ts";
 import { locatorOf } from "../state/binding.ts";
-import { type Fingerprinter, caution, differences, ordered } from "./input.ts";
+import { type Fingerprinter, caution, differences, ordered, problem } from "./input.ts";
 import { type Memory, changedBy, mayHoldSecret, withoutWriteOnly } from "./memory.ts";
 
 /**
@@ -389,12 +389,25 @@ export function diffElements(
   const by = elementsChangedBy(declared, matches, current, memory);
   const mayHold = mayHoldSecret(ELEMENTS, memory);
   const changes = elementChanges(value, matches, current, mayHold);
+  const elements = elementBodies(matches, current, mayHold);
+  const tooLarge = "An undeclared number in its elements is too large to be sent back as it is";
+  const why = "Numbers beyond 2^53 lose digits as they are read. Declare the `options` that have it.";
+  const rounded = problem("rounded-number", resource, tooLarge, why, ["elements"]);
   return {
-    body: { elements: elementBodies(matches, current, mayHold) },
+    body: { elements },
     locators,
     shown: [...changes.map((change) => (by === undefined ? change : { ...change, changedBy: by })), ...lines],
-    warnings: matches.flatMap((match) => keptParts(resource, match)),
+    warnings: [
+      ...matches.flatMap((match) => keptParts(resource, match)),
+      ...(elements.some(isRounded) ? [rounded] : []),
+    ],
   };
+}
+
+/** Whether a number in it may have lost digits as it was read; manifests have none of that size. */
+function isRounded(value: unknown): boolean {
+  if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  return typeof value === "object" && value !== null && Object.values(value).some(isRounded);
 }
 
 /** An assertion declared for a step that has an interaction is added to it; who meant to replace the step must know. */
@@ -497,14 +510,7 @@ export function namelessElements(resource: DesiredResource, live: LiveResource):
   const nameless = (live.elements ?? []).some(
     ({ id }, at) => id === undefined && declared[at]?.["locatorLine"] !== undefined,
   );
-  if (!nameless) return [];
-  return [
-    caution(
-      "element-without-id",
-      resource,
-      "Locator lines cannot be written",
-      "The service does not return the ids of the elements, which are needed to write a locator line.",
-      ["elements"],
-    ),
-  ];
+  const summary = "Locator lines cannot be written";
+  const why = "The service returns no ids of the elements, which are needed to write a locator line.";
+  return nameless ? [caution("element-without-id", resource, summary, why, ["elements"])] : [];
 }

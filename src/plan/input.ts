@@ -7,7 +7,7 @@ import type { Compare, Shape } from "../model/fields.ts";
 import { globTest } from "../model/glob.ts";
 import { type Json, type Path, defined, isArray, sameJson } from "../model/json.ts";
 import type { Live } from "../model/live.ts";
-import type { BodyValue } from "../model/plan.ts";
+import type { BodyValue, FieldChange } from "../model/plan.ts";
 import { urlOf } from "../model/shape.ts";
 import type { State } from "../model/state.ts";
 import type { createFingerprinter } from "../state/fingerprint.ts";
@@ -189,11 +189,7 @@ export function normalUrl(text: string): string {
 }
 
 /** One place where two pieces of plain data differ; a side that has nothing there is absent. */
-export interface Difference {
-  readonly path: Path;
-  readonly before?: Json;
-  readonly after?: Json;
-}
+export type Difference = Pick<FieldChange, "path" | "before" | "after">;
 
 /** The places where two unequal pieces of plain data differ, in the order of their paths. */
 export function differences(before: Json, after: Json): readonly Difference[] {

@@ -162,10 +162,8 @@ function decideEnvironment(matched: MatchedTarget, resource: DesiredResource): D
   const sent = sentFields(resource);
   const create = (calls: readonly PlannedCall[]): Decision =>
     decided(resource, "create", { fields: shownFields(sent), calls, dependsOn: needsTarget(matched) });
-  if (resource.key !== "default")
-    return create([
-      callOf("POST", matched, ["environments"], { name: resource.key, ...bodyOf(sent, "create") }),
-    ]);
+  const body = { name: resource.key, ...bodyOf(sent, "create") };
+  if (resource.key !== "default") return create([callOf("POST", matched, ["environments"], body)]);
   // It is made with the target, URL and all; what else is declared of it takes a PATCH.
   const settings = sent.filter(({ field }) => field.name !== "discoveryUrl");
   if (matched.live === undefined)
@@ -251,7 +249,8 @@ function updateTestCase(
   ];
   if (calls.length === 0) return UNCHANGED;
   // Once the service has generated again, new elements want their locator lines, too.
-  const lines = newLines(resource).filter((line) => !elements.locators.some(({ at }) => at === line.at));
+  const unsent = newLines(resource).filter((line) => !elements.locators.some(({ at }) => at === line.at));
+  const lines = unsent.map((line) => patchElement(matched, resource, live.id, line));
   const takesOutOfRuns = diffs.some(({ field: { off, update = "" } }) => {
     const value = body[update];
     return off !== undefined && (value instanceof Secret ? value.reveal() : value) === off;
@@ -260,12 +259,7 @@ function updateTestCase(
     id: live.id,
     fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
     calls,
-    followUps: !generates
-      ? []
-      : [
-          ...followUps(matched, resource, live.id),
-          ...lines.map((line) => patchElement(matched, resource, live.id, line)),
-        ],
+    followUps: generates ? [...followUps(matched, resource, live.id), ...lines] : [],
   });
   return [...change, ...elements.warnings];
 }
@@ -284,9 +278,7 @@ function createTestCase(matched: MatchedTarget, resource: DesiredResource): Deci
         );
   const self = new IdOf(resource.address);
   // Whatever the service makes of the prompt, these it cannot have set.
-  const settings = sentFields(resource).filter(
-    ({ field }) => field.read === undefined && field.create === undefined,
-  );
+  const settings = sentFields(resource).filter(({ field }) => (field.read ?? field.create) === undefined);
   return created(matched, resource, "discoveries", {
     calls: [
       ...patchOf(matched, ["test-cases", self], settings),

@@ -1,6 +1,6 @@
 import type { Address } from "../model/address.ts";
-import type { Diagnostic, Place } from "../model/diagnostic.ts";
-import type { FailureReason } from "../model/error.ts";
+import { type Diagnostic, type Place, inStage } from "../model/diagnostic.ts";
+import type { FailureReason, TascError } from "../model/error.ts";
 import { type Json, type JsonObject, type Path, defined, isArray } from "../model/json.ts";
 import type {
   BodyValue,
@@ -88,7 +88,7 @@ export function codedDiagnosticJson(diagnostic: Diagnostic): JsonObject {
 }
 
 /** What a program reads of a failure: what was wrong, all that was said of it, and the commands that help. */
-export function failureJson(reason: FailureReason, said: readonly Diagnostic[]): JsonObject {
+export function failureJson({ reason, stage }: TascError, said: readonly Diagnostic[]): JsonObject {
   const first = said.find(({ severity }) => severity === "error");
   const { code = "", summary = reason } = first ?? {};
   // Diagnostics put commands on lines of their own.
@@ -97,7 +97,7 @@ export function failureJson(reason: FailureReason, said: readonly Diagnostic[]):
   return {
     error: { code: code === "" ? reason : code, message: summary },
     diagnostics: said.map(codedDiagnosticJson),
-    next: commands.length > 0 ? commands : NEXT[reason],
+    next: commands.length > 0 ? commands : NEXT[reason].map((command) => inStage(command, stage)),
   };
 }
 

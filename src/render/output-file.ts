@@ -8,8 +8,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
-import { failed } from "../model/error.ts";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { failed, isSystemError } from "../model/error.ts";
 
 /**
  * Refuses a place to write to that is a symbolic link, or below `root` is reached by one: a repository could have links
@@ -38,26 +38,29 @@ function isBelow(path: string, root: string): boolean {
 
 /**
  * Writes a file that is readable for its owner alone from the first moment, and in its place only when it is whole; never
- * through a link, nor in place of a device or a folder. @throws also the system's errors, and one with the code ENOTFILE
+ * through a link, nor in place of a device or a folder. @param code of the error @throws TascError
  */
 export async function writeWhole(
-  path: string,
-  root: string,
-  work: (write: (piece: string) => void) => Promise<void> | void,
+  name: string,
+  { root, host: { cwd } }: { readonly root: string; readonly host: { readonly cwd: string } },
+  code: string,
+  work: (write: (piece: string) => void) => Promise<void>,
 ): Promise<void> {
-  refuseLinks(path, root);
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
-    throw Object.assign(new Error("it is not a file"), { code: "ENOTFILE" });
+  const path = resolve(cwd, name);
   const temporary = `${path}.${process.pid}.tmp`;
-  const file = openSync(temporary, "wx", 0o600);
+  const detail = "Check that it is not a folder, and that its folder exists, is writable and has space.";
+  const refusal = failed(code, `Cannot write ${name}`, detail);
   try {
+    refuseLinks(path, root);
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw refusal;
+    const file = openSync(temporary, "wx", 0o600);
     try {
-      await work((piece) => writeFileSync(file, piece));
+      await work((piece) => writeFileSync(file, piece)).finally(() => closeSync(file));
+      renameSync(temporary, path);
     } finally {
-      closeSync(file);
+      rmSync(temporary, { force: true });
     }
-    renameSync(temporary, path);
-  } finally {
-    rmSync(temporary, { force: true });
+  } catch (error) {
+    throw isSystemError(error) ? refusal : error;
   }
 }

@@ -25,12 +25,12 @@ const readData: ControlOperation = ({ service: { store } }) =>
   Object.fromEntries(KINDS.map((kind) => [kind, [...store[kind].all()]]));
 
 const replaceData: ControlOperation = ({ service, runner }, call) => {
-  putData(service, call.body(v.anything));
+  putData(service, dataIn(call.body(v.anything), service.runtime));
   runner.stop();
 };
 
-/** Replaces all that is stored; refuses a document that repeats an id, or has a row of a target that it has not. */
-export function putData({ store, runtime }: Service, document: Json): void {
+/** Refuses a document that repeats an id, or has a row of a target that it has not. */
+export function dataIn(document: Json, runtime: v.ServerRuntime): r.Data {
   const data = r.dataReader(document, "", runtime);
   const targets = new Set(data.testTargets.map((target) => target.id));
   v.refuseRepeated("testTargets", "id", data.testTargets);
@@ -40,6 +40,11 @@ export function putData({ store, runtime }: Service, document: Json): void {
     if (loose !== -1)
       throw v.badValue(`${kind}[${loose}].testTargetId`, "is not a test target of the document");
   }
+  return data;
+}
+
+/** Replaces all that is stored. */
+export function putData({ store }: Service, data: r.Data): void {
   store.write(() => {
     for (const kind of KINDS) {
       const table: StoredRows<r.Data[r.Collection][number]> = store[kind];

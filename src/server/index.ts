@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { type JsonObject, defined } from "../model/json.ts";
-import { type Control, performControl, putData } from "./control.ts";
+import { type Control, dataIn, performControl, putData } from "./control.ts";
 import { type HandlerAnswer, exchange } from "./exchange.ts";
 import { createBatchGeneration, createDiscovery, createRunner } from "./generation.ts";
 import * as http from "./http.ts";
@@ -47,6 +47,7 @@ export async function startServer(options: ServerOptions) {
   const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
   const defaults = settingsReader({})({}, "", runtime);
   const startSettings: Settings = { ...defaults, ...defined({ discoveryTime }), ...settings };
+  const data = seed && dataIn(seed, runtime);
   const store = await openStore(options.dataDir);
   const service: Service = { store, runtime, settings: startSettings };
   const runner = createRunner(service);
@@ -55,7 +56,7 @@ export async function startServer(options: ServerOptions) {
   const handle = handlerOf(control, apiKey, closing.signal);
   try {
     // A seed is for an empty data directory: on a restart, what was written since counts.
-    if (seed !== undefined && [...store.testTargets.all()].length === 0) putData(service, seed);
+    if (data !== undefined && [...store.testTargets.all()].length === 0) putData(service, data);
     const server = createServer((request, response) => {
       // Whatever goes wrong here is past any answer: the other side has gone, or half of the answer is out.
       handle(request, response).catch(() => response.destroy());

@@ -58,8 +58,9 @@ const FORMAT = 1;
 function prepare(db: Database, place: string): void {
   // A file says what it is before it is read: 0 is a new one, and rows of another format are not ours to trust.
   const version = db.prepare("PRAGMA user_version").get()?.["user_version"];
+  const summary = `The data in ${place} has format ${String(version)}; this version reads ${FORMAT}`;
   if (version !== 0 && version !== FORMAT)
-    throw new Error(`the data in ${place} has format ${String(version)}; this version reads ${FORMAT}`);
+    throw failed("data-unusable", summary, "Use the version of tasc that wrote it.");
   db.exec(`PRAGMA user_version = ${FORMAT}`);
   db.exec("PRAGMA journal_mode = WAL");
   // FULL, not the usual NORMAL of WAL: an answered write must be on the disk, not merely on its way.

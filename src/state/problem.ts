@@ -116,7 +116,7 @@ const WORDS = {
   /** A journal of an interrupted run whose document was replaced since by something else. */
   "stranded-journal": ({ where, journal }: At & { readonly journal: string }) => [
     "An interrupted run left changes that no longer match its state",
-    `${journal} contains what that run recorded, on top of a ${where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run tasc apply, which completes it, and then merge the other version. Or remove ${journal} if nothing of that run matters.`,
+    `${journal} contains what that run recorded, on top of a ${where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run \`tasc apply\`, which completes it, and then merge the other version. Or remove ${journal} if nothing of that run matters.`,
   ],
   /** `holder` is absent where the backend cannot tell; a server or a file may give a lock any id. */
   locked: ({ key, holder }: Of & { readonly holder?: LockInfo }) => [

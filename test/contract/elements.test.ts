@@ -272,6 +272,24 @@ function whole({ says, elements, wanted, were, live: prepare = two }: Whole): St
 
 for (const { says, options } of MODES) tell(`elements, on ${says}`, WHOLE.map(whole), options);
 
+test("undeclared options are not sent back with a number that has lost digits", async () => {
+  await scene({}, async ({ project, service }) => {
+    const live = seed(service);
+    const selector = service.selector("TEXT", "Total", { name: "Sum", seed: 2 ** 53 });
+    live.login.elements = [service.element({ selectors: [selector] })];
+    const selectors = (options: string) =>
+      `{ selectors: [{ selectorType: TEXT, selector: Total${options} }] }`;
+    const hover = "{ interaction: { action: HOVER } }";
+    await project.write({ "targets/shop.yaml": declare(selectors(""), hover) });
+    const refused = await project.run(["apply", "--auto-approve", "--json"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain("too large to be sent back");
+    expect(service.writes()).toEqual([]);
+    await project.write({ "targets/shop.yaml": declare(selectors(", options: { seed: 1 }"), hover) });
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+  });
+});
+
 describe.concurrent("locator lines and what the service makes of them", () => {
   test("a locator line is planned again when the live selectors are no longer those it made", async () => {
     await scene({}, async ({ project, service }) => {

@@ -146,6 +146,18 @@ describe.concurrent("an interrupted apply", () => {
     });
   });
 
+  test("an import may follow one that was killed", async () => {
+    await held("PATCH", "after", async ({ project, service, running, release }) => {
+      running.child.kill("SIGKILL");
+      await running.done;
+      release();
+      service.addTarget("Other Shop");
+      const imported = await project.run(["import"]);
+      expect(imported.code, imported.stderr).toBe(0);
+      expect(imported.stdout).toContain("wrote  targets/other-shop.yaml");
+    });
+  });
+
   test("SIGTERM does not lose what was done either", async () => {
     await held("POST", "after", async (one) => {
       one.running.child.kill("SIGTERM");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseJson } from "../../src/model/json.ts";
 import { Project, scene } from "./support/cli.ts";
+import { at, text } from "./support/json.ts";
 import { seed } from "./support/story.ts";
 
 const MANIFEST =
@@ -52,6 +53,38 @@ describe.concurrent("a project with stages", () => {
       const checked = await project.run(["validate", "--all-stages"]);
       expect([checked.code, checked.stdout.match(/stage \w+/g)]).toEqual([0, ["stage a", "stage b"]]);
       expect((await project.run(["validate", "--all-stages", "--stage", "staging"])).code).toBe(3);
+    });
+  });
+
+  test("has its stage in the commands of advice that would mean another without it", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await withStages(project, "{ service: { retries: 0 } }");
+      const spring = "batchGeneration.shop.spring";
+      await project.write({
+        "targets/shop.yaml": `${MANIFEST}batchGenerations: { spring: { prompt: Cover it } }\n`,
+      });
+      const commands = [`tasc state mark ${spring} done`, `tasc apply --run ${spring}`];
+      const inB = commands.map((command) => `${command} --stage b`);
+      const held = async (args: readonly string[], env = {}) => {
+        const { value } = await project.json(["plan", ...args], env);
+        return text(at(value, "diagnostics", 0, "detail")).match(/tasc (?:apply|state) .*/gu);
+      };
+      expect(await held(["--stage", "b"])).toEqual(inB);
+      expect(await held([], { TASC_STAGE: "b" })).toEqual(commands);
+      expect(await held(["--stage", "a"])).toEqual(commands);
+
+      // A saved plan chooses the stage as well.
+      const saved = ["plan", "--stage", "b", "--run", spring, "--out", "plan.json"];
+      expect((await project.run(saved)).code).toBe(0);
+      service.fail({ on: { method: "POST" }, phase: "after", answer: { kind: "reset" } });
+      const applied = await project.run(["apply", "plan.json"]);
+      expect(applied.code).toBe(1);
+      expect(applied.stdout.match(/(?<=run `)tasc [^`]*/gu)).toEqual(inB);
+
+      const nowhere = { TASC_BASE_URL: "http://127.0.0.1:1" };
+      const { value } = await project.json(["plan", "--stage", "b"], nowhere);
+      expect(value["next"]).toEqual(["tasc doctor --stage b"]);
     });
   });
 

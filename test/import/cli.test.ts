@@ -190,6 +190,20 @@ test("takes the place of the sample that `tasc init` wrote", async () => {
   expect({ code: plan.code, stderr: plan.stderr }).toEqual({ code: 0, stderr: "" });
 });
 
+test("leaves that sample where another stage has applied it", async () => {
+  const fresh = new Project(join(dir, "fresh"), { TASC_BASE_URL: server.url, TASC_API_KEY: "a-local-key" });
+  await fresh.write({ "x.txt": "" });
+  expect((await fresh.run(["init"])).code).toBe(0);
+  const stages = "stages: { staging: {}, production: {} }\n";
+  await fresh.write({ "tasc.yaml": `${await fresh.read("tasc.yaml")}${stages}` });
+  const bound = await fresh.run(["state", "bind", "target.shop", SHOP, "--stage", "staging"]);
+  expect(bound.code, bound.stderr).toBe(0);
+  const imported = await fresh.run(["import", "--stage", "production"]);
+  expect(imported.code, imported.stderr).toBe(0);
+  expect(imported.stdout).not.toContain("removed");
+  expect(await fresh.read("targets/shop.yaml")).toContain("app: Web Shop\n");
+});
+
 test("says what is wrong with its arguments, and writes nothing", async () => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [["--target", "Web Shpo"], /Did you mean "Web Shop"/],

@@ -144,10 +144,12 @@ describe("what goes in comes out", () => {
   });
 });
 
+const PLACE = { root: "/", host: { cwd: "/" } };
+
 describe("the file", () => {
   test("is for its owner alone, and in its place only when it is whole", async () => {
     const path = newFile();
-    await writeWhole(path, "/", async (write) => {
+    await writeWhole(path, PLACE, "unwritable", async (write) => {
       write(textOf(new Map()));
       const names = readdirSync(join(path, ".."));
       expect(names).toHaveLength(1);
@@ -156,7 +158,7 @@ describe("the file", () => {
     });
     expect(readdirSync(join(path, ".."))).toEqual(["snapshot.json"]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    const broken = writeWhole(path, "/", async (write) => {
+    const broken = writeWhole(path, PLACE, "unwritable", async (write) => {
       write("{");
       throw new Error("broken off");
     });

@@ -78,6 +78,17 @@ describe.concurrent("tasc rehearse", () => {
     });
   });
 
+  test("waits for no discovery that is under way on the service", async () => {
+    await scene(async (stage) => {
+      stage.write("targets/shop.yaml", CHANGED);
+      await applied(stage);
+      stage.write("targets/shop.yaml", CHANGED.replace("Check out as", "Pay and check out as"));
+      const ran = await stage.run(["rehearse"]);
+      expect(ran.stdout).toContain("The rehearsal succeeded");
+      expect(ran.code).toBe(0);
+    });
+  });
+
   test("fails where the apply would fail", async () => {
     await scene(async (stage) => {
       stage.write("tasc.yaml", `${stage.read("tasc.yaml")}policy: { maxChanges: 1 }\n`);

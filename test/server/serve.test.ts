@@ -1,6 +1,7 @@
 // `tasc serve` as a process: whose key it accepts.
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Running, type Scene, scene } from "../look/scene.ts";
+import { type Running, type Scene, at, json, scene } from "../look/scene.ts";
 
 async function served(stage: Scene, args: readonly string[]): Promise<Running & { readonly url: string }> {
   const running = stage.start(["serve", "--port", "0", ...args]);
@@ -49,6 +50,28 @@ test("a key that is given is neither printed nor kept", async () => {
       expect(running.said()).not.toContain(key);
       expect(() => stage.read("data/api-key")).toThrow();
       await stopped(running);
+    }
+  });
+});
+
+test("what keeps it from its data is said with the place and the way out", async () => {
+  await scene(async (stage) => {
+    stage.write("file", "");
+    stage.write("damaged/service.db", "no database ".repeat(1000));
+    stage.write("key/api-key/x", "");
+    for (const [data, why] of [
+      ["file", /ENOTDIR/],
+      ["damaged", /file is not a database/],
+      ["key", /EISDIR/],
+    ] as const) {
+      const ran = await stage.run(["serve", "--port", "0", "--data", data, "--format", "json"]);
+      expect(ran.code).toBe(1);
+      expect(at(json(ran), "error")).toEqual({
+        code: "data-unusable",
+        message: `The local service cannot use its data in ${join(stage.dir, data)}`,
+      });
+      expect(ran.stderr).toMatch(why);
+      expect(ran.stderr).toContain("--data");
     }
   });
 });
