@@ -16,7 +16,8 @@ import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
 import { type ReviewOptions, type Review, checkRequest, judge, review } from "./plan.ts";
-import { type SavedPlan, requestOf, stale, toSavedPlan } from "./saved-plan.ts";
+import type { SavedPlan } from "./plan-file.ts";
+import { requestOf, stale, toSavedPlan } from "./saved-plan.ts";
 import type { PlanRequest, Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
 

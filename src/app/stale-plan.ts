@@ -7,7 +7,8 @@ import type { Planned } from "../plan/plan.ts";
 import { type Staleness, changedFields, compareGuards, guardOf, onlyReviewed } from "../plan/staleness.ts";
 import { planJson } from "../render/json.ts";
 import { type Redactor, redactPlan } from "../render/redact.ts";
-import { type SavedPlan, stale } from "./saved-plan.ts";
+import type { SavedPlan } from "./plan-file.ts";
+import { stale } from "./saved-plan.ts";
 
 /**
  * The plan of now, cut down to what a saved plan shows. What else differs by now was not reviewed and is left for the

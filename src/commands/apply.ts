@@ -1,6 +1,7 @@
 import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
 import { planMeta } from "../app/plan.ts";
-import { type SavedPlan, withSavedPlan } from "../app/saved-plan.ts";
+import type { SavedPlan } from "../app/plan-file.ts";
+import { withSavedPlan } from "../app/saved-plan.ts";
 import type { Session } from "../app/session.ts";
 import { inStage } from "../model/diagnostic.ts";
 import { type ExitCode, EXIT, failed } from "../model/error.ts";

@@ -5,44 +5,28 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { type Review, type Survey, placedExtras, planMeta, review, survey } from "../app/plan.ts";
-import {
-  type Seal,
-  contentOf,
-  type Shown,
-  mergePlans,
-  readPlanFile,
-  savePlan,
-  sealState,
-  toSavedPlan,
-} from "../app/saved-plan.ts";
+import { savePlan, toSavedPlan } from "../app/saved-plan.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { surveySnapshot } from "../app/snapshot.ts";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { type ProjectFolder, git, ownOf, projectFolder } from "../manifest/files.ts";
 import { loadProject } from "../manifest/load.ts";
 import { hasErrors } from "../manifest/problem.ts";
-import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, type ReadSource, failed, invalid } from "../model/error.ts";
-import type { Cause, Change, PlanJson } from "../model/plan.ts";
+import { EXIT, type ExitCode, invalid } from "../model/error.ts";
+import type { Cause, Change } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
 import { reveal } from "../model/value.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { targetOf } from "../plan/input.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { guardOf } from "../plan/staleness.ts";
-import { renderPlan, showsPlaces } from "../render/formats.ts";
-import {
-  type PlanExtras,
-  diagnosticJson,
-  failureJson,
-  planExtras,
-  planJson,
-  writeJson,
-} from "../render/json.ts";
+import { showsPlaces } from "../render/formats.ts";
+import { failureJson, planExtras, planJson, writeJson } from "../render/json.ts";
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";
 import { planLine } from "../render/words.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
-import { type Console, type Context, tuneFor } from "./context.ts";
+import type { Context } from "./context.ts";
+import { type PrintOptions, printPlan } from "./show.ts";
 import { type OfStage, forEachStage, worstOf } from "./validate.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -204,44 +188,6 @@ function withOwnFiles(base: ProjectFolder, root: string): ProjectFolder {
   return { ...base, read: (file) => holding(file).read(file), follow: (path) => holding(path).follow(path) };
 }
 
-/** `tasc show FILE` and `tasc merge-plans FILE…`: print saved plans again, and say if one is not as it was saved. */
-export async function runShow(options: OptionsOf<"show"> | OptionsOf<"merge-plans">, context: Context) {
-  const { host, console } = context;
-  const names = "file" in options ? [options.file] : options.files;
-  const shown: Shown[] = [];
-  tuneFor(0);
-  for (const name of names) {
-    const file = readPlanFile(name, host);
-    const { plan, extras } = contentOf(file);
-    // oxlint-disable-next-line no-await-in-loop -- deriving keys takes all of a core
-    const marks = MARKS[await sealState(file, options, host)];
-    const diagnostics = [...marks.map(diagnosticJson), ...plan.diagnostics];
-    const codes = [...marks.map(({ code }) => ({ code })), ...(extras.diagnostics ?? [])];
-    shown.push({ plan: { ...plan, diagnostics }, extras: { ...extras, diagnostics: codes } });
-  }
-  const { plan, extras } = shown.reduce(mergePlans);
-  await printPlan(plan, extras, options, console);
-  return EXIT.done;
-}
-
-const MARKS: Readonly<Record<Seal, readonly Diagnostic[]>> = {
-  intact: [],
-  broken: failed(
-    "plan-altered",
-    "This plan was changed after it was saved",
-    "It does not match its seal: somebody edited it, or the key that it was sealed with (state.fingerprintKey, else the stage's API key) has changed since. `tasc apply` refuses it.",
-  ).diagnostics,
-  unknown: [
-    warning(
-      "plan-not-verified",
-      "This plan is not verified",
-      "Verifying it requires its project, its stage and the key that it was sealed with.",
-    ),
-  ],
-};
-
-type PrintOptions = Partial<Pick<OptionsOf<"show">, "format" | "budget" | "link" | "verbose">>;
-
 export async function printReview(
   { plan }: Review,
   session: Session,
@@ -252,25 +198,4 @@ export async function printReview(
     ? await placedExtras(plan, session)
     : planExtras(plan);
   await printPlan(planJson(plan, planMeta(host)), extras, options, console, session.source);
-}
-
-async function printPlan(
-  plan: PlanJson,
-  extras: PlanExtras,
-  { format = "text", budget, link = [], verbose = false }: PrintOptions,
-  console: Console,
-  source: ReadSource = () => undefined,
-): Promise<void> {
-  const { redactor, style, columns: width, screen } = console;
-  const text = await renderPlan(format, redactPlan(plan, redactor), extras, {
-    style: style.stdout,
-    width,
-    verbose,
-    source,
-    links: link.map(({ text: name, url }) => ({ text: redactor.text(name), url: redactor.text(url) })),
-    screen,
-    budget,
-  });
-  if (format === "text") console.data(text);
-  else console.document(text);
 }

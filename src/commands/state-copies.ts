@@ -203,7 +203,7 @@ async function readSection(session: Session, file: string): Promise<StateSetting
     state,
     stages: stages.length === 0 ? undefined : Object.fromEntries(stages),
   });
-  const options = { root, env, stage: settings.stage, needsApiKey: false, mayBeEmpty: true };
+  const options = { root, env, stage: settings.stage, needsApiKey: false, targets: "optional" } as const;
   const loaded = await loadProject(options, holding(text));
   for (const secret of loaded.secrets) host.secrets.add(secret);
   if (loaded.ok) return loaded.settings.state;

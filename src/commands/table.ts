@@ -647,7 +647,7 @@ function inProject<N extends Name>(
 const NO_SECRETS: ProjectNeeds = { needsApiKey: false, allowMissingSecrets: true };
 
 /** Of commands that edit state: what the manifests say does not matter to them. */
-const STATE: ProjectNeeds = { ...NO_SECRETS, mayBeEmpty: true };
+const STATE: ProjectNeeds = { ...NO_SECRETS, targets: "optional" };
 
 /** The code of each command, loaded only when it is called. */
 const RUN: { readonly [N in Name]: Run<N> } = {
@@ -658,10 +658,10 @@ const RUN: { readonly [N in Name]: Run<N> } = {
   new: async (...call) => (await import("./edit.ts")).addNew(...call),
   plan: async (...call) => (await import("./plan.ts")).run(...call),
   stages: async (...call) => (await import("./validate.ts")).stages(...call),
-  show: async (...call) => (await import("./plan.ts")).runShow(...call),
-  "merge-plans": async (...call) => (await import("./plan.ts")).runShow(...call),
+  show: async (...call) => (await import("./show.ts")).run(...call),
+  "merge-plans": async (...call) => (await import("./show.ts")).run(...call),
   apply: async (...call) => (await import("./apply.ts")).run(...call),
-  import: inProject(async () => (await import("./import.ts")).importTargets, { mayBeEmpty: true }),
+  import: inProject(async () => (await import("./import.ts")).importTargets, { targets: "optional" }),
   pull: inProject(async () => (await import("./edit.ts")).pull),
   promote: async (...call) => (await import("./two-stages.ts")).promote(...call),
   drift: inProject(async () => (await import("./inspect.ts")).drift),

@@ -26,8 +26,8 @@ import type { TrustOf } from "./trust.ts";
 
 export interface LoadOptions extends ResolveOptions {
   readonly root: string;
-  /** Whether a project without target documents will do: an import is what writes the first. */
-  readonly mayBeEmpty?: boolean;
+  /** Whether a project without target documents will do, as an import writes the first; or whether none are read. */
+  readonly targets?: "optional" | "unread";
   /** Whether the texts of manifests are kept, as whoever edits them must; else they are read again to show a place. */
   readonly texts?: boolean;
   readonly counted?: ((files: number) => void) | undefined;
@@ -63,7 +63,8 @@ export async function loadProject(
   const reading = await readProject(folder, options);
   const resolution = resolveProject(reading, options);
   const found = [...reading.problems, ...resolution.problems];
-  const problems = options.mayBeEmpty ? found.filter(({ code }) => code !== "no-manifests") : found;
+  const problems =
+    options.targets === "optional" ? found.filter(({ code }) => code !== "no-manifests") : found;
   const { sources, project, documents } = reading;
   const diagnostics = await locate(problems, sources);
   const { resolved, secrets } = resolution;
@@ -94,7 +95,7 @@ export interface ProjectReading {
 /** Reads `tasc.yaml` and all target documents: the only function that reads manifests from the disk. */
 export async function readProject(
   folder: ProjectFolder,
-  { texts = true, counted }: Pick<LoadOptions, "texts" | "counted"> = {},
+  { texts = true, counted, targets }: Pick<LoadOptions, "texts" | "counted" | "targets"> = {},
 ): Promise<ProjectReading> {
   const trust: TrustOf = (await folder.trust?.()) ?? (() => ({}));
   const problems = problemsOfAccess(folder);
@@ -138,6 +139,7 @@ export async function readProject(
     }
     if (kind === "target" || project === undefined) continue;
     stages = complete ? stagesOf(project) : undefined;
+    if (targets === "unread") continue;
     const found = findManifests(folder, project, complete);
     if (!complete) project = undefined;
     add(found.problems);

@@ -1,7 +1,8 @@
 // A saved plan cannot lie: whatever is changed in it, and whenever it is not for here and now, nothing is sent.
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { contentOf, openSaved, type PlanFile, readPlanFile } from "../../src/app/saved-plan.ts";
+import { type PlanFile, contentOf, readPlanFile } from "../../src/app/plan-file.ts";
+import { openSaved } from "../../src/app/saved-plan.ts";
 import { withSession } from "../../src/app/session.ts";
 import { TascError } from "../../src/model/error.ts";
 import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
@@ -147,6 +148,8 @@ describe.concurrent("a sealed plan", () => {
         const shown = await project.run(["show", "plan.json", "--format", format], { TASC_API_KEY: "" });
         expect(shown.stdout, format).toContain("is not verified");
       }
+      // Whatever is wrong in the manifests by now, the key is known without them.
+      await project.write({ "targets/shop.yaml": "target: [" });
       expect((await project.run(["show", "plan.json"])).stdout).not.toMatch(/changed after|not verified/u);
     });
   });

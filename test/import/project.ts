@@ -74,7 +74,7 @@ function declaredBy(world: World, { desired }: Pick<LoadedProject, "desired">) {
 export async function prepared(world: World, options: Options = {}): Promise<Prepared> {
   const folder = memoryFolder(world.files);
   const resolve = { env: ENV, ...(world.stage === undefined ? {} : { stage: world.stage }) };
-  const loaded = await loadProject({ root: "", ...resolve, mayBeEmpty: true }, folder);
+  const loaded = await loadProject({ root: "", ...resolve, targets: "optional" }, folder);
   if (!loaded.ok) throw new Error(`the project should load: ${JSON.stringify(loaded.diagnostics)}`);
   const { targets, testCases, states } = world;
   const { desired, strays: _, states: __, ...base } = declaredBy(world, loaded);
