@@ -154,9 +154,11 @@ export class Manifests implements ProjectDocuments {
     const { stage, address } = resource;
     const isTouched = this.#touched.has(address) || this.#touched.has(undefined);
     if (this.#base !== undefined && !isTouched) return this.#base.layersOf(resource);
-    const known = cached(this.#layers, stage, () => new Map<Address, readonly Layer[]>());
-    const layers = known.get(address) ?? this.#layersOf(stage, address);
-    known.set(address, layers);
+    const inStage = cached(this.#layers, stage, () => new Map<Address, readonly Layer[]>());
+    const known = inStage.get(address);
+    if (known !== undefined) return known;
+    const layers = this.#layersOf(stage, address);
+    inStage.set(address, layers);
     return layers;
   }
 
@@ -165,8 +167,9 @@ export class Manifests implements ProjectDocuments {
     const documents = parts && this.#index.byTarget.get(parts.target);
     if (parts === undefined || documents === undefined) return [];
     const { kind, target, key } = parts;
-    const settings = cached(this.#index.settings, stage, () => settingsLayers(this.project, stage));
-    const { byKey, defaults } = layersIn(documents, stage, settings)(kind);
+    const inStage =
+      documents.inStages.get(stage) ?? layersIn(documents, stage, settingsLayers(this.project, stage));
+    const { byKey, defaults } = inStage(kind);
     const written = byKey.get(key) ?? defaults;
     const layers = this.#base === undefined && this.edits.length === 0 ? written : this.#edit(stage, written);
     const isDeclared = layers.some((one) => one.kind === "base" || one.kind === "stage");
@@ -277,7 +280,6 @@ function indexOf({ documents }: ProjectDocuments) {
     targets: groupBy(own, ({ value: { target } }) => (typeof target === "string" ? target : "")),
     byTarget: new Map(groupByTarget(documents).map((one) => [one.key, one])),
     addresses: new Map<string, readonly Address[]>(),
-    settings: new Map<string, readonly Layer[]>(),
   };
 }
 
@@ -526,13 +528,15 @@ function fieldKey({ stage, address, field }: FieldRef): string {
 
 /** What is written differently before and after, in some stages. */
 export function changedFields(before: ProjectDocuments, after: ProjectDocuments, stages: readonly string[]) {
-  const both = [new Manifests(before), new Manifests(after)];
+  const [old, fresh] = [new Manifests(before), new Manifests(after)];
+  const both = [old, fresh];
   const changed: FieldRef[] = [];
   for (const target of new Set(both.flatMap(({ targets }) => targets)))
     for (const kind of KINDS)
       for (const address of new Set(both.flatMap((one) => one.addressesOf(target, kind))))
         for (const stage of stages) {
-          const [was = [], now = []] = both.map((one) => one.layersOf({ stage, address }));
+          const was = old.layersOf({ stage, address });
+          const now = fresh.layersOf({ stage, address });
           const isSame = ({ value }: Layer, at: number): boolean => sameJson(value, now[at]?.value);
           if (was.length === now.length && was.every(isSame)) continue;
           for (const field of fieldsOf(kind))
