@@ -18,7 +18,7 @@ import {
 import { planJson } from "../render/json.ts";
 import { redactPlan } from "../render/redact.ts";
 import { clockText } from "../render/words.ts";
-import { type Console, type Context, collectAlone } from "./context.ts";
+import { type Console, type Context, optimiseLate } from "./context.ts";
 import { printReview } from "./plan.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -53,7 +53,7 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
         ...(autoApprove
           ? {}
           : { approve: ({ stage }) => display.aside(() => askToApply(stage, context.host)) }),
-        begins: collectAlone,
+        begins: optimiseLate,
         emit: (event) => {
           display.heard(event);
           events?.heard(event);

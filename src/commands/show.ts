@@ -5,7 +5,7 @@ import type { PlanJson } from "../model/plan.ts";
 import { renderPlan } from "../render/formats.ts";
 import { type PlanExtras, diagnosticJson } from "../render/json.ts";
 import { redactPlan } from "../render/redact.ts";
-import { type Console, type Context, tuneFor } from "./context.ts";
+import { type Console, type Context, optimiseLate, tuneFor } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc show FILE` and `tasc merge-plans FILE…`: print saved plans again, and say if one is not as it was saved. */
@@ -14,6 +14,7 @@ export async function run(options: OptionsOf<"show"> | OptionsOf<"merge-plans">,
   const names = "file" in options ? [options.file] : options.files;
   const shown: Shown[] = [];
   tuneFor(0);
+  optimiseLate();
   for (const name of names) {
     const file = readPlanFile(name, host);
     const { plan, extras } = contentOf(file);

@@ -114,8 +114,8 @@ export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
       if (patterns.size > 0) enter({ ...place, patterns });
     }
   }
-  const sorted = (paths: Iterable<string>) => [...paths].toSorted(compareText);
-  return { files: sorted(found.values()), escaping: sorted(escaping), hidden: sorted(hidden) };
+  const files = [...found.values()].toSorted();
+  return { files, escaping: [...escaping].toSorted(), hidden: [...hidden].toSorted() };
 }
 
 function below(folder: string, name: string): string {

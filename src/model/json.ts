@@ -75,7 +75,10 @@ export function jsonIn(text: string): Json | undefined {
 }
 
 /** Reads JSON. @throws SyntaxError for anything else */
-export function parseJson(text: string): Json {
-  // oxlint-disable-next-line typescript/no-unsafe-return -- JSON.parse gives nothing but Json, and says any
-  return JSON.parse(text);
+export const parseJson: (text: string) => Json = JSON.parse;
+
+/** The engine offers nothing that copies a text; this is the fastest that does. */
+export function copyOf(text: string): string {
+  const copy = parseJson(JSON.stringify(text));
+  return typeof copy === "string" ? copy : text;
 }

@@ -1,5 +1,5 @@
-import { parseJson } from "../model/json.ts";
-import { type Guard, isText } from "../model/shape.ts";
+import { copyOf, parseJson } from "../model/json.ts";
+import type { Guard } from "../model/shape.ts";
 import { type Binding, type LocatorRecord, isBinding } from "../model/state.ts";
 
 /**
@@ -7,7 +7,6 @@ import { type Binding, type LocatorRecord, isBinding } from "../model/state.ts";
  * test cases a quarter of what a plan holds. It has the members of a plain one, and makes them when it is asked.
  */
 class PackedBinding {
-  static readonly #known = new Map<string, readonly string[]>();
   static readonly #members: Record<"fields" | "locators", PropertyDescriptor & ThisType<PackedBinding>> = {
     fields: {
       enumerable: true,
@@ -30,10 +29,7 @@ class PackedBinding {
   readonly #locators: string;
 
   constructor(id: string, names: readonly string[], digests: string, locators: string) {
-    const all = JSON.stringify(names);
-    const known = PackedBinding.#known.get(all) ?? names;
-    PackedBinding.#known.set(all, known);
-    this.#names = known;
+    this.#names = names;
     this.#digests = digests;
     this.#locators = locators;
     Object.defineProperty(this, "fields", PackedBinding.#members.fields);
@@ -51,26 +47,36 @@ class PackedBinding {
 
 const DIGEST = 16;
 const LOCATOR = String.raw`"[\w-]+":\{"line":"[\w-]*","selectors":"[\w-]*"\}`;
-/** How a document ends a binding that has them, and nothing else behind them. */
-const LOCATORS = new RegExp(String.raw`,"locators":\{((?:${LOCATOR},)*${LOCATOR})\}\}$`);
+
+/** What bindings look like that have nothing but digests of these fields, an id, and locators if there are any. */
+function packable(names: readonly string[]): RegExp {
+  const fields = names.map((name) => `"${name.replaceAll(/\W/g, "\\$&")}":"([\\w-]{${DIGEST}})"`);
+  return new RegExp(
+    String.raw`^ ?\{"fields":\{${fields.join()}\},"id":"([\w-]+)"(?:,"locators":\{((?:${LOCATOR},)*${LOCATOR})\})?\}$`,
+  );
+}
+
+/** By the fields that bindings were met with: they have few of all kinds, and to match them takes half of the time of parsing. */
+const FORMS = new Map<string, { readonly names: readonly string[]; readonly pattern: RegExp }>();
+const MOST_FORMS = 50;
 
 /**
- * A binding as it is held, of its JSON; anything else as it is. Locators go by ids, so as objects each would be of a kind
- * of its own to V8, and once it knows too many kinds, so would other objects be. @throws SyntaxError
+ * A binding as it is held, of its JSON; anything else as it is, and the first of a form. Locators go by ids, so as objects
+ * each would be of a kind of its own to V8, and once it knows too many, so would other objects be. @throws SyntaxError
  */
-export function heldBinding(json: Buffer): unknown {
-  const text = json.toString();
-  const [tail = "", { length } = ""] = LOCATORS.exec(text) ?? [];
-  const value = parseJson(tail === "" ? text : `${text.slice(0, -tail.length)}}`);
-  // A copy: what is cut out of a text keeps all of it.
-  const locators = json.toString("latin1", json.length - 2 - length, json.length - 2);
-  if (!isBinding(value)) return value;
-  const { id, fields, ...others } = value;
-  const names = Object.keys(fields);
-  const digests = Object.values(fields).flatMap((one) => (isText(one) && one.length === DIGEST ? one : []));
-  if (digests.length === names.length && Object.keys(others).length === 0)
-    return new PackedBinding(id, names, digests.join(""), locators);
-  return tail === "" ? value : parseJson(text);
+export function heldBinding(json: string): unknown {
+  for (const { names, pattern } of FORMS.values()) {
+    const found = pattern.exec(json);
+    if (found === null) continue;
+    const [id = "", locators = ""] = found.slice(-2);
+    // Copies: what is cut out of a text keeps all of it.
+    return new PackedBinding(copyOf(id), names, found.slice(1, -2).join(""), copyOf(locators));
+  }
+  const value = parseJson(json);
+  if (!isBinding(value) || FORMS.size === MOST_FORMS) return value;
+  const names = Object.keys(value.fields);
+  if (!FORMS.has(names.join())) FORMS.set(names.join(), { names, pattern: packable(names) });
+  return value;
 }
 
 export const isHeldBinding: Guard<Binding> = (value): value is Binding =>

@@ -112,7 +112,7 @@ export function parseDocument(
 function readMembers(bytes: Buffer): { readonly root: unknown; readonly repeated: boolean } {
   let repeated = false;
   const value = (from: number, to: number): unknown => parseJson(bytes.toString("utf8", from, to));
-  const binding = (from: number, to: number): unknown => heldBinding(bytes.subarray(from, to));
+  const binding: typeof value = (from, to) => heldBinding(bytes.toString("utf8", from, to));
   const map = (place: [number, number], read: typeof value): unknown => {
     let entries = 0;
     const found = membersOf(bytes, (from, to) => (entries++, read(from, to)), place);

@@ -1,4 +1,4 @@
-import type { Json } from "../../model/json.ts";
+import { type Json, copyOf } from "../../model/json.ts";
 import { MAX_DEPTH, MAX_KEY_LENGTH, setOwn } from "./text.ts";
 
 const NEWLINE = 0x0a;
@@ -91,11 +91,6 @@ const MOST_EXPECTED = 1000;
 const LISTS = new Map<string, Json>();
 const MOST_LISTS = 1000;
 const LONGEST_LIST = 200;
-
-/** Without the room that is left for further items: a list of three would keep that of seventeen. */
-function trimmed(items: readonly Json[]): Json {
-  return items.slice();
-}
 
 /** Reads at a place in the text, which stands at the content of a line, or behind the last one. */
 class FastReader {
@@ -245,7 +240,8 @@ class FastReader {
       }
     } while (this.indent === indent && this.isDash());
     if (this.indent > indent) defer();
-    return trimmed(items);
+    // Without the room that is left for further items: a list of three would keep that of seventeen.
+    return items.slice();
   }
 
   /** What stands behind a key or a dash, in the same line or below. @param flush whether a list may stand as far left as its key */
@@ -337,7 +333,7 @@ class FastReader {
       items.push(this.flowValue(parent));
       this.endEntry(parent, LIST_END);
     }
-    const list = trimmed(items);
+    const list = items.slice();
     const isShort = written !== "" && !written.includes("\n");
     if (isShort && this.at === end && LISTS.size < MOST_LISTS) LISTS.set(written, list);
     return list;
@@ -484,14 +480,11 @@ const LONGEST_REPEATED = 12;
 const MOST_REPEATED = 1000;
 
 function once(text: string): string {
-  if (text.length > LONGEST_REPEATED) return parse(JSON.stringify(text));
+  if (text.length > LONGEST_REPEATED) return copyOf(text);
   const known = REPEATED.get(text);
   if (known === undefined && REPEATED.size < MOST_REPEATED) REPEATED.set(text, text);
   return known ?? text;
 }
-
-/** The engine offers nothing that copies a text; writing it as JSON and reading that is the fastest that does. */
-const parse: (text: string) => string = JSON.parse;
 
 /** A plain scalar that YAML reads as a number which plain data cannot hold: infinite, not a number, or inexact. */
 export const NOT_PLAIN_DATA = Symbol("not plain data");
