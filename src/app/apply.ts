@@ -40,14 +40,7 @@ export interface ApplyObserver {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Applied {
-  readonly outcome: Outcome;
-  readonly plan: Plan;
-  /** Batch generations that were sent and had no readable answer. */
-  readonly uncertain: readonly Address[];
-  readonly milliseconds: number;
-  readonly exitCode: ExitCode;
-}
+export type Applied = Awaited<ReturnType<typeof carryOut>>;
 
 export function outcomeJson({ done, failed, skipped, notTaken, unfinished }: Outcome) {
   return {
@@ -217,7 +210,7 @@ async function carryOut(
   { wait, saved }: ApplyRequest,
   { begins, emit, signal }: ApplyObserver & { readonly signal: AbortSignal },
   lost: AbortSignal,
-): Promise<Applied> {
+) {
   const { fingerprints } = refreshed.input;
   if (fingerprints === undefined) throw new TypeError("an apply without a key");
   const { now } = session.host;
@@ -245,6 +238,7 @@ async function carryOut(
   return {
     outcome,
     plan,
+    /** Batch generations that were sent and had no readable answer. */
     uncertain: uncertainBatches(outcome, refreshed, sessions),
     milliseconds: now() - startedAt,
     exitCode: exitCodeOf(outcome),

@@ -13,6 +13,7 @@ import type { Secret } from "../model/value.ts";
 import type { Shard } from "../plan/input.ts";
 import type { Guard } from "../plan/staleness.ts";
 import type { PlanExtras } from "../render/json.ts";
+import { cached } from "../render/words.ts";
 import { isDeeper } from "../service/json-stream.ts";
 import { MAX_DEPTH } from "../service/request.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
@@ -57,13 +58,11 @@ export interface Provenance {
 export function sealOf(content: JsonObject, { state, apiKey, stage }: Settings): string | undefined {
   const secret = state.fingerprintKeyUnknown ? undefined : (state.fingerprintKey ?? apiKey);
   if (secret === undefined) return undefined;
-  let key = sealKeys.get(secret);
-  if (key === undefined) {
+  const key = cached(sealKeys, secret, () => {
     // The file must not be a way to try out keys, which people may have chosen: each try costs tens of milliseconds.
     const strong = scryptSync(secret.reveal(), `tasc plan 1\0${stage}`, 32, { N: 2 ** 14, r: 8, p: 1 });
-    key = Buffer.from(hkdfSync("sha256", strong, "tasc plan", "tasc plan 1: seal", 32));
-    sealKeys.set(secret, key);
-  }
+    return Buffer.from(hkdfSync("sha256", strong, "tasc plan", "tasc plan 1: seal", 32));
+  });
   return createHmac("sha256", key).update(canonicalJson(content)).digest("base64url");
 }
 

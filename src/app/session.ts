@@ -6,7 +6,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { LoadedProject } from "../manifest/load.ts";
 import { guessed } from "../manifest/problem.ts";
 import { chooseStage } from "../manifest/settings.ts";
-import type { Address } from "../model/address.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, inStage, oneLine, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
@@ -15,8 +14,7 @@ import { type LiveTarget, type Reader, sideBySide } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
-import type { Scope } from "../plan/input.ts";
-import { type Refreshed, refresh } from "../plan/refresh.ts";
+import { type RefreshOptions, type Refreshed, refresh } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import { liveTargets } from "../plan/plan.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
@@ -45,12 +43,7 @@ import {
 import { type Session as StateSession, confirmLocks, openBackend, openSessions } from "../state/session.ts";
 import { type Host, type Opened, type ProjectNeeds, type ProjectOptions, openProject } from "./project.ts";
 
-export interface PlanRequest {
-  readonly scope: Scope;
-  readonly run: ReadonlySet<Address>;
-  readonly rediscover: ReadonlySet<Address>;
-  readonly planOnly?: boolean;
-}
+export type PlanRequest = Pick<RefreshOptions, "scope" | "run" | "rediscover" | "planOnly">;
 
 /** Opens a project, does the work, and closes whatever the work opened. @throws TascError */
 export async function withSession<T>(

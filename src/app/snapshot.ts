@@ -7,7 +7,7 @@ import { type TascError, invalid } from "../model/error.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { LiveElement, LiveTarget, LiveTestCase, Reader } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
-import { type BatchRecord, type State, emptyState } from "../model/state.ts";
+import { type State, emptyState, isBatchRecord } from "../model/state.ts";
 import { UNKNOWN } from "../model/value.ts";
 import { withRemovedTargets } from "../plan/orphans.ts";
 import { makePlan } from "../plan/plan.ts";
@@ -67,9 +67,9 @@ function readState(json: Json, stage: string, baseUrl: string): State | undefine
     ),
     folders: new Map(texts(folders)),
     batchGenerations: new Map(
-      addressed(batches).flatMap(([address, text]) => {
-        const status = STATUSES.find((one) => one === text);
-        return status === undefined ? [] : [[address, { status }]];
+      addressed(batches).flatMap(([address, status]) => {
+        const record = { status };
+        return isBatchRecord(record) ? [[address, record]] : [];
       }),
     ),
   };
@@ -84,8 +84,6 @@ function texts(json: JsonObject): readonly (readonly [string, string])[] {
     typeof text === "string" ? [[key, text] as const] : [],
   );
 }
-
-const STATUSES: readonly BatchRecord["status"][] = ["done", "held", "uncertain", "undone"];
 
 /** @throws TascError for a snapshot that is not one for these settings */
 function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {

@@ -1,4 +1,5 @@
 import { type Address, isAddress, parseAddress } from "../model/address.ts";
+import { byAddress } from "../model/desired.ts";
 import { type Json, isObject, sameJson } from "../model/json.ts";
 import type { Change, ChangeJson, PlanJson } from "../model/plan.ts";
 import { KNOWN_AFTER_APPLY, SENSITIVE } from "../model/value.ts";
@@ -31,7 +32,7 @@ export function asReviewed(
         place(`target.${key}`, existence(id), existence(now), "the same"),
       );
   }
-  const current = new Map(planned.plan.changes.map((change) => [change.address, change]));
+  const current = byAddress(planned.plan.changes);
   const reasons: string[] = [];
   const changes: Change[] = [];
   for (const reviewed of saved.plan.changes) {
@@ -60,7 +61,7 @@ export function asReviewed(
 
 /** What is left to do must be what was shown: the same fields with the same values, and no call beyond the calls. */
 function refuseOtherContent(reviewed: PlanJson, left: PlanJson): void {
-  const shownBy = new Map(reviewed.changes.map((change) => [change.address, change]));
+  const shownBy = byAddress(reviewed.changes);
   const other = left.changes.flatMap((change) => {
     const { address, action, fields } = change;
     const before = shownBy.get(address);

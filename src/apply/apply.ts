@@ -1,5 +1,5 @@
 import { type Address, type Kind, targetAddress } from "../model/address.ts";
-import type { DesiredResource } from "../model/desired.ts";
+import { type DesiredResource, byAddress } from "../model/desired.ts";
 import type { Failure, Outcome } from "../model/events.ts";
 import type { Field } from "../model/fields.ts";
 import type { Path } from "../model/json.ts";
@@ -33,7 +33,7 @@ import {
 } from "./context.ts";
 import { notKnown } from "./create.ts";
 import { type Step, patchStep, runPhase, withoutGenerating } from "./phase.ts";
-import { changesOf, lookAgain, recordRefresh, reread, rereadTestCases } from "./refresh.ts";
+import { lookAgain, recordRefresh, reread, rereadTestCases } from "./refresh.ts";
 
 /**
  * Carries out a reviewed plan (design contract, section 5), in this order:
@@ -104,7 +104,7 @@ function outcomeOf(run: Run, planned: Planned | undefined, unfinished: Outcome["
 async function recordStart(run: Run): Promise<void> {
   const { planned, fingerprints, input, sessions, wait, history } = run;
   const inScope = scopeTest(input.scope);
-  const reviewed = changesOf(planned);
+  const reviewed = byAddress(planned.plan.changes);
   // What a plan changes is not as declared.
   const isAnew = (address: Address, field: Field): boolean => !isShown(reviewed.get(address), field);
   const recording = [...sessions.keys()].map((key) => {
@@ -197,7 +197,7 @@ async function lastLook(run: Run): Promise<Planned | undefined> {
 
 /** What was written and reads otherwise. What somebody else has changed by now, the next plan shows. */
 function notTaken(run: Run, { plan }: Planned): Outcome["notTaken"] {
-  const reviewed = changesOf(run.planned);
+  const reviewed = byAddress(run.planned.plan.changes);
   return plan.changes.flatMap(({ address, fields }) => {
     const written = reviewed.get(address);
     if (!hasStatus(run, address, "done")) return [];
@@ -237,7 +237,7 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]) {
   // Ids of notifications: what they tell is of earlier discoveries.
   const notified = new Set(answers.flat().map(({ id }) => id));
   // Looked up in a plan of now: a saved one leaves out what has changed in the manifests since.
-  const differing = underWay.size === 0 ? new Map<Address, Change>() : changesOf(replan(run));
+  const differing = underWay.size === 0 ? new Map() : byAddress(replan(run).plan.changes);
   // Of those under way, what was as declared: what differs of it later, its discovery has changed.
   const settled = new Set([...underWay.keys()].filter((address) => !differing.has(address)));
   return { notified, underWay, settled };
@@ -419,10 +419,10 @@ async function lookAtFolders(
     const known = sessionOf(run, targetOf(change.address)).state.folders;
     return change.calls.some((call) => !known.has(folderName(call) ?? ""));
   });
-  if (untold.length === 0) return changesOf(replan(run));
+  if (untold.length === 0) return byAddress(replan(run).plan.changes);
   const targets = new Set(untold.map(({ change }) => targetOf(change.address)));
   const failure = await failureIn(run, reread(run, targets));
-  if (failure === undefined) return changesOf(await recordRefresh(run, targets));
+  if (failure === undefined) return byAddress((await recordRefresh(run, targets)).plan.changes);
   if (failure.fatal) run.fatal = failure;
   return undefined;
 }

@@ -2,11 +2,11 @@ import type { Address } from "../model/address.ts";
 import { type DesiredResource, byAddress, resourcesOf } from "../model/desired.ts";
 import type { ApplyEvent, Failure, SkipReason } from "../model/events.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
-import { type Json, isArray } from "../model/json.ts";
+import type { Json } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
-import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
+import { type Change, type PlannedCall, plainBody } from "../model/plan.ts";
 import type { FieldRecord, Intent, RunRecord, StateEvent } from "../model/state.ts";
-import { IdOf, Secret, Unknown, type Value, isUnknown, reveal } from "../model/value.ts";
+import { IdOf, type Value, isUnknown, reveal } from "../model/value.ts";
 import { type Fingerprinter, type PlanInput, targetOf } from "../plan/input.ts";
 import { recordField, secretsAmong } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
@@ -297,7 +297,7 @@ export function sendCall(
   const sent = {
     method,
     path: path.map((segment) => known(run, segment, elements)),
-    body: resolveBody(run, body),
+    body: plainBody(body, (leaf) => (leaf instanceof IdOf ? known(run, leaf) : reveal(leaf))),
   };
   run.calls[method]++;
   run.dirty.add(target);
@@ -311,12 +311,4 @@ export function known(run: Run, segment: string | IdOf, elements: readonly strin
   const id = typeof segment.of === "number" ? elements[segment.of] : run.ids.get(segment.of);
   if (id === undefined) throw new TypeError("a call was sent before an id in it was known");
   return id;
-}
-
-function resolveBody(run: Run, value: BodyValue): Json {
-  if (value instanceof IdOf) return known(run, value);
-  if (value instanceof Secret || value instanceof Unknown) return reveal(value);
-  if (isArray(value)) return value.map((item) => resolveBody(run, item));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolveBody(run, part)]));
 }

@@ -1,4 +1,5 @@
 import { type Address, targetAddress } from "../model/address.ts";
+import { byAddress } from "../model/desired.ts";
 import { sideBySide } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
@@ -41,13 +42,9 @@ export async function lookAgain(
   run.emit({ type: "reading", why });
   const targets = new Set(addresses.map(targetOf));
   const failure = await failureIn(run, reread(run, targets));
-  if (failure === undefined) return changesOf(await recordRefresh(run, targets));
+  if (failure === undefined) return byAddress((await recordRefresh(run, targets)).plan.changes);
   for (const address of addresses) settle(run, address, { kind: "failed", failure });
   return undefined;
-}
-
-export function changesOf({ plan }: Planned): ReadonlyMap<Address, Change> {
-  return new Map(plan.changes.map((change) => [change.address, change]));
 }
 
 /**
@@ -57,7 +54,7 @@ export function changesOf({ plan }: Planned): ReadonlyMap<Address, Change> {
  */
 export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
   const planned = replan(run);
-  const changes = changesOf(run.planned);
+  const changes = byAddress(run.planned.plan.changes);
   // A field that the plan does not change was as declared at the start, and has its record since then.
   const isAnew: IsAnew = (address, field) => !changes.has(address) || isShown(changes.get(address), field);
   const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, isAnew));

@@ -1,9 +1,9 @@
+import { keysIn } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { readProject } from "../manifest/load.ts";
 import { stagesOf } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
 import { addressOf, compareText, isAddress, targetAddress } from "../model/address.ts";
-import { isObject } from "../model/json.ts";
 
 export type Lookup = "stages" | "addresses" | "targets";
 
@@ -15,16 +15,12 @@ export async function lookUp(lookup: Lookup, root: string): Promise<readonly str
   const { project, documents } = await readProject(projectFolder(root));
   const isKey = (word: string): boolean => isAddress(targetAddress(word));
   if (lookup === "stages") return project === undefined ? [] : stagesOf(project).filter(isKey);
-  const words = documents.flatMap(({ value }): readonly string[] => {
-    const { target, stages } = value;
+  const words = documents.flatMap((document): readonly string[] => {
+    const { target } = document.value;
     if (typeof target !== "string") return [];
     if (lookup === "targets") return [target].filter(isKey);
-    const layers = [value, ...(isObject(stages) ? Object.values(stages) : [])].filter(isObject);
-    const inner = layers.flatMap((layer) =>
-      SECTIONS.flatMap(({ name, kind }) => {
-        const section = layer[name];
-        return isObject(section) ? Object.keys(section).map((key) => addressOf(kind, target, key)) : [];
-      }),
+    const inner = SECTIONS.flatMap(({ name, kind }) =>
+      keysIn([document], name).map((key) => addressOf(kind, target, key)),
     );
     return [targetAddress(target), ...inner].filter(isAddress);
   });

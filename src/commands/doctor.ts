@@ -9,7 +9,7 @@ import type { CallFinished } from "../model/events.ts";
 import { placeText } from "../render/diagnostics.ts";
 import { diagnosticView } from "../render/json.ts";
 import type { Block, View } from "../render/view.ts";
-import { count, list } from "../render/words.ts";
+import { count, list, nonZero } from "../render/words.ts";
 import { ServiceError, describeFailure } from "../service/failure.ts";
 import { parseHttpDate } from "../service/refusal.ts";
 import { createLockInfo } from "../state/lock.ts";
@@ -269,9 +269,9 @@ const NAME_WIDTH = 9;
 
 function checksView(checks: readonly Check[]): View {
   const amount = (status: CheckStatus): number => checks.filter((one) => one.status === status).length;
-  const [failed, warned, skipped] = [amount("fail"), amount("warn"), amount("skipped")];
-  const said = [`${count(failed, "check")} failed`, count(warned, "warning"), `${skipped} not checked`];
-  const summary = said.filter((_, at) => [failed, warned, skipped][at] !== 0);
+  const failed = amount("fail");
+  const others = [count(amount("warn"), "warning"), `${amount("skipped")} not checked`];
+  const summary = nonZero(`${count(failed, "check")} failed`, ...others);
   return {
     json: { formatVersion: "1.0", ok: failed === 0, checks: checks.map((one) => ({ ...one })) },
     text: [checks.flatMap(checkBlocks), [summary.join(", ") || "All checks passed."]],

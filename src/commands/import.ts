@@ -19,7 +19,7 @@ import { EVERYTHING } from "../plan/input.ts";
 import { secretFields } from "../plan/memory.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
-import { count, groupBy, serviceNoun } from "../render/words.ts";
+import { count, groupBy, nonZero, serviceNoun } from "../render/words.ts";
 import type { Host, Question } from "../app/project.ts";
 import type { Session } from "../app/session.ts";
 import { contentOf } from "../state/document.ts";
@@ -267,10 +267,7 @@ function importView(
     ...(removed ? [`removed  ${SAMPLE.file}  (the unchanged sample of tasc init)`] : []),
     ...texts.map(({ file }) => `merged  ${file}`),
     ...files.map(({ file, environments, testCases }) => {
-      const held = [
-        ...(environments === 0 ? [] : [count(environments, "environment")]),
-        ...(testCases === 0 ? [] : [count(testCases, "test case")]),
-      ];
+      const held = nonZero(count(environments, "environment"), count(testCases, "test case"));
       return `wrote  ${file}${held.length === 0 ? "" : `  (${held.join(", ")})`}`;
     }),
   ];

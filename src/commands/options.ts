@@ -171,11 +171,6 @@ export function targetKey(flags: `<${string}>`, description: string): Option<str
   return { flags, description, read: (raw) => (textIn(raw) ?? "").replace(/^target\./, "") };
 }
 
-/** All arguments that are left; at least one. */
-export function rest(flags: `<${string}...>`, description: string): Option<readonly string[]> {
-  return { flags, description, read: textsIn };
-}
-
 function textsIn(raw: unknown): readonly string[] {
   return Array.isArray(raw) ? raw.filter((one) => typeof one === "string") : [];
 }

@@ -26,7 +26,6 @@ import {
   pairs,
   parsed,
   readOptions,
-  rest,
   someOf,
   targetKey,
   text,
@@ -226,7 +225,7 @@ const TABLE = {
     summary: "print several saved plans as one, e.g. the plans of shards",
     examples: { "tasc merge-plans plans/*.json --format markdown": "print one comment for all shards" },
     options: {
-      files: rest("<file...>", "plans of one stage, saved by `tasc plan --out`"),
+      files: list("<file...>", "plans of one stage, saved by `tasc plan --out`"),
       ...PLAN_VIEW,
       ...VERBOSE,
     },

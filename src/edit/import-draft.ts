@@ -10,7 +10,7 @@ import { type MatchedTarget, liveInWords } from "../plan/compare.ts";
 import { normalUrl } from "../plan/input.ts";
 import { NAMED_BY, type NamedKind, matchedIds } from "../plan/match.ts";
 import { type SecretFields, secretFields } from "../plan/memory.ts";
-import { groupBy } from "../render/words.ts";
+import { cached, groupBy } from "../render/words.ts";
 import {
   type ImportSources,
   type KnownResources,
@@ -20,7 +20,7 @@ import {
   defaultsOf,
   knownResources,
 } from "./import-known.ts";
-import { cached, escaped } from "./rewrite.ts";
+import { escaped } from "./rewrite.ts";
 
 /** A live resource as a manifest is to declare it. */
 export interface Draft {

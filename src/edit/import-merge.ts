@@ -1,6 +1,6 @@
 import { addressOfId } from "../inspect/explain.ts";
 import { type Address, KINDS, parseAddress, targetAddress } from "../model/address.ts";
-import { resourcesOf } from "../model/desired.ts";
+import { byAddress, resourcesOf } from "../model/desired.ts";
 import { fieldsOf, isFixed } from "../model/fields.ts";
 import { sameJson, startsWith } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
@@ -160,10 +160,10 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     const found = [...(bound.get(key) ?? []), ...parts].filter(({ address }) => !excluded.has(address));
     bound.set(key, found);
     const isFound = new Set([target, ...found.map(({ address }) => address)]);
-    const ofTarget = stages.filter((stage) => stage === here || exists(before, stage, target));
+    const ofTarget = stages.filter((stage) => stage === here || before.exists(stage, target));
     for (const address of before.addressesOf(key, ...KINDS)) {
-      const elsewhere = stages.filter((stage) => stage !== here && exists(before, stage, address));
-      const wasHere = exists(before, here, address);
+      const elsewhere = stages.filter((stage) => stage !== here && before.exists(stage, address));
+      const wasHere = before.exists(here, address);
       const isHere = !excluded.has(address) && (isFound.has(address) || (wasHere && !paired.has(key)));
       if (elsewhere.length === 0) continue;
       if (isHere && (paired.has(key) || !wasHere)) merged.add(address);
@@ -183,10 +183,6 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     merged,
     folders: foldersIn(project, merged, before, sources),
   };
-}
-
-function exists(manifests: Manifests, stage: string, address: Address): boolean {
-  return manifests.layersOf({ stage, address }).length > 0;
 }
 
 /** Says in which stages a resource exists, where it is not in all that it could be in. */
@@ -254,7 +250,7 @@ function foldersIn(
     const pairs = [...matches].flatMap(([address, { live }]) => {
       const id = live?.folderId;
       if (typeof id !== "string" || !merged.has(address)) return [];
-      const others = stages.filter((stage) => stage !== here && exists(before, stage, address));
+      const others = stages.filter((stage) => stage !== here && before.exists(stage, address));
       return others.map((stage) => {
         const name = before.written({ stage, address, field });
         return [id, typeof name === "string" ? name : ""] as const;
@@ -275,7 +271,7 @@ export function mergeFields(
   { elements, folderNames, holdsSecret }: Pick<DraftOptions, "elements" | "folderNames" | "holdsSecret">,
 ): readonly FileEdit[] {
   const { stage, targets } = input.desired;
-  const changes = new Map(plan.changes.map((change) => [change.address, change.fields]));
+  const changes = byAddress(plan.changes);
   const manifests = new Manifests({ project: reading.project, documents });
   const goals: Goal[] = [];
   for (const { address, kind, fields } of targets.flatMap(resourcesOf)) {
@@ -303,7 +299,7 @@ export function mergeFields(
           ? want === undefined || isNothing(want) || (compare === "elements" && !elements)
           : isFixed(field)
             ? value !== undefined && !isUnknown(value) && sameJson(reveal(value), want ?? null)
-            : changes.get(address)?.some((change) => startsWith(change.path, path)) !== true;
+            : changes.get(address)?.fields.some((change) => startsWith(change.path, path)) !== true;
       if (isSame) continue;
       goals.push({
         ref,

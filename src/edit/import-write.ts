@@ -2,6 +2,7 @@ import { writeYaml } from "../manifest/yaml/write.ts";
 import type { Kind } from "../model/address.ts";
 import { type Part, fieldsOf } from "../model/fields.ts";
 import { type Json, type JsonObject, type Path, isObject } from "../model/json.ts";
+import { filled } from "../render/words.ts";
 import type { Draft, FolderNames, TargetDraft } from "./import-draft.ts";
 import { chooseKeys } from "./import-known.ts";
 
@@ -142,7 +143,7 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): ReadonlyMap<string, r
     const at = path.join("\n");
     const isKept = (line: string) => line.length <= WIDEST || line.startsWith(" ");
     // A sentence goes into lines that a comment has room for; an example stays as it is.
-    const fit = lines.flatMap((line) => (isKept(line) ? [line] : filled(line.split(" "), " ", "  ", "")));
+    const fit = lines.flatMap((line) => (isKept(line) ? [line] : filled(line.split(" "), WIDEST)));
     if (fit.length > 0) comments.set(at, [...(comments.get(at) ?? []), ...fit]);
   };
   // As `tasc init` writes it: the schemas stand in `.tasc` of the project's folder.
@@ -176,25 +177,13 @@ function unnamedFolders(
     "If you know the name, add `folder: NAME` to:",
     ...[...keys].flatMap(([id, own]) => [
       `  ${holdsSecret(id) ? "(sensitive)" : id}:`,
-      ...filled(own, ", ", "    ", "    "),
+      ...filled(own, WIDEST, ", ", "    ", "    "),
     ]),
   ];
 }
 
 /** Columns of a comment, its sign left out. */
 const WIDEST = 92;
-
-/** Words in lines that a comment has room for. */
-function filled(words: readonly string[], joint: string, indent: string, first: string): readonly string[] {
-  const lines: string[] = [];
-  for (const word of words) {
-    const last = lines.at(-1);
-    if (last === undefined) lines.push(first + word);
-    else if (last.length + joint.length + word.length > WIDEST) lines.push(indent + word);
-    else lines[lines.length - 1] = last + joint + word;
-  }
-  return lines;
-}
 
 /** The lines of a comment that shows how to declare what the interface does not show of a resource. */
 function hintsFor(kind: Kind, owner: readonly string[]): readonly string[] {

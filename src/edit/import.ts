@@ -7,6 +7,7 @@ import { defined } from "../model/json.ts";
 import type { Binding, StateEvent } from "../model/state.ts";
 import { keyHolds } from "../plan/memory.ts";
 import { refreshEvents } from "../plan/record.ts";
+import { cached, groupBy } from "../render/words.ts";
 import { type EditedText, editTexts, withTexts } from "./edit-files.ts";
 import {
   type DraftOptions,
@@ -20,7 +21,7 @@ import {
 import { type ImportSources, type Learnt, type PlannedProject, planProject } from "./import-known.ts";
 import { type Merging, type Pairs, mergeFields, mergeStage, withoutStage } from "./import-merge.ts";
 import { type LayoutOptions, type NewFile, layOut } from "./import-write.ts";
-import { Manifests, cached, changedFields } from "./rewrite.ts";
+import { Manifests, changedFields } from "./rewrite.ts";
 
 export interface PrepareOptions
   extends Pick<LayoutOptions, "dir" | "split">, Pick<DraftOptions, "elements" | "holdsSecret"> {
@@ -102,10 +103,11 @@ async function attemptOnce(
 }
 
 function joined(...all: readonly Iterable<readonly [string, readonly StateEvent[]]>[]): Learnt {
-  const events = new Map<string, readonly StateEvent[]>();
-  for (const [key, own] of all.flatMap((one) => [...one]))
-    events.set(key, [...(events.get(key) ?? []), ...own]);
-  return events;
+  const groups = groupBy(
+    all.flatMap((one) => [...one]),
+    ([key]) => key,
+  );
+  return new Map([...groups].map(([key, own]) => [key, own.flatMap(([, events]) => events)]));
 }
 
 /** Folders, ids and records of fields, so that what is renamed on the service, or changed since, is known again. */
@@ -141,8 +143,7 @@ function placing({ stages, desired: { stage }, reading }: ImportSources, { folde
   return {
     stage: others.length > 0 ? stage : undefined,
     isForStageAlone: (key: string) =>
-      !manifests.targets.includes(key) ||
-      others.some((other) => manifests.layersOf({ stage: other, address: targetAddress(key) }).length > 0),
+      !manifests.targets.includes(key) || others.some((other) => manifests.exists(other, targetAddress(key))),
     exists: (file: string) => {
       const parent = file.slice(0, Math.max(file.lastIndexOf("/"), 0));
       const list = () => new Set(folder.list(parent).map(({ name }) => name.toLowerCase()));

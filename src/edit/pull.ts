@@ -2,8 +2,9 @@ import { addressOfId } from "../inspect/explain.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { placeholdersIn } from "../manifest/interpolation.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
+import { shortened } from "../manifest/problem.ts";
 import { type Address, parseAddress } from "../model/address.ts";
-import { originOf, resourcesOf } from "../model/desired.ts";
+import { byAddress, originOf, resourcesOf } from "../model/desired.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import {
   type Json,
@@ -32,7 +33,6 @@ import {
   locatorDifference,
   projectElement,
   sameElement,
-  sameElements,
   withoutLine,
 } from "../plan/elements.ts";
 import { type PlanInput, ordered, targetOf } from "../plan/input.ts";
@@ -79,7 +79,7 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
   const { stages, planned, inScope, holdsSecret } = request;
   const { stage } = request.input.desired;
   const start = new Manifests(request);
-  const planning = new Map(planned.plan.changes.map((change) => [change.address, change.fields]));
+  const planning = byAddress(planned.plan.changes);
   const wishes: (Wish | NotRewritten)[] = [];
   for (const matched of planned.matched.values())
     for (const resource of resourcesOf(matched.target)) {
@@ -92,7 +92,8 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
         const value = fields[name];
         if (value === undefined || (request.fields.size > 0 && !request.fields.has(name))) continue;
         const ref: FieldRef = { stage, address, field };
-        const isPlanned = planning.get(address)?.some((change) => startsWith(change.path, path)) === true;
+        const isPlanned =
+          planning.get(address)?.fields.some((change) => startsWith(change.path, path)) === true;
         const text = start.written(ref) ?? null;
         const found = pulledValue(field, live, { value, text, matched, memory, isPlanned, holdsSecret });
         const about = { address, path, ...defined({ origin: originOf(resource, path) }) };
@@ -194,8 +195,7 @@ function left(reason: string): PulledValue {
 }
 
 function shortly(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return shortened(JSON.stringify(value), 80);
 }
 
 /**
@@ -210,9 +210,7 @@ function graftElements(
 ): Json {
   const items = isArray(written) ? written : [];
   const declared = declaredElements(value);
-  const matches = sameElements(declared, live)
-    ? declared.map((element, at) => ({ declared: element, at, live: live[at] }))
-    : alignElements(declared, live, memory);
+  const matches = alignElements(declared, live, memory);
   const partner = new Map(matches.map((match) => [match.live, match]));
   return live.map((element) => {
     const match = partner.get(element);
@@ -278,7 +276,7 @@ export async function provePull(texts: readonly EditedText[], { changes }: Rewri
     return `with the live values the project would not load (${first?.summary ?? "it cannot be read"})`;
   }
   const desired = desiredInScope(loaded.desired, input.scope, input.states);
-  const planned = new Map(makePlan({ ...input, desired }).plan.changes.map((one) => [one.address, one]));
+  const planned = byAddress(makePlan({ ...input, desired }).plan.changes);
   for (const { address, path } of changes)
     if (planned.get(address)?.fields.some((field) => startsWith(field.path, path)))
       return `${address} would still differ in ${path.join(".")}`;

@@ -1,4 +1,4 @@
-import type { Document } from "../manifest/document.ts";
+import { type Document, keysIn } from "../manifest/document.ts";
 import { escapeTemplate } from "../manifest/interpolation.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { settingsLayers } from "../manifest/settings.ts";
@@ -20,7 +20,7 @@ import {
   valueAt,
 } from "../model/json.ts";
 import { targetOf } from "../plan/input.ts";
-import { groupBy } from "../render/words.ts";
+import { cached, groupBy } from "../render/words.ts";
 
 /**
  * How import, pull and promote change manifests: which value is written at which place, and what else that reaches. It
@@ -162,6 +162,10 @@ export class Manifests implements ProjectDocuments {
     return layers;
   }
 
+  exists(stage: string, address: Address): boolean {
+    return this.layersOf({ stage, address }).length > 0;
+  }
+
   #layersOf(stage: string, address: Address): readonly Layer[] {
     const parts = parseAddress(address);
     const documents = parts && this.#index.byTarget.get(parts.target);
@@ -174,9 +178,7 @@ export class Manifests implements ProjectDocuments {
     const layers = this.#base === undefined && this.edits.length === 0 ? written : this.#edit(stage, written);
     const isDeclared = layers.some((one) => one.kind === "base" || one.kind === "stage");
     if (!isDeclared || !existsIn(stage, layers)) return [];
-    const hasTarget =
-      kind === "target" || this.layersOf({ stage, address: targetAddress(target) }).length > 0;
-    return hasTarget ? layers : [];
+    return kind === "target" || this.exists(stage, targetAddress(target)) ? layers : [];
   }
 
   #edit(stage: string, written: readonly Layer[]): readonly Layer[] {
@@ -240,15 +242,8 @@ export class Manifests implements ProjectDocuments {
       const section = SECTIONS.find((one) => one.kind === kind);
       if (section === undefined) return [targetAddress(target)];
       return cached(this.#index.addresses, `${kind} ${target}`, () => {
-        const scopes = documents.flatMap(({ value }) => [
-          value,
-          ...(isObject(value.stages) ? Object.values(value.stages).filter(isObject) : []),
-        ]);
-        const keys = scopes.flatMap((scope) => {
-          const resources = scope[section.name];
-          return isObject(resources) ? Object.keys(resources) : [];
-        });
-        return [...new Set(keys)].map((key) => addressOf(section.kind, target, key));
+        const keys = new Set(keysIn(documents, section.name));
+        return [...keys].map((key) => addressOf(section.kind, target, key));
       });
     });
   }
@@ -281,15 +276,6 @@ function indexOf({ documents }: ProjectDocuments) {
     byTarget: new Map(groupByTarget(documents).map((one) => [one.key, one])),
     addresses: new Map<string, readonly Address[]>(),
   };
-}
-
-/** What is known under a name; it is made when it is first asked for. */
-export function cached<K, T>(known: Map<K, T>, name: K, make: () => T): T {
-  const before = known.get(name);
-  if (before !== undefined) return before;
-  const value = make();
-  known.set(name, value);
-  return value;
 }
 
 function placeKey({ file, path }: Origin): string {

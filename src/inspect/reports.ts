@@ -1,5 +1,5 @@
 import { type Address, compareAddresses, compareText } from "../model/address.ts";
-import type { Json } from "../model/json.ts";
+import { type Json, defined } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE } from "../model/value.ts";
@@ -243,19 +243,17 @@ function browserText({ browser, breakpoint }: LiveReport): string | undefined {
 }
 
 function headSection(report: TargetReport): Section {
-  const facts: readonly (readonly [name: string, value: string | undefined])[] = [
-    ["target", report.target],
-    ["status", `${report.status ?? "-"} (${countsText(report.results)})`],
-    ["created", report.createdAt],
-    ["updated", report.updatedAt],
-    ["browser", browserText(report)],
-    ["run", report.executionUrl],
-  ];
+  const facts = defined({
+    target: report.target,
+    status: `${report.status ?? "-"} (${countsText(report.results)})`,
+    created: report.createdAt,
+    updated: report.updatedAt,
+    browser: browserText(report),
+    run: report.executionUrl,
+  });
   return [
     [strong("Report"), ` ${report.id}`],
-    ...facts.flatMap(([name, value]): readonly Line[] =>
-      value === undefined ? [] : [["  ", faint(name.padEnd(8)), ` ${value}`]],
-    ),
+    ...Object.entries(facts).map(([name, value]): Line => ["  ", faint(name.padEnd(8)), ` ${value}`]),
   ];
 }
 

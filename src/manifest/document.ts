@@ -14,6 +14,21 @@ export interface Document extends SourceText {
   readonly value: JsonObject;
 }
 
+/** What a document says for all stages, and for each of them. */
+export function scopesIn({ root, value }: Pick<Document, "root" | "value">) {
+  const scopes = [{ path: root, value }];
+  for (const [stage, override] of isObject(value.stages) ? Object.entries(value.stages) : [])
+    if (isObject(override)) scopes.push({ path: [...root, "stages", stage], value: override });
+  return scopes;
+}
+
+/** The keys of a section of documents, in whatever stage. */
+export function keysIn(documents: readonly Document[], section: string): readonly string[] {
+  return documents
+    .flatMap(scopesIn)
+    .flatMap(({ value: { [section]: resources } }) => (isObject(resources) ? Object.keys(resources) : []));
+}
+
 export interface ReadDocuments {
   readonly documents: readonly Document[];
   readonly source?: SourceText;

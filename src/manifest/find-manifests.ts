@@ -2,6 +2,7 @@ import { compareText } from "../model/address.ts";
 import { compileGlob } from "../model/glob.ts";
 import type { Severity } from "../model/diagnostic.ts";
 import { type Path, defined, isArray } from "../model/json.ts";
+import { cached } from "../render/words.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
 import type { ProjectFolder } from "./files.ts";
 import { type ManifestProblem, manifestProblem } from "./problem.ts";
@@ -107,8 +108,7 @@ export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
     const places = links.filter(({ path }) => path.length === length);
     if (places.length > 0) links = links.filter(({ path }) => path.length !== length);
     for (const place of places.toSorted((a, b) => compareText(a.path, b.path))) {
-      const known = entered.get(place.real) ?? new Set();
-      entered.set(place.real, known);
+      const known = cached(entered, place.real, () => new Set());
       const patterns = new Set([...place.patterns].filter((pattern) => !known.has(pattern)));
       for (const pattern of patterns) known.add(pattern);
       if (patterns.size > 0) enter({ ...place, patterns });

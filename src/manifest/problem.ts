@@ -1,6 +1,7 @@
 import { compareText } from "../model/address.ts";
 import { type Diagnostic, type Origin, type Place, type Severity, oneLine } from "../model/diagnostic.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
+import { list } from "../render/words.ts";
 import type { Node } from "./yaml/tree.ts";
 
 /** A problem of a manifest. Its line and column cost a second parse of the file, and are looked up once, for what is reported. */
@@ -60,15 +61,16 @@ export function showFound(value: Json | undefined, mayShow: boolean): string {
   return `${kind} ${text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 2)}…"`}`;
 }
 
-export function shortened(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+export function shortened(text: string, longest = LONGEST): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
 }
 
 export function listWords(words: readonly string[], joint: "and" | "or"): string {
   const named = words.length > MOST_NAMED ? [...words.slice(0, MOST_NAMED), "others"] : words;
-  const quoted = named.map((word) => `\`${word}\``);
-  const last = quoted.at(-1) ?? "";
-  return quoted.length < 2 ? last : `${quoted.slice(0, -1).join(", ")} ${joint} ${last}`;
+  return list(
+    named.map((word) => `\`${word}\``),
+    joint,
+  );
 }
 
 /** A guess as a sentence of its own with a space before it, or nothing. */

@@ -18,7 +18,7 @@ import { type Field, TARGET_FIELDS } from "../model/fields.ts";
 import { type Path, isArray, isObject, valueAt } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
 import type { Value } from "../model/value.ts";
-import { groupBy } from "../render/words.ts";
+import { cached, groupBy } from "../render/words.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
 import type { Interpolator } from "./interpolation.ts";
 import { type ManifestProblem, manifestProblem } from "./problem.ts";
@@ -181,17 +181,11 @@ interface TargetDocuments {
 
 /** The documents of one project by the target they name, sorted by key; told once of the same documents. */
 export function groupByTarget(documents: readonly Document[]): readonly TargetDocuments[] {
-  const known = GROUPED.get(documents);
-  if (known !== undefined) return known;
-  const grouped = [
-    ...groupBy(documents, ({ value: { target } }) => (typeof target === "string" ? target : "")),
-  ]
-    .flatMap(([key, members]) =>
-      key === "" ? [] : [{ key, base: baseLayers(members), inStages: new Map() }],
-    )
-    .toSorted((a, b) => compareText(a.key, b.key));
-  GROUPED.set(documents, grouped);
-  return grouped;
+  return cached(GROUPED, documents, () => {
+    const groups = groupBy(documents, ({ value: { target } }) => (typeof target === "string" ? target : ""));
+    const named = [...groups].filter(([key]) => key !== "").toSorted(([a], [b]) => compareText(a, b));
+    return named.map(([key, members]) => ({ key, base: baseLayers(members), inStages: new Map() }));
+  });
 }
 
 const GROUPED = new WeakMap<readonly Document[], readonly TargetDocuments[]>();
@@ -278,11 +272,7 @@ export function layersIn(
     });
     return { defaults, byKey: layers };
   };
-  const found = (kind: Kind): ResourceLayers => {
-    const layers = known.get(kind) ?? section(kind);
-    known.set(kind, layers);
-    return layers;
-  };
+  const found = (kind: Kind): ResourceLayers => cached(known, kind, () => section(kind));
   inStages.set(stage, found);
   return found;
 }

@@ -70,8 +70,8 @@ export function resourcesOf(target: DesiredTarget): readonly DesiredResource[] {
   return own.concat(target.environments, target.testCases, target.batchGenerations);
 }
 
-export function byAddress(resources: readonly DesiredResource[]): ReadonlyMap<Address, DesiredResource> {
-  const found = new Map<Address, DesiredResource>();
-  for (const resource of resources) found.set(resource.address, resource);
+export function byAddress<T extends { readonly address: Address }>(items: readonly T[]) {
+  const found = new Map<Address, T>();
+  for (const item of items) found.set(item.address, item);
   return found;
 }

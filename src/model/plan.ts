@@ -1,7 +1,7 @@
 import type { Address } from "./address.ts";
 import type { Diagnostic, Place } from "./diagnostic.ts";
-import type { Json, Path } from "./json.ts";
-import type { IdOf, Value } from "./value.ts";
+import { type Json, type Path, isArray } from "./json.ts";
+import { IdOf, type Secret, type Unknown, type Value, isLeafObject } from "./value.ts";
 
 /** The one plan that every output, check and apply reads (design contract, section 3); `PlanJson` is its public form. */
 export interface Plan {
@@ -77,6 +77,14 @@ export type Method = "POST" | "PATCH";
 
 /** A part of a call's path or body: plain data, a secret by name, or an id by address. */
 export type BodyValue = Value | IdOf | readonly BodyValue[] | { readonly [key: string]: BodyValue };
+
+/** A part of a body as plain data. @param plainLeaf what stands for a secret and for an id */
+export function plainBody(value: BodyValue, plainLeaf: (leaf: Secret | Unknown | IdOf) => Json): Json {
+  if (isLeafObject(value) || value instanceof IdOf) return plainLeaf(value);
+  if (isArray(value)) return value.map((item) => plainBody(item, plainLeaf));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plainBody(part, plainLeaf)]));
+}
 
 export interface PlannedCall {
   readonly method: Method;

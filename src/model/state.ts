@@ -96,9 +96,8 @@ export const isIntent = shape({
 });
 export type Intent = Guarded<typeof isIntent>;
 
-/** An apply on one target, as its entry in the history will have it. No values. */
-export const isRun = shape({
-  id: isText,
+/** What the history tells of an apply. No values. */
+export const RUN = {
   /** ISO 8601. */
   at: isText,
   /** `user@host`. */
@@ -108,7 +107,9 @@ export const isRun = shape({
   commit: maybe(isText),
   /** Digest of the plan. */
   plan: isText,
-});
+};
+/** An apply on one target, as its entry in the history will have it. */
+export const isRun = shape({ id: isText, ...RUN });
 export type RunRecord = Guarded<typeof isRun> & { readonly changes: ReadonlyMap<Address, RunChange> };
 
 /** How many calls the plan lists for a change, and one more where what follows from them is still to be seen. */

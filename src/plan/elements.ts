@@ -164,14 +164,16 @@ export function locatorDifference(
 }
 
 /**
- * Lays the declared list alongside the live one: first what is equal on both sides and in order, then what is equal
- * and has moved, and last, between two that stay, what stands at the same place.
+ * Lays the declared list alongside the live one. Where they are not alike as they stand: first what is equal on both sides
+ * and in order, then what is equal and has moved, and last, between two that stay, what stands at the same place.
  */
 export function alignElements(
   declared: readonly ValueObject[],
   live: readonly LiveElement[],
   memory: Memory,
 ): readonly ElementMatch[] {
+  if (sameElements(declared, live))
+    return declared.map((element, at) => ({ declared: element, at, live: live[at] }));
   const same = (i: number, j: number): boolean => {
     const element = declared[i];
     return element !== undefined && sameElement(element, live[j]) && sameLocator(element, live[j], memory);
@@ -371,9 +373,7 @@ export function diffElements(
   if (value === undefined || isUnknown(value)) return { body: {}, locators: [], shown: [], warnings: [] };
   const declared = declaredElements(value);
   const same = sameElements(declared, current);
-  const matches = same
-    ? declared.map((element, at) => ({ declared: element, at, live: current[at] }))
-    : alignElements(declared, current, memory);
+  const matches = alignElements(declared, current, memory);
   const locators = matches.filter((match) => locatorDifference(match, memory) !== undefined);
   const lines = locators.map((match): FieldChange => {
     const path = ["elements", match.at, "locatorLine"];

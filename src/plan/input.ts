@@ -10,6 +10,7 @@ import type { Live } from "../model/live.ts";
 import type { BodyValue, FieldChange } from "../model/plan.ts";
 import { urlOf } from "../model/shape.ts";
 import type { State } from "../model/state.ts";
+import { cached } from "../render/words.ts";
 import type { createFingerprinter } from "../state/fingerprint.ts";
 import { IdOf, type Value, isLeafObject, isUnknown, reveal } from "../model/value.ts";
 
@@ -129,11 +130,7 @@ function shardTest(shard: Shard | undefined): (target: string) => boolean {
     const highest = digests.reduce((best, digest, at) => (digest > (digests[best] ?? "") ? at : best), 0);
     return highest === shard.index - 1;
   };
-  return (target) => {
-    const own = known.get(target) ?? isOwn(target);
-    known.set(target, own);
-    return own;
-  };
+  return (target) => cached(known, target, () => isOwn(target));
 }
 
 /** The patterns of a scope that fit none of the addresses: most likely typing errors. */

@@ -166,14 +166,14 @@ function sortedByAddress(a: { readonly address: Address }, b: { readonly address
  * the change that needs it is a problem.
  */
 function withNeeded(all: readonly Change[], inScope: (address: Address) => boolean, scope: Scope) {
-  const byAddress = new Map(all.map((change) => [change.address, change]));
+  const changes = byAddress(all);
   const allowed = scopeTest({ only: [], exclude: scope.exclude });
   const kept = new Set(all.filter((change) => inScope(change.address)));
   const problems: Diagnostic[] = [];
   // A set that grows while it is walked: prerequisites of prerequisites get their turn.
   for (const { address, dependsOn } of kept)
     for (const needed of dependsOn) {
-      const change = byAddress.get(needed);
+      const change = changes.get(needed);
       if (!allowed(needed))
         problems.push({
           severity: "error",

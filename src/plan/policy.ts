@@ -8,6 +8,7 @@ import type { BodyValue, Change } from "../model/plan.ts";
 import { POLICY_RULES, type Policy, type PolicyRule } from "../model/settings.ts";
 import { isRecord } from "../model/shape.ts";
 import { isUnknown, reveal } from "../model/value.ts";
+import { cached } from "../render/words.ts";
 import { targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 import { isRediscovering } from "./staleness.ts";
@@ -98,9 +99,7 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   const names = namesById(input, bases.flatMap(boundIn));
   const harms = new Map<Address, { readonly id: string | undefined; readonly what: Set<string> }>();
   const add = ({ address, id }: Bound, harm: string): void => {
-    const known = harms.get(address) ?? { id, what: new Set() };
-    harms.set(address, known);
-    known.what.add(harm);
+    cached(harms, address, () => ({ id, what: new Set<string>() })).what.add(harm);
   };
   for (const change of plan.changes) {
     const { address, action, calls } = change;

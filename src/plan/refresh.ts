@@ -6,7 +6,7 @@ import { declaredElements, sameElements } from "./elements.ts";
 import { type PlanInput, type Scope, isEverything, targetInScope } from "./input.ts";
 import { byNames, lazy, namesOf } from "./match.ts";
 import { memoryOf } from "./memory.ts";
-import { type Planned, liveTargets, makePlan } from "./plan.ts";
+import { liveTargets, makePlan } from "./plan.ts";
 import { isAsDeclared } from "./resources.ts";
 
 /**
@@ -108,10 +108,7 @@ export interface RefreshOptions extends Omit<PlanInput, "live"> {
   readonly planOnly?: boolean;
 }
 
-export interface Refreshed {
-  readonly input: PlanInput;
-  readonly planned: Planned;
-}
+export type Refreshed = Awaited<ReturnType<typeof refresh>>;
 
 /** The project cut down to the targets of which anything can be in scope: the others are not read. */
 export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyMap<string, State>): Desired {
@@ -127,7 +124,7 @@ export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyM
  * Reads the service and plans: one request for all targets, and one for the test cases of each managed target, side
  * by side (design contract, section 2).
  */
-export async function refresh(reader: Reader, options: RefreshOptions): Promise<Refreshed> {
+export async function refresh(reader: Reader, options: RefreshOptions) {
   const desired = desiredInScope(options.desired, options.scope, options.states);
   const targets = await reader.listTargets();
   // A target that has another key by now, out of scope, must not seem to have left; nor be taken for one of its app.

@@ -4,7 +4,7 @@ import type { Action } from "../model/plan.ts";
 import { linesOf, safeLine, withoutWorkflowCommands } from "./escape.ts";
 import { type Style, sectionsText, wrap } from "./style.ts";
 import type { PlanTextOptions } from "./text.ts";
-import { SIGNS, actionsIn, clockText, count, durationText, fieldName, joinParts } from "./words.ts";
+import { SIGNS, actionsIn, clockText, count, durationText, fieldName, filled } from "./words.ts";
 
 type ReportOptions = Pick<PlanTextOptions, "style" | "width" | "screen" | "verbose">;
 
@@ -78,9 +78,7 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
       steps.length === 1
         ? [`${style("strong", "Next step:")} ${steps.join("")}`]
         : section("Next steps", steps),
-      joinParts(total, screen)
-        .split("\n")
-        .map((line) => style("strong", line)),
+      filled(total, screen).map((line) => style("strong", line)),
     ]),
   );
 }

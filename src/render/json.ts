@@ -1,19 +1,19 @@
 import type { Address } from "../model/address.ts";
 import { type Diagnostic, type Place, inStage } from "../model/diagnostic.ts";
 import type { FailureReason, TascError } from "../model/error.ts";
-import { type Json, type JsonObject, type Path, defined, isArray } from "../model/json.ts";
-import type {
-  BodyValue,
-  CallJson,
-  ChangeJson,
-  ChangedBy,
-  DiagnosticJson,
-  FieldJson,
-  Plan,
-  PlanJson,
-  PlannedCall,
+import { type JsonObject, type Path, defined } from "../model/json.ts";
+import {
+  type CallJson,
+  type ChangeJson,
+  type ChangedBy,
+  type DiagnosticJson,
+  type FieldJson,
+  type Plan,
+  type PlanJson,
+  type PlannedCall,
+  plainBody,
 } from "../model/plan.ts";
-import { IdOf, KNOWN_AFTER_APPLY, SENSITIVE, Secret, Unknown } from "../model/value.ts";
+import { IdOf, KNOWN_AFTER_APPLY, SENSITIVE } from "../model/value.ts";
 import { printedJson, uriPart } from "./escape.ts";
 
 /** Rises when a program that reads plans would have to change. */
@@ -64,15 +64,8 @@ export function callJson({ method, path, body }: PlannedCall): CallJson {
   const segments = path.map((segment) =>
     typeof segment === "string" ? uriPart(segment) : KNOWN_AFTER_APPLY,
   );
-  return { method, path: segments.map((segment) => `/${segment}`).join(""), body: bodyJson(body) };
-}
-
-function bodyJson(value: BodyValue): Json {
-  if (value instanceof Secret || value instanceof Unknown) return SENSITIVE;
-  if (value instanceof IdOf) return KNOWN_AFTER_APPLY;
-  if (isArray(value)) return value.map(bodyJson);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, bodyJson(part)]));
+  const shown = plainBody(body, (leaf) => (leaf instanceof IdOf ? KNOWN_AFTER_APPLY : SENSITIVE));
+  return { method, path: segments.map((segment) => `/${segment}`).join(""), body: shown };
 }
 
 export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {

@@ -1,4 +1,4 @@
-import { type Address, compareAddresses } from "../model/address.ts";
+import { compareAddresses } from "../model/address.ts";
 import { isArray, isObject, type Json } from "../model/json.ts";
 import type { Action, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
@@ -129,14 +129,13 @@ function targetSections(
     const place = safeLine(placeText(error));
     return `    ${safeLine(error.summary)}${place === "" ? "" : `  ${style("faint", place)}`}`;
   };
-  const entry = (address: Address, lines: Lines, changes: readonly ChangeView[], problems: number) => {
-    return { address, lines, changes, problems };
-  };
   const entries = [
-    ...folds.map((fold) => entry(fold[0].address, changeLines(fold, inside), fold, 0)),
+    ...folds.map((fold) => {
+      return { address: fold[0].address, lines: changeLines(fold, inside), changes: fold, problems: 0 };
+    }),
     ...[...words.byAddress(errors)].map(([address, own]) => {
       const head = `${style("error", words.PROBLEM_SIGN)} ${style("strong", address)}`;
-      return entry(address, [head, ...own.map(problemLines)], [], own.length);
+      return { address, lines: [head, ...own.map(problemLines)], changes: [], problems: own.length };
     }),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
   return [...words.byTarget(entries)].map(([target, own]) => {
@@ -254,8 +253,12 @@ function nameOf({ fields }: ChangeView): string {
 
 type FieldOptions = Pick<PlanTextOptions, "style" | "width" | "verbose">;
 
-/** A value of this many characters fills a few lines of a terminal. */
+/** A value of this many characters fills a few lines of a terminal; `--format json` has it whole. */
 const MOST_CHARACTERS = 400;
+
+export function clippedValue(value: Json, verbose: boolean): string {
+  return show.clip(show.valueText(value), verbose ? Infinity : MOST_CHARACTERS);
+}
 
 /** A field's lines: `name: before → after`, or for long text its name and a block below. */
 export function fieldLines(field: FieldView, action: Action, options: FieldOptions): Lines {
@@ -267,8 +270,7 @@ export function fieldLines(field: FieldView, action: Action, options: FieldOptio
   if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];
   const block = blockLines(field, options);
   if (block !== undefined) return [`${name}:${suffix}`, ...block];
-  const text = (value: Json): string =>
-    show.clip(show.valueText(value), verbose ? Infinity : MOST_CHARACTERS);
+  const text = (value: Json): string => clippedValue(value, verbose);
   const sides = show.sidesOf(field, action);
   const [old = "", wanted] = sides.map(({ kind, value }) => {
     if (value === undefined) return style("faint", show.NOT_SHOWN);

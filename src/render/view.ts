@@ -3,11 +3,11 @@ import { type Json, isArray } from "../model/json.ts";
 import type { FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines } from "./escape.ts";
-import { type Fold, clip, valueText } from "./fields.ts";
+import type { Fold } from "./fields.ts";
 import { writeJson } from "./json.ts";
 import { type Redactor, type ViewJson, redactChange, redactField } from "./redact.ts";
 import { type Meaning, type Style, padTo, sectionsText, textWidth, wrap } from "./style.ts";
-import { changeLines, fieldLines } from "./text.ts";
+import { changeLines, clippedValue, fieldLines } from "./text.ts";
 import { fieldName } from "./words.ts";
 
 /**
@@ -140,11 +140,8 @@ function lineText(line: Line, { redactor, style }: ShowOptions): string {
 }
 
 function shortText(value: Json): string {
-  return value === SENSITIVE ? value : clip(valueText(value), MOST);
+  return value === SENSITIVE ? value : clippedValue(value, false);
 }
-
-/** What fills a few lines of a terminal; `--format json` has it whole. */
-const MOST = 400;
 
 /** Redacted before it is parted: a secret may have several lines. */
 function textLines(text: string, { redactor }: ShowOptions): readonly string[] {

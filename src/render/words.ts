@@ -16,8 +16,13 @@ export function count(amount: number, noun: string, nouns = `${noun}s`): string 
   return `${amount} ${amount === 1 ? noun : nouns}`;
 }
 
-export function list(parts: readonly string[]): string {
-  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+/** Without those of nothing. */
+export function nonZero(...counts: readonly string[]): readonly string[] {
+  return counts.filter((text) => !text.startsWith("0 "));
+}
+
+export function list(parts: readonly string[], joint: "and" | "or" = "and"): string {
+  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} ${joint} ${parts.at(-1)}`;
 }
 
 /** `test case` */
@@ -131,34 +136,31 @@ export const CAUSE_WORDS: Readonly<Record<Cause, { readonly title: string; reado
 export function planLine(summary: Summary, width = Infinity): string {
   const { create, update, rediscover, disable, unchanged, calls, followUps } = summary;
   const sent = `(${calls.POST} POST, ${calls.PATCH} PATCH`;
-  return joinParts(
-    [
-      `Plan: ${create} to create,`,
-      `${update} to update,`,
-      `${rediscover} to rediscover,`,
-      `${disable} to disable,`,
-      `${unchanged} unchanged`,
-      ...(followUps === 0 ? [`${sent})`] : [`${sent},`, `up to ${followUps} more after discoveries)`]),
-    ],
-    width,
-  );
+  const parts = [
+    `Plan: ${create} to create,`,
+    `${update} to update,`,
+    `${rediscover} to rediscover,`,
+    `${disable} to disable,`,
+    `${unchanged} unchanged`,
+    ...(followUps === 0 ? [`${sent})`] : [`${sent},`, `up to ${followUps} more after discoveries)`]),
+  ];
+  return filled(parts, width).join("\n");
 }
 
-export function joinParts([first = "", ...rest]: readonly string[], width: number): string {
-  const lines = [first];
-  for (const part of rest) {
-    const joined = `${lines.at(-1)} ${part}`;
-    if (joined.length > width) lines.push(`  ${part}`);
-    else lines[lines.length - 1] = joined;
+/** Parts in lines of so many columns; a part never breaks. */
+export function filled(parts: readonly string[], width: number, joint = " ", indent = "  ", first = "") {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const last = lines.at(-1);
+    if (last === undefined) lines.push(first + part);
+    else if (last.length + joint.length + part.length > width) lines.push(indent + part);
+    else lines[lines.length - 1] = last + joint + part;
   }
-  return lines.join("\n");
+  return lines;
 }
 
 export function alsoLine({ orphaned, unmanaged }: Summary): string | undefined {
-  const parts = [
-    ...(orphaned === 0 ? [] : [`${orphaned} orphaned (no longer in any manifest)`]),
-    ...(unmanaged === 0 ? [] : [`${unmanaged} unmanaged`]),
-  ];
+  const parts = nonZero(`${orphaned} orphaned (no longer in any manifest)`, `${unmanaged} unmanaged`);
   return parts.length === 0 ? undefined : `Also: ${list(parts)}`;
 }
 
@@ -168,8 +170,7 @@ export function isError({ severity }: Pick<DiagnosticView, "severity">): boolean
 
 export function diagnosticCounts({ diagnostics }: PlanView): string {
   const errors = diagnostics.filter(isError).length;
-  const counts = [count(errors, "error"), count(diagnostics.length - errors, "warning")];
-  return counts.filter((text) => !text.startsWith("0 ")).join(", ");
+  return nonZero(count(errors, "error"), count(diagnostics.length - errors, "warning")).join(", ");
 }
 
 /** A time span in words: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
@@ -194,13 +195,22 @@ export function clockText(milliseconds: number): string {
 /** Items by key, keys in the order in which they first turn up. */
 export function groupBy<T, K extends string>(items: Iterable<T>, keyOf: (item: T) => K) {
   const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
+  for (const item of items) cached(groups, keyOf(item), () => []).push(item);
   return groups;
+}
+
+interface Cache<K, T> {
+  get(name: K): T | undefined;
+  set(name: K, value: T): unknown;
+}
+
+/** What is known under a name; it is made when it is first asked for. */
+export function cached<K, T>(known: Cache<K, T>, name: K, make: () => T): T {
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const value = make();
+  known.set(name, value);
+  return value;
 }
 
 export function byAddress(diagnostics: readonly DiagnosticView[]) {

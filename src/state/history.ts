@@ -1,6 +1,6 @@
 import { defined } from "../model/json.ts";
-import { type Guarded, isText, maybe, oneOf, shape } from "../model/shape.ts";
-import type { RunRecord } from "../model/state.ts";
+import { type Guarded, isText, oneOf, shape } from "../model/shape.ts";
+import { RUN, type RunRecord } from "../model/state.ts";
 
 /*
  * An entry for each apply in each stage. One that is killed leaves its run in the state of each target; the next session
@@ -21,11 +21,7 @@ export type HistoryChange = Guarded<typeof isChange>;
 const isEntry = shape(
   {
     run: isText,
-    at: isText,
-    who: isText,
-    where: maybe(isText),
-    commit: maybe(isText),
-    plan: isText,
+    ...RUN,
     /** Whether the run came to its own end. */
     ended: (value): value is boolean => typeof value === "boolean",
     changes: (value): value is readonly HistoryChange[] => Array.isArray(value) && value.every(isChange),

@@ -1,6 +1,6 @@
 import { compileGlob } from "../../model/glob.ts";
-import { type Json, type JsonObject, type Path, defined, isArray, isObject } from "../../model/json.ts";
-import type { Document } from "../document.ts";
+import { type Json, type Path, defined, isArray, isObject } from "../../model/json.ts";
+import { type Document, scopesIn } from "../document.ts";
 import { CREDENTIAL, type FoundTemplate, isTemplate } from "../interpolation.ts";
 import { type ManifestProblem, didYouMean, manifestProblem, nearest, shortened } from "../problem.ts";
 import { stagesInWords } from "../settings.ts";
@@ -19,13 +19,6 @@ export function checkDocument(
   if (kind === "project") protectedGlobsAreGlobs(document, problems);
   else checkResources(document, stages, problems);
   return problems;
-}
-
-function layersIn({ root, value }: Document): readonly { readonly path: Path; readonly value: JsonObject }[] {
-  const layers = [{ path: root, value }];
-  for (const [stage, override] of isObject(value.stages) ? Object.entries(value.stages) : [])
-    if (isObject(override)) layers.push({ path: [...root, "stages", stage], value: override });
-  return layers;
 }
 
 /** Stages that are named exist; and an element is found by `locatorLine` or by `selectors`, not by both. */
@@ -61,7 +54,7 @@ function checkResources(
   };
   if (isObject(value.stages))
     for (const stage of Object.keys(value.stages)) checkStage(stage, [...root, "stages", stage], "key");
-  for (const { path, value: layer } of layersIn(document)) {
+  for (const { path, value: layer } of scopesIn(document)) {
     check(layer, path);
     for (const { name } of SECTIONS) {
       const section = layer[name];
@@ -97,7 +90,7 @@ function checkTemplates(
 
 /** The globs of a policy mean something, in stages that are not chosen too. */
 function protectedGlobsAreGlobs(document: Document, problems: ManifestProblem[]): void {
-  for (const { path, value } of layersIn(document)) {
+  for (const { path, value } of scopesIn(document)) {
     const globs = isObject(value.policy) ? value.policy.protected : undefined;
     for (const [at, source] of isArray(globs) ? globs.entries() : []) {
       if (typeof source !== "string" || isTemplate(source)) continue;

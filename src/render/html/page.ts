@@ -6,16 +6,14 @@ import { placeText } from "../diagnostics.ts";
 import { html } from "../escape.ts";
 import * as show from "../fields.ts";
 import type { ChangeView, DiagnosticView, FieldView, PlanView } from "../json.ts";
+import type { MarkdownOptions } from "../markdown.ts";
 import * as words from "../words.ts";
 import { addressLink, graphSection, section } from "./graph.ts";
 import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
 
 /** The plan as one page that loads nothing. Its policy lets run its own script and style alone, by their digests. */
-export function renderPlanHtml(
-  plan: PlanView,
-  { links = [] }: { readonly links?: readonly words.Link[] } = {},
-): string {
+export function renderPlanHtml(plan: PlanView, { links = [] }: Pick<MarkdownOptions, "links"> = {}): string {
   const { errors, dangers, warnings } = words.byWeight(plan);
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
   const unplanned = errors.filter(({ address = "" }) => !planned.has(address));
