@@ -183,9 +183,8 @@ interface TargetDocuments {
 export function groupByTarget(documents: readonly Document[]): readonly TargetDocuments[] {
   const known = GROUPED.get(documents);
   if (known !== undefined) return known;
-  const grouped = [
-    ...groupBy(documents, ({ value: { target } }) => (typeof target === "string" ? target : "")),
-  ]
+  const byName = groupBy(documents, ({ value: { target } }) => (typeof target === "string" ? target : ""));
+  const grouped = [...byName]
     .flatMap(([key, members]) =>
       key === "" ? [] : [{ key, base: baseLayers(members), inStages: new Map() }],
     )
