@@ -298,23 +298,21 @@ export function pendingMoves(moves: readonly Move[], state: State): readonly Sta
     ...state.intents.keys(),
   ]);
   const events: StateEvent[] = [];
-  const ordered = lastLinksFirst(moves);
-  for (let done = -1; done < events.length;) {
-    done = events.length;
-    for (const { from, to } of ordered) {
-      if (!bound.has(from) || bound.has(to)) continue;
-      bound.delete(from);
-      bound.add(to);
-      events.push({ type: "moved", from, to });
-    }
+  const next = new Map(moves.map(({ from, to }) => [from, to]));
+  for (const { from } of lastLinksFirst(moves)) {
+    if (!bound.has(from)) continue;
+    // All the way: what was left at a may follow when b has long gone on to c.
+    let to = from;
+    for (let step = next.get(to); step !== undefined && !bound.has(step); step = next.get(to)) to = step;
+    if (to === from) continue;
+    bound.delete(from);
+    bound.add(to);
+    events.push({ type: "moved", from, to });
   }
   return events;
 }
 
-/**
- * Of a chain a → b → c the last link comes first, since b must have left before a arrives there. What was left at a
- * when b had long gone on to c goes all the way in further turns.
- */
+/** Of a chain a → b → c the last link comes first, since b must have left before a arrives there. */
 function lastLinksFirst(moves: readonly Move[]): readonly Move[] {
   const byFrom = new Map(moves.map((move) => [move.from, move]));
   const seen = new Set<Address>();
