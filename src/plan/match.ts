@@ -5,7 +5,7 @@ import type { LiveEnvironment, LiveResource, LiveTarget, LiveTestCase } from "..
 import type { State, StateEvent } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
 import { serviceNoun } from "../render/words.ts";
-import { knownText, normalUrl, problem } from "./input.ts";
+import { fewOf, knownText, normalUrl, problem } from "./input.ts";
 
 /**
  * Which live resource each address means (design contract, section 2): by the `id:` of the manifest, else by the
@@ -241,13 +241,12 @@ function ambiguous<L extends LiveResource>(
   const mayShowSecret = new Set(bound.flatMap((one) => (one.secrets?.includes(namedBy) ? [one.id] : [])));
   const list = candidates
     .map((live) => `  ${live.id}${hidden || mayShowSecret.has(live.id) ? "" : `  ${shownAs(live)}`}`)
-    .toSorted(compareText)
-    .join("\n");
+    .toSorted(compareText);
   return problem(
     "ambiguous-match",
     resource,
     `${candidates.length} live ${serviceNoun(resource.kind)}s fit`,
-    `All of these match the declaration:\n${list}\n${remedy}`,
+    `All of these match the declaration:\n${fewOf(list, "\n")}\n${remedy}`,
   );
 }
 
@@ -262,7 +261,7 @@ function claimedTwice(
   return problem(
     "claimed-twice",
     resource,
-    `The ${noun} ${id} is also bound to ${others.join(", ")}`,
+    `The ${noun} ${id} is also bound to ${fewOf(others)}`,
     `One live ${noun} cannot have two addresses. ${remedy}`,
   );
 }

@@ -8,7 +8,7 @@ import type { BodyValue, Change } from "../model/plan.ts";
 import { POLICY_RULES, type Policy, type PolicyRule } from "../model/settings.ts";
 import { isRecord } from "../model/shape.ts";
 import { isUnknown, reveal } from "../model/value.ts";
-import { targetOf } from "./input.ts";
+import { fewOf, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 import { isRediscovering } from "./staleness.ts";
 
@@ -197,14 +197,7 @@ function boundIn(matched: PolicyInput["matched"]) {
   );
 }
 
-/** Addresses that a sentence names. */
-const MOST_NAMED = 20;
-
-function listed(all: readonly Bound[]): string {
-  const more = all.length - MOST_NAMED;
-  const named = all.slice(0, more > 0 ? MOST_NAMED : undefined).map(({ address }) => address);
-  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-}
+const listed = (all: readonly Bound[]): string => fewOf(all.map(({ address }) => address));
 
 /** Violations as a plan lists them: errors, or warnings where `--override-policy` allows them. */
 export function policyDiagnostics(
