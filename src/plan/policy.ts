@@ -66,9 +66,9 @@ const RULES: Readonly<
       const tags = reveal(value);
       const missing = requireTags.filter((tag) => !Array.isArray(tags) || !tags.includes(tag));
       if (missing.length === 0) return [];
-      const detail = `Every managed test case must have the tags ${oneLine(requireTags.join(", "))}. Add what is missing to its \`tags\`, or to \`defaults.testCases.tags\`; its own list replaces the default list.`;
+      const detail = `Every managed test case must have the tags ${oneLine(fewOf(requireTags))}. Add what is missing to its \`tags\`, or to \`defaults.testCases.tags\`; its own list replaces the default list.`;
       const origin = originOf(resource, ["tags"]);
-      return [{ summary: `missing tags: ${missing.join(", ")}`, detail, address, origin }];
+      return [{ summary: `missing tags: ${fewOf(missing)}`, detail, address, origin }];
     });
   },
 
