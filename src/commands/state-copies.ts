@@ -5,7 +5,7 @@ import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { loadProject } from "../manifest/load.ts";
 import { decodedText } from "../manifest/yaml/text.ts";
 import { isAddress, targetAddress } from "../model/address.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Diagnostic, oneLine } from "../model/diagnostic.ts";
 import { invalid, failed } from "../model/error.ts";
 import { isObject, jsonIn, parseJson } from "../model/json.ts";
 import type { StateSettings } from "../model/settings.ts";
@@ -67,7 +67,7 @@ function refuseForeign({ key, stored, serial: now }: LockedDocument, { state, se
     throw failed(
       "state-push-lineage",
       `The backup of target ${key.target} is from another document`,
-      `Its lineage is ${state.lineage}; the current state has ${stored.lineage}. Nothing was written. ${force}`,
+      `${oneLine(`Its lineage is ${state.lineage}; the current state has ${stored.lineage}.`)} Nothing was written. ${force}`,
     );
   if (now !== undefined && serial !== undefined && serial < now)
     throw failed(

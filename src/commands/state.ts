@@ -239,10 +239,9 @@ export async function removeState(session: Session, options: OptionsOf<"state rm
   const whole = kind === "target";
   const why = "tasc state rm";
   const forgotten = await withDocuments(session, [target], why, options, async ({ state, replace }) => {
-    const next = forgetAddress(state, address);
     const gone = whole ? knownAddresses(state) : [address];
     session.host.warn(consequences(state, gone));
-    await replace(next);
+    await replace(forgetAddress(state, address));
     return gone;
   });
   const all = whole ? `, with all that is in it (${count(forgotten.length, "address", "addresses")})` : "";

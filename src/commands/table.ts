@@ -702,8 +702,7 @@ export interface CommandSpec extends Omit<CommandRow, "options"> {
 
 function specOf<N extends Name>(path: N, run: Run<N> = RUN[path]): CommandSpec {
   const { summary, examples, options: own }: CommandRow = TABLE[path];
-  const record = { ...TEXT_OR_JSON, ...own };
-  const all = Object.values(record);
+  const all = Object.values({ ...TEXT_OR_JSON, ...own });
   return {
     name: path.slice(path.lastIndexOf(" ") + 1),
     summary,

@@ -25,7 +25,10 @@ export function compileGlob(source: string, { dot = true }: { readonly dot?: boo
     return { test: (text) => pattern.test(text) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return { fault: faultOf(source) };
+    const [range] = /\[[^\]]*\]/.exec(source) ?? [];
+    return {
+      fault: range === undefined ? "a `{` is not closed" : `\`${range}\` is not a range of characters`,
+    };
   }
 }
 
@@ -43,8 +46,3 @@ const BRACKETS = { posix: true, literalBrackets: false };
 const MOST_STARS = 4;
 const MOST_BRACES = 8;
 const LONGEST = 1000;
-
-function faultOf(source: string): string {
-  const [range] = /\[[^\]]*\]/.exec(source) ?? [];
-  return range === undefined ? "a `{` is not closed" : `\`${range}\` is not a range of characters`;
-}

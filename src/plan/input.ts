@@ -206,3 +206,11 @@ function difference(found: deepDiff.Diff<Json, Json>): Difference {
   const [before, after] = ["lhs" in found ? found.lhs : undefined, "rhs" in found ? found.rhs : undefined];
   return defined({ path, before, after });
 }
+
+/** Addresses or ids that a message names: each of thousands may be in a message of its own. */
+const MOST_NAMED = 20;
+
+export function fewOf(all: readonly string[], joint = ", "): string {
+  const more = all.length - MOST_NAMED;
+  return `${all.slice(0, MOST_NAMED).join(joint)}${more > 0 ? ` and ${more} more` : ""}`;
+}

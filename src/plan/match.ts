@@ -5,7 +5,7 @@ import type { LiveEnvironment, LiveResource, LiveTarget, LiveTestCase } from "..
 import type { State, StateEvent } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
 import { serviceNoun } from "../render/words.ts";
-import { knownText, normalUrl, problem } from "./input.ts";
+import { fewOf, knownText, normalUrl, problem } from "./input.ts";
 
 /**
  * Which live resource each address means (design contract, section 2): by the `id:` of the manifest, else by the
@@ -241,13 +241,12 @@ function ambiguous<L extends LiveResource>(
   const mayShowSecret = new Set(bound.flatMap((one) => (one.secrets?.includes(namedBy) ? [one.id] : [])));
   const list = candidates
     .map((live) => `  ${live.id}${hidden || mayShowSecret.has(live.id) ? "" : `  ${shownAs(live)}`}`)
-    .toSorted(compareText)
-    .join("\n");
+    .toSorted(compareText);
   return problem(
     "ambiguous-match",
     resource,
     `${candidates.length} live ${serviceNoun(resource.kind)}s fit`,
-    `All of these match the declaration:\n${list}\n${remedy}`,
+    `All of these match the declaration:\n${fewOf(list, "\n")}\n${remedy}`,
   );
 }
 
@@ -262,7 +261,7 @@ function claimedTwice(
   return problem(
     "claimed-twice",
     resource,
-    `The ${noun} ${id} is also bound to ${others.join(", ")}`,
+    `The ${noun} ${id} is also bound to ${fewOf(others)}`,
     `One live ${noun} cannot have two addresses. ${remedy}`,
   );
 }
@@ -298,23 +297,21 @@ export function pendingMoves(moves: readonly Move[], state: State): readonly Sta
     ...state.intents.keys(),
   ]);
   const events: StateEvent[] = [];
-  const ordered = lastLinksFirst(moves);
-  for (let done = -1; done < events.length;) {
-    done = events.length;
-    for (const { from, to } of ordered) {
-      if (!bound.has(from) || bound.has(to)) continue;
-      bound.delete(from);
-      bound.add(to);
-      events.push({ type: "moved", from, to });
-    }
+  const next = new Map(moves.map(({ from, to }) => [from, to]));
+  for (const { from } of lastLinksFirst(moves)) {
+    if (!bound.has(from)) continue;
+    // All the way: what was left at a may follow when b has long gone on to c.
+    let to = from;
+    for (let step = next.get(to); step !== undefined && !bound.has(step); step = next.get(to)) to = step;
+    if (to === from) continue;
+    bound.delete(from);
+    bound.add(to);
+    events.push({ type: "moved", from, to });
   }
   return events;
 }
 
-/**
- * Of a chain a → b → c the last link comes first, since b must have left before a arrives there. What was left at a
- * when b had long gone on to c goes all the way in further turns.
- */
+/** Of a chain a → b → c the last link comes first, since b must have left before a arrives there. */
 function lastLinksFirst(moves: readonly Move[]): readonly Move[] {
   const byFrom = new Map(moves.map((move) => [move.from, move]));
   const seen = new Set<Address>();

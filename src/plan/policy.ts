@@ -9,7 +9,7 @@ import { POLICY_RULES, type Policy, type PolicyRule } from "../model/settings.ts
 import { isRecord } from "../model/shape.ts";
 import { isUnknown, reveal } from "../model/value.ts";
 import { cached } from "../render/words.ts";
-import { targetOf } from "./input.ts";
+import { fewOf, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 import { isRediscovering } from "./staleness.ts";
 
@@ -67,9 +67,9 @@ const RULES: Readonly<
       const tags = reveal(value);
       const missing = requireTags.filter((tag) => !Array.isArray(tags) || !tags.includes(tag));
       if (missing.length === 0) return [];
-      const detail = `Every managed test case must have the tags ${oneLine(requireTags.join(", "))}. Add what is missing to its \`tags\`, or to \`defaults.testCases.tags\`; its own list replaces the default list.`;
+      const detail = `Every managed test case must have the tags ${oneLine(fewOf(requireTags))}. Add what is missing to its \`tags\`, or to \`defaults.testCases.tags\`; its own list replaces the default list.`;
       const origin = originOf(resource, ["tags"]);
-      return [{ summary: `missing tags: ${missing.join(", ")}`, detail, address, origin }];
+      return [{ summary: `missing tags: ${fewOf(missing)}`, detail, address, origin }];
     });
   },
 
@@ -196,14 +196,7 @@ function boundIn(matched: PolicyInput["matched"]) {
   );
 }
 
-/** Addresses that a sentence names. */
-const MOST_NAMED = 20;
-
-function listed(all: readonly Bound[]): string {
-  const more = all.length - MOST_NAMED;
-  const named = all.slice(0, more > 0 ? MOST_NAMED : undefined).map(({ address }) => address);
-  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-}
+const listed = (all: readonly Bound[]): string => fewOf(all.map(({ address }) => address));
 
 /** Violations as a plan lists them: errors, or warnings where `--override-policy` allows them. */
 export function policyDiagnostics(

@@ -28,6 +28,7 @@ import {
   type Fingerprinter,
   type PlanInput,
   caution,
+  fewOf,
   knownText,
   ordered,
   problem,
@@ -454,7 +455,7 @@ function notOneByName(
         ]
       : [
           `${ids.length} unmanaged live test cases are named ${name}`,
-          `The service finds a prerequisite by its name, so it must be the only one:\n${ids.join("\n")}\nRename the others.`,
+          `The service finds a prerequisite by its name, so it must be the only one:\n${fewOf(ids, "\n")}\nRename the others.`,
         ];
   return problem("prerequisite-by-name", resource, summary, detail, path);
 }

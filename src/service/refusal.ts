@@ -75,9 +75,7 @@ export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
   const json = isDeeper(bytes, MAX_DEPTH) ? undefined : jsonIn(text);
   // A secret with what looks like a tag is not the same without it.
-  const words = json === undefined ? [textOfHtml(redact(text))] : wordsOfJson(json);
-  // More would not show; joined, they may be thousands of times as long as the body.
-  const said = words.slice(0, MAX_WORDS / 2).join("; ");
+  const said = json === undefined ? textOfHtml(redact(text)) : wordsOfJson(json).join("; ");
   // Once more on the line, in case a secret was hidden by characters that are gone now.
   const line = redact(redact(said).replace(UNWANTED, "").replace(/\s+/g, " ").trim());
   const characters = Array.from(line);
@@ -97,10 +95,11 @@ const LIST_KEYS = ["errors", "details", "issues", "violations", "constraints"];
 /** Names under which an item of such a list says what it is about. */
 const SUBJECT_KEYS = ["field", "property", "param", "path", "pointer", "loc"];
 
+/** No more than can show: with all that they are about, they may be thousands of times as long as the body. */
 function wordsOfJson(json: Json): readonly string[] {
   if (typeof json === "string") return json.trim() === "" ? [] : [json.trim()];
-  if (isArray(json)) return json.flatMap(wordsOfJson);
-  return isObject(json) ? wordsOfObject(json) : [];
+  const words = isArray(json) ? json.flatMap(wordsOfJson) : isObject(json) ? wordsOfObject(json) : [];
+  return words.slice(0, MAX_WORDS / 2);
 }
 
 function wordsOfObject(object: JsonObject): readonly string[] {

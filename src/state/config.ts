@@ -51,8 +51,10 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
       /** Of the documents; the other tables are named after it. */
       table: get("table", SQL_NAME, "state"),
     };
-  const address = get("address", HTTP_ADDRESS);
-  const lockAddress = get("lockAddress", HTTP_ADDRESS, address);
+  // What is filled in and what the trust file is asked about must be one text, however it was written.
+  const urlOf = (name: string, other?: string) => withBraces(new URL(get(name, HTTP_ADDRESS, other)).href);
+  const address = urlOf("address");
+  const lockAddress = urlOf("lockAddress", address);
   const isLocking = get("lock", [/^(?:true|false)$/, "true or false"], "true") === "true";
   const password = find("password");
   const config = {
@@ -64,7 +66,7 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
       ? {
           lockAddress,
           lockMethod: get("lockMethod", HTTP_METHOD, "LOCK"),
-          unlockAddress: get("unlockAddress", HTTP_ADDRESS, lockAddress),
+          unlockAddress: urlOf("unlockAddress", lockAddress),
           unlockMethod: get("unlockMethod", HTTP_METHOD, "UNLOCK"),
         }
       : undefined,
@@ -84,6 +86,10 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   return config;
 }
 
+function withBraces(url: string): string {
+  return url.replace(/%7B(\w+)%7D/g, "{$1}");
+}
+
 /** All servers that state is asked of or its locks, as their clients read the addresses, and where on each; none for files. */
 export function stateServers(settings: StateSettings) {
   const config = readConfig(settings, { insecure: true });
@@ -91,7 +97,7 @@ export function stateServers(settings: StateSettings) {
   if (config.backend === "http")
     return addressesOf(config).map((address) => {
       const { hostname: host, host: server, pathname, search } = new URL(address);
-      return { host, place: (server + pathname + search).replace(/%7B(\w+)%7D/g, "{$1}") };
+      return { host, place: withBraces(server + pathname + search) };
     });
   const { connection, schema, table } = config;
   const inside = `${connection.database}/${schema}.${table}`;

@@ -95,10 +95,11 @@ function digester(key: Buffer): (content: string) => Fingerprint {
 }
 
 /**
- * The one JSON text of a value: no white space, keys sorted by code unit. Two values have the same text exactly when
- * `sameJson` calls them equal. Nearly all come with their keys in order.
+ * The one JSON text of a value: no white space, keys sorted by code unit, and a number too large for JSON no null. Two values
+ * have the same text exactly when `sameJson` calls them equal. Nearly all come with their keys in order.
  */
 export function canonicalJson(value: unknown): string {
+  if (typeof value === "number") return String(value);
   if (typeof value !== "object" || value === null || isInOrder(value)) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   let members = "";
@@ -111,7 +112,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 function isInOrder(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return true;
+  if (typeof value !== "object" || value === null) return value !== Infinity && value !== -Infinity;
   if (Array.isArray(value)) return value.every(isInOrder);
   let previous = "";
   for (const name of Object.keys(value)) {

@@ -154,8 +154,7 @@ export class LocalBackend implements Backend {
       throw changed();
     };
     const openJournal = async (base: Revision): Promise<FileHandle> => {
-      const files = await readUnderLock(base);
-      if (files.events !== undefined) throw changed();
+      if ((await readUnderLock(base)).events !== undefined) throw changed();
       await rm(paths.journal, { force: true });
       journal = await openForAppend(paths.journal, "new");
       const { stage, target, service } = key;

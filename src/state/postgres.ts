@@ -26,7 +26,8 @@ import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts
 /*
  * A lock is an advisory lock of the connection, so that the database itself frees it when its holder dies; a row beside it
  * tells who holds it. Everything is one statement: it counts as a whole or not at all, and many go out without waiting for
- * one another. Each write asks in its own statement whether the lock is held and the document is what was read.
+ * one another. Each write asks in its own statement whether the lock is held and the document is what was read. Functions
+ * and operators are those of `pg_catalog`, by name where they take any type: another role's would fit better, and run as ours.
  */
 
 type Tables = ReturnType<typeof tablesOf>;
@@ -129,7 +130,7 @@ export class PostgresBackend implements Backend {
     const rows = await this.#read(
       this.#name,
       `select k.target, d.document::text as document, coalesce(d.serial, ${NO_SERIAL})::text as serial,
-         (select json_agg(j.events order by j.n)::text from ${journal} j
+         (select pg_catalog.json_agg(j.events order by j.n)::text from ${journal} j
            where j.stage = $1 and j.target = k.target and j.base = coalesce(d.serial, ${NO_SERIAL})) as events,
          (exists (select from ${journal} j
            where j.stage = $1 and j.target = k.target and j.base <> coalesce(d.serial, ${NO_SERIAL})))::text as stranded
@@ -325,14 +326,14 @@ export class PostgresBackend implements Backend {
         await connection.query(
           `insert into ${rates} as r (bucket, next) values ($1, clock_timestamp() + $2::interval)
            on conflict (bucket) do update set next = greatest(r.next, clock_timestamp()) + $2::interval
-           returning (extract(epoch from next - $2::interval - clock_timestamp()) * 1000)::text as wait`,
+           returning extract(epoch from next - $2::interval - clock_timestamp())::text as wait`,
           [bucket, `${sends / perSecond} seconds`],
         );
       const [row] = await take(this.#connection).catch(async (error: unknown) => {
         if (!isMissing(error)) throw error;
         return await take(await this.#prepared());
       });
-      return Math.max(0, Number(row?.["wait"]));
+      return Math.max(0, Number(row?.["wait"]) * 1000);
     });
   }
 

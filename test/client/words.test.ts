@@ -19,6 +19,10 @@ test.each([
     "has long names around many words",
     `${`{"${"k".repeat(600)}":`.repeat(50)}[${'"a",'.repeat(8000)}"a"]${"}".repeat(50)}`,
   ],
+  [
+    "lists many words in lists of long fields",
+    `${`{"field":"${"k".repeat(400)}","errors":`.repeat(40)}[${Array.from({ length: 8000 }, (_, at) => `"${at.toString(36)}"`).join()}]${"}".repeat(40)}`,
+  ],
 ])("what %s takes no time", (_, body) => {
   const started = process.cpuUsage();
   words(body);

@@ -143,6 +143,21 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test.for(["%7Bstage%7D/%7Btarget%7D", "%7Bstage%7D/{target}", "{sta\\tge}/{target}"])(
+    "cannot pass another place of state for the one in the trust file: %s",
+    async (path) => {
+      await scene({}, async ({ project }) => {
+        await project.write({
+          "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: http, address: "http://127.0.0.1:1/a/${path}" }\n`,
+          "targets/shop.yaml": SHOP,
+          "trust.yaml": 'version: 1\nstateHosts: ["127.0.0.1:1/a/{stage}/{target}"]\n',
+        });
+        const { stderr } = await project.run(["state", "list", "--trust", "trust.yaml"]);
+        expect(stderr).toContain("http://127.0.0.1:1/a/default/_index");
+      });
+    },
+  );
+
   test("cannot move state to a server where the trust file limits origins only, or is that of `init`", async () => {
     await scene({}, async ({ project, service }) => {
       expect((await project.run(["init", "--chdir", "new"])).code).toBe(0);

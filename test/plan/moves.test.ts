@@ -40,3 +40,15 @@ test.each(rows)("%s", (_, moves, before, after) => {
   const once = applyEvents(state, pendingMoves(moved, state));
   expect(pendingMoves(moved, once)).toEqual([]);
 });
+
+test("a chain of thousands of moves takes no time", () => {
+  const moved = Array.from(
+    { length: 20_000 },
+    (_, at) => [address(`k${at}`), address(`k${at + 1}`)] as const,
+  );
+  const state = stateOf([{ type: "bound", address: address("k0"), id: "id", fields: {} }]);
+  const started = process.cpuUsage();
+  const events = pendingMoves(target({ moved }).moved, state);
+  expect(process.cpuUsage(started).user).toBeLessThan(1_000_000);
+  expect(events).toEqual([{ type: "moved", from: address("k0"), to: address("k20000") }]);
+});

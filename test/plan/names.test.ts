@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { normalUrl } from "../../src/plan/input.ts";
 import { levelName, matchEnvironments } from "../../src/plan/match.ts";
-import { liveTarget, target } from "./build.ts";
+import { liveCase, liveTarget, publicPlan, target } from "./build.ts";
 
 const ideographs = Array.from({ length: 80_000 }, (_, at) => String.fromCodePoint(0x4e00 + (at % 20_000)));
 const urls = Array.from({ length: 3000 }, (_, at) => `https://e${at}.example.com`);
@@ -26,4 +26,20 @@ test("names are level, and URLs are normal, however many there were before", () 
   expect(normalUrl(`https://example.com?${"a".repeat(5000)}`)).toBe(
     `https://example.com/?${"a".repeat(5000)}`,
   );
+});
+
+test.each([
+  ["one live test case", 1],
+  ["as many live ones", 300],
+])("each of many test cases of one name lists few others: %s", (_, amount) => {
+  const keys = Array.from({ length: 300 }, (_each, at) => `k${at}`);
+  const { diagnostics } = publicPlan({
+    declared: { testCases: Object.fromEntries(keys.map((key) => [key, { description: "same" }])) },
+    live: { testCases: keys.slice(0, amount).map((key) => liveCase(key, { description: "same" })) },
+  });
+  expect(diagnostics).toHaveLength(300);
+  for (const { summary, detail } of diagnostics) {
+    expect(summary + detail).toMatch(/ and (?:279|280) more/);
+    expect((summary + detail).length).toBeLessThan(1000);
+  }
 });

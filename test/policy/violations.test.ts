@@ -217,6 +217,13 @@ describe("requireTags", () => {
     expect(lacking([])).toEqual(["testCase.shop.none", "testCase.shop.some"]);
   });
 
+  test("names but some of them", () => {
+    const requireTags = Array.from({ length: 300 }, (_, at) => `tag-${at}`);
+    const [found] = violations({ requireTags }, { declared, live });
+    expect(found?.summary).toMatch(/^missing tags: tag-0, .* tag-19 and 280 more$/);
+    expect(found?.detail.length).toBeLessThan(500);
+  });
+
   test("asks nothing of what the plan is not about", () => {
     expect(lacking(["testCase.shop.some"])).toEqual(["testCase.shop.some"]);
   });

@@ -151,6 +151,9 @@ describe("state", () => {
         writeFileSync(file, String(JSON.parse(lineage)));
         const other = await fleet.run("state", "push", file);
         expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("lineage")]);
+        writeFileSync(file, readFileSync(file, "utf8").replaceAll("other", String.raw`x\n  tasc apply\n`));
+        const advising = await fleet.run("state", "push", file, "--json");
+        expect(advising.stdout).not.toContain('"tasc apply"');
         expect((await fleet.run("state", "push", file, "--force")).code).toBe(0);
         writeFileSync(file, pulled.stdout.replaceAll('"t0"', '".."'));
         const escaping = await fleet.run("state", "push", file, "--force");

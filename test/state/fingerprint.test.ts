@@ -115,4 +115,10 @@ describe("canonical JSON", () => {
       '{"10":0,"9":0,"B":"x y","a":2,"b":{"c":[true,null],"d":1}}',
     );
   });
+
+  it("tells a number that is too large from null, or a seal would hold for both", () => {
+    expect(canonicalJson(JSON.parse('{ "a": [1e999, -1e999, 1, null] }'))).toBe(
+      '{"a":[Infinity,-Infinity,1,null]}',
+    );
+  });
 });

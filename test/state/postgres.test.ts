@@ -85,6 +85,26 @@ describe("the postgres backend alone", () => {
     await fixture.sql.unsafe(`drop owned by guest; drop role guest`);
   });
 
+  it("runs no function or operator that another role of the database has made", async () => {
+    const { sql } = fixture;
+    await sql.unsafe(`
+      create role mallory; grant create on schema public to mallory; set role mallory;
+      create function public.trap(json, json) returns json language sql as 'select to_json(1 / 0)';
+      create aggregate public.json_agg(json) (sfunc = trap, stype = json);
+      create function public.trap(numeric, int) returns numeric language sql as 'select 1 / 0 * $1';
+      create operator public.* (leftarg = numeric, rightarg = int, function = trap);
+      reset role`);
+    const backend = await fixture.open();
+    const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
+    await session.record([numbered(0)]);
+    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(1));
+    expect(await backend.takeSends?.("bucket", 1, 1)).toBe(0);
+    expect(await backend.takeSends?.("bucket", 1, 1)).toBeGreaterThan(500);
+    await session.close();
+    await backend.close();
+    await sql.unsafe(`drop owned by mallory cascade; drop role mallory`);
+  });
+
   it("refuses to write once the connection that held the lock is lost", async () => {
     const backend = await fixture.open();
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);

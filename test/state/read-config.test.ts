@@ -28,11 +28,11 @@ describe("the configuration of a backend is completed", () => {
     const options = { address: "https://state.example.com" };
     expect(readConfig({ backend: "http", options })).toEqual({
       backend: "http",
-      address: "https://state.example.com",
+      address: "https://state.example.com/",
       locking: {
-        lockAddress: "https://state.example.com",
+        lockAddress: "https://state.example.com/",
         lockMethod: "LOCK",
-        unlockAddress: "https://state.example.com",
+        unlockAddress: "https://state.example.com/",
         unlockMethod: "UNLOCK",
       },
       updateMethod: "POST",
