@@ -32,8 +32,10 @@ function planStage(stage) {
   log(env, planned);
   const [pull, ...others] = links();
   const shown = tasc(env, ["show", file, "--format=markdown", `--budget=${PLAN_BUDGET}`, ...others]);
-  if (shown.code !== 0) return failed(stage, planned);
   const page = tasc(env, ["show", file, "--format=html", pull, ...others].filter(Boolean));
+  const unshown = [shown, page].find(({ code }) => code !== 0);
+  // Changes that nobody can be shown are a failure, whatever the plan ended with.
+  if (unshown !== undefined) return failed(stage, [0, 2].includes(planned.code) ? unshown : planned);
   writeFileSync(join(artifacts, `${name}.html`), page.stdout);
   publish(stage, shown.stdout);
   const { summary, changes } = JSON.parse(readFileSync(file, "utf8"));
@@ -143,7 +145,7 @@ function offline(stage) {
 
 function failed(stage, { code, stderr }) {
   publish(stage, failureBody(stage, code, stderr));
-  return { stage, exitcode: code === 0 ? 1 : code };
+  return { stage, exitcode: code };
 }
 
 /** The summary stands even where no comment may be written. */

@@ -164,6 +164,17 @@ describe("the action", () => {
       expect(plan.log).toContain("::error title=tasc::git cannot read the checkout");
     }));
 
+  test("fails where a plan with changes cannot be shown", () =>
+    play(async (scene) => {
+      // A value that is redacted, as all of headers are, in the addresses of the saved plan as well.
+      const header = "    additionalHeaderFields: { X-Hidden: testCase.shop }\n";
+      scene.write("targets/shop.yaml", CHANGED.replace("    testAccount:", `${header}    testAccount:`));
+      const github = await host();
+      const { outputs, verdict } = await runAction(scene, github);
+      expect(github.comments[0]?.body).toContain("**There is no plan: tasc ended with exit code 3.**");
+      expect([outputs.get("exitcode"), verdict.code]).toEqual(["3", 3]);
+    }));
+
   test("keeps its own token from manifests", () =>
     play(async (scene) => {
       const settings = scene.read("tasc.yaml").replace("TASC_API_KEY", "INPUT_GITHUB_TOKEN");
