@@ -109,17 +109,20 @@ function baseOptions() {
   const folder = projectFolder(env);
   // Committed files must not pass for a bare repository.
   const safe = ["-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false"];
-  const { status, stderr } = spawnSync(
-    "git",
-    ["-C", folder, ...safe, "rev-parse", "--quiet", "--verify", "HEAD^2"],
+  const git = (...args) =>
     // Windows looks for programs in the working folder first, and what is checked out may hold one.
-    { cwd: dirname(process.execPath), encoding: "utf8" },
-  );
+    spawnSync("git", ["-C", folder, ...safe, ...args], { cwd: dirname(process.execPath), encoding: "utf8" });
+  const { status, stderr } = git("rev-parse", "--quiet", "--verify", "HEAD^2");
   if (status === 0) return ["--base=HEAD^1"];
-  if (status === 1 || !isInRepository(folder)) return [];
+  // A checkout of the merge commit alone, without its parents, looks like one of any commit; the commit itself tells.
+  const isCutOff = /^tree .*\nparent .*\nparent /.test(git("cat-file", "commit", "HEAD").stdout ?? "");
+  if ((status === 1 && !isCutOff) || !isInRepository(folder)) return [];
+  const why = isCutOff
+    ? "the checkout lacks the base branch; set `fetch-depth: 2` of actions/checkout"
+    : stderr;
   annotate(
     "error",
-    `git cannot read the checkout, so it is unknown what the base branch protects. ${stderr ?? ""}`.trim(),
+    `git cannot read the checkout, so it is unknown what the base branch protects. ${why ?? ""}`.trim(),
   );
   process.exit(1);
 }

@@ -164,6 +164,32 @@ describe("the action", () => {
       expect(plan.log).toContain("::error title=tasc::git cannot read the checkout");
     }));
 
+  test("fails where the checkout is of the merge commit alone", () =>
+    play(async (scene) => {
+      const [whole, alone] = ["whole", "alone"].map((name) => join(scene.dir, "..", name));
+      const git = (...args: readonly string[]) => {
+        const who = ["-c", "user.name=qa", "-c", "user.email=qa@example.com", "-c", "commit.gpgsign=false"];
+        execFileSync("git", [...who, ...args], { cwd: scene.dir, stdio: "ignore" });
+      };
+      git("init", "-q", "-b", "main");
+      git("add", "tasc.yaml", "targets");
+      git("commit", "-q", "-m", "base");
+      git("switch", "-q", "-c", "change");
+      scene.write("targets/shop.yaml", CHANGED);
+      git("commit", "-q", "-a", "-m", "change");
+      git("switch", "-q", "main");
+      git("merge", "-q", "--no-ff", "-m", "merge", "change");
+      for (const [folder, depth] of [
+        [whole, 2],
+        [alone, 1],
+      ] as const)
+        git("clone", "-q", "--depth", String(depth), `file://${scene.dir}`, String(folder));
+      expect((await runAction({ ...scene, dir: String(whole) }, await host())).plan.code).toBe(0);
+      const { plan } = await runAction({ ...scene, dir: String(alone) }, await host());
+      expect(plan.code, plan.log).toBe(1);
+      expect(plan.log).toContain("set `fetch-depth: 2`");
+    }));
+
   test("fails where a plan with changes cannot be shown", () =>
     play(async (scene) => {
       // A value that is redacted, as all of headers are, in the addresses of the saved plan as well.
