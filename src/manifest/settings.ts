@@ -209,13 +209,15 @@ function resolveState(context: SettingsContext): StateSettings {
 function secretParts(address: Secret): readonly string[] {
   const text = address.reveal();
   if (!URL.canParse(text)) return [];
-  const { password, pathname, searchParams } = new URL(text);
+  const { password, hostname, pathname, searchParams } = new URL(text);
   // By the time that an address is shown, something else stands in place of `{stage}` and `{target}`.
   const tokens = [
     ...pathname.split(/\/|%7B(?:stage|target)%7D/),
     ...[...searchParams.values()].flatMap((value) => value.split(/\{(?:stage|target)\}/)),
   ];
   return [
+    // What becomes another name of a server on the way: a number an address, umlauts `xn--`.
+    ...(text.toLowerCase().includes(hostname) ? [] : [hostname]),
     ...(/^.{8,}$/.test(password) && /[^A-Za-z]/.test(password) ? [password] : []),
     ...tokens.filter((token) => /^(?=.*\d|.*[a-z][A-Z].*[a-z][A-Z]).{16,}$/.test(token)),
   ];

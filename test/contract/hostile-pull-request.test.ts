@@ -96,6 +96,24 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test.for([
+    ["27182818", "1.158.198.226"],
+    ["größte-Übung", "xn--grte-bung-h1a6wuc"],
+  ] as const)("cannot have a secret written as the name of a server of state: %s", async ([secret, name]) => {
+    await scene({}, async ({ project }) => {
+      const address = 'state: { backend: http, address: "https://${secret:QA_PASSWORD}/{target}" }\n';
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}${address}`,
+        "targets/shop.yaml": SHOP,
+        "trust.yaml": "version: 1\nstateHosts: [db.example.com]\n",
+      });
+      const trusted = ["plan", "--trust", "trust.yaml"];
+      const { stdout, stderr } = await project.run(trusted, { QA_PASSWORD: secret });
+      expect(stderr).toContain("does not allow state at (sensitive)");
+      expect(stdout + stderr).not.toContain(name);
+    });
+  });
+
   test("cannot send secrets to another server of state or of its locks", async () => {
     await scene({}, async ({ project }) => {
       const { port, caught } = await thief(createServer((_, response) => response.end()));
