@@ -303,7 +303,7 @@ class Search {
     const different = new Map(
       patterns.map((pattern) => [`${pattern.exact ?? ""}\0${pattern.text}`, pattern]),
     );
-    const shortest = Math.min(...patterns.map(({ text }) => text.length));
+    const shortest = patterns.reduce((least, { text }) => Math.min(least, text.length), Infinity);
     this.#step = different.size > MANY ? 1 : Math.min(WIDEST_STEP, shortest - GRAM + 1);
     for (const pattern of different.values()) {
       const { text } = pattern;

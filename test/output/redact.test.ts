@@ -235,6 +235,11 @@ test.each([
   expect(user).toBeLessThan(5_000_000);
 });
 
+test("tens of thousands of secrets are looked for", () => {
+  const secrets = Array.from({ length: 20_000 }, (_, at) => `value-${at}-of-a-header`);
+  expect(createRedactor(secrets).text("X: value-19999-of-a-header.")).toBe("X: (sensitive).");
+});
+
 test("a hostile text cannot make the search slow", () => {
   const secrets = [
     "\\\\\\\\\\\\\\\\\\\\x",
