@@ -80,7 +80,8 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
   let value: Json;
   try {
     const bytes = readFileSync(resolve(cwd, file));
-    if (isDeeper(bytes, MAX_DEPTH)) throw notSaved(file, "it is nested too deeply");
+    // What a manifest nests stands deeper here.
+    if (isDeeper(bytes, 2 * MAX_DEPTH)) throw notSaved(file, "it is nested too deeply");
     value = parseJson(bytes.toString("utf8"));
   } catch (error) {
     if (error instanceof TascError) throw error;

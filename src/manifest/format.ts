@@ -23,9 +23,8 @@ function formatDocument(text: string, root: ManifestPart): string {
   if (!before.ok || !isObject(before.value)) return text;
   const formatted = new Formatter(text).range(0, text.length, before.root, root);
   const after = formatted === text ? before : read(formatted);
-  return after.ok && sameJson(after.value, before.value) && sameCharacters(text, formatted)
-    ? formatted
-    : text;
+  const isSame = after.ok && sameJson(after.value, before.value) && sameCharacters(text, formatted);
+  return isSame ? formatted : text;
 }
 
 /** Nothing is lost, comments neither: what changes its place is all there. */

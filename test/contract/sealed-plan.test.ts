@@ -123,6 +123,21 @@ describe.concurrent("a sealed plan", () => {
     });
   });
 
+  test("is read again, however deep the manifest that it was made of", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const options = `${"{ a: ".repeat(92)}1${" }".repeat(92)}`;
+      const step = `{ interaction: { action: EXTRACT }, selectors: [{ selectorType: TEXT, selector: a, options: ${options} }] }`;
+      const cart = `cart: { description: Cart, discovery: { prompt: Fill it. }, elements: [${step}] }`;
+      await project.write({
+        "targets/shop.yaml": MANIFEST.replace(/cart: .*/, cart),
+      });
+      const planned = await project.run(["plan", "--out", "plan.json"]);
+      expect(planned.code, planned.stderr).toBe(0);
+      expect((await project.run(["show", "plan.json"])).code).toBe(0);
+    });
+  });
+
   test("that was edited is refused with exit 4 before any call, and shown as altered", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
