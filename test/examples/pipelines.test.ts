@@ -33,6 +33,12 @@ test("nothing is pasted into a script that a stranger could have written", () =>
   for (const file of PIPELINES) for (const script of scripts(file)) expect(script, file).not.toContain("${{");
 });
 
+test("what is planned from is never a snapshot that a pull request brings along", () => {
+  expect(readFileSync("examples/github/plan.yml", "utf8")).toContain("fail-on-cache-miss: true");
+  const gitlab = scripts("examples/gitlab/.gitlab-ci.yml");
+  expect(gitlab).toContain('test -z "$(git ls-files .snapshots)"');
+});
+
 const GITHUB = PIPELINES.filter((name) => name.includes("github"));
 
 /** Every mapping in a document, at any depth. */
