@@ -188,6 +188,8 @@ describe("on disk", () => {
   let root: string;
 
   beforeEach(() => {
+    // Whatever this user's umask is, another one may read what no test forbids.
+    process.umask(0o022);
     root = mkdtempSync(join(tmpdir(), "manifest-"));
   });
 
