@@ -155,11 +155,7 @@ export class Manifests implements ProjectDocuments {
     const isTouched = this.#touched.has(address) || this.#touched.has(undefined);
     if (this.#base !== undefined && !isTouched) return this.#base.layersOf(resource);
     const inStage = cached(this.#layers, stage, () => new Map<Address, readonly Layer[]>());
-    const known = inStage.get(address);
-    if (known !== undefined) return known;
-    const layers = this.#layersOf(stage, address);
-    inStage.set(address, layers);
-    return layers;
+    return cached(inStage, address, () => this.#layersOf(stage, address));
   }
 
   exists(stage: string, address: Address): boolean {
