@@ -53,7 +53,7 @@ export class HttpBackend implements Backend {
     this.#config = config;
     this.#client = client;
     this.#world = world;
-    this.place = decodeURI(shown(config.address));
+    this.place = shown(config.address).replaceAll("%7B", "{").replaceAll("%7D", "}");
   }
 
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {

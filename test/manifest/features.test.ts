@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type ResolveOptions, loadProject } from "../../src/manifest/load.ts";
 import { editYaml } from "../../src/manifest/yaml/edit.ts";
 import { readTrust } from "../../src/manifest/trust.ts";
@@ -335,7 +335,9 @@ describe("patterns", () => {
 
 describe("a trust file", () => {
   const written = (text: string): string => {
-    const file = join(mkdtempSync(join(tmpdir(), "tasc-trust-")), "trust.yaml");
+    const folder = mkdtempSync(join(tmpdir(), "tasc-trust-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "trust.yaml");
     writeFileSync(file, text);
     return file;
   };

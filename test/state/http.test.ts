@@ -59,6 +59,13 @@ describe("the http backend alone", () => {
   };
   const calls = () => fixture.server.seen.map(({ method, path }) => `${method} ${path}`);
 
+  it("takes an address with a percent sign that escapes nothing", async () => {
+    await fixture.dispose();
+    await begin({ address: "{address}/100%/{target}" });
+    await record(0);
+    expect(backend.place).toMatch(/\/100%\/\{target\}$/u);
+  });
+
   it("speaks the protocol", async () => {
     let id = 0;
     const world = await fixture.world({ newId: () => `id-${(id += 1)}` });
