@@ -51,7 +51,8 @@ export async function writeWhole(
   const detail = "Check that it is not a folder, and that its folder exists, is writable and has space.";
   const refusal = failed(code, `Cannot write ${name}`, detail);
   try {
-    refuseLinks(path, root);
+    // With `--chdir`, a repository can have links above its project too.
+    for (const place of [root, cwd]) refuseLinks(path, place);
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw refusal;
     const file = openSync(temporary, "wx", 0o600);
     try {

@@ -29,6 +29,12 @@ const REFUSED: readonly Refused[] = [
   },
   { says: "a saved plan", link: "plan.json", to: "file", run: ["plan", "--out", "plan.json"] },
   { says: "a saved plan's folder", link: "out", to: "folder", run: ["plan", "--out", "out/plan.json"] },
+  {
+    says: "a saved plan's folder above the project",
+    link: "out",
+    to: "folder",
+    run: ["plan", "--chdir", "app", "--out", "out/plan.json"],
+  },
   { says: "a snapshot", link: "live.json", to: "file", run: ["snapshot", "--out", "live.json"] },
   { says: "a snapshot's folder", link: "out", to: "folder", run: ["snapshot", "--out", "out/live.json"] },
   { says: "the local service's data", link: ".tasc/service", to: "folder", run: ["serve", "--port", "0"] },
@@ -51,7 +57,12 @@ describe.concurrent("nothing is written through a link", () => {
   test.for(REFUSED)("$says", async ({ link, to, run }, { expect }) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
-      await project.write({ "targets/shop.yaml": SHOP });
+      const settings = await project.read("tasc.yaml");
+      await project.write({
+        "targets/shop.yaml": SHOP,
+        "app/targets/shop.yaml": SHOP,
+        "app/tasc.yaml": settings,
+      });
       const outside = `${project.dir}-outside`;
       const place = join(project.dir, link);
       const file = join(outside, "file");
