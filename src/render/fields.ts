@@ -130,14 +130,14 @@ export type Piece = { readonly kind: "same" | "added" | "removed"; readonly text
 /** Lines of both texts in reading order. A line break at the very end does not count as a line. */
 export function lineDiff(before: string, after: string): readonly Piece[] {
   const [old = "", wanted = ""] = [before, after].map((text) => text.replace(/(?<=[^\n])$/, "\n"));
-  const parts = diffLines(old, wanted, BOUND);
+  const parts = diffLines(old, wanted, { maxEditLength: MOST_LINES });
   if (parts === undefined) return [...lines("removed", before), ...lines("added", after)];
   return parts.flatMap((part) => lines(kindOf(part), part.value));
 }
 
 /** Words and the white space between them; neighbouring words that changed are one change. */
 export function wordDiff(before: string, after: string): readonly Piece[] {
-  const parts = diffWordsWithSpace(before, after, BOUND);
+  const parts = diffWordsWithSpace(before, after, { maxEditLength: MOST_WORDS });
   if (parts !== undefined) return joined(parts.map((part) => ({ kind: kindOf(part), text: part.value })));
   return [
     { kind: "removed", text: before },
@@ -170,8 +170,9 @@ function joined(pieces: readonly Piece[]): readonly Piece[] {
   return result;
 }
 
-/** Two texts with nothing in common are not worth the time that it takes to find that out. */
-const BOUND = { maxEditLength: 2000 };
+/** Removed and added: time grows with the square, and beyond, the new text reads better as a whole. */
+const MOST_LINES = 200;
+const MOST_WORDS = 100;
 
 function lines(kind: Piece["kind"], text: string): readonly Piece[] {
   const all = text === "" ? [] : text.replace(/\n$/, "").split("\n");

@@ -50,3 +50,18 @@ test("five thousand changes are all in the page, and the page is small enough to
   expect(html.match(/<details class="change /g)).toHaveLength(5000);
   expect(html.length).toBeLessThan(5_000_000);
 });
+
+test.each([
+  [15, 20],
+  [2, 1],
+])(
+  "where every %ith of 300 words changed, a prompt is marked in as many places as help to read it",
+  (nth, places) => {
+    const words = (prefix: string) =>
+      Array.from({ length: 300 }, (_, at) => `${at % nth === 0 ? prefix : ""}${at}`).join(" ");
+    const fields = [{ path: ["discovery", "prompt"], before: words("old"), after: words("new") }];
+    const html = page({ ...BIG, changes: BIG.changes.slice(0, 1).map((change) => ({ ...change, fields })) });
+    expect(html.match(/<ins>/gu)).toHaveLength(places);
+    expect(html.match(/<del>/gu)).toHaveLength(places);
+  },
+);
