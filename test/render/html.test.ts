@@ -55,7 +55,7 @@ test.each([
   [15, 20],
   [2, 1],
 ])(
-  "where every %ith of 300 words changed, a prompt is marked in as many places as help to read it",
+  "where one of %i words changed, a prompt is marked in as many places as help to read it",
   (nth, places) => {
     const words = (prefix: string) =>
       Array.from({ length: 300 }, (_, at) => `${at % nth === 0 ? prefix : ""}${at}`).join(" ");
