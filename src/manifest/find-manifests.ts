@@ -149,7 +149,7 @@ export function compilePattern(
   const left = [source];
   for (let text = left.pop(); text !== undefined; text = left.pop()) {
     // The innermost first: braces may be over folders, and in one another.
-    const [braces = "", options] = /\{([^{}]*,[^{}]*)\}/.exec(text) ?? [];
+    const [braces = "", options] = /\{([^{},]*,[^{}]*)\}/.exec(text) ?? [];
     if (options === undefined) {
       const compiled = compileNames(text);
       if (typeof compiled === "object" && "fault" in compiled) return compiled;

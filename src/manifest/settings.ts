@@ -54,7 +54,7 @@ export function resolveSettings(request: SettingsRequest): Settings {
   const settings: Settings = {
     stage,
     stages,
-    baseUrl: typeof baseUrl === "string" ? baseUrl.replace(/\/+$/, "") : "",
+    baseUrl: typeof baseUrl === "string" ? baseUrl.replace(/(?<!\/)\/+$/, "") : "",
     apiKey: apiKey instanceof Secret ? apiKey : undefined,
     concurrency: Number(concurrency),
     requestTimeout: (typeof requestTimeout === "string" && parseDuration(requestTimeout)) || 0,

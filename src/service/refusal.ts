@@ -132,7 +132,7 @@ const UNWANTED = /\u001b\[[0-9;?]*[ -/]*[@-~]|(?!\s)\p{Cc}|[\p{Cf}\p{Cs}]/gu;
 /** Characters of a page that are looked at; an error page says what it has to say at its beginning. */
 const MAX_HTML = 16 * 1024;
 
-const UNREAD = /<(script|style|svg)\b[^]*?<\/\1>|<!--[^]*?-->/gi;
+const UNREAD = /<(script|style|svg)\b[^]*?(?:<\/\1>|$)|<!--[^]*?(?:-->|$)/gi;
 const TAG = /<[^<>]*>/g;
 
 const NAMED = { lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", amp: "&" };

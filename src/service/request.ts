@@ -74,7 +74,7 @@ export function checkBaseUrl(text: string, { insecure = false } = {}): Result<Ba
       "uses plain HTTP to another machine",
       `Anyone between you and ${host} could read the API key and every password that is sent. Use https, or allow it with \`--insecure\`.`,
     );
-  return { ok: true, value: { origin, host, path: pathname.replace(/\/+$/, "") } };
+  return { ok: true, value: { origin, host, path: pathname.replace(/(?<!\/)\/+$/, "") } };
 }
 
 const EXAMPLE = "It looks like `https://service.example.com` or `https://example.com/service`.";

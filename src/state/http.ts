@@ -290,7 +290,7 @@ export function addressesOf({ address, locking }: HttpConfig, key: StateKey) {
     if (template.includes("{target}"))
       return template.replaceAll("{stage}", stage).replaceAll("{target}", target);
     const url = new URL(template);
-    url.pathname = `${url.pathname.replace(/\/+$/, "")}/${stage}/${target}`;
+    url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, "")}/${stage}/${target}`;
     return url.href;
   };
   return {

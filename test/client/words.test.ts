@@ -89,6 +89,8 @@ describe("the service's words", () => {
       "<!DOCTYPE html><html><head><title>502 Bad Gateway</title><style>a{}</style></head><body><h1>Bad&nbsp;Gateway</h1><script>x<y</script><!-- hidden --> &lt;nginx&gt; &#33;&#x21;</body></html>",
       "502 Bad Gateway Bad Gateway <nginx> !!",
     ],
+    ["a page whose script has no end", "<h1>no</h1><script>x<y", "no"],
+    ["a page whose comment has no end", "<h1>no</h1><!-- x<y", "no"],
     ["a piece of a page", "<p>no such <b>app</b></p>", "no such app"],
     [
       "text with an odd entity",

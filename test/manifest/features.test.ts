@@ -444,6 +444,18 @@ test("scalars of megabytes are read in every style", async () => {
   }
 });
 
+test.each([
+  ["a pattern of commas", 'service: {}\nmanifests: ["{,"]', ","],
+  ["an address of slashes", 'service: { baseUrl: "https://a.example/x" }', "/"],
+])("%s without end takes no time", async (_, text, sign) => {
+  const project = text.replace(/(?=,"|x")/u, sign.repeat(200_000));
+  const started = process.cpuUsage();
+  expect(
+    await errors({ "tasc.yaml": `version: 1\n${project}\n`, "targets/a.yaml": "target: a\n" }),
+  ).not.toEqual([]);
+  expect(process.cpuUsage(started).user).toBeLessThan(3_000_000);
+});
+
 describe("several documents in a file", () => {
   const text = `# A file of three
 ---
