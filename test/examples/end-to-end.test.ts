@@ -220,6 +220,7 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       stage.write("tasc.yaml", settings);
 
       editInStaging(stage);
+      stage.write("tasc.yaml", settings.replace("policy: {", "policy: { maxChanges: 0,"));
       await shell("git commit --quiet --all -m Tag && git push --quiet origin main", computer);
       await play({ ...push, OVERRIDE_POLICY: "maxChanges" });
       await passAll(stage);
