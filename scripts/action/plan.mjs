@@ -115,6 +115,11 @@ function baseOptions() {
   // Of another project, or of a repository of its own, the base says nothing of what it protects in this one.
   if (!isInPlace(env) || git("rev-parse", "--show-superproject-working-tree").stdout?.trim())
     unknownBase("The project's folder is a link or a submodule.");
+  if (env.GITHUB_EVENT_NAME === "pull_request" && git("rev-parse", "HEAD").stdout?.trim() !== env.GITHUB_SHA)
+    annotate(
+      "warning",
+      "The checkout is not the merge commit of the pull request, so it is unknown what the base branch protects. Omit `ref` of actions/checkout.",
+    );
   const { status, stderr } = git("rev-parse", "--quiet", "--verify", "HEAD^2");
   if (status === 0) return ["--base=HEAD^1"];
   // A checkout of the merge commit alone, without its parents, looks like one of any commit; the commit itself tells.

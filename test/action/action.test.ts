@@ -222,7 +222,20 @@ describe("the action", () => {
         [alone, 1],
       ] as const)
         git("clone", "-q", "--depth", String(depth), `file://${scene.dir}`, String(folder));
-      expect((await runAction({ ...scene, dir: String(whole) }, await host())).plan.code).toBe(0);
+      const merge = execFileSync("git", ["rev-parse", "HEAD"], {
+        cwd: String(whole),
+        encoding: "utf8",
+      }).trim();
+      for (const [commit, isMerge] of [
+        [merge, true],
+        [COMMIT, false],
+      ] as const) {
+        const env = { GITHUB_EVENT_NAME: "pull_request", GITHUB_SHA: commit };
+        // oxlint-disable-next-line no-await-in-loop
+        const { plan } = await runAction({ ...scene, dir: String(whole) }, await host(), { env });
+        expect(plan.code, plan.log).toBe(0);
+        expect(plan.log.includes("is not the merge commit")).toBe(!isMerge);
+      }
       const { plan } = await runAction({ ...scene, dir: String(alone) }, await host());
       expect(plan.code, plan.log).toBe(1);
       expect(plan.log).toContain("set `fetch-depth: 2`");
