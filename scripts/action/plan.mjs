@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { commentBody, commentMark, failureBody, PLAN_BUDGET } from "./body.mjs";
 import { readFile } from "./host.mjs";
 import { addSummary, annotate, input, inputList, pullRequest, setOutput } from "./runner.mjs";
-import { log, projectFolder, tasc } from "./tasc.mjs";
+import { isInPlace, log, projectFolder, tasc } from "./tasc.mjs";
 
 const env = process.env;
 const folder = mkdtempSync(join(env.RUNNER_TEMP || tmpdir(), "tasc-"));
@@ -112,6 +112,14 @@ function baseOptions() {
   const git = (...args) =>
     // Windows looks for programs in the working folder first, and what is checked out may hold one.
     spawnSync("git", ["-C", folder, ...safe, ...args], { cwd: dirname(process.execPath), encoding: "utf8" });
+  // Of another project, or of a repository of its own, the base says nothing of what it protects in this one.
+  if (!isInPlace(env) || git("rev-parse", "--show-superproject-working-tree").stdout?.trim())
+    unknownBase("The project's folder is a link or a submodule.");
+  if (env.GITHUB_EVENT_NAME === "pull_request" && git("rev-parse", "HEAD").stdout?.trim() !== env.GITHUB_SHA)
+    annotate(
+      "warning",
+      "The checkout is not the merge commit of the pull request, so it is unknown what the base branch protects. Omit `ref` of actions/checkout.",
+    );
   const { status, stderr } = git("rev-parse", "--quiet", "--verify", "HEAD^2");
   if (status === 0) return ["--base=HEAD^1"];
   // A checkout of the merge commit alone, without its parents, looks like one of any commit; the commit itself tells.
@@ -120,10 +128,11 @@ function baseOptions() {
   const why = isCutOff
     ? "the checkout lacks the base branch; set `fetch-depth: 2` of actions/checkout"
     : stderr;
-  annotate(
-    "error",
-    `git cannot read the checkout, so it is unknown what the base branch protects. ${why ?? ""}`.trim(),
-  );
+  unknownBase(`git cannot read the checkout. ${why ?? ""}`.trim());
+}
+
+function unknownBase(why) {
+  annotate("error", `It is unknown what the base branch protects. ${why}`);
   process.exit(1);
 }
 

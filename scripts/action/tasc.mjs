@@ -1,5 +1,6 @@
 // Runs tasc: the one that the input `executable` names, else the one that this checkout builds.
 import { spawnSync } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { input } from "./runner.mjs";
 
@@ -12,14 +13,21 @@ export function projectFolder(env) {
   return resolve(env.GITHUB_WORKSPACE || ".", input(env, "WORKING_DIRECTORY"));
 }
 
-/** Runs one command in the project's folder. */
+/** Whether that folder is what its name says: a branch may have put a link to another project in its place. */
+export function isInPlace(env) {
+  const [workspace, folder] = [resolve(env.GITHUB_WORKSPACE || "."), projectFolder(env)];
+  if (!existsSync(folder)) return true;
+  return realpathSync(folder) === join(realpathSync(workspace), relative(workspace, folder));
+}
+
+/** Runs one command in the project's folder, and never with the project of a folder above it. */
 export function tasc(env, args) {
   const named = input(env, "EXECUTABLE");
   const [program, first] =
     named === "" || /\.[cm]?js$/.test(named)
       ? [process.execPath, [named === "" ? BUILT : resolve(named)]]
       : [named, []];
-  const ran = spawnSync(program, [...first, ...args], {
+  const ran = spawnSync(program, [...first, ...args, "--chdir=."], {
     cwd: projectFolder(env),
     env: { ...withoutInputs(env), NO_COLOR: "1" },
     encoding: "utf8",

@@ -188,8 +188,10 @@ async function stillReviewed(
     overridePolicy,
   );
   const located = await locate(judged.diagnostics, session.project.sources);
-  // What the base's manifests call a live resource was known to `plan --base` alone.
-  const isKnown = errorCodes(saved).includes("policy-protected") && !overridePolicy.includes("protected");
+  // What the base's manifests call a live resource was known to `plan --base` alone, which may have overridden the rule.
+  const { protected: globs = [] } = session.settings.policy;
+  const codes = globs.length === 0 ? errorCodes(saved) : saved.extras.diagnostics?.map(({ code }) => code);
+  const isKnown = codes?.includes("policy-protected") === true && !overridePolicy.includes("protected");
   const refusing = new Set([...judged.refusing, ...(isKnown ? ["protected"] : [])]);
   if (refusing.size > 0) {
     const { diagnostics } = failed(

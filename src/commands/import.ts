@@ -11,7 +11,7 @@ import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { type Address, compareText, isAddress } from "../model/address.ts";
-import { fault, inStage } from "../model/diagnostic.ts";
+import { fault, inStage, oneLine } from "../model/diagnostic.ts";
 import { failed, invalid, refuseAll } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
@@ -187,7 +187,7 @@ async function nameFolders(folders: readonly Folder[], given: ReadonlyMap<string
     }),
   );
   const unnamed = unnamedIn(named).map(
-    ({ id, testCases }) => `  ${id}  (${count(testCases.length, "test case")})\n`,
+    ({ id, testCases }) => `  ${oneLine(id)}  (${count(testCases.length, "test case")})\n`,
   );
   if (unnamed.length > 0)
     host.say?.(

@@ -47,7 +47,11 @@ function excerptLines(diagnostic: DiagnosticView, text: string | undefined, styl
   if (text === undefined || text.length > LONGEST_LINE || text.trim() === "") return [];
   const gutter = String(line);
   const pair = diagnostic.path?.includes("additionalHeaderFields") ? ANY_PAIR : SECRET_PAIR;
-  const shown = untabbed(text.replace(/\r$/, "").replace(pair, `$1${SENSITIVE}`));
+  const masked = text.replace(pair, `$1${SENSITIVE}`);
+  // A value on a line of its own has no name in front by which it is known.
+  const isAlone = masked === text && diagnostic.path?.some((step) => SECRET_NAME.test(String(step)));
+  if (isAlone && !text.includes("${")) return [];
+  const shown = untabbed(masked.replace(/\r$/, ""));
   const lines = [`  ${style("faint", `${gutter} │`)} ${shown}`];
   if (column === undefined) return lines;
   const caret = " ".repeat(textWidth(untabbed(text.slice(0, column - 1)))) + style(severity, "^");
@@ -66,10 +70,9 @@ function untabbed(text: string): string {
   return safeLine(text.replaceAll("\t", "→ "));
 }
 
-/** A quoted value, or a bare one up to where a flow map goes on; a reference to a secret may be seen. */
-const VALUE = String.raw`(?!["']?\$\{)(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s,}](?:[^,}]*[^\s,}])?)`;
-const SECRET_PAIR = new RegExp(
-  String.raw`\b((?:password|otpInitializerKey|apiKey|fingerprintKey)["']?\s*:\s*)${VALUE}`,
-  "g",
-);
+/** A quoted value, or a bare one up to where a flow map goes on; one that is a reference to a secret may be seen. */
+const VALUE = String.raw`(?!["']?\$\{[^}]*\}["']?\s*(?:[,}#]|$))(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s,}](?:[^,}]*[^\s,}])?)`;
+const NAMES = "(?:password|otpInitializerKey|apiKey|fingerprintKey)";
+const SECRET_NAME = new RegExp(`^${NAMES}$`);
+const SECRET_PAIR = new RegExp(String.raw`\b(${NAMES}["']?\s*:\s*)${VALUE}`, "g");
 const ANY_PAIR = new RegExp(String.raw`(:\s+)${VALUE}`, "g");

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -15,6 +15,16 @@ async function host(options: HostOptions = {}): Promise<Host> {
   const started = await startHost(options);
   onTestFinished(() => started.close());
   return started;
+}
+
+/** A repository of its own in a folder. */
+function gitIn(cwd: string) {
+  const git = (...args: readonly string[]) => {
+    const who = ["-c", "user.name=qa", "-c", "user.email=qa@example.com", "-c", "commit.gpgsign=false"];
+    execFileSync("git", [...who, ...args], { cwd, stdio: "ignore" });
+  };
+  git("init", "-q", "-b", "main");
+  return git;
 }
 
 describe("the action", () => {
@@ -161,17 +171,45 @@ describe("the action", () => {
       for (const [file, text] of Object.entries(bare)) scene.write(`e2e/${file}`, text);
       const { plan } = await runAction(scene, await host(), { inputs });
       expect(plan.code, plan.log).toBe(1);
-      expect(plan.log).toContain("::error title=tasc::git cannot read the checkout");
+      expect(plan.log).toContain("git cannot read the checkout");
     }));
+
+  test.each(["link", "folder above", "submodule"])("takes no other project for its own: %s", (way) =>
+    play(async (scene) => {
+      const git = gitIn(scene.dir);
+      const files = ["tasc.yaml", "targets/shop.yaml"].map((file) => [file, scene.read(file)] as const);
+      const writeTo = (folder: string) => {
+        for (const [file, text] of files) scene.write(`${folder}/${file}`, text);
+      };
+      writeTo("e2e");
+      if (way !== "folder above") {
+        git("rm", "-rfq", "--ignore-unmatch", "tasc.yaml", "targets");
+        writeTo("other");
+      }
+      git("add", ".");
+      git("commit", "-q", "-m", "base");
+      git("rm", "-rq", "e2e");
+      if (way === "link") symlinkSync("other", join(scene.dir, "e2e"));
+      if (way === "folder above") scene.write("e2e/README.md", "");
+      if (way === "submodule") {
+        writeTo("e2e");
+        const inner = gitIn(join(scene.dir, "e2e"));
+        inner("add", ".");
+        inner("commit", "-q", "-m", "own");
+        git("submodule", "add", "-q", "./e2e", "e2e");
+      }
+      const { plan, verdict } = await runAction(scene, await host(), {
+        inputs: { WORKING_DIRECTORY: "e2e" },
+      });
+      expect(verdict.code, plan.log).not.toBe(0);
+      expect(plan.log).toContain(way === "folder above" ? "tasc.yaml" : "a link or a submodule");
+    }),
+  );
 
   test("fails where the checkout is of the merge commit alone", () =>
     play(async (scene) => {
       const [whole, alone] = ["whole", "alone"].map((name) => join(scene.dir, "..", name));
-      const git = (...args: readonly string[]) => {
-        const who = ["-c", "user.name=qa", "-c", "user.email=qa@example.com", "-c", "commit.gpgsign=false"];
-        execFileSync("git", [...who, ...args], { cwd: scene.dir, stdio: "ignore" });
-      };
-      git("init", "-q", "-b", "main");
+      const git = gitIn(scene.dir);
       git("add", "tasc.yaml", "targets");
       git("commit", "-q", "-m", "base");
       git("switch", "-q", "-c", "change");
@@ -184,7 +222,20 @@ describe("the action", () => {
         [alone, 1],
       ] as const)
         git("clone", "-q", "--depth", String(depth), `file://${scene.dir}`, String(folder));
-      expect((await runAction({ ...scene, dir: String(whole) }, await host())).plan.code).toBe(0);
+      const merge = execFileSync("git", ["rev-parse", "HEAD"], {
+        cwd: String(whole),
+        encoding: "utf8",
+      }).trim();
+      for (const [commit, isMerge] of [
+        [merge, true],
+        [COMMIT, false],
+      ] as const) {
+        const env = { GITHUB_EVENT_NAME: "pull_request", GITHUB_SHA: commit };
+        // oxlint-disable-next-line no-await-in-loop
+        const { plan } = await runAction({ ...scene, dir: String(whole) }, await host(), { env });
+        expect(plan.code, plan.log).toBe(0);
+        expect(plan.log.includes("is not the merge commit")).toBe(!isMerge);
+      }
       const { plan } = await runAction({ ...scene, dir: String(alone) }, await host());
       expect(plan.code, plan.log).toBe(1);
       expect(plan.log).toContain("set `fetch-depth: 2`");

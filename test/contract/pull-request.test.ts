@@ -227,8 +227,13 @@ describe.concurrent("a protected test case", () => {
       expect(applied.code, applied.stdout + applied.stderr).toBe(1);
       expect(applied.stderr).toContain("--override-policy protected");
       expect(service.writes()).toEqual([]);
-      const allowed = ["plan", "--chdir", "e2e", "--base", "HEAD", "--override-policy", "protected"];
+      const override = ["--override-policy", "protected"];
+      const allowed = ["plan", "--chdir", "e2e", "--base", "HEAD", "--out", "plan.json", ...override];
       expect((await project.run(allowed)).code).toBe(0);
+      // The policy is judged again, and an override holds for one command.
+      const saved = ["apply", "plan.json", "--chdir", "e2e"];
+      expect((await project.run(saved)).stderr).toContain("--override-policy protected");
+      expect((await project.run([...saved, ...override])).code).toBe(0);
     });
   });
 

@@ -67,13 +67,21 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       stage.write("tasc.yaml", settings);
       stage.write("targets/shop.yaml", TARGET);
       const pulls = [
-        { merged_at: "then", base: { ref: "main" }, head: { sha: COMMIT, repo: { full_name: "acme/shop" } } },
+        {
+          number: 7,
+          merged_at: "then",
+          base: { ref: "main" },
+          head: { sha: COMMIT, repo: { full_name: "acme/shop" } },
+        },
       ];
-      // A plan against another branch was judged by that branch's manifests.
+      // A plan against another branch was judged by that branch's manifests. Of closed pull requests GitHub lists none.
+      const named = /^run-name: "(.*)" /m.exec(readFileSync("examples/github/plan.yml", "utf8"))?.[1] ?? "";
+      const title = (base: string): string =>
+        named.replace("${{ github.event.pull_request.number }}", "7").replace("${{ github.base_ref }}", base);
       const runs = {
         workflow_runs: [
-          { id: 41, pull_requests: [{ base: { ref: "theirs" } }] },
-          { id: 42, pull_requests: [{ base: { ref: "main" } }] },
+          { id: 41, display_title: title("theirs"), pull_requests: [] },
+          { id: 42, display_title: title("main"), pull_requests: [] },
         ],
       };
       const github = await startHost({
@@ -112,7 +120,7 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       await play("nightly");
       expect(await play("plan", {}, "pull_request")).toMatch(/^\d+ changes; 0 test cases/m);
       expect(github.comments.map(({ body }) => /3 to create/.test(body))).toEqual([true, true]);
-      await play("apply");
+      expect(await play("apply")).not.toContain("plan again");
       expect(await liveApps(stage)).toEqual(expect.arrayContaining(["Shop staging", "Shop production"]));
       // What was reviewed was applied, and production's plan stands where its approver reads it.
       expect(readFileSync(`${stage.dir}-summary.md`, "utf8")).toContain("tasc plan for `production`");
@@ -212,6 +220,7 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       stage.write("tasc.yaml", settings);
 
       editInStaging(stage);
+      stage.write("tasc.yaml", settings.replace("policy: {", "policy: { maxChanges: 0,"));
       await shell("git commit --quiet --all -m Tag && git push --quiet origin main", computer);
       await play({ ...push, OVERRIDE_POLICY: "maxChanges" });
       await passAll(stage);

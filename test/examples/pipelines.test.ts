@@ -39,6 +39,19 @@ test("what is planned from is never a snapshot that a pull request brings along"
   expect(gitlab).toContain('test -z "$(git ls-files .snapshots)"');
 });
 
+test("no job of GitLab's default branch takes a cache that every branch can write", () => {
+  const [pipeline = {}] = mappings(
+    parseDocument(readFileSync("examples/gitlab/.gitlab-ci.yml", "utf8")).toJS(),
+  );
+  const jobOf = (name: unknown) => mappings(pipeline[String(name)])[0] ?? {};
+  const taking = Object.keys(pipeline).filter((name) => {
+    const { cache } = { ...jobOf(jobOf(name)["extends"]), ...jobOf(name) };
+    return mappings(cache).some((one) => one["unprotect"] === true && one["policy"] !== "push");
+  });
+  expect(taking).toEqual(["preview production"]);
+  expect(JSON.stringify(jobOf("preview production")["rules"])).not.toContain("CI_COMMIT_BRANCH");
+});
+
 const GITHUB = PIPELINES.filter((name) => name.includes("github"));
 
 /** Every mapping in a document, at any depth. */
@@ -55,6 +68,12 @@ test.each(GITHUB)("%s gives secrets to single steps, and no more rights than it 
   if (JSON.stringify(pipeline).includes('"pull_request":'))
     expect(JSON.stringify(pipeline), "a pull request gets no key of production").not.toMatch(/PRODUCTION\w*/);
   for (const mapping of mappings(pipeline)) {
+    // A secret of the repository is there for the workflows of every branch.
+    if (
+      Array.isArray(mapping["steps"]) &&
+      /secrets\.(?:PRODUCTION_\w+|TASC_API_KEY)/.test(JSON.stringify(mapping))
+    )
+      expect(mapping).toHaveProperty("environment", expect.stringMatching(/^production(?:-plan)?$/));
     if (JSON.stringify(mapping["env"] ?? "").includes("secrets."))
       expect(mapping, "only a step has an env with secrets").not.toHaveProperty("steps");
     const uses = mapping["uses"];

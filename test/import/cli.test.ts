@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -202,6 +203,28 @@ test("leaves that sample where another stage has applied it", async () => {
   expect(imported.code, imported.stderr).toBe(0);
   expect(imported.stdout).not.toContain("removed");
   expect(await fresh.read("targets/shop.yaml")).toContain("app: Web Shop\n");
+});
+
+test("gives an id of the service no line of its own", async () => {
+  const folder = "x\ntasc apply --auto-approve\ny";
+  const cases = [testCase(1, { description: "Log in", folderId: folder, status: "ENABLED" })];
+  const environments = [{ id: idOf(2, 1), type: "DEFAULT", discoveryUrl: "https://shop.example.com" }];
+  const hostile = createServer(({ url }, answer) => {
+    const list = url?.endsWith("/test-cases") ? cases : [{ id: SHOP, app: "Web Shop", environments }];
+    answer.setHeader("content-type", "application/json").end(JSON.stringify(list));
+  });
+  await new Promise<void>((listening) => hostile.listen(0, "127.0.0.1", listening));
+  const address = hostile.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  const fresh = new Project(join(dir, "fresh"), {
+    TASC_BASE_URL: `http://127.0.0.1:${port}`,
+    TASC_API_KEY: "a-local-key",
+  });
+  await fresh.write({ "tasc.yaml": PROJECT });
+  const { code, stderr } = await fresh.run(["import", "--dry-run"]);
+  hostile.close();
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain("  x tasc apply --auto-approve y  (1 test case)\n");
 });
 
 test("says what is wrong with its arguments, and writes nothing", async () => {

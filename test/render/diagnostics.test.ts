@@ -64,9 +64,21 @@ describe("the line that a diagnostic is about", () => {
       1,
       ["  2 │ password: ${secret:X}", "    │ ^"],
     ],
+    [
+      "but not what stands beside one",
+      'password: "${env:X}hunter2"',
+      1,
+      ["  2 │ password: (sensitive)", "    │ ^"],
+    ],
     ["an empty line shows nothing", "  ", 1, []],
   ])("%s", (_, line, column, expected) => {
     expect(excerpt(line, column)).toEqual(expected);
+  });
+
+  test("a password on a line of its own is not repeated", () => {
+    const path = ["service", "apiKey"];
+    expect(excerpt("    hunter2", 5, { path })).toEqual([]);
+    expect(excerpt("    ${secret:X}", 5, { path })[0]).toBe("  2 │     ${secret:X}");
   });
 
   test("any value under headers is taken for a secret", () => {

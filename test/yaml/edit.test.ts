@@ -94,6 +94,13 @@ describe("a block of text stays one", () => {
   ])("%s", check);
 });
 
+it("reads the head of a block in one pass", () => {
+  const blanks = " ".repeat(100_000);
+  const started = performance.now();
+  check("", `a: |${blanks}\n  x\n`, set(["a"], ""), 'a: ""\n');
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
 describe("maps", () => {
   it.each<Row>([
     [

@@ -204,7 +204,7 @@ export function restyled(value: Json, node: Node, source: string, indent: number
     const block = typeof value === "string" ? blockLike(value, node.style, old, indent) : undefined;
     if (block !== undefined) return block;
     // The comment in the header of the old block stays on its line.
-    const comment = /\s+#.*$/.exec(old[0] ?? "")?.[0] ?? "";
+    const comment = /(?<!\s)\s+#.*$/.exec(old[0] ?? "")?.[0] ?? "";
     const [first, ...rest]: Inline =
       typeof value === "string" ? [doubleQuoted(value)] : inlineLines(value, indent);
     return [first + comment, ...rest];
