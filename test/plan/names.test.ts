@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { inStage } from "../../src/model/diagnostic.ts";
 import { normalUrl } from "../../src/plan/input.ts";
 import { levelName, matchEnvironments } from "../../src/plan/match.ts";
 import { liveCase, liveTarget, publicPlan, target } from "./build.ts";
@@ -12,6 +13,8 @@ const live = liveTarget(urls.map((discoveryUrl) => ({ discoveryUrl }))).environm
 test.each([
   ["a name with accents in no order", () => levelName(`e${"\u0301\u0316".repeat(100_000)}`)],
   ["a URL with a host of all letters there are", () => normalUrl(`https://${ideographs.join("")}.com/`)],
+  ["advice with a value of blanks", () => inStage(" ".repeat(300_000), "staging")],
+  ["advice with a value of commands", () => inStage(`${"| tasc plan ".repeat(50_000)} --stage`, "staging")],
   ["many environments", () => matchEnvironments(target({ environments }), live, undefined, new Map())],
 ])("what a hostile service lists takes no time: %s", (_, work) => {
   const started = process.cpuUsage();
