@@ -182,5 +182,5 @@ export function sameService(a: string, b: string): boolean {
 }
 
 export function normalAddress(address: string): string {
-  return (urlOf(address)?.href ?? address).replace(/\/+$/, "");
+  return (urlOf(address)?.href ?? address).replace(/(?<!\/)\/+$/, "");
 }
