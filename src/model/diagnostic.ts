@@ -33,13 +33,14 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\r\n]+/g, " ");
 }
 
-/** Commands in advice: on a line of its own, after what it is for, or in backticks. */
+/** Commands in advice: on a line of its own, after what it is for, or in backticks. Looking behind takes square time. */
 const COMMAND =
-  /(?<=^ *|^[\w ]+: +|`|\| )tasc (?:apply|doctor|drift|import|plan|pull|snapshot|state)\b(?![^`\n]*--stage)[^`\n]*/gm;
+  /(?:^ *|^[\w ]+: +|`|\| )tasc (?:apply|doctor|drift|import|plan|pull|snapshot|state)\b[^`\n]*/gm;
 
 /** Advice whose commands name the stage, if there is one to name. */
 export function inStage(advice: string, stage: string | undefined): string {
-  return stage === undefined ? advice : advice.replaceAll(COMMAND, `$& --stage ${stage}`);
+  const named = (command: string) => (command.includes("--stage") ? command : `${command} --stage ${stage}`);
+  return stage === undefined ? advice : advice.replaceAll(COMMAND, named);
 }
 
 /** An error that has no place in a manifest. @param code stays the same across wordings */

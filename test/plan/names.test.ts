@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { inStage } from "../../src/model/diagnostic.ts";
 import { normalUrl } from "../../src/plan/input.ts";
 import { levelName, matchEnvironments } from "../../src/plan/match.ts";
+import { normalAddress } from "../../src/state/backend.ts";
 import { liveCase, liveTarget, publicPlan, target } from "./build.ts";
 
 const ideographs = Array.from({ length: 80_000 }, (_, at) => String.fromCodePoint(0x4e00 + (at % 20_000)));
@@ -12,6 +14,9 @@ const live = liveTarget(urls.map((discoveryUrl) => ({ discoveryUrl }))).environm
 test.each([
   ["a name with accents in no order", () => levelName(`e${"\u0301\u0316".repeat(100_000)}`)],
   ["a URL with a host of all letters there are", () => normalUrl(`https://${ideographs.join("")}.com/`)],
+  ["advice with a value of blanks", () => inStage(" ".repeat(300_000), "staging")],
+  ["advice with a value of commands", () => inStage(`${"| tasc plan ".repeat(50_000)} --stage`, "staging")],
+  ["an address of slashes", () => normalAddress(`https://e.example.com${"/".repeat(200_000)}x`)],
   ["many environments", () => matchEnvironments(target({ environments }), live, undefined, new Map())],
 ])("what a hostile service lists takes no time: %s", (_, work) => {
   const started = process.cpuUsage();

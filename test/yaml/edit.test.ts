@@ -378,3 +378,10 @@ describe("refusals", () => {
     expect(editYaml(text, [edit])).toEqual({ ok: false, reason });
   });
 });
+
+it("a value of line ends takes time that grows no faster than it does", () => {
+  const started = process.cpuUsage();
+  const value = `y${"\n".repeat(150_000)}z`;
+  expect(editYaml("a: |+\n  x\n\nb: 1\n", [set(["a"], value)])).toMatchObject({ ok: true });
+  expect(process.cpuUsage(started).user).toBeLessThan(4_000_000);
+});

@@ -403,5 +403,6 @@ describe("bounds", () => {
     expect(problemsOf("[".repeat(20_000))).toEqual([
       "1:101 too-deep: maps and lists are nested more than 100 deep",
     ]);
+    for (const text of ["- ", "a: ", "? "]) expect(problemsOf(text.repeat(5000))).not.toEqual([]);
   });
 });

@@ -283,6 +283,8 @@ class TreeBuilder {
     const flow = parsed.flow === true;
     const last = this.flows.at(-1);
     if (flow && (last === undefined || last.end <= start)) this.flows.push({ start, end });
+    // What is too deep is refused, and to look into it would run out of stack.
+    if (depth > MAX_DEPTH) return { ...standing, kind: "list", flow, entries: [], value: null };
     const inner = isMap(parsed) ? this.#map(parsed, depth) : this.#list(parsed, flow, depth);
     // For the parser a block ends after the comments that follow it; for us where its last value does.
     return { ...standing, ...inner, flow, end: flow ? end : (inner.entries.at(-1)?.end ?? end) };
@@ -361,7 +363,7 @@ class TreeBuilder {
     const before = srcToken?.start ?? [];
     const between = srcToken?.sep ?? [];
     const known = this.#findings.length;
-    const keyNode = this.node(key, before, 0, true);
+    const keyNode = this.node(key, before, depth + 1, true);
     const start = before.find((token) => token.type === "explicit-key-ind")?.offset ?? keyNode.from;
     const colon = between.find((token) => token.type === "map-value-ind")?.offset;
     if (keyNode.kind !== "scalar") {

@@ -235,7 +235,7 @@ function blockLike(
 ): Inline | undefined {
   const [, marks = "", note = ""] = /^[|>]([-+0-9]*)(.*)$/.exec(header) ?? [];
   const keepsAll = marks.includes("+");
-  const content = value.replace(keepsAll ? /\n+$/ : /\n$/, "");
+  const content = value.replace(keepsAll ? /(?<!\n)\n+$/ : /\n$/, "");
   // Only `|+` keeps empty lines at the end.
   if (!canBeBlock(content) || content.endsWith("\n") || (keepsAll && content === value)) return undefined;
   const chomping = value === content ? "-" : keepsAll ? "+" : "";
