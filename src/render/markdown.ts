@@ -77,7 +77,7 @@ function itemsOf(plan: PlanView): readonly Item[] {
     ...targetItems(others),
     ...warnings.map((warning) => diagnosticItem(warning, listed, "warning")),
     ...orphaned.map(({ address, id }) => {
-      const line = `- ${escape.markdownCode(address)} ${escape.markdownCode(show.clip(id, LINE))}\n`;
+      const line = `- ${escape.markdownCode(inLine(address))} ${escape.markdownCode(show.clip(id, LINE))}\n`;
       return itemOf(gone, "orphan", 0, line);
     }),
   ];
@@ -105,7 +105,7 @@ function targetItems(changes: readonly ChangeView[]): readonly Item[] {
     [...words.byTarget(own)].flatMap(([target, rows]) => {
       const why = title === undefined ? "" : ` (${title.toLowerCase()})`;
       const counts = words.actionCounts(rows).join(", ");
-      const name = escape.html(escape.safeLine(target));
+      const name = escape.html(escape.safeLine(inLine(target)));
       const section = foldedSection(++at, `<b>${name}</b>${why}: ${counts}`);
       return show.foldAlike(rows).map((fold) => ({ ...fold[0], item: changeItem(fold, section) }));
     }),
@@ -120,7 +120,7 @@ function diagnosticItem(diagnostic: DiagnosticView, section: Section, kind: "err
   const { summary, detail, address } = diagnostic;
   const where = [address ?? "", placeText(diagnostic)].filter(Boolean);
   const what = `**${escape.markdownText(show.clip(summary, LINE))}**`;
-  const line = `- ${[what, ...where.map(escape.markdownCode)].join(" ")}\n`;
+  const line = `- ${[what, ...where.map(inLine).map(escape.markdownCode)].join(" ")}\n`;
   const block = () => indented(escape.markdownBlock(show.clip(detail, DETAIL), "text"));
   return itemOf(section, kind, 0, line, () => (detail === "" ? "" : `${line}\n${block()}`));
 }
@@ -131,19 +131,27 @@ function indented(text: string): string {
 
 /** Fields that a line names, and characters of each side. */
 const FIELDS_IN_LINE = 3;
+const HARMS_IN_LINE = 20;
 const SIDE_IN_LINE = 40;
+/** Of a name or a field: keys may be of any length, and a line that does not fit would not say what is done to which. */
+const TEXT_IN_LINE = 200;
 
 /** The fields of a change in a few words: those that make it harmful, then the first of the others. */
 function fieldTexts(change: ChangeView, code: (text: string) => string): readonly string[] {
-  const { shown, left } = show.leadingFields(change, FIELDS_IN_LINE);
-  const texts = shown.map((field) => code(show.fieldLine(field, change.action, SIDE_IN_LINE)));
+  const { shown, left: others } = show.leadingFields(change, FIELDS_IN_LINE);
+  const texts = shown.slice(0, HARMS_IN_LINE).map((field) => code(lineOf(field, change.action)));
+  const left = others + shown.length - texts.length;
   return left === 0 ? texts : [...texts, `and ${words.count(left, "more field")}`];
 }
+
+const inLine = (text: string): string => show.clip(text, TEXT_IN_LINE);
+const lineOf = (field: FieldView, action: Action): string =>
+  inLine(show.fieldLine(field, action, SIDE_IN_LINE));
 
 function dangerItem(change: ChangeView, section: Section): Item {
   const { action, address, cause } = change;
   const why = cause === undefined ? [] : [`(${words.CAUSE_WORDS[cause].label})`];
-  const texts = [escape.markdownCode(address), ...why, ...fieldTexts(change, escape.markdownCode)];
+  const texts = [escape.markdownCode(inLine(address)), ...why, ...fieldTexts(change, escape.markdownCode)];
   const line = `- ${words.SIGNS[action].replace("-", "\\-")} **${action}** ${texts.join(" ")}\n`;
   const details = () => `<details><summary>Details</summary>\n\n${diffBlock(change)}\n</details>\n`;
   return itemOf(section, "danger", 1, line, () =>
@@ -161,7 +169,7 @@ function changeItem(fold: show.Fold, section: Section): Item {
   const alike = more === 0 ? "" : ` and ${more} more alike`;
   const cells = [
     `${words.SIGNS[action]}\u00a0${action}`,
-    escape.markdownCellCode(address) + alike,
+    escape.markdownCellCode(inLine(address)) + alike,
     fieldTexts(first, escape.markdownCellCode).join("<br>"),
   ];
   const unnamed = fold.length - MOST_NAMES;
@@ -172,7 +180,7 @@ function changeItem(fold: show.Fold, section: Section): Item {
     if (more === 0 && lineSaysAll(first)) return "";
     const told = fieldTexts(first, (text) => `<code>${escape.html(escape.safeLine(text))}</code>`).join(" ");
     return (
-      `<details><summary>${words.SIGNS[action]} ${action} <code>${escape.html(address)}</code>${alike} ${told}</summary>\n\n` +
+      `<details><summary>${words.SIGNS[action]} ${action} <code>${escape.html(inLine(address))}</code>${alike} ${told}</summary>\n\n` +
       `${diffBlock(first)}${names}\n</details>\n`
     );
   });
@@ -183,7 +191,7 @@ function lineSaysAll({ action, fields }: ChangeView): boolean {
   const isTold = (field: FieldView): boolean =>
     field.who === undefined &&
     ![field.before, field.after].some(show.isLongText) &&
-    show.fieldLine(field, action, SIDE_IN_LINE) === show.fieldLine(field, action, MOST);
+    lineOf(field, action) === show.fieldLine(field, action, MOST);
   return fields.length <= FIELDS_IN_LINE && fields.every(isTold);
 }
 

@@ -52,6 +52,32 @@ function planOf(field: Plan["changes"][number]["fields"][number]): Plan {
   return { ...EMPTY, changes: [{ ...change, calls: [], followUps: [], dependsOn: [] }] };
 }
 
+const LONG = "k".repeat(70_000);
+
+test.each([
+  ["a long key in a field", "login", [{ path: ["elements", 0, "options", LONG], after: "x" }]],
+  ["a long key of its own", LONG, []],
+  [
+    "thousands of lost assertions",
+    "login",
+    Array.from({ length: 3000 }, (_, at) => ({
+      path: ["elements", at],
+      before: { assertion: { expectation: "VISIBLE" } },
+      harmful: "assertion lost" as const,
+    })),
+  ],
+])("a change is named whatever is in it: %s", (_, key, fields) => {
+  const off = { path: ["status"], before: "ENABLED", after: "DISABLED" };
+  const change = { action: "disable", id: "1", calls: [], followUps: [], dependsOn: [] } as const;
+  const changes = [
+    { ...change, address: `testCase.shop.${key}`, fields: [off, ...fields] } as const,
+    { ...change, address: "testCase.shop.cart", fields: [off] } as const,
+  ];
+  const text = renderPlanMarkdown(shown({ ...EMPTY, changes }).view);
+  expect(text).toContain(`**disable** \`testCase.shop.${key.slice(0, 100)}`);
+  expect(text).toContain("2 changes, all shown");
+});
+
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"' };
 
 /** The text of each cell, without the marks that keep GitHub from linking a part of it. */
