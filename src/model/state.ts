@@ -167,12 +167,9 @@ const EVENT_SHAPES = new Map<unknown, Guard<unknown>>(
   Object.entries(EVENTS).map(([type, tests]) => [type, shape({ type: isText, ...tests })]),
 );
 
-export function isStateEvent(value: unknown): value is StateEvent {
-  return isRecord(value) && EVENT_SHAPES.get(value["type"])?.(value) === true;
-}
-
 export function areStateEvents(value: unknown): value is readonly StateEvent[] {
-  return Array.isArray(value) && value.every(isStateEvent);
+  const isEvent = (one: unknown) => isRecord(one) && EVENT_SHAPES.get(one["type"])?.(one) === true;
+  return Array.isArray(value) && value.every(isEvent);
 }
 
 export function emptyState(stage: string, target: string, service: string): State {
