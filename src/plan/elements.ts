@@ -233,8 +233,7 @@ function inOrderPairs(
   const items = (side: "declared" | "live", length: number): { side: typeof side; at: number }[] =>
     Array.from({ length: length - start - tail }, (_, at) => ({ side, at: start + at }));
   const pairs = Array.from({ length: start }, (_, at): [number, number] => [at, at]);
-  let i = start;
-  let j = start;
+  let [i, j] = [start, start];
   for (const { added, removed, value } of diffArrays(items("live", m), items("declared", n), {
     comparator: (a, b) => (a.side === "live" ? same(b.at, a.at) : same(a.at, b.at)),
   }))
@@ -372,7 +371,6 @@ export function diffElements(
   const value = resource.fields["elements"];
   if (value === undefined || isUnknown(value)) return { body: {}, locators: [], shown: [], warnings: [] };
   const declared = declaredElements(value);
-  const same = sameElements(declared, current);
   const matches = alignElements(declared, current, memory);
   const locators = matches.filter((match) => locatorDifference(match, memory) !== undefined);
   const lines = locators.map((match): FieldChange => {
@@ -385,7 +383,7 @@ export function diffElements(
       ...(by === undefined || by === "new" ? {} : { changedBy: by }),
     };
   });
-  if (same) return { body: {}, locators, shown: lines, warnings: [] };
+  if (sameElements(declared, current)) return { body: {}, locators, shown: lines, warnings: [] };
   const by = elementsChangedBy(declared, matches, current, memory);
   const mayHold = mayHoldSecret(ELEMENTS, memory);
   const changes = elementChanges(value, matches, current, mayHold);
@@ -466,8 +464,8 @@ function elementChange({ declared, at, live, movedFrom }: ElementMatch): readonl
 }
 
 /**
- * Who changed the list. An element that the manifest has no more does not show which of its parts were declared: the list
- * is as it was applied if it is so for any choice of parts.
+ * Who changed the list. An element that the manifest has no more, or declares otherwise, does not show which of its parts
+ * were declared: the list is as it was applied if it is so for any choice of parts.
  */
 function elementsChangedBy(
   declared: readonly ValueObject[],
@@ -477,13 +475,15 @@ function elementsChangedBy(
 ): ChangedBy | undefined {
   const after = declared.map(withoutLine);
   const first = changedBy(ELEMENTS, after, projectElements(declared, current), memory);
-  if (first !== "both" || matches.length === current.length) return first;
-  const parts = new Map(matches.map((match) => [match.live, match.declared]));
-  const isApplied = PART_CHOICES.some((choice) => {
-    const was = current.map((element) => projectElement(parts.get(element) ?? choice(element), element));
-    return changedBy(ELEMENTS, after, was, memory) === "manifest";
-  });
-  return isApplied ? "manifest" : first;
+  if (first !== "both") return first;
+  for (const known of [matches, matches.filter((match) => sameElement(match.declared, match.live))]) {
+    const parts = new Map(known.map((match) => [match.live, match.declared]));
+    for (const choice of PART_CHOICES) {
+      const was = current.map((element) => projectElement(parts.get(element) ?? choice(element), element));
+      if (changedBy(ELEMENTS, after, was, memory) === "manifest") return "manifest";
+    }
+  }
+  return first;
 }
 
 /** Every choice of parts that an element can be declared with; items of lists whole, or with what they must have. */

@@ -74,7 +74,7 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
       ),
       section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses)),
       section("Unknown whether it ran", facts.uncertain.toSorted(compareAddresses)),
-      section("The service became unusable", fatal === undefined ? [] : failure(fatal)),
+      section("Why the apply stopped", fatal === undefined ? [] : failure(fatal)),
       steps.length === 1
         ? [`${style("strong", "Next step:")} ${steps.join("")}`]
         : section("Next steps", steps),
@@ -165,8 +165,7 @@ const READING = {
 
 function skipText(reason: SkipReason): string {
   if (reason.kind === "needs") return `needs ${reason.address}, which was not done`;
-  const why = { interrupted: "apply was interrupted", fatal: "the service became unusable" };
-  return `not started: ${why[reason.kind]}`;
+  return `not started: ${reason.kind === "fatal" ? "the apply had to stop" : "apply was interrupted"}`;
 }
 
 const NAMED = 3;

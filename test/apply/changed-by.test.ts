@@ -43,6 +43,18 @@ const rows: readonly Row[] = [
     { elements: [step("y")] },
   ],
   [
+    "parts of elements that were not declared",
+    { elements: [step("x"), line("getByText('a')")] },
+    (live, service) => void live.elements.push(service.newElement({})),
+    { elements: [{ ...step("x"), ignoreFailure: true }, line("getByText('a')")] },
+  ],
+  [
+    "selectors in place of a locatorLine",
+    { elements: [line("getByText('a')"), step("y")] },
+    (live, service) => void live.elements.push(service.newElement({})),
+    { elements: [{ ...step("x"), selectors: [{ selectorType: "TEXT", selector: "b" }] }, step("y")] },
+  ],
+  [
     "locatorLine",
     { elements: [line("getByText('a')")] },
     (live) => {
