@@ -1,7 +1,7 @@
 import type { DocumentKey } from "../../src/state/backend.ts";
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { type State, type StateEvent, emptyState, isStateEvent } from "../../src/model/state.ts";
+import { type State, type StateEvent, areStateEvents, emptyState } from "../../src/model/state.ts";
 import { locatorOf } from "../../src/state/binding.ts";
 import { formatDocument, parseDocument } from "../../src/state/document.ts";
 import { applyEvents } from "../../src/state/events.ts";
@@ -333,7 +333,7 @@ describe("reading accepts", () => {
     fc.assert(
       fc.property(event, (one: StateEvent) => {
         const again: unknown = JSON.parse(JSON.stringify(one));
-        expect(isStateEvent(again)).toBe(true);
+        expect(areStateEvents([again])).toBe(true);
         expect(again).toEqual(one);
       }),
     );
