@@ -66,11 +66,8 @@ export function shortened(text: string, longest = LONGEST): string {
 }
 
 export function listWords(words: readonly string[], joint: "and" | "or"): string {
-  const named = words.length > MOST_NAMED ? [...words.slice(0, MOST_NAMED), "others"] : words;
-  return list(
-    named.map((word) => `\`${word}\``),
-    joint,
-  );
+  const named = words.slice(0, MOST_NAMED).map((word) => `\`${word}\``);
+  return list(words.length > MOST_NAMED ? [...named, "others"] : named, joint);
 }
 
 /** A guess as a sentence of its own with a space before it, or nothing. */

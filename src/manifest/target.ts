@@ -184,10 +184,7 @@ export function groupByTarget(documents: readonly Document[]): readonly TargetDo
   return cached(GROUPED, documents, () => {
     const groups = groupBy(documents, ({ value: { target } }) => (typeof target === "string" ? target : ""));
     const named = [...groups].filter(([key]) => key !== "").toSorted(([a], [b]) => compareText(a, b));
-    return named.map(([key, members]) => {
-      const layers = members.map(({ file, root: path, value }) => ({ kind: "base", file, path, value }) as const);
-      return { key, base: byKey(layers), inStages: new Map() };
-    });
+    return named.map(([key, members]) => ({ key, base: baseLayers(members), inStages: new Map() }));
   });
 }
 
@@ -197,6 +194,10 @@ const GROUPED = new WeakMap<readonly Document[], readonly TargetDocuments[]>();
 interface Layers {
   readonly all: readonly Layer[];
   readonly having: (key: string) => readonly Layer[];
+}
+
+function baseLayers(documents: readonly Document[]): Layers {
+  return byKey(documents.map(({ file, root, value }) => ({ kind: "base", file, path: root, value })));
 }
 
 function stageLayers(base: Layers, stage: string): Layers {
