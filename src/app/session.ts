@@ -117,7 +117,8 @@ export class Session {
     this.settings = { ...project.settings, ...defined({ concurrency, requestTimeout, retries }) };
     const meant = chooseStage(project.project, undefined, env["TASC_STAGE"]);
     this.namedStage = meant === this.settings.stage ? undefined : this.settings.stage;
-    this.redactor = createRedactor(project.secrets);
+    // Those of the base as well: what a change no longer names may still be on the service.
+    this.redactor = createRedactor(host.secrets);
     this.#insecure = insecure;
   }
 

@@ -65,6 +65,9 @@ export class Interpolator {
     this.#sources = sources;
     const tests = sources.readable?.map((glob) => globTest(glob));
     this.#isReadable = (name) => tests === undefined || tests.some((test) => test(name));
+    // A manifest that names a secret no longer must not show where the service repeats it.
+    for (const [name, value = ""] of tests === undefined ? [] : Object.entries(sources.env))
+      if (CREDENTIAL.test(name) && this.#isReadable(name) && UNMISTAKABLE.test(value)) this.protect(value);
   }
 
   variable(name: string): string | undefined {
@@ -202,6 +205,9 @@ export class Interpolator {
 /** A name of which everyone would say that its value is a secret. */
 export const CREDENTIAL =
   /(?:^|_)(?:KEYS?|TOKENS?|(?:PG)?PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
+
+/** No word that a text may have by chance. */
+const UNMISTAKABLE = /^(?=.*[^A-Za-z]).{8,}/s;
 
 /**
  * Mail addresses are users as well, and passwords are pasted as they are. What follows a port is none: that is digits in

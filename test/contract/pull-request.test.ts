@@ -68,6 +68,44 @@ describe.concurrent("what an apply could not save", () => {
   });
 });
 
+describe.concurrent("a secret that no manifest names any more", () => {
+  const SECRET = "Sup3r-secret-of-qa";
+  const shop = (password: string, path: string) =>
+    `target: shop\napp: Web Shop\nenvironments: { default: { testAccount: { username: qa${password} } } }\ntestCases: { login: { description: Log in${path} } }\n`;
+
+  test.for([
+    ["the base", ["--base", "HEAD"], ""],
+    ["the trust file", ["--trust", "trust.yaml"], ""],
+    [
+      "the trust file, in a stage of its own",
+      ["--base", "HEAD", "--trust", "trust.yaml"],
+      "stages: { evil: {} }\n",
+    ],
+  ] as const)("is known from %s, also in a saved plan", async ([, known, stages], { expect: expectThat }) => {
+    await scene({}, async ({ project, service }) => {
+      const { login } = seed(service);
+      Object.assign(login, { entryPointUrlPath: `/login?with=${SECRET}` });
+      project.env["QA_PASSWORD"] = SECRET;
+      await project.write({
+        "targets/shop.yaml": shop(', password: "${secret:QA_PASSWORD}"', ""),
+        "trust.yaml": "version: 1\nvariables: [TASC_*, QA_PASSWORD]\n",
+      });
+      commitBase(project.dir, ".");
+      await project.write({
+        "tasc.yaml": (await project.read("tasc.yaml")) + stages,
+        "targets/shop.yaml": shop("", ", entryPointUrlPath: /login"),
+      });
+      const ran = await project.run(["plan", "--out", "plan.json", ...known]);
+      expectThat(ran.code, ran.stdout + ran.stderr).toBe(0);
+      const shown = await project.run(["show", "plan.json"]);
+      for (const text of [ran.stdout, shown.stdout, await project.read("plan.json")]) {
+        expectThat(text).toContain("/login?with=(sensitive)");
+        expectThat(text).not.toContain(SECRET);
+      }
+    });
+  });
+});
+
 describe.concurrent("a protected test case", () => {
   const named = (key: string, status: string, rest = "") =>
     `target: shop\napp: Web Shop\ntestCases: { ${key}: { description: Log in, status: ${status} } }\n${rest}`;
