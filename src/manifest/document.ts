@@ -87,7 +87,7 @@ async function readCarefully(
       const value = readFast(part);
       // An empty document is what a stray `---` makes; a file of nothing else is an error.
       if (value !== undefined) add(value, root);
-      else if (/[^\s]/.test(part.replaceAll(/^---|#.*/gm, ""))) await addSlowly(part, root, line);
+      else if (/[^\s]/.test(part.replaceAll(/^---|#[^\n]*/g, ""))) await addSlowly(part, root, line);
       line += part.split("\n").length - 1;
     }
     if (documents.length + problems.length === 0) await addSlowly("", FIRST, 0);

@@ -70,6 +70,15 @@ describe("the library", () => {
     });
   });
 
+  test("plans without a secret that the service repeats", async () => {
+    await scene(async (stage) => {
+      await stage.edit(LOGIN, { tags: [`of-${SECRETS.QA_USER}`] });
+      const { output } = await program(stage, `${BEGIN}\nsay(await plan(loaded.project));`);
+      expect(output).toContain("of-(sensitive)");
+      expect(output).not.toContain(SECRETS.QA_USER);
+    });
+  });
+
   test("applies only what was reviewed, and says why not", async () => {
     await scene(async (stage) => {
       await stage.edit(LOGIN, { status: "DRAFT" });

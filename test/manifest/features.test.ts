@@ -505,6 +505,12 @@ stages: { nope: {} }
     ]);
   });
 
+  test.for(["\u2028", "\u2029"])("do not begin in a comment that shows as one line: %j", async (sign) => {
+    const hidden = `# It ends in dashes ${sign}--- { target: b }\ntarget: a\n`;
+    const { desired } = await loaded({ "targets/all.yaml": `${hidden}---\n# x${sign}--- y\n` });
+    expect(desired.targets.map(({ key }) => key)).toEqual(["a"]);
+  });
+
   test("are not for tasc.yaml", async () => {
     const files = { "tasc.yaml": `${PROJECT}---\nversion: 1\n`, "targets/a.yaml": "target: a\n" };
     expect(await codes(files)).toEqual([expect.stringContaining("tasc.yaml:3:1 yaml-multiple-documents")]);

@@ -112,13 +112,11 @@ export type TextSpan = { readonly start: number; readonly end: number };
 
 /** The documents of a text. A line that begins with `---` ends one whatever it is in, so that no parser is needed to see it. */
 export function splitDocuments(text: string): readonly TextSpan[] {
-  const marks = text.includes("---") ? [...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index) : [];
-  const [first = 0] = marks;
-  const isPreface =
-    text
-      .slice(0, first)
-      .replaceAll(/^[ \t]*(?:#.*)?$|^%.*$/gm, "")
-      .trim() === "";
+  // Not `^`, which takes U+2028 for a line end: to YAML what follows is still the comment that people see.
+  const found = text.includes("---") ? text.matchAll(/(?<![^\n])---(?=[ \t\r\n]|$)/g) : [];
+  const marks = [...found].map(({ index }) => index);
+  const above = text.slice(0, marks[0] ?? 0).split("\n");
+  const isPreface = above.every((line) => /^(?:[ \t\r]*(?:#|$)|%)/.test(line));
   const starts = [0, ...marks.slice(isPreface ? 1 : 0)];
   return starts.map((start, at) => ({ start, end: starts[at + 1] ?? text.length }));
 }
