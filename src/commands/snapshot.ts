@@ -90,7 +90,7 @@ function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json)
     ["format", JSON.stringify(SNAPSHOT_FORMAT)],
     ["version", String(SNAPSHOT_VERSION)],
     ["tool", line(head.tool)],
-    ["stage", line(head.stage)],
+    ["stage", JSON.stringify(head.stage)],
     ["baseUrl", line(head.baseUrl)],
     ["createdAt", line(head.createdAt)],
     ["states", list(head.states.map(stateJson))],
@@ -106,9 +106,7 @@ function targetJson(
   read: SnapshotHead["read"],
   secrets: SecretFields,
 ): JsonObject {
-  const shown = read.includes(id)
-    ? environments
-    : environments.map((environment) => ({ ...environment, discoveryUrl: undefined }));
+  const shown = environments.map((one) => (read.includes(id) ? one : { ...one, discoveryUrl: undefined }));
   const inner = shown.map((environment) => withoutFields(defined({ ...environment }), secrets));
   return { ...withoutFields({ id, app }, secrets), environments: inner };
 }

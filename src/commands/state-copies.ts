@@ -10,6 +10,7 @@ import { invalid, failed } from "../model/error.ts";
 import { isObject, jsonIn, parseJson } from "../model/json.ts";
 import type { StateSettings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
+import { writeJson } from "../render/json.ts";
 import type { View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
 import { sideBySide } from "../state/backend.ts";
@@ -32,11 +33,14 @@ export async function pullState(session: Session, { target }: OptionsOf<"state p
   const targets = target === undefined ? await backend.list(stage) : [target];
   const stored = await backend.readAll(targets.map((key) => session.stateKey(key)));
   if (target !== undefined && stored.size === 0) await mustKnowTarget(session, target);
-  const documents = Object.fromEntries(
-    [...stored].map(([key, one]) => [key, parseJson(formatDocument(one.state, serialOf(one.revision)))]),
-  );
-  const json = { format: BACKUP, version: 1, stage, service: baseUrl, documents };
-  return { json, text: [], format: "json" };
+  // A secret may read like a stage or the key of a target, and a backup without them could not be restored.
+  const documents = [...stored].map(([target, { state, revision }]): [string, object] => {
+    const document = session.redactor.json(parseJson(formatDocument(state, serialOf(revision))));
+    return [target, Object.assign({}, document, { stage, target })];
+  });
+  const service = session.redactor.text(baseUrl);
+  const backup = { format: BACKUP, version: 1, stage, service, documents: Object.fromEntries(documents) };
+  return { json: null, text: [], format: "backup", documents: { backup: [writeJson(backup)] } };
 }
 
 /**
@@ -44,15 +48,14 @@ export async function pullState(session: Session, { target }: OptionsOf<"state p
  * it, by its serial; `force` leaves that out. Nothing is written unless all may be.
  */
 export async function pushState(session: Session, options: OptionsOf<"state push">): Promise<View> {
-  const { file, force } = options;
-  const backup = readBackup(session, file);
+  const backup = readBackup(session, options.file);
   const targets = [...backup.keys()];
   await withDocuments(session, targets, "tasc state push", options, async (...documents) => {
     const next = documents.flatMap((document) => {
       const given = backup.get(document.key.target);
       return given === undefined ? [] : [{ document, ...given }];
     });
-    if (!force) for (const one of next) refuseForeign(one.document, one);
+    if (!options.force) for (const one of next) refuseForeign(one.document, one);
     await sideBySide(next, async ({ document, state }) => await document.replace(state));
   });
   return {

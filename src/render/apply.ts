@@ -165,8 +165,7 @@ const READING = {
 
 function skipText(reason: SkipReason): string {
   if (reason.kind === "needs") return `needs ${reason.address}, which was not done`;
-  const why = { interrupted: "apply was interrupted", fatal: "the apply had to stop" };
-  return `not started: ${why[reason.kind]}`;
+  return `not started: ${reason.kind === "fatal" ? "the apply had to stop" : "apply was interrupted"}`;
 }
 
 const NAMED = 3;

@@ -27,6 +27,26 @@ const sorted = (value: JsonObject): void => {
 };
 
 describe.concurrent("the state file", () => {
+  test("comes back from a backup where a header reads like the stage or the target, and a snapshot is of its stage", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const headers = "additionalHeaderFields: { X-Environment: staging, X-App: shop }";
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}stages: { staging: {} }\n`,
+        "targets/shop.yaml": `${BASE}environments: { default: { ${headers} } }\n`,
+      });
+      await apply(project);
+      const pulled = await project.run(["state", "pull"]);
+      await project.write({ "backup.json": pulled.stdout });
+      const pushed = await project.run(["state", "push", "backup.json"]);
+      expect(pushed.code, pushed.stderr).toBe(0);
+      expect((await project.run(["state", "pull", "--json"])).stdout).toBe(pulled.stdout);
+      expect((await project.run(["snapshot", "--out", "snapshot.json"])).code).toBe(0);
+      const plan = await project.run(["plan", "--snapshot", "snapshot.json", "--detailed-exitcode"]);
+      expect(plan.code, plan.stdout + plan.stderr).toBe(0);
+    });
+  });
+
   test("is one document per stage and target, 0600, one binding a line, sorted, without values", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
