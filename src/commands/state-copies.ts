@@ -34,7 +34,7 @@ export async function pullState(session: Session, { target }: OptionsOf<"state p
   const stored = await backend.readAll(targets.map((key) => session.stateKey(key)));
   if (target !== undefined && stored.size === 0) await mustKnowTarget(session, target);
   // A secret may read like a stage or the key of a target, and a backup without them could not be restored.
-  const documents = [...stored].map(([target, { state, revision }]) => {
+  const documents = [...stored].map(([target, { state, revision }]): [string, object] => {
     const document = session.redactor.json(parseJson(formatDocument(state, serialOf(revision))));
     return [target, Object.assign({}, document, { stage, target })];
   });

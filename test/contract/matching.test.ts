@@ -100,6 +100,15 @@ const FOUND: readonly Found[] = [
     unmanaged: 2,
   },
   {
+    says: "a case by its description, where the service shows an empty externalId for none",
+    live: ({ login }) => {
+      login.externalId = "";
+    },
+    manifest: `${BASE}testCases: { login: { description: Log in, externalId: S-1 } }\n`,
+    finds: ({ login }) => ({ "testCase.shop.login": login.id }),
+    unmanaged: 2,
+  },
+  {
     says: "a case of the same description with another externalId is not the one",
     live: ({ login }) => {
       login.externalId = "S-9";
