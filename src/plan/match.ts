@@ -41,9 +41,9 @@ export function namesOf(resource: DesiredResource): Names {
 /** Kinds that the service lists. */
 export type NamedKind = keyof typeof NAMED_BY;
 
-/** The names that the service shows; an empty id is none. */
+/** The names that the service shows. */
 export function liveNames(kind: NamedKind, live: LiveResource): Names {
-  return namesIn(kind, live[NAMED_BY[kind]], live.externalId || undefined);
+  return namesIn(kind, live[NAMED_BY[kind]], live.externalId ?? undefined);
 }
 
 function namesIn(kind: Kind, name: string | undefined, externalId: string | undefined): Names {
@@ -147,7 +147,7 @@ export function matchTestCases(
       if (externalId === undefined) return named;
       const same = byExternalId()(externalId);
       // A case with an external id of its own is another one, however alike the names.
-      return same.length > 0 ? same : named.filter((one) => (one.externalId ?? "") === "");
+      return same.length > 0 ? same : named.filter((one) => (one.externalId ?? null) === null);
     },
     remedy:
       "Write the id of the one you mean as `id:` into the test case, or give each test case a unique description.",

@@ -49,6 +49,8 @@ const number = optional(required("a number", (value) => typeof value === "number
 const object = optional(anObject);
 /** For fields of type `string or null`. */
 const nullableText: Read<string | null | undefined> = (value) => (value === null ? null : text(value));
+/** The same for ids, of which an empty one is none. */
+const nullableId: Read<string | null | undefined> = (value) => (value === "" ? null : nullableText(value));
 
 function listOf<T>(read: Read<T>): Read<readonly T[]> {
   return (value) => {
@@ -120,11 +122,11 @@ const testCase: Read<LiveTestCase> = shape({
   runStatus: text,
   type: nullableText,
   entryPointUrlPath: nullableText,
-  folderId: nullableText,
-  externalId: nullableText,
+  folderId: nullableId,
+  externalId: nullableId,
   // service-api.md allows nulls in lists of tags.
   tags: optional((value) => tags(value).filter((tag) => typeof tag === "string")),
-  prerequisiteId: nullableText,
+  prerequisiteId: nullableId,
   elements: optional(inOrder(element)),
   discovery: optional(
     shape({ updatedAt: text, status: text, freePrompt: text, abortCause: text, message: text }),

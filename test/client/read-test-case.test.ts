@@ -36,6 +36,12 @@ const FULL = {
 };
 
 describe("a test case of the list", () => {
+  test("with empty ids, which are none", () => {
+    const empty = { ...LEAST, folderId: "", externalId: "", prerequisiteId: "" };
+    const none = { id: "c1", folderId: null, externalId: null, prerequisiteId: null };
+    expect(readingOf(() => readTestCase(empty))).toMatchObject({ ok: true, value: none });
+  });
+
   test("with everything", () => {
     expect(readingOf(() => readTestCase(FULL))).toEqual({
       ok: true,

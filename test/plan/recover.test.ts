@@ -68,7 +68,6 @@ const rows: readonly (readonly [string, string, string])[] = [
     found(login, named("A"), [calledA("C1", { externalId: "Y" })]),
     "settled",
   ],
-  ["one whose external id is empty", found(login, named("A"), [calledA("C1", { externalId: "" })]), "C1"],
   [
     "by the external id before the name",
     found(login, named("A", withX), [calledA("C1"), liveCase("C2", { externalId: "X" })]),
