@@ -1,7 +1,7 @@
 // Keeps one comment per stage on the pull request up to date.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { keepComment } from "./host.mjs";
+import { isOutdated, keepComment } from "./host.mjs";
 import { annotate, input, pullRequest } from "./runner.mjs";
 
 const env = process.env;
@@ -12,6 +12,8 @@ const host = {
 };
 const request = pullRequest(env);
 if (request === undefined) console.log("No pull request, so no comment.");
+else if (await isOutdated(host, request))
+  annotate("notice", "No comment: the pull request has a newer commit, which has a plan of its own.");
 else await keepAll(request.number, input(env, "COMMENTS"));
 
 async function keepAll(number, folder) {

@@ -34,6 +34,20 @@ export async function keepComment(host, number, { mark, body }) {
   return "updated";
 }
 
+/**
+ * Whether the pull request has a newer commit than the one that was planned: an old run can be started again, and must not
+ * put its plan in place of the newer one. Where the token may not read that, it is not known.
+ */
+export async function isOutdated(host, { number, commit }) {
+  try {
+    const { head } = await call(host, "GET", `/pulls/${number}`);
+    return head.sha !== commit;
+  } catch (error) {
+    if (error instanceof Refused && error.status < 500) return false;
+    throw error;
+  }
+}
+
 /** Anybody may write a comment that begins with the mark; only our own is taken. */
 async function findComment(host, number, mark) {
   for (let page = 1; ; page++) {
@@ -54,7 +68,10 @@ const WORKFLOW_BOT = "github-actions[bot]";
 
 /** Of a person's token; a workflow's own token has no user. */
 async function ownLogin(host) {
-  const response = await fetch(`${host.url}/user`, { headers: headers(host) });
+  const response = await fetch(`${host.url}/user`, {
+    headers: headers(host),
+    signal: AbortSignal.timeout(30_000),
+  });
   if (!response.ok) return "";
   const { login } = await response.json();
   return login;

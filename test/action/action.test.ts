@@ -52,6 +52,17 @@ describe("the action", () => {
       expect(github.comments[0]?.body).toContain("0 to update");
     }));
 
+  test("leaves the comment to the newest commit, also where an old run is started again", () =>
+    play(async (scene) => {
+      const github = await host({ answers: { "/repos/acme/shop/pulls/7": { head: { sha: "newer" } } } });
+      const { comment } = await runAction(scene, github);
+      expect(comment).toMatchObject({ code: 0 });
+      expect(comment.log).toContain("::notice title=tasc::No comment: the pull request has a newer commit");
+      const same = await host({ answers: { "/repos/acme/shop/pulls/7": { head: { sha: COMMIT } } } });
+      await runAction(scene, same);
+      expect([github.writes.length, same.writes.length]).toEqual([0, 1]);
+    }));
+
   test("finds its comment on a later page, and takes no other's for its own", () =>
     play(async (scene) => {
       const others = [...Array(150).keys()].map((id): Comment => ({

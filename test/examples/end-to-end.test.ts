@@ -200,6 +200,8 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       expect(gitlab.notes[1]?.body).toContain("3 to create");
       expect(gitlab.writes).toEqual(["POST", "POST", "PUT", "PUT"]);
       await play({ ...request, TASC_NOTE_TOKEN: "" });
+      expect(await play({ ...request, CI_COMMIT_SHA: "older" })).toContain("No note: the merge request has");
+      expect(gitlab.writes).toHaveLength(4);
 
       expect(gitlabJobs(file, fork)).toEqual(["validate fork"]);
       expect(await play({ ...fork, TASC_API_KEY: "", TASC_FINGERPRINT_KEY: "" })).toContain(
@@ -254,9 +256,11 @@ async function startNotes() {
     void textOf(request).then((text) => {
       const { pathname } = new URL(request.url ?? "/", "http://host");
       const [, id] = /^\/projects\/1\/merge_requests\/7\/notes\/?(\d*)$/.exec(pathname) ?? [];
-      const known = pathname === "/user" || id !== undefined;
+      const isRequest = pathname === "/projects/1/merge_requests/7";
+      const known = pathname === "/user" || isRequest || id !== undefined;
       if (!known || request.headers["private-token"] !== "token-of-the-notes")
         return response.writeHead(404).end("{}");
+      if (isRequest) return response.end(JSON.stringify({ sha: COMMIT }));
       if (request.method === "GET")
         return response.end(JSON.stringify(pathname === "/user" ? { id: 5 } : notes));
       writes.push(String(request.method));
