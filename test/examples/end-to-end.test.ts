@@ -67,14 +67,10 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       stage.write("tasc.yaml", settings);
       stage.write("targets/shop.yaml", TARGET);
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
-      const pulls = [
-        {
-          number: 7,
-          merged_at: "then",
-          base: { ref: "main" },
-          head: { sha: COMMIT, repo: { full_name: "acme/shop" } },
-        },
-      ];
+      // Brought along by a pull request: it is not what anybody reviewed.
+      stage.write("plans/plan-staging.json", "{}");
+      const head = { sha: COMMIT, repo: { full_name: "acme/shop" } };
+      const pulls = [{ number: 7, merged_at: "then", base: { ref: "main" }, head }];
       // A plan against another branch was judged by that branch's manifests. Of closed pull requests GitHub lists none.
       const named = /^run-name: "(.*)" /m.exec(readFileSync("examples/github/plan.yml", "utf8"))?.[1] ?? "";
       const title = (base: string): string =>
@@ -118,6 +114,10 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
         });
 
       await shell(REPOSITORY, computer);
+      await shell(
+        "git add --force plans && git commit --quiet -m Plans && git push --quiet origin main",
+        computer,
+      );
       await play("nightly");
       expect(await play("plan", {}, "pull_request")).toMatch(/^\d+ changes; 0 test cases/m);
       expect(github.comments.map(({ body }) => /3 to create/.test(body))).toEqual([true, true]);
@@ -131,7 +131,15 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 0 }\n");
       await shell("git commit --quiet --all -m Tag && git push --quiet origin main", computer);
       rmSync(join(computer.temp, "artifacts"), { recursive: true });
-      await expect(play("apply", {}, "workflow_dispatch")).rejects.toThrow('Blocked by policy "maxChanges"');
+      head.repo.full_name = "stranger/shop";
+      await expect(play("apply")).rejects.toThrow('Blocked by policy "maxChanges"');
+      // Without a plan that succeeded nobody has seen what would be applied.
+      runs.workflow_runs.pop();
+      for (const from of ["acme/shop", "stranger/shop"]) {
+        head.repo.full_name = from;
+        // oxlint-disable-next-line no-await-in-loop
+        await expect(play("apply")).rejects.toThrow("start this by hand");
+      }
       await play("apply", { "override-policy": "maxChanges" }, "workflow_dispatch");
       await passAll(stage);
       await play("promote", { from: "staging", to: "production", only: "*" });

