@@ -71,9 +71,12 @@ test.each(GITHUB)("%s gives secrets to single steps, and no more rights than it 
     // A secret of the repository is there for the workflows of every branch.
     if (
       Array.isArray(mapping["steps"]) &&
-      /secrets\.(?:PRODUCTION_\w+|TASC_API_KEY)/.test(JSON.stringify(mapping))
+      /secrets\.(?:PRODUCTION_\w+|TASC_API_KEY|PROMOTION_TOKEN)/.test(JSON.stringify(mapping))
     )
-      expect(mapping).toHaveProperty("environment", expect.stringMatching(/^production(?:-plan)?$/));
+      expect(mapping).toHaveProperty(
+        "environment",
+        expect.stringMatching(/^(?:production(?:-plan)?|promotion)$/),
+      );
     if (JSON.stringify(mapping["env"] ?? "").includes("secrets."))
       expect(mapping, "only a step has an env with secrets").not.toHaveProperty("steps");
     const uses = mapping["uses"];
