@@ -35,15 +35,15 @@ export async function keepComment(host, number, { mark, body }) {
 }
 
 /**
- * Whether the pull request has a newer commit than the one that was planned: an old run can be started again, and must not
- * put its plan in place of the newer one. Where the token may not read that, it is not known.
+ * The pull request as it is by now: an old run can be started again, and the event that it has is that of then. Where the
+ * token may not read it, it is not known.
  */
-export async function isOutdated(host, { number, commit }) {
+export async function currentRequest(host, number) {
   try {
-    const { head } = await call(host, "GET", `/pulls/${number}`);
-    return head.sha !== commit;
+    const { head, labels } = await call(host, "GET", `/pulls/${number}`);
+    return { commit: head.sha, labels: labels.map(({ name }) => String(name)) };
   } catch (error) {
-    if (error instanceof Refused && error.status < 500) return false;
+    if (error instanceof Refused && error.status < 500) return undefined;
     throw error;
   }
 }
