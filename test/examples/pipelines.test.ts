@@ -39,6 +39,12 @@ test("what is planned from is never a snapshot that a pull request brings along"
   expect(gitlab).toContain('test -z "$(git ls-files .snapshots)"');
 });
 
+test("what is reported of shards is never a plan that a pull request brings along", () => {
+  expect(scripts("examples/github/shards.yml").join("\n")).toMatch(/rm -rf plans\b[^]*merge-plans plans\//);
+  const gitlab = scripts("examples/gitlab/shards.gitlab-ci.yml").join("\n");
+  expect(gitlab).toMatch(/test -z "\$\(git ls-files 'plan-\*.json'\)"[^]*merge-plans plan-\*/);
+});
+
 test("no job of GitLab's default branch takes a cache that every branch can write", () => {
   const [pipeline = {}] = mappings(
     parseDocument(readFileSync("examples/gitlab/.gitlab-ci.yml", "utf8")).toJS(),
