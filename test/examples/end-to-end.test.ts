@@ -197,8 +197,9 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       await shell(REPOSITORY, computer);
       expect(gitlabJobs(file, schedule)).toEqual(["drift", "snapshot"]);
       await play(schedule);
-      // The file that a merge request brings along is not read.
+      // The file that a merge request brings along is not read, nor that of a tag with the name of the default branch.
       stage.write("tasc-trust.yaml", "nonsense: true\n");
+      await shell("git push --quiet origin $(git stash create):refs/tags/main", computer);
       expect(gitlabJobs(file, request)).toEqual(["plan staging", "preview production"]);
       await play(request);
       await play(request);
