@@ -245,6 +245,8 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
         'git config --global url."$PWD/../remote.git".insteadOf "https://promotion:secret@gitlab.example/acme/shop.git"',
         computer,
       );
+      // A runner checks out a commit, and no branch.
+      await shell("git checkout --quiet --detach", computer);
       await play({ ...promotion, ...host, PROMOTION_TOKEN: "secret" });
       const pushed = await shell("git -C ../remote.git show --format=%s promote-44", computer);
       expect(pushed).toMatch(/^Promote staging to production\n[^]*\+.*smoke/);
