@@ -4,13 +4,18 @@ import { execFileSync } from "node:child_process";
 
 const env = process.env;
 const [file] = process.argv.slice(2);
-const notes = `${env.CI_API_V4_URL}/projects/${env.CI_MERGE_REQUEST_PROJECT_ID}/merge_requests/${env.CI_MERGE_REQUEST_IID}/notes`;
+const request = `${env.CI_API_V4_URL}/projects/${env.CI_MERGE_REQUEST_PROJECT_ID}/merge_requests/${env.CI_MERGE_REQUEST_IID}`;
+const notes = `${request}/notes`;
 
 if (!env.TASC_NOTE_TOKEN)
   console.log("No note: TASC_NOTE_TOKEN is not set. The plan is in the job's artifacts.");
 else await keepNote();
 
 async function keepNote() {
+  // A job of an older commit can be started again, and must not put its plan in place of the newer one.
+  const { sha } = await call("GET", request);
+  if (sha !== (env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA || env.CI_COMMIT_SHA))
+    return console.log("No note: the merge request has a newer commit, which has a plan of its own.");
   const links = [`Commit ${env.CI_COMMIT_SHORT_SHA}=${env.CI_PROJECT_URL}/-/commit/${env.CI_COMMIT_SHA}`];
   links.push(`Plan as a page=${env.CI_JOB_URL}/artifacts/browse`);
   const options = ["--format", "markdown", ...links.flatMap((link) => ["--link", link])];

@@ -1,7 +1,7 @@
 // Keeps one comment per stage on the pull request up to date.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { keepComment } from "./host.mjs";
+import { currentRequest, keepComment } from "./host.mjs";
 import { annotate, input, pullRequest } from "./runner.mjs";
 
 const env = process.env;
@@ -12,7 +12,15 @@ const host = {
 };
 const request = pullRequest(env);
 if (request === undefined) console.log("No pull request, so no comment.");
+else if (await isOutdated(request))
+  annotate("notice", "No comment: the pull request has a newer commit, which has a plan of its own.");
 else await keepAll(request.number, input(env, "COMMENTS"));
+
+/** The plan of an older commit must not take the place of the newest one's. */
+async function isOutdated({ number, commit }) {
+  const now = await currentRequest(host, number);
+  return now !== undefined && now.commit !== commit;
+}
 
 async function keepAll(number, folder) {
   for (const file of readdirSync(folder).toSorted()) {

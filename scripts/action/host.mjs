@@ -34,6 +34,20 @@ export async function keepComment(host, number, { mark, body }) {
   return "updated";
 }
 
+/**
+ * The pull request as it is by now: an old run can be started again, and the event that it has is that of then. Where the
+ * token may not read it, it is not known.
+ */
+export async function currentRequest(host, number) {
+  try {
+    const { head, labels } = await call(host, "GET", `/pulls/${number}`);
+    return { commit: head.sha, labels: labels.map(({ name }) => String(name)) };
+  } catch (error) {
+    if (error instanceof Refused && error.status < 500) return undefined;
+    throw error;
+  }
+}
+
 /** Anybody may write a comment that begins with the mark; only our own is taken. */
 async function findComment(host, number, mark) {
   for (let page = 1; ; page++) {
@@ -54,7 +68,10 @@ const WORKFLOW_BOT = "github-actions[bot]";
 
 /** Of a person's token; a workflow's own token has no user. */
 async function ownLogin(host) {
-  const response = await fetch(`${host.url}/user`, { headers: headers(host) });
+  const response = await fetch(`${host.url}/user`, {
+    headers: headers(host),
+    signal: AbortSignal.timeout(30_000),
+  });
   if (!response.ok) return "";
   const { login } = await response.json();
   return login;

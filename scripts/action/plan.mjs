@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { commentBody, commentMark, failureBody, PLAN_BUDGET } from "./body.mjs";
-import { readFile } from "./host.mjs";
+import { currentRequest, readFile } from "./host.mjs";
 import { addSummary, annotate, input, inputList, pullRequest, setOutput } from "./runner.mjs";
 import { isInPlace, log, projectFolder, tasc } from "./tasc.mjs";
 
@@ -16,9 +16,14 @@ const comments = join(folder, "comments");
 mkdirSync(artifacts);
 mkdirSync(comments);
 
+const host = {
+  url: env.GITHUB_API_URL || "https://api.github.com",
+  repository: env.GITHUB_REPOSITORY,
+  token: input(env, "GITHUB_TOKEN"),
+};
 const request = pullRequest(env);
 const stages = inputList(env, "STAGES");
-const limits = [...(await trust()), ...overrides()];
+const limits = [...(await trust()), ...(await overrides())];
 const base = baseOptions();
 const results = (stages.length === 0 ? [""] : stages).map(planStage);
 writeOutputs();
@@ -72,11 +77,6 @@ async function trust() {
   const name = input(env, "TRUST");
   if (name === "" || env.TASC_TRUST) return [];
   const path = join(input(env, "WORKING_DIRECTORY") || ".", name).replaceAll("\\", "/");
-  const host = {
-    url: env.GITHUB_API_URL || "https://api.github.com",
-    repository: env.GITHUB_REPOSITORY,
-    token: input(env, "GITHUB_TOKEN"),
-  };
   const text = await readFile(host, path);
   if (text === undefined) {
     annotate(
@@ -90,10 +90,12 @@ async function trust() {
   return [`--trust=${file}`];
 }
 
-/** By input, or by a label that somebody with the right to label has added. */
-function overrides() {
+/** By input, or by a label that somebody with the right to label has added, and that nobody has taken away since. */
+async function overrides() {
   const prefix = input(env, "OVERRIDE_POLICY_LABEL");
-  const labels = prefix === "" ? [] : (request?.labels ?? []);
+  const isAsked = prefix !== "" && request !== undefined;
+  const now = isAsked ? await currentRequest(host, request.number) : undefined;
+  const labels = isAsked ? (now ?? request).labels : [];
   const byLabel = labels.flatMap((label) =>
     label.startsWith(`${prefix}:`) ? [label.slice(prefix.length + 1)] : [],
   );

@@ -147,7 +147,12 @@ function declaration({ address }: Change, planned: Planned): string {
 
 /** The project as it is in a commit, for the session's stage; nothing where it is not valid for that. */
 async function projectAt({ root, env, settings, host }: Session, ref: string) {
-  const commit = git(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
+  // A branch before a tag of its name, as git does not have it: whoever may push tags would choose the base.
+  const commitOf = (name: string) =>
+    git(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`]);
+  const taken = commitOf(ref);
+  const branch = () => commitOf(`refs/heads/${ref}`) ?? commitOf(`refs/remotes/${ref}`);
+  const commit = (taken === commitOf(`refs/tags/${ref}`) && branch()) || taken;
   const prefix = git(root, ["rev-parse", "--show-prefix"]);
   const repository = git(root, ["rev-parse", "--absolute-git-dir"]);
   if (commit === undefined || prefix === undefined || repository === undefined)
@@ -167,10 +172,8 @@ async function projectAt({ root, env, settings, host }: Session, ref: string) {
     const isRead = git(files, ["read-tree", commit], own) !== undefined;
     if (!isRead || git(files, ["checkout-index", "--all"], own) === undefined) return undefined;
     const needs = { allowMissingSecrets: true, needsApiKey: false };
-    const loaded = await loadProject(
-      { root: files, stage: settings.stage, env, ...needs },
-      withOwnFiles(projectFolder(files, env["TASC_TRUST"]), root),
-    );
+    const manifests = withOwnFiles(projectFolder(files, env["TASC_TRUST"]), root);
+    const loaded = await loadProject({ root: files, stage: settings.stage, env, ...needs }, manifests);
     for (const secret of loaded.secrets) host.secrets.add(secret);
     return loaded.ok ? loaded : undefined;
   } finally {

@@ -10,6 +10,7 @@ import { COMMIT, runAction } from "./workflow.ts";
 
 const CHANGED = MANIFEST.replace("tags: [smoke]", "tags: [smoke, auth]");
 const MARK = "<!-- tasc:action ";
+const PULL = "/repos/acme/shop/pulls/7";
 
 async function host(options: HostOptions = {}): Promise<Host> {
   const started = await startHost(options);
@@ -50,6 +51,17 @@ describe("the action", () => {
       await runAction(scene, github);
       expect(github.comments).toHaveLength(1);
       expect(github.comments[0]?.body).toContain("0 to update");
+    }));
+
+  test("leaves the comment to the newest commit, also where an old run is started again", () =>
+    play(async (scene) => {
+      const github = await host({ answers: { [PULL]: { head: { sha: "newer" }, labels: [] } } });
+      const { comment } = await runAction(scene, github);
+      expect(comment).toMatchObject({ code: 0 });
+      expect(comment.log).toContain("::notice title=tasc::No comment: the pull request has a newer commit");
+      const same = await host({ answers: { [PULL]: { head: { sha: COMMIT }, labels: [] } } });
+      await runAction(scene, same);
+      expect([github.writes.length, same.writes.length]).toEqual([0, 1]);
     }));
 
   test("finds its comment on a later page, and takes no other's for its own", () =>
@@ -274,6 +286,9 @@ describe("the action", () => {
       const labels = ["override-policy:maxChanges"];
       expect((await runAction(scene, await host(), { inputs, labels })).verdict.code).toBe(0);
       expect((await runAction(scene, await host(), { labels })).verdict.code).toBe(1);
+      // A run that is started again has the labels of then, also those that somebody took away.
+      const taken = await host({ answers: { [PULL]: { head: { sha: COMMIT }, labels: [{ name: "bug" }] } } });
+      expect((await runAction(scene, taken, { inputs, labels })).verdict.code).toBe(1);
     }));
 
   test("takes no comment of another bot for its own", () =>

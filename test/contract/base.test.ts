@@ -32,6 +32,11 @@ describe("plan --base", () => {
       git(project, "commit", "-q", "-m", "base");
       other.status = "OUTDATED";
       await project.write({ "targets/shop.yaml": manifest("status: DISABLED", "status: DRAFT") });
+      // A tag of the branch's name, which git would take, and which many may push.
+      git(project, "commit", "-q", "-a", "-m", "theirs");
+      git(project, "tag", "main");
+      git(project, "update-ref", "refs/heads/ORIG_HEAD", "HEAD");
+      git(project, "reset", "-q", "HEAD^");
 
       const { ran, value } = await project.json(["plan", "--base", "main"]);
       expect(ran.code, ran.stderr).toBe(0);
@@ -42,6 +47,10 @@ describe("plan --base", () => {
       ]);
       const files = execFileSync("git", ["status", "--porcelain"], { cwd: project.dir, encoding: "utf8" });
       expect(files).not.toContain("D ");
+      // Nor does a branch stand for what git calls by its name.
+      git(project, "update-ref", "ORIG_HEAD", "HEAD");
+      const same = await project.json(["plan", "--base", "ORIG_HEAD"]);
+      expect(same.value["changes"]).toEqual(value["changes"]);
       const { code } = await project.run(["plan", "--base", "nowhere"]);
       expect(code).toBe(3);
     });

@@ -66,14 +66,11 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       const settings = PROJECT.replace(/stages.*\n/, stages).replace(', apiKey: "${secret:APIKEY}"', "");
       stage.write("tasc.yaml", settings);
       stage.write("targets/shop.yaml", TARGET);
-      const pulls = [
-        {
-          number: 7,
-          merged_at: "then",
-          base: { ref: "main" },
-          head: { sha: COMMIT, repo: { full_name: "acme/shop" } },
-        },
-      ];
+      stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
+      // Brought along by a pull request: it is not what anybody reviewed.
+      stage.write("plans/plan-staging.json", "{}");
+      const head = { sha: COMMIT, repo: { full_name: "acme/shop" } };
+      const pulls = [{ number: 7, merged_at: "then", base: { ref: "main" }, head }];
       // A plan against another branch was judged by that branch's manifests. Of closed pull requests GitHub lists none.
       const named = /^run-name: "(.*)" /m.exec(readFileSync("examples/github/plan.yml", "utf8"))?.[1] ?? "";
       const title = (base: string): string =>
@@ -117,6 +114,10 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
         });
 
       await shell(REPOSITORY, computer);
+      await shell(
+        "git add --force plans && git commit --quiet -m Plans && git push --quiet origin main",
+        computer,
+      );
       await play("nightly");
       expect(await play("plan", {}, "pull_request")).toMatch(/^\d+ changes; 0 test cases/m);
       expect(github.comments.map(({ body }) => /3 to create/.test(body))).toEqual([true, true]);
@@ -126,9 +127,19 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       expect(readFileSync(`${stage.dir}-summary.md`, "utf8")).toContain("tasc plan for `production`");
 
       editInStaging(stage);
-      stage.write("tasc.yaml", `${settings}policy: { maxChanges: 0 }\n`);
+      // The limits of the trust file count where production's key is as well.
+      stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 0 }\n");
       await shell("git commit --quiet --all -m Tag && git push --quiet origin main", computer);
       rmSync(join(computer.temp, "artifacts"), { recursive: true });
+      head.repo.full_name = "stranger/shop";
+      await expect(play("apply")).rejects.toThrow('Blocked by policy "maxChanges"');
+      // Without a plan that succeeded nobody has seen what would be applied.
+      runs.workflow_runs.pop();
+      for (const from of ["acme/shop", "stranger/shop"]) {
+        head.repo.full_name = from;
+        // oxlint-disable-next-line no-await-in-loop
+        await expect(play("apply")).rejects.toThrow("start this by hand");
+      }
       await play("apply", { "override-policy": "maxChanges" }, "workflow_dispatch");
       await passAll(stage);
       await play("promote", { from: "staging", to: "production", only: "*" });
@@ -184,10 +195,11 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
 
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
       await shell(REPOSITORY, computer);
-      // The file that a merge request brings along is not read.
-      stage.write("tasc-trust.yaml", "nonsense: true\n");
       expect(gitlabJobs(file, schedule)).toEqual(["drift", "snapshot"]);
       await play(schedule);
+      // The file that a merge request brings along is not read, nor that of a tag with the name of the default branch.
+      stage.write("tasc-trust.yaml", "nonsense: true\n");
+      await shell("git push --quiet origin $(git stash create):refs/tags/main", computer);
       expect(gitlabJobs(file, request)).toEqual(["plan staging", "preview production"]);
       await play(request);
       await play(request);
@@ -200,13 +212,15 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       expect(gitlab.notes[1]?.body).toContain("3 to create");
       expect(gitlab.writes).toEqual(["POST", "POST", "PUT", "PUT"]);
       await play({ ...request, TASC_NOTE_TOKEN: "" });
+      expect(await play({ ...request, CI_COMMIT_SHA: "older" })).toContain("No note: the merge request has");
+      expect(gitlab.writes).toHaveLength(4);
 
+      await shell("git checkout --quiet tasc-trust.yaml", computer);
       expect(gitlabJobs(file, fork)).toEqual(["validate fork"]);
       expect(await play({ ...fork, TASC_API_KEY: "", TASC_FINGERPRINT_KEY: "" })).toContain(
         "stage production",
       );
 
-      await shell("git checkout --quiet tasc-trust.yaml", computer);
       const jobs = ["plan staging", "plan production", "apply staging", "apply production"];
       expect(gitlabJobs(file, push)).toEqual(jobs);
       expect(gitlabJobs(file, { ...push, CI_PIPELINE_SOURCE: "web" })).toEqual(jobs);
@@ -217,6 +231,7 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       stage.write("tasc.yaml", settings.replace("local,", "local, path: .other,"));
       stage.write("targets/shop.yaml", TARGET.replace("login: {", "zzz: { status: DISABLED,"));
       await expect(play(request)).rejects.toThrow("protects it in tasc.yaml as testCase.shop.login");
+      expect(gitlab.notes[1]?.body).toMatch(/CAUTION[^]*protects it in tasc\.yaml/);
       stage.write("tasc.yaml", settings);
 
       editInStaging(stage);
@@ -230,6 +245,8 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
         'git config --global url."$PWD/../remote.git".insteadOf "https://promotion:secret@gitlab.example/acme/shop.git"',
         computer,
       );
+      // A runner checks out a commit, and no branch.
+      await shell("git checkout --quiet --detach", computer);
       await play({ ...promotion, ...host, PROMOTION_TOKEN: "secret" });
       const pushed = await shell("git -C ../remote.git show --format=%s promote-44", computer);
       expect(pushed).toMatch(/^Promote staging to production\n[^]*\+.*smoke/);
@@ -254,9 +271,11 @@ async function startNotes() {
     void textOf(request).then((text) => {
       const { pathname } = new URL(request.url ?? "/", "http://host");
       const [, id] = /^\/projects\/1\/merge_requests\/7\/notes\/?(\d*)$/.exec(pathname) ?? [];
-      const known = pathname === "/user" || id !== undefined;
+      const isRequest = pathname === "/projects/1/merge_requests/7";
+      const known = pathname === "/user" || isRequest || id !== undefined;
       if (!known || request.headers["private-token"] !== "token-of-the-notes")
         return response.writeHead(404).end("{}");
+      if (isRequest) return response.end(JSON.stringify({ sha: COMMIT }));
       if (request.method === "GET")
         return response.end(JSON.stringify(pathname === "/user" ? { id: 5 } : notes));
       writes.push(String(request.method));

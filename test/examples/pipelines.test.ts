@@ -39,6 +39,12 @@ test("what is planned from is never a snapshot that a pull request brings along"
   expect(gitlab).toContain('test -z "$(git ls-files .snapshots)"');
 });
 
+test("what is reported of shards is never a plan that a pull request brings along", () => {
+  expect(scripts("examples/github/shards.yml").join("\n")).toMatch(/rm -rf plans\b[^]*merge-plans plans\//);
+  const gitlab = scripts("examples/gitlab/shards.gitlab-ci.yml").join("\n");
+  expect(gitlab).toMatch(/test -z "\$\(git ls-files 'plan-\*.json'\)"[^]*merge-plans plan-\*/);
+});
+
 test("no job of GitLab's default branch takes a cache that every branch can write", () => {
   const [pipeline = {}] = mappings(
     parseDocument(readFileSync("examples/gitlab/.gitlab-ci.yml", "utf8")).toJS(),
@@ -71,9 +77,12 @@ test.each(GITHUB)("%s gives secrets to single steps, and no more rights than it 
     // A secret of the repository is there for the workflows of every branch.
     if (
       Array.isArray(mapping["steps"]) &&
-      /secrets\.(?:PRODUCTION_\w+|TASC_API_KEY)/.test(JSON.stringify(mapping))
+      /secrets\.(?:PRODUCTION_\w+|TASC_API_KEY|PROMOTION_TOKEN)/.test(JSON.stringify(mapping))
     )
-      expect(mapping).toHaveProperty("environment", expect.stringMatching(/^production(?:-plan)?$/));
+      expect(mapping).toHaveProperty(
+        "environment",
+        expect.stringMatching(/^(?:production(?:-plan)?|promotion)$/),
+      );
     if (JSON.stringify(mapping["env"] ?? "").includes("secrets."))
       expect(mapping, "only a step has an env with secrets").not.toHaveProperty("steps");
     const uses = mapping["uses"];
@@ -82,6 +91,21 @@ test.each(GITHUB)("%s gives secrets to single steps, and no more rights than it 
     if (uses.startsWith("actions/checkout@"))
       expect(mapping).toHaveProperty(["with", "persist-credentials"], false);
   }
+});
+
+test.each(PIPELINES)("%s has the limits of the trust file wherever it runs tasc", (file) => {
+  const pipeline: unknown = parseDocument(readFileSync(file, "utf8")).toJS();
+  // The action reads it from the default branch by itself.
+  if (!scripts(file).some((script) => script.includes(" tasc "))) return;
+  const own = { env: { TASC_TRUST: "tasc-trust.yaml" } };
+  const gitlab = { variables: own.env };
+  const where = file.includes("github") ? own : file.includes("shards") ? { ".shards": gitlab } : gitlab;
+  expect(pipeline).toMatchObject(where);
+});
+
+test("GitHub plans a pull request again whose base was another branch", () => {
+  const plan: unknown = parseDocument(readFileSync("examples/github/plan.yml", "utf8")).toJS();
+  expect(plan).toHaveProperty(["on", "pull_request", "types"], expect.arrayContaining(["edited"]));
 });
 
 test("GitHub's pipelines, and our own, pass actionlint", async () => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { runInNewContext } from "node:vm";
 import { parse } from "yaml";
@@ -28,7 +28,7 @@ const PROGRAMS: Env = {
   npx: `test "$1 $2 $3" = "--no -- tasc" || exit 97\nshift 3\nexec "${process.execPath}" "${EXECUTABLE}" "$@"`,
   gh: `case "$1 $2" in
   api*) curl --silent --fail "$GITHUB_API_URL/$2" | jq --raw-output --compact-output "$4" ;;
-  "run download") test "$3" = 42 || exit 96; cp -r "$ARTIFACTS/$7" "$9" ;;
+  "run download") test "$3" = 42 || exit 96; mkdir -p "$9" && cp -r "$ARTIFACTS/$7/." "$9" ;;
   "auth setup-git") ;;
   "pr create") echo "$*" > "$ARTIFACTS/pull-request" ;;
   *) exit 98 ;;
@@ -105,8 +105,7 @@ export async function runGithub(
 
   async function runSteps(steps: readonly Mapping[], known: Mapping): Promise<Mapping> {
     // Each job begins in a clean checkout, without the files of the one before.
-    for (const left of ["plans", "plan-production.json"])
-      rmSync(join(computer.dir, left), { recursive: true, force: true });
+    await shell("git clean -ffdxq plans plan-production.json && git checkout --quiet .", computer);
     const outputs: Record<string, unknown> = {};
     for (const step of steps) {
       const context = { ...known, steps: outputs };
@@ -117,7 +116,7 @@ export async function runGithub(
       if (step["if"] !== undefined && fill(`\${{ ${text(step["if"])} }}`, context) !== "true") continue;
       const output = join(computer.temp, "output");
       writeFileSync(output, "");
-      const env = fillAll(step["env"]);
+      const env = { ...fillAll(workflow["env"]), ...fillAll(step["env"]) };
       const uses = text(step["uses"]);
       if (step["run"] !== undefined)
         log += await shell(text(step["run"]), computer, { ...env, GITHUB_OUTPUT: output });
@@ -191,7 +190,8 @@ export async function runGitlab(
   const script = [...before, ...list(job["script"])].join("\n");
   let log = "";
   for (const value of list(values)) {
-    const own = Object.entries(mapping(job["variables"])).map(([one, set]) => [one, text(set)] as const);
+    const all = { ...mapping(pipeline["variables"]), ...mapping(job["variables"]) };
+    const own = Object.entries(all).map(([one, set]) => [one, text(set)] as const);
     const env: Env = { ...variables, ...Object.fromEntries(own), [key]: text(value) };
     log += await shell(script, computer, env);
     keep(job, computer, env);
