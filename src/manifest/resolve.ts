@@ -24,8 +24,7 @@ export interface ResolveContext {
 
 /** A declared value with its interpolations filled in, converted to its shape, sensitive leaves wrapped; unknown where that fails. */
 export function resolveValue(part: ManifestPart, json: Json, path: Path, context: ResolveContext): Value {
-  if (isPlain(json) && !holdsHidden(part)) return json;
-  return resolve(part, json, path, context);
+  return isPlain(json) && !holdsHidden(part) ? json : resolve(part, json, path, context);
 }
 
 function resolve(part: ManifestPart, json: Json, path: Path, context: ResolveContext): Value {
