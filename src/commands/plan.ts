@@ -10,7 +10,8 @@ import { type Session, withSession } from "../app/session.ts";
 import { surveySnapshot } from "../app/snapshot.ts";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { type ProjectFolder, git, ownOf, projectFolder } from "../manifest/files.ts";
-import { loadProject } from "../manifest/load.ts";
+import { UNMISTAKABLE, placeholdersIn } from "../manifest/interpolation.ts";
+import { readProject, resolveProject } from "../manifest/load.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import { EXIT, type ExitCode, invalid } from "../model/error.ts";
 import type { Cause, Change } from "../model/plan.ts";
@@ -171,11 +172,16 @@ async function projectAt({ root, env, settings, host }: Session, ref: string) {
     const own = { GIT_DIR: repository, GIT_WORK_TREE: tree, GIT_INDEX_FILE: join(folder, "index") };
     const isRead = git(files, ["read-tree", commit], own) !== undefined;
     if (!isRead || git(files, ["checkout-index", "--all"], own) === undefined) return undefined;
-    const needs = { allowMissingSecrets: true, needsApiKey: false };
-    const manifests = withOwnFiles(projectFolder(files, env["TASC_TRUST"]), root);
-    const loaded = await loadProject({ root: files, stage: settings.stage, env, ...needs }, manifests);
-    for (const secret of loaded.secrets) host.secrets.add(secret);
-    return loaded.ok ? loaded : undefined;
+    const base = await readProject(withOwnFiles(projectFolder(files, env["TASC_TRUST"]), root));
+    const resolving = { stage: settings.stage, env, allowMissingSecrets: true, needsApiKey: false };
+    const { resolved, problems, secrets } = resolveProject(base, resolving);
+    for (const secret of secrets) host.secrets.add(secret);
+    // In whatever stage: a change must not show a secret of REF as a variable, or in a stage that it adds.
+    const named = placeholdersIn([base.project?.value ?? null, ...base.documents.map(({ value }) => value)]);
+    const names = new Set(named.map(({ kind, name }) => kind === "secret" && name));
+    for (const [name, value = ""] of Object.entries(env))
+      if (names.has(name) && UNMISTAKABLE.test(value)) host.secrets.add(value);
+    return hasErrors([...base.problems, ...problems]) ? undefined : resolved;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -106,6 +106,37 @@ describe.concurrent("a secret that no manifest names any more", () => {
   });
 });
 
+test("what the base calls a secret in any stage is none to show as a variable, or in a stage that is new", async () => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    project.env["CLERK"] = "Sup3r-secret-of-clerk";
+    const settings = `${await project.read("tasc.yaml")}stages: { staging: {}, production: {}`;
+    const shop = (account: string, path: string) =>
+      `target: shop\napp: Web Shop\nstages: { production: { environments: { default: { testAccount: ${account} } } } }\ntestCases: { login: { description: Log in${path} } }\n`;
+    await project.write({
+      "tasc.yaml": `${settings} }\n`,
+      "targets/shop.yaml": shop('{ username: a, password: "${secret:CLERK}" }', ""),
+      "trust.yaml": "version: 1\nvariables: [TASC_*, CLERK]\n",
+    });
+    commitBase(project.dir, ".");
+    await project.write({
+      "tasc.yaml": `${settings}, evil: {} }\n`,
+      "targets/shop.yaml": shop("null", ', entryPointUrlPath: "/${env:CLERK}"'),
+    });
+    for (const stage of ["staging", "evil"]) {
+      const plan = ["plan", "--stage", stage, "--base", "HEAD", "--out", "plan.json"];
+      // oxlint-disable-next-line no-await-in-loop
+      const ran = await project.run([...plan, "--trust", "trust.yaml"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      // oxlint-disable-next-line no-await-in-loop
+      for (const text of [ran.stdout, await project.read("plan.json")]) {
+        expect(text).toContain("/(sensitive)");
+        expect(text).not.toContain("Sup3r");
+      }
+    }
+  });
+});
+
 describe.concurrent("a protected test case", () => {
   const named = (key: string, status: string, rest = "") =>
     `target: shop\napp: Web Shop\ntestCases: { ${key}: { description: Log in, status: ${status} } }\n${rest}`;
