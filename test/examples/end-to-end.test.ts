@@ -22,6 +22,7 @@ testCases:
 `;
 const SECRETS = {
   TASC_FINGERPRINT_KEY: "0123456789abcdef",
+  PRODUCTION_FINGERPRINT_KEY: "fedcba9876543210",
   QA_PASSWORD: "hunter2-of-qa",
   TASC_STATE_URL: "",
 };
@@ -62,7 +63,7 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
   await scene(
     async (stage) => {
       const stages =
-        "stages:\n  staging: { service: { apiKey: '${secret:STAGING_KEY}' } }\n  production: { service: { apiKey: '${secret:PRODUCTION_KEY}' } }\n";
+        "stages:\n  staging: { service: { apiKey: '${secret:STAGING_KEY}' } }\n  production: { service: { apiKey: '${secret:PRODUCTION_KEY}' }, state: { fingerprintKey: '${secret:PRODUCTION_FINGERPRINT_KEY}' } }\n";
       const settings = PROJECT.replace(/stages.*\n/, stages).replace(', apiKey: "${secret:APIKEY}"', "");
       stage.write("tasc.yaml", settings);
       stage.write("targets/shop.yaml", TARGET);

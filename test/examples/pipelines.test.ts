@@ -85,6 +85,8 @@ test.each(GITHUB)("%s gives secrets to single steps, and no more rights than it 
       );
     if (JSON.stringify(mapping["env"] ?? "").includes("secrets."))
       expect(mapping, "only a step has an env with secrets").not.toHaveProperty("steps");
+    // The key that pull requests have would let a branch try passwords by production's state, and seal its plans.
+    if ("PRODUCTION_KEY" in mapping) expect(mapping).toHaveProperty("PRODUCTION_FINGERPRINT_KEY");
     const uses = mapping["uses"];
     if (typeof uses !== "string") continue;
     expect(uses, "actions are pinned by commit").toMatch(/@[0-9a-f]{40}$/);
