@@ -209,10 +209,10 @@ export const UNMISTAKABLE = /^(?=.*[^A-Za-z]).{8,}/s;
 
 /**
  * Mail addresses are users as well, and passwords are pasted as they are. What follows a port is none: that is digits in
- * front of a query, or of the path of a web page, which alone may have an @.
+ * front of a query, or of the path of a web page, which alone may have an @. A query may have a token.
  */
 const ADDRESS_WITH_PASSWORD =
-  /[a-z][a-z\d+.-]{0,30}:\/\/[^\s/:]{0,200}:(?!\d{1,5}(?:(?<=\bhttps?:\S{0,210})\/|(?:\/[^\s@]*)?[?#]))\S{1,1000}@/i;
+  /[a-z][a-z\d+.-]{0,30}:\/\/[^\s/:]{0,200}:(?!\d{1,5}(?:(?<=\bhttps?:\S{0,210})\/|(?:\/[^\s@]*)?[?#]))\S{1,1000}@|[?&][\w-]{0,40}(?:token|key|secret|passw(?:or)?d|sig)=(?=[^&\s]{0,200}\d)[^&\s]{8}/i;
 
 /** Code of the problem that a secret is not there; some commands can do without. */
 export const MISSING_SECRET = "missing-secret";

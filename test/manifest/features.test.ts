@@ -227,7 +227,8 @@ test("${env:…} is refused for a password in an address, which is not shown; ot
   const env = {
     ...ENV,
     DATABASE: "x postgres://tasc:hunter2@db/x",
-    TASC_BASE_URL: "https://a@b:1/x@y https://b:8443?x@y postgres://b:5432/x?user=a@b",
+    TASC_BASE_URL:
+      "https://a@b:1/x@y https://b:8443?x@y postgres://b:5432/x?user=a@b https://b/x?sort_key=created_at&sha=0123456789",
     MONKEY: "x",
     AUTHOR: "x",
     PATH_TO: "x",
@@ -245,6 +246,8 @@ test("${env:…} is refused for a password in an address, which is not shown; ot
     "smtp://me@corp.example:hunter2@mail.corp.example:587",
     "amqp://u:hunter2/x@queue",
     "postgres://u:123/hunter2@db/x",
+    "https://state.example.com/{stage}/{target}?token=hunter2-of-state",
+    "https://state.example.com/x?a=b&sas_sig=hunter2%2Fof%2Fstate",
   ])
     // oxlint-disable-next-line no-await-in-loop
     expect(
