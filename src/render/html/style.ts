@@ -26,19 +26,18 @@ code, pre, .mono { font: .8125rem/1.5 ui-monospace, SFMono-Regular, Menlo, Conso
 pre { margin: .25rem 0; padding: .5rem .75rem; background: var(--raised); border-radius: .375rem;
   white-space: pre-wrap; }
 kbd { padding: 0 .25rem; border: 1px solid var(--line); border-radius: .25rem; font: inherit; }
-.faint { color: var(--faint); }
+.faint, .preview, .call > summary { color: var(--faint); }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { position: static; }
 [hidden] { display: none !important; }
 
 .verdict { padding: .75rem 1rem; border-left: .375rem solid; border-radius: 0 .5rem .5rem 0; }
-.verdict > * { color: var(--text); }
 .verdict h1 { color: inherit; }
 .verdict.blocked { color: var(--harm); background: var(--harmed); }
 .verdict.attention { color: var(--update); background: var(--warned); }
 .verdict.safe { color: var(--create); background: var(--fine); }
 .about { margin: .75rem 0 0; color: var(--faint); }
-.about b { color: var(--text); }
+.verdict > *, .diagnostic > *, .about b, .attention li .preview, .call > summary code { color: var(--text); }
 .totals { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: .5rem 0 0; padding: 0; list-style: none;
   color: var(--faint); }
 .totals b { font-size: 1.0625rem; color: var(--text); }
@@ -52,11 +51,9 @@ kbd { padding: 0 .25rem; border: 1px solid var(--line); border-radius: .25rem; f
 .attention ul { margin: .25rem 0; padding: 0; list-style: none; }
 .attention li { display: grid; grid-template-columns: 6.5rem auto minmax(0, 1fr); gap: 0 .75rem; align-items: baseline;
   padding: .2rem 0; border-top: 1px solid var(--soft); }
-.attention li .preview { color: var(--text); }
 .attention details > summary { padding: .25rem 0; color: var(--link); }
 .diagnostic { margin: .4rem 0; padding: .4rem .75rem; border-left: .25rem solid; background: var(--raised);
   border-radius: 0 .375rem .375rem 0; }
-.diagnostic > * { color: var(--text); }
 .diagnostic p code { margin-left: .35rem; }
 .diagnostic pre { margin: .25rem 0 0; padding: 0; background: none; color: var(--faint); }
 .diagnostic.error { border-color: var(--harm); background: var(--harmed); }
@@ -100,7 +97,6 @@ summary::-webkit-details-marker { display: none; }
 .change > summary { display: grid; grid-template-columns: .75rem 6.25rem auto minmax(0, 1fr); gap: 0 .5rem;
   align-items: baseline; padding: .25rem .75rem; list-style: none; }
 .change > summary:hover, .change[open] > summary { background: var(--raised); }
-.preview { color: var(--faint); }
 .change .preview { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .change[open] > summary .preview { text-overflow: clip; }
 .change[open] > summary .preview > :not(.cause) { visibility: hidden; }
@@ -124,8 +120,6 @@ del { background: var(--removed); text-decoration: line-through; }
 .harm ins { background: var(--harmed); color: var(--harm); font-weight: 600; }
 tr.harm th div:first-of-type { color: var(--harm); }
 .call { margin: .15rem 0; }
-.call > summary { color: var(--faint); }
-.call > summary code { color: var(--text); }
 .graph { overflow-x: auto; padding: .25rem 0; }
 svg rect { fill: var(--raised); stroke: var(--line); }
 svg a:hover rect { stroke: var(--link); }
