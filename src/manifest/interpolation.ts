@@ -205,6 +205,7 @@ export class Interpolator {
 /** A name of which everyone would say that its value is a secret. */
 export const CREDENTIAL =
   /(?:^|_)(?:KEYS?|TOKENS?|(?:PG)?PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
+/** No word that a text may have by chance. */
 export const UNMISTAKABLE = /^(?=.*[^A-Za-z]).{8,}/s;
 
 /**
