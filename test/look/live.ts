@@ -34,7 +34,7 @@ export const liveCase: fc.Arbitrary<LiveTestCase> = fc.record({
   type: nullable(fc.constant("LOGIN")),
   entryPointUrlPath: nullable(fc.webPath()),
   folderId: nullable(fc.uuid()),
-  externalId: nullable(fc.string()),
+  externalId: nullable(fc.string({ minLength: 1 })),
   tags: maybe(fc.array(fc.string(), { maxLength: 3 })),
   prerequisiteId: nullable(fc.uuid()),
   elements: maybe(
