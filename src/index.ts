@@ -280,7 +280,7 @@ async function quietly<T>(
     now: Date.now,
     random: Math.random,
     version: __TASC_VERSION__,
-    secrets: new Set(),
+    secrets: new Set(opened.project.secrets),
     warn: (diagnostics) => void said.push(...diagnostics),
     heard: () => {},
   };
