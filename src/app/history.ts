@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { git } from "../manifest/files.ts";
 import { defined, sameJson } from "../model/json.ts";
 import type { Outcome } from "../model/events.ts";
@@ -46,10 +46,7 @@ function digestOf({ stage, changes }: Plan): string {
     fields.map(({ path }) => path),
     calls.map(({ method }) => method),
   ]);
-  return createHash("sha256")
-    .update(JSON.stringify([stage, content]))
-    .digest("hex")
-    .slice(0, 16);
+  return hash("sha256", JSON.stringify([stage, content])).slice(0, 16);
 }
 
 /**

@@ -10,6 +10,7 @@ import { targetOf } from "../plan/input.ts";
 import { withSecrets } from "../plan/memory.ts";
 import { discoveryMark } from "../plan/record.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
+import { isSegment } from "../service/request.ts";
 import {
   type Run,
   type Status,
@@ -256,7 +257,7 @@ function elementIds(answer: Json | undefined): readonly string[] {
   const elements = isObject(answer) && isArray(answer["elements"]) ? answer["elements"].filter(isObject) : [];
   const sorted = elements.toSorted((a, b) => Number(a["index"] ?? 0) - Number(b["index"] ?? 0));
   const ids = sorted.map(({ id }) => id);
-  return ids.every((id) => typeof id === "string") ? ids : [];
+  return ids.every(isSegment) ? ids : [];
 }
 
 /** The part of a reviewed change that is carried out in this phase, as things are now. */

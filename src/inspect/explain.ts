@@ -7,6 +7,7 @@ import {
   placeholdersIn,
 } from "../manifest/interpolation.ts";
 import { guessed } from "../manifest/problem.ts";
+import { mergedAt } from "../manifest/resolve.ts";
 import { holdsHidden } from "../manifest/shape.ts";
 import type { Address, Kind } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
@@ -252,7 +253,6 @@ function sourcesOf(facts: FieldFacts) {
     // A map goes on to count below maps; anything else is replaced by what comes later.
     const isMerged = found.slice(at).every((one) => isObject(one.written));
     const role: keyof typeof ROLES = at === found.length - 1 ? "counts" : isMerged ? "merged" : "replaced";
-    if (role !== "replaced") visit(written);
     const place = facts.placeOf({ file: layer.file, path: [...layer.path, ...path] });
     return {
       layer: layer.kind,
@@ -261,6 +261,8 @@ function sourcesOf(facts: FieldFacts) {
       role,
     };
   });
+  // Of what counts alone: only that was checked to be allowed, and what is replaced may name any variable.
+  visit(mergedAt(facts.resource.layers, path) ?? null);
   return { sources, placeholders: [...placeholders.values()] };
 }
 

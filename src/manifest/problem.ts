@@ -82,28 +82,32 @@ export function guessed(word: string, candidates: Iterable<string>): string {
 }
 
 const SHORTEST_START = 3;
+/** To compare two words takes the product of their lengths, and nobody misspells so much of so long a word. */
+const [LONGEST_WORD, MOST_EDITS] = [100, 8];
 
 /** The candidate that a misspelt word most likely means: a third of its letters may differ; else the first that begins with the word. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const all = [...candidates];
   const wanted = word.toLowerCase();
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  const isComparable = word.length <= LONGEST_WORD;
+  let bestDistance = isComparable ? Math.min(MOST_EDITS, Math.max(1, Math.floor(word.length / 3))) + 1 : 0;
   for (const candidate of all) {
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
-    const distance = distanceOf(wanted, candidate.toLowerCase());
+    const distance = distanceOf(wanted, candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best ?? all.find((candidate) => word.length >= SHORTEST_START && candidate.startsWith(word));
 }
 
-/** Edits that turn one word into the other; two swapped neighbours count as one (Damerau, optimal alignment). */
-function distanceOf(a: string, b: string): number {
+/** Edits that turn one word into the other, up to a number; two swapped neighbours count as one (Damerau, optimal alignment). */
+function distanceOf(a: string, b: string, most: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
     const line = [row];
-    for (let column = 1; column <= b.length; column++) {
+    const end = Math.min(b.length, row + most);
+    for (let column = Math.max(1, row - most); column <= end; column++) {
       const same = a[row - 1] === b[column - 1];
       const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
       line[column] = Math.min(

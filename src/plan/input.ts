@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import deepDiff from "deep-diff";
 import { type Address, compareText } from "../model/address.ts";
 import { type Desired, type DesiredResource, type DesiredTarget, originOf } from "../model/desired.ts";
@@ -122,11 +122,7 @@ function shardTest(shard: Shard | undefined): (target: string) => boolean {
   if (shard === undefined) return () => true;
   const known = new Map<string, boolean>();
   const isOwn = (target: string): boolean => {
-    const digests = [...Array(shard.count).keys()].map((at) =>
-      createHash("sha256")
-        .update(`${at + 1}\0${target}`)
-        .digest("hex"),
-    );
+    const digests = [...Array(shard.count).keys()].map((at) => hash("sha256", `${at + 1}\0${target}`));
     const highest = digests.reduce((best, digest, at) => (digest > (digests[best] ?? "") ? at : best), 0);
     return highest === shard.index - 1;
   };

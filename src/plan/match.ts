@@ -104,9 +104,7 @@ export function matchTargets(
 
 /** The ids of what was found. */
 export function matchedIds(matches: ReadonlyMap<Address, Match>): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const { live } of matches.values()) if (live !== undefined) ids.add(live.id);
-  return ids;
+  return new Set([...matches.values()].flatMap(({ live }) => live?.id ?? []));
 }
 
 /** @param found is added to @returns what is wrong */

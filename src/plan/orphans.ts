@@ -63,11 +63,8 @@ export function countUnmanaged(
   orphans: readonly Orphan[],
 ): number {
   if (target.left) return 0;
-  const managed = matchedIds(matches);
-  const unmanaged = new Set<string>();
-  for (const id of listedIn(live, testCases)) if (!managed.has(id)) unmanaged.add(id);
-  for (const { id } of orphans) unmanaged.delete(id);
-  return unmanaged.size;
+  const known = new Set([...matchedIds(matches), ...orphans.map(({ id }) => id)]);
+  return new Set([...listedIn(live, testCases)].filter((id) => !known.has(id))).size;
 }
 
 /** Beyond this many pairs nobody looks for what was renamed. */

@@ -117,6 +117,8 @@ interface Pattern {
 const CASELESS = 8;
 /** A line of a longer secret that is this long is a secret itself; shorter ones are `}` or `-----`. */
 const SHORTEST_LINE = 8;
+/** UTF-8 that somebody takes for it shows each byte of a letter as one. */
+const WINDOWS = new TextDecoder("windows-1252");
 
 function searchesFor(secrets: readonly string[]) {
   /** Secrets as they are: what stands around one can make an escape of its edge. */
@@ -129,13 +131,15 @@ function searchesFor(secrets: readonly string[]) {
     raw.push({ text: whole });
     // Services trim what they are given, and logs show one line at a time.
     const lines = secret.split(/\r\n|\r|\n/).filter((line) => line.trim().length >= SHORTEST_LINE);
-    for (const part of new Set([secret, ...lines])) {
+    const bytes = Buffer.from(secret);
+    const misread = [bytes.toString("latin1"), WINDOWS.decode(bytes)];
+    for (const part of new Set([secret, ...lines, ...misread])) {
       const pattern = canonicalPattern(part);
       if (pattern !== undefined) canonical.push(pattern);
       // All signs, which say too little once quotes and blanks are levelled: only its usual forms are looked for.
       else raw.push(...writtenForms(part).map((text) => ({ text })));
     }
-    canonical.push(...[HEX, BASE32].flatMap((alphabet) => encodedForms(Buffer.from(secret), alphabet)));
+    canonical.push(...[HEX, BASE32].flatMap((alphabet) => encodedForms(bytes, alphabet)));
     base64.push(...base64Forms(secret));
   }
   const enough = raw.filter(({ text }) => text.length >= SHORTEST_SECRET);

@@ -135,7 +135,7 @@ const testCase: Read<LiveTestCase> = shape({
 
 export function element(value: Json | undefined): LiveElement {
   const raw = anObject(value);
-  return { id: at(raw, "id", text), parts: elementParts(raw), raw };
+  return { id: at(raw, "id", optional(anId)), parts: elementParts(raw), raw };
 }
 
 function at<T>(holder: JsonObject, name: string, read: Read<T>): T {

@@ -119,6 +119,7 @@ describe("a test case of the list", () => {
     [{ ...LEAST, discovery: { freePrompt: 7 } }, ["discovery", "freePrompt"], "a string", "a number"],
     [{ ...LEAST, elements: {} }, ["elements"], "a list", "an object"],
     [{ ...LEAST, elements: [{}, null] }, ["elements", 1], "an object", "null"],
+    [{ ...LEAST, elements: [{ id: ".." }] }, ["elements", 0, "id"], "an id", "a string"],
     [{ ...LEAST, elements: [{ index: "0" }] }, ["elements", 0, "index"], "a number", "a string"],
     [{ ...LEAST, elements: [{ interaction: 7 }] }, ["elements", 0, "interaction"], "an object", "a number"],
     [

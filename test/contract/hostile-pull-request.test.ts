@@ -249,6 +249,22 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test("cannot have a variable explained that the trust file does not allow, by replacing what names it", async () => {
+    await scene({}, async ({ project }) => {
+      const reads = `testAccount: { username: "\${env:DEPLOY_DSN}", password: "\${secret:TASC_API_KEY}" }`;
+      const own = `default: { discoveryUrl: https://a.example.com, testAccount: { username: bot } }`;
+      await project.write({
+        "targets/a.yaml": `target: a\napp: A\ndefaults: { environments: { ${reads} } }\nenvironments: { ${own} }\n`,
+        "trust.yaml": "version: 1\nvariables: [TASC_*]\n",
+      });
+      const explain = ["explain", "environment.a.default", "--offline", "--trust", "trust.yaml"];
+      const ran = await project.run(explain, { DEPLOY_DSN: "Server=db;Pwd=Sup3r-secret" });
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stdout).toContain("${secret:TASC_API_KEY} = (sensitive)");
+      expect(ran.stdout).not.toContain("Sup3r");
+    });
+  });
+
   test("cannot show what the job has written to a file, also not where the file was committed before", async () => {
     await scene({}, async ({ project }) => {
       const secrets = ["Sup3r-secret-of-qa", "Sup3r-secret-of-gate", "Sup3r-secret-database"];

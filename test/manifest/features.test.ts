@@ -560,6 +560,26 @@ test("hostile interpolations take no time", async () => {
   );
 });
 
+test("long names that are not there, beside long ones that are, take no time", async () => {
+  const started = process.cpuUsage();
+  for (const length of [60, 600]) {
+    const name = (at: number, sign: string) => sign + "key".repeat(length / 3) + String(at).repeat(9);
+    const cases = Array.from({ length: 300 }, (_, at) => `  ${name(at, "k")}: { description: d${at} }\n`);
+    const dangling = Array.from(
+      { length: 100 },
+      (_, at) =>
+        `  c${at}: { description: c${at}, discovery: { prompt: p, prerequisite: ${name(at, "z")} } }\n`,
+    );
+    const manifest = `target: a\napp: A\ntestCases:\n${cases.join("")}${dangling.join("")}`;
+    // oxlint-disable-next-line no-await-in-loop
+    const lines = await errors({ "targets/a.yaml": manifest });
+    expect(lines.filter((line) => line.includes("unknown-prerequisite"))).toHaveLength(100);
+    // One letter differs: who wrote the shorter one may have meant it.
+    expect(lines.some((line) => line.includes("Did you mean"))).toBe(length === 60);
+  }
+  expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
+});
+
 test("thousands of names that are not there, beside thousands that are, take no time", async () => {
   const many = (line: (at: number) => string) => Array.from({ length: 2000 }, (_, at) => line(at)).join("");
   const ways = "{a,b,c,d,e,f,g,h,i,j}";

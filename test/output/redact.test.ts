@@ -59,6 +59,9 @@ const FORMS: readonly (readonly [string, (text: string) => string])[] = [
   ["lower case", (text) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())],
   ["NFD", (text) => text.normalize("NFD")],
   ["NFC", (text) => text.normalize("NFC")],
+  ["UTF-8 read as Latin-1", (text) => Buffer.from(text).toString("latin1")],
+  ["UTF-8 read as Windows-1252", (text) => new TextDecoder("windows-1252").decode(Buffer.from(text))],
+  ["bytes of Python", (text) => text.replace(/[^ -~]+/g, python)],
   [
     "a URL's every byte",
     (text) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""),
@@ -71,6 +74,10 @@ const FORMS: readonly (readonly [string, (text: string) => string])[] = [
   ["HTML in base64", (text) => base64(`<p>${html(text)}</p>`)],
   ["JSON in upper case", (text) => JSON.stringify(text.replace(/[a-z]/g, (letter) => letter.toUpperCase()))],
 ];
+
+function python(text: string): string {
+  return [...Buffer.from(text)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+}
 
 function base64(text: string): string {
   return Buffer.from(text).toString("base64");
