@@ -4,6 +4,7 @@ import { SENSITIVE } from "../model/value.ts";
 import { uriPart } from "./escape.ts";
 import { canonicalText, encodedWords, letterless, rawText, toOriginal } from "./canonical.ts";
 import type { ChangeView, FieldView } from "./json.ts";
+import { cached } from "./words.ts";
 
 /**
  * Takes secrets out by their value, in whatever form they stand: of data, before a renderer cuts, wraps or escapes it,
@@ -285,8 +286,8 @@ const BASE = 0x5bd1e995;
 /** What is compared character by character; of longer texts the rest is compared by its hash. */
 const COMPARED = 16;
 
-/** With its beginning, its hash, and `BASE` to the power of its length. */
-type Hashed = Pattern & { readonly begin: string; readonly hash: number; readonly power: number };
+/** How far behind the start of a text some characters of it stand, its length, and `BASE` to the power of that. */
+type Shape = { readonly offset: number; readonly length: number; readonly power: number };
 
 const GRAM = 4;
 /** Each place that is passed over costs an entry for every pattern, so with many of them none is. */
@@ -295,11 +296,12 @@ const MANY = 200;
 
 /**
  * Many texts looked for in one pass. Only every so many characters are looked at, as few as the shortest of the texts
- * cannot slip through; the four there lead to candidates, each decided in a time that does not depend on its length.
+ * cannot slip through; the four there tell how long a text there may be, and its hash which one: thousands take no longer.
  */
 class Search {
   readonly #step: number;
-  readonly #candidates = new Map<number, (readonly [pattern: Hashed, offset: number])[]>();
+  readonly #shapes = new Map<number, Shape[]>();
+  readonly #byHash = new Map<number, Pattern[]>();
   /** Whether any text has four characters of that hash: answers "no" nearly everywhere. */
   readonly #filter = new Uint8Array(1 << 16);
 
@@ -310,15 +312,15 @@ class Search {
     const shortest = patterns.reduce((least, { text }) => Math.min(least, text.length), Infinity);
     this.#step = different.size > MANY ? 1 : Math.min(WIDEST_STEP, shortest - GRAM + 1);
     for (const pattern of different.values()) {
-      const { text } = pattern;
+      const { length } = pattern.text;
       let power = 1;
-      for (let at = 0; at < text.length; at++) power = Math.imul(power, BASE);
-      const hashed = { ...pattern, begin: text.slice(0, COMPARED), hash: hashesOf(text).at(-1) ?? 0, power };
+      for (let at = 0; at < length; at++) power = Math.imul(power, BASE);
+      cached<number, Pattern[]>(this.#byHash, hashesOf(pattern.text)[length] ?? 0, () => []).push(pattern);
       for (let offset = 0; offset < this.#step; offset++) {
-        const gram = gramAt(text, offset);
-        const own = this.#candidates.get(gram) ?? [];
-        own.push([hashed, offset]);
-        this.#candidates.set(gram, own);
+        const gram = gramAt(pattern.text, offset);
+        const own = cached<number, Shape[]>(this.#shapes, gram, () => []);
+        if (!own.some((one) => one.offset === offset && one.length === length))
+          own.push({ offset, length, power });
         this.#filter[bucket(gram)] = 1;
       }
     }
@@ -329,16 +331,15 @@ class Search {
     for (let at = 0; at + GRAM <= text.length; at += this.#step) {
       const gram = gramAt(text, at);
       if (this.#filter[bucket(gram)] === 0) continue;
-      for (const [pattern, offset] of this.#candidates.get(gram) ?? []) {
+      for (const { offset, length, power } of this.#shapes.get(gram) ?? []) {
         const start = at - offset;
-        const end = start + pattern.text.length;
-        if (start < 0 || end > text.length || !text.startsWith(pattern.begin, start)) continue;
-        if (pattern.text.length > COMPARED) {
-          hashes ??= hashesOf(text);
-          const hash = ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, pattern.power)) | 0;
-          if (hash !== pattern.hash) continue;
-        }
-        found(start, end, pattern);
+        const end = start + length;
+        if (start < 0 || end > text.length) continue;
+        hashes ??= hashesOf(text);
+        const hash = ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, power)) | 0;
+        for (const pattern of this.#byHash.get(hash) ?? [])
+          if (pattern.text.length === length && text.startsWith(pattern.text.slice(0, COMPARED), start))
+            found(start, end, pattern);
       }
     }
   }

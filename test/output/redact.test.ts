@@ -247,6 +247,15 @@ test("tens of thousands of secrets are looked for", () => {
   expect(createRedactor(secrets).text("X: value-19999-of-a-header.")).toBe("X: (sensitive).");
 });
 
+test("thousands of secrets that begin alike are looked for in a text of such beginnings", () => {
+  const begin = "a".repeat(20);
+  const lines = Array.from({ length: 8000 }, (_, at) => `${begin}${at}b`);
+  const started = process.cpuUsage();
+  const out = createRedactor([lines.join("\n")]).text(`${"a".repeat(60_000)}-${lines[77]}-`);
+  expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
+  expect(out.slice(60_000)).toBe("-(sensitive)-");
+});
+
 test("a hostile text cannot make the search slow", () => {
   const secrets = [
     "\\\\\\\\\\\\\\\\\\\\x",
