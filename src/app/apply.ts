@@ -188,7 +188,8 @@ async function stillReviewed(
     overridePolicy,
   );
   const located = await locate(judged.diagnostics, session.project.sources);
-  // What the base's manifests call a live resource was known to `plan --base` alone, which may have overridden the rule.
+  // What the base's manifests call a live resource was known to `plan --base` alone. Where the rule was overridden there, it
+  // must be here as well, unless these manifests protect nothing any more.
   const { protected: globs = [] } = session.settings.policy;
   const codes = globs.length === 0 ? errorCodes(saved) : saved.extras.diagnostics?.map(({ code }) => code);
   const isKnown = codes?.includes("policy-protected") === true && !overridePolicy.includes("protected");
