@@ -19,7 +19,7 @@ async function keepNote() {
   const links = [`Commit ${env.CI_COMMIT_SHORT_SHA}=${env.CI_PROJECT_URL}/-/commit/${env.CI_COMMIT_SHA}`];
   links.push(`Plan as a page=${env.CI_JOB_URL}/artifacts/browse`);
   const options = ["--format", "markdown", ...links.flatMap((link) => ["--link", link])];
-  const body = execFileSync("npx", ["--no", "--", "tasc", "show", file, ...options], { encoding: "utf8" });
+  const body = execFileSync(process.execPath, [env.TASC, "show", file, ...options], { encoding: "utf8" });
   const [mark] = body.split("\n", 1);
   // Anybody may write a note that begins with the mark; only our own is taken.
   const { id: self } = await call("GET", `${env.CI_API_V4_URL}/user`);

@@ -7,6 +7,7 @@ import { resolveProject } from "../manifest/load.ts";
 import { didYouMean, hasErrors, nearest, placesIn } from "../manifest/problem.ts";
 import { stagesInWords, stagesOf } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
+import type { Desired } from "../model/desired.ts";
 import { EXIT, type TascError, invalid, failed } from "../model/error.ts";
 import { isUnknown } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
@@ -47,10 +48,8 @@ async function openTwoStages(options: OptionsOf<"diff" | "promote">, host: Host)
   const both = { stage: left.stage, targets: [...left.targets, ...right.targets] };
   const { only, exclude } = options;
   const { scope } = checkRequest({ only, exclude }, { desired: both, states: new Map(), strays: [] });
-  const views = {
-    from: new StageView(left, project, reading, env),
-    to: new StageView(right, project, reading, env),
-  };
+  const viewOf = (desired: Desired): StageView => new StageView(desired, project, reading, env);
+  const views = { from: viewOf(left), to: viewOf(right) };
   return { root, folder, env, reading, project, stages, ...views, scope };
 }
 

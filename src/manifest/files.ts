@@ -1,5 +1,5 @@
 import { type Stats, existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { invalid, isSystemError } from "../model/error.ts";
 import type { Json } from "../model/json.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
@@ -130,10 +130,13 @@ export function git(
   try {
     // Loaded here alone: it takes a tenth of the time of a start.
     const { execFileSync } = process.getBuiltinModule("node:child_process");
+    // npm puts the programs of all dependencies first, and any of them may be called git.
+    const folders = process.env["PATH"]?.split(delimiter);
+    const path = folders?.filter((one) => !one.split(sep).includes("node_modules")).join(delimiter);
     return execFileSync("git", ["-C", folder, ...NO_PROGRAMS, ...args], {
       // Windows looks for programs in the working folder first, and a PATH may name it.
       cwd: dirname(process.execPath),
-      env: { ...process.env, ...env },
+      env: { ...process.env, PATH: path, ...env },
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
     }).trim();

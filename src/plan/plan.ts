@@ -2,7 +2,7 @@ import { type Address, compareAddresses } from "../model/address.ts";
 import { byAddress, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveTarget } from "../model/live.ts";
-import type { Change, Plan } from "../model/plan.ts";
+import type { Change, Method, Plan } from "../model/plan.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { applyEvents } from "../state/events.ts";
 import type { MatchedTarget } from "./compare.ts";
@@ -127,6 +127,7 @@ function assemble(
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const busy = new Set([...changes, ...errors].map(({ address }) => address));
   const calls = changes.flatMap((change) => change.calls);
+  const sent = (wanted: Method): number => calls.filter(({ method }) => method === wanted).length;
   const count = (action: Change["action"]): number =>
     changes.filter((change) => change.action === action).length;
   let unchanged = 0;
@@ -141,10 +142,7 @@ function assemble(
       update: count("update"),
       rediscover: count("rediscover"),
       disable: count("disable"),
-      calls: {
-        POST: calls.filter(({ method }) => method === "POST").length,
-        PATCH: calls.filter(({ method }) => method === "PATCH").length,
-      },
+      calls: { POST: sent("POST"), PATCH: sent("PATCH") },
       followUps: changes.reduce((sum, change) => sum + change.followUps.length, 0),
       unchanged,
       orphaned: orphaned.length,

@@ -48,13 +48,16 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test("cannot pass a program of its own for git", async () => {
+  test.for([".", "node_modules/.bin"])("cannot pass a program in %s for git", async (folder) => {
     await scene({}, async ({ project }) => {
       const ran = join(project.dir, "ran");
-      await project.write({ "targets/shop.yaml": SHOP, git: `#!/bin/sh\ntouch ${ran}\n` });
-      await chmod(join(project.dir, "git"), 0o755);
+      const git = join(folder, "git");
+      await project.write({ "targets/shop.yaml": SHOP, [git]: `#!/bin/sh\ntouch ${ran}\n` });
+      await chmod(join(project.dir, git), 0o755);
+      // npm puts the programs of all dependencies first.
+      const first = folder === "." ? folder : join(project.dir, folder);
       const planned = await project.run(["plan", "--out", "plan.json"], {
-        PATH: `.${delimiter}${process.env["PATH"]}`,
+        PATH: `${first}${delimiter}${process.env["PATH"]}`,
       });
       expect(planned.code, planned.stdout + planned.stderr).toBe(0);
       expect(await project.files()).not.toContain("ran");

@@ -30,7 +30,7 @@ const SECRETS = {
 /** A repository with the project on its main branch, and a remote that it can push to. */
 const REPOSITORY = `git init --quiet --initial-branch main
 git config user.name qa && git config user.email qa@example.com
-printf '%s\\n' .tasc plans .snapshots '*.json' '*.html' '*.txt' > .gitignore
+printf '%s\\n' node_modules .tasc plans .snapshots '*.json' '*.html' '*.txt' > .gitignore
 git add . && git commit --quiet -m "The shop"
 git init --quiet --bare ../remote.git && git -C ../remote.git config receive.advertisePushOptions true
 git remote add origin ../remote.git && git push --quiet origin main`;

@@ -24,8 +24,8 @@ export interface Machine {
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 
 const PROGRAMS: Env = {
-  npm: "exit 0",
-  npx: `test "$1 $2 $3" = "--no -- tasc" || exit 97\nshift 3\nexec "${process.execPath}" "${EXECUTABLE}" "$@"`,
+  npm: `test "$1" = ci || exit 97
+mkdir -p node_modules/@tasc/cli/dist && ln -sf "${EXECUTABLE}" node_modules/@tasc/cli/dist/tasc.cjs`,
   gh: `case "$1 $2" in
   api*) curl --silent --fail "$GITHUB_API_URL/$2" | jq --raw-output --compact-output "$4" ;;
   "run download") test "$3" = 42 || exit 96; mkdir -p "$9" && cp -r "$ARTIFACTS/$7/." "$9" ;;
