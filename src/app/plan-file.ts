@@ -113,6 +113,8 @@ export function contentOf(file: PlanFile): SavedPlan {
 
 export type Shown = Pick<SavedPlan, "plan" | "extras">;
 
+const COUNTED = ["create", "update", "rediscover", "disable", "unchanged", "orphaned", "unmanaged"] as const;
+
 /** Two plans of one stage as one, with what each has: those of shards have no target in common. */
 export function mergePlans({ plan: a, extras: ofA }: Shown, { plan: b, extras: ofB }: Shown): Shown {
   if (a.stage !== b.stage || a.baseUrl !== b.baseUrl)
@@ -130,13 +132,8 @@ export function mergePlans({ plan: a, extras: ofA }: Shown, { plan: b, extras: o
       ...a,
       createdAt: a.createdAt > b.createdAt ? a.createdAt : b.createdAt,
       summary: {
-        create: total(({ create }) => create),
-        update: total(({ update }) => update),
-        rediscover: total(({ rediscover }) => rediscover),
-        disable: total(({ disable }) => disable),
-        unchanged: total(({ unchanged }) => unchanged),
-        orphaned: total(({ orphaned }) => orphaned),
-        unmanaged: total(({ unmanaged }) => unmanaged),
+        ...a.summary,
+        ...Object.fromEntries(COUNTED.map((key) => [key, total((summary) => summary[key])])),
         calls: { POST: total(({ calls }) => calls.POST), PATCH: total(({ calls }) => calls.PATCH) },
         followUps: total(({ followUps }) => followUps),
       },
@@ -163,7 +160,7 @@ export type Seal = "intact" | "broken" | "unknown";
 
 export function checkSeal({ content, seal }: PlanFile, settings: Settings): Seal {
   const right = sealOf(content, settings);
-  if (right === undefined) return "unknown";
+  if (right === undefined || (seal === undefined && !settings.state.fingerprintKey)) return "unknown";
   const [a, b] = [Buffer.from(right), Buffer.from(typeof seal === "string" ? seal : "")];
   return a.length === b.length && timingSafeEqual(a, b) ? "intact" : "broken";
 }

@@ -27,8 +27,7 @@ import type { Host, ProjectNeeds, ProjectOptions } from "./project.ts";
 import { type PlanRequest, type Session, userName, withSession } from "./session.ts";
 
 export async function toSavedPlan({ plan, survey }: Review, session: Session): Promise<SavedPlan> {
-  const { fingerprints } = session;
-  const { planned, request } = survey;
+  const { planned, request, input } = survey;
   const { only, exclude, shard = null } = request.scope;
   return {
     plan: redactPlan(planJson(plan, planMeta(session.host)), session.redactor),
@@ -39,7 +38,7 @@ export async function toSavedPlan({ plan, survey }: Review, session: Session): P
     rediscover: [...request.rediscover],
     targets: Object.fromEntries([...planned.matched].map(([key, { live }]) => [key, live?.id ?? null])),
     extras: await placedExtras(plan, session),
-    guards: fingerprints === undefined ? {} : guardsOf({ ...planned, plan }, fingerprints),
+    guards: input.fingerprints === undefined ? {} : guardsOf({ ...planned, plan }, input.fingerprints),
   };
 }
 
@@ -49,15 +48,17 @@ export function requestOf({ only, exclude, shard, run, rediscover }: SavedPlan):
 }
 
 /** Saves a plan, sealed and readable for its owner alone: whole or not at all. @param expires milliseconds from now */
-export async function savePlan(file: string, saved: SavedPlan, session: Session, expires?: number) {
-  const { plan, extras, guards, ...request } = saved;
+export async function savePlan(file: string, reviewed: Review, session: Session, expires?: number) {
+  const { plan, extras, guards, ...request } = await toSavedPlan(reviewed, session);
   const { redactor, host, settings } = session;
   const made = provenance(session, resolve(host.cwd, file), expires);
   const text = writeJson({ ...plan, apply: { ...request, made, extras, guards } });
   // The seal is over what the file will hold, so it comes last.
   const content = parseJson(redactor.document(text));
   if (!isObject(content)) throw new TypeError("a plan that is not an object");
-  const sealed = writeJson(defined({ ...content, seal: sealOf(content, settings) }));
+  // Of a snapshot no service has seen the API key: a manifest may name a password as that, to be guessed by the seal.
+  const apiKey = reviewed.survey.input.fingerprints && settings.apiKey;
+  const sealed = writeJson(defined({ ...content, seal: sealOf(content, { ...settings, apiKey }) }));
   await writeWhole(file, session, "plan-unwritable", async (write) => write(sealed));
 }
 

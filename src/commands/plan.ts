@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { type Review, type Survey, placedExtras, planMeta, review, survey } from "../app/plan.ts";
-import { savePlan, toSavedPlan } from "../app/saved-plan.ts";
+import { savePlan } from "../app/saved-plan.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { surveySnapshot } from "../app/snapshot.ts";
 import { PROJECT_FILE } from "../manifest/document.ts";
@@ -39,7 +39,7 @@ export async function run(options: OptionsOf<"plan">, context: Context): Promise
     context.host,
     async (session) => {
       const reviewed = await planned(session, options);
-      if (out !== undefined) await savePlan(out, await toSavedPlan(reviewed, session), session, expires);
+      if (out !== undefined) await savePlan(out, reviewed, session, expires);
       await printReview(reviewed, session, options, context);
       return exitCodeOf(reviewed, detailedExitcode);
     },

@@ -168,16 +168,18 @@ function resolveState(context: SettingsContext): StateSettings {
       const detail = `The ${backend} backend requires it. Add it to tasc.yaml, for the project or for the stage.`;
       reportAt("missing-key", ["state"], `\`state.${key}\` is missing`, detail);
     }
-  if (fingerprintKey instanceof Secret && fingerprintKey.reveal().length < SHORTEST_FINGERPRINT_KEY)
-    reportAt(
-      "weak-fingerprint-key",
-      FINGERPRINT_KEY,
-      `\`state.fingerprintKey\` is shorter than ${SHORTEST_FINGERPRINT_KEY} characters`,
-      "A weak key lets others test guessed passwords against the fingerprints in state. Use a random value, e.g. from `openssl rand -base64 32`.",
-    );
   for (const [key, text] of own) {
     if (typeof text !== "string") continue;
     const { value, pieces } = interpolator.fill(text);
+    // What is repeated, or stands beside it, makes a password no harder to guess.
+    const isWeak = pieces.every(({ length }) => length < SHORTEST_FINGERPRINT_KEY);
+    if (key === "fingerprintKey" && fingerprintKey instanceof Secret && isWeak)
+      reportAt(
+        "weak-fingerprint-key",
+        FINGERPRINT_KEY,
+        `\`state.fingerprintKey\` has no secret of ${SHORTEST_FINGERPRINT_KEY} or more characters`,
+        "A weak key lets others test guessed passwords against the fingerprints in state. Use a random value, e.g. from `openssl rand -base64 32`.",
+      );
     // Whether anything of the password is there without what secrets and files put into it.
     const literal = pieces.reduce((left, piece) => left.replaceAll(piece, ""), String(value));
     if (/^[a-z]+:\/\/[^:@/]*:[^@/]+@/.test(literal))

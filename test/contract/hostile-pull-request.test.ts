@@ -391,6 +391,31 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test("cannot have a plan from a snapshot show by its digests whether a guess of a password is right", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({ "targets/shop.yaml": SHOP });
+      expect((await project.run(["snapshot", "--out", "live.json"])).code).toBe(0);
+      const settings = await project.read("tasc.yaml");
+      const plan = ["plan", "--snapshot", "live.json", "--out", "plan.json"];
+      const saved = async (apiKey: string, state = ""): Promise<string> => {
+        const lines = settings.replace(/apiKey: .*/, `apiKey: "\${secret:${apiKey}}"`);
+        await project.write({
+          "tasc.yaml": `${lines}${state}`,
+          "targets/shop.yaml": `${SHOP}testCases: { new: { description: New, discovery: { prompt: Go. } } }\n`,
+        });
+        const ran = await project.run(plan, { PIN: "4711", RANDOM_KEY: "0123456789abcdef" });
+        expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+        return project.read("plan.json");
+      };
+      // No service was asked whether this is its key.
+      expect(await saved("PIN")).toMatch(/"guards": \{\}\s*\}\s*\}\s*$/);
+      expect((await project.run(["show", "plan.json"])).stdout).toContain("This plan is not verified");
+      const sealed = await saved("PIN", 'state: { fingerprintKey: "${secret:RANDOM_KEY}" }\n');
+      expect(sealed).toMatch(/"guards": \{\}\s*\},\s*"seal": "/);
+    });
+  });
+
   test("cannot name commands to run by a snapshot", async () => {
     await scene({}, async ({ project }) => {
       await project.write({ "targets/shop.yaml": SHOP });

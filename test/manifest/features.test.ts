@@ -112,6 +112,8 @@ describe("state", () => {
     ["{ backend: postgres, url: x, path: y }", "tasc.yaml:3:37 foreign-key"],
     ["{ fingerprintKey: open }", "tasc.yaml:3:26 secret-in-clear"],
     ["{ fingerprintKey: '${secret:KEY}' }", "tasc.yaml:3:26 weak-fingerprint-key"],
+    // However often a password stands there, it is guessed as easily.
+    ["{ fingerprintKey: '${secret:KEY}${secret:KEY}' }", "tasc.yaml:3:26 weak-fingerprint-key"],
   ])("%s is an error", async (state, expected) => {
     expect((await errors(project(state))).map((line) => line.split(":").slice(0, 3).join(":"))).toEqual([
       expected,
