@@ -158,11 +158,13 @@ describe("the action", () => {
       scene.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
       const strict = "version: 1\norigins: ['https://tests.example.com']\n";
       const inputs = { TRUST: "tasc-trust.yaml" };
-      const refused = await runAction(scene, await host({ files: { "tasc-trust.yaml": strict } }), {
-        inputs,
-      });
-      expect(refused.verdict.code).toBe(3);
-      expect(refused.plan.log).toContain("https://tests.example.com");
+      // Other workflows name the file of their checkout by the variable.
+      for (const env of [{}, { TASC_TRUST: "tasc-trust.yaml" }]) {
+        const github = await host({ files: { "tasc-trust.yaml": strict } });
+        const refused = await runAction(scene, github, { inputs, env });
+        expect(refused.verdict.code).toBe(3);
+        expect(refused.plan.log).toContain("https://tests.example.com");
+      }
       const events = [{}, { event: { merge_group: { base_ref: "refs/heads/main" } } }];
       for (const event of events) {
         const without = await runAction(scene, await host(), { inputs, ...event });
