@@ -1,14 +1,43 @@
 import { expect, test } from "vitest";
+import { asReviewed } from "../../src/app/stale-plan.ts";
 import { inStage } from "../../src/model/diagnostic.ts";
 import { normalUrl } from "../../src/plan/input.ts";
 import { levelName, matchEnvironments } from "../../src/plan/match.ts";
+import { guardsOf } from "../../src/plan/staleness.ts";
+import { planJson } from "../../src/render/json.ts";
+import { createRedactor } from "../../src/render/redact.ts";
 import { normalAddress } from "../../src/state/backend.ts";
-import { liveCase, liveTarget, publicPlan, target } from "./build.ts";
+import { fingerprints, liveCase, liveElement, liveTarget, planOf, publicPlan, target } from "./build.ts";
 
 const ideographs = Array.from({ length: 80_000 }, (_, at) => String.fromCodePoint(0x4e00 + (at % 20_000)));
 const urls = Array.from({ length: 3000 }, (_, at) => `https://e${at}.example.com`);
 const environments = Object.fromEntries(urls.map((discoveryUrl, at) => [`e${at}`, { discoveryUrl }]));
 const live = liveTarget(urls.map((discoveryUrl) => ({ discoveryUrl }))).environments;
+
+/** A step with very many options, none of which is declared. */
+function manyOptions() {
+  const options = Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`k${at}`, at]));
+  const selector = { selectorType: "TEXT", selector: "s" };
+  const live = liveElement("1", 0, { selectors: [{ ...selector, options }] });
+  const planned = planOf({
+    declared: {
+      testCases: { a: { description: "C", elements: [{ selectors: [{ ...selector, options: {} }] }] } },
+    },
+    live: { testCases: [liveCase("C", { elements: [live] })] },
+  });
+  const request = { only: [], exclude: [], run: [], rediscover: [] };
+  const saved = {
+    ...request,
+    plan: planJson(planned.plan, { tool: "", createdAt: "" }),
+    extras: {},
+    targets: { shop: "T" },
+    guards: guardsOf(planned, fingerprints),
+  };
+  expect(saved.plan.changes[0]?.fields).toHaveLength(12_000);
+  return { planned, saved };
+}
+
+const { planned, saved } = manyOptions();
 
 // Milliseconds where the time is linear; where it grows with the square, many seconds.
 test.each([
@@ -17,6 +46,7 @@ test.each([
   ["advice with a value of blanks", () => inStage(" ".repeat(300_000), "staging")],
   ["advice with a value of commands", () => inStage(`${"| tasc plan ".repeat(50_000)} --stage`, "staging")],
   ["an address of slashes", () => normalAddress(`https://e.example.com${"/".repeat(200_000)}x`)],
+  ["options to be removed", () => asReviewed(saved, planned, fingerprints, createRedactor([]))],
   ["many environments", () => matchEnvironments(target({ environments }), live, undefined, new Map())],
 ])("what a hostile service lists takes no time: %s", (_, work) => {
   const started = process.cpuUsage();
