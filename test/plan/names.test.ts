@@ -4,7 +4,8 @@ import { inStage } from "../../src/model/diagnostic.ts";
 import { normalUrl } from "../../src/plan/input.ts";
 import { levelName, matchEnvironments } from "../../src/plan/match.ts";
 import { guardsOf } from "../../src/plan/staleness.ts";
-import { planJson } from "../../src/render/json.ts";
+import { graphSection } from "../../src/render/html/graph.ts";
+import { planJson, planView } from "../../src/render/json.ts";
 import { createRedactor } from "../../src/render/redact.ts";
 import { normalAddress } from "../../src/state/backend.ts";
 import { fingerprints, liveCase, liveElement, liveTarget, planOf, publicPlan, target } from "./build.ts";
@@ -37,7 +38,17 @@ function manyOptions() {
   return { planned, saved };
 }
 
+/** Test cases that each wait for their target. */
+function manyNew() {
+  const keys = Array.from({ length: 30_000 }, (_, at) => `testCase.shop.k${at}` as const);
+  const dependsOn = Object.fromEntries(keys.map((address) => [address, ["target.shop" as const]]));
+  const plan = publicPlan({ declared: {}, live: {} });
+  const change = { action: "create", id: "", fields: [], calls: [], followUps: [] } as const;
+  return planView({ ...plan, changes: keys.map((address) => ({ ...change, address })) }, { dependsOn });
+}
+
 const { planned, saved } = manyOptions();
+const creations = manyNew();
 
 // Milliseconds where the time is linear; where it grows with the square, many seconds.
 test.each([
@@ -47,6 +58,7 @@ test.each([
   ["advice with a value of commands", () => inStage(`${"| tasc plan ".repeat(50_000)} --stage`, "staging")],
   ["an address of slashes", () => normalAddress(`https://e.example.com${"/".repeat(200_000)}x`)],
   ["options to be removed", () => asReviewed(saved, planned, fingerprints, createRedactor([]))],
+  ["what waits for a new target", () => expect(graphSection(creations)).toContain("30000 changes wait")],
   ["many environments", () => matchEnvironments(target({ environments }), live, undefined, new Map())],
 ])("what a hostile service lists takes no time: %s", (_, work) => {
   const started = process.cpuUsage();
