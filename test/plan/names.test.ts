@@ -8,6 +8,7 @@ import { graphSection } from "../../src/render/html/graph.ts";
 import { planJson, planView } from "../../src/render/json.ts";
 import { createRedactor } from "../../src/render/redact.ts";
 import { normalAddress } from "../../src/state/backend.ts";
+import { readHistory } from "../../src/state/history.ts";
 import { fingerprints, liveCase, liveElement, liveTarget, planOf, publicPlan, target } from "./build.ts";
 
 const ideographs = Array.from({ length: 80_000 }, (_, at) => String.fromCodePoint(0x4e00 + (at % 20_000)));
@@ -47,6 +48,13 @@ function manyNew() {
   return planView({ ...plan, changes: keys.map((address) => ({ ...change, address })) }, { dependsOn });
 }
 
+const run = { run: "r", at: "", who: "", plan: "", ended: false };
+/** What several runs have found out of one that was cut off. */
+const entries = Array.from({ length: 20_000 }, (_, at) => ({
+  ...run,
+  changes: [{ address: `testCase.shop.k${at}`, action: "update", outcome: "done" }],
+}));
+
 const { planned, saved } = manyOptions();
 const creations = manyNew();
 
@@ -59,6 +67,7 @@ test.each([
   ["an address of slashes", () => normalAddress(`https://e.example.com${"/".repeat(200_000)}x`)],
   ["options to be removed", () => asReviewed(saved, planned, fingerprints, createRedactor([]))],
   ["what waits for a new target", () => expect(graphSection(creations)).toContain("30000 changes wait")],
+  ["entries of one run", () => expect(readHistory(entries)[0]?.changes).toHaveLength(20_000)],
   ["many environments", () => matchEnvironments(target({ environments }), live, undefined, new Map())],
 ])("what a hostile service lists takes no time: %s", (_, work) => {
   const started = process.cpuUsage();
