@@ -73,14 +73,10 @@ function refuseOtherContent(reviewed: PlanJson, left: PlanJson): void {
 }
 
 function isWithin(change: ChangeJson, shownChange: ChangeJson): boolean {
-  const fields = change.fields.every((field) =>
-    shownChange.fields.some(
-      (one) =>
-        sameJson([...one.path], [...field.path]) &&
-        one.sensitive === field.sensitive &&
-        sameJson(one.after, field.after),
-    ),
-  );
+  // Of an object each key is a field, and a live one may have any number of them.
+  const textOf = ({ path, sensitive, after }: Shown) => JSON.stringify({ path, sensitive, after });
+  const known = new Set(shownChange.fields.map(textOf));
+  const fields = change.fields.every((field) => known.has(textOf(field)));
   // An id that was not known when the plan was made may be known by now; and a part may have become needless.
   const calls = [...change.calls, ...change.followUps].every((call) =>
     [...shownChange.calls, ...shownChange.followUps].some(

@@ -1,3 +1,4 @@
+import { circlesIn } from "../manifest/interpolation.ts";
 import { shortened } from "../manifest/problem.ts";
 import { ANY_KEY, type ManifestShape, bare, convert, entryOf } from "../manifest/shape.ts";
 import { ENVIRONMENTS, type SectionRow, TEST_CASES } from "../manifest/tables.ts";
@@ -271,30 +272,25 @@ function withPrerequisites(
   matched: MatchedTarget | undefined,
 ): readonly Draft[] {
   const keys = new Map<string, string>();
-  const next = new Map<string, string>();
-  for (const { address, key, fields } of matched?.target.testCases ?? []) {
+  for (const { address, key } of matched?.target.testCases ?? []) {
     const id = matched?.matches.get(address)?.live?.id;
     if (id !== undefined) keys.set(id, key);
-    const to = fields[PREREQUISITE];
-    if (typeof to === "string") next.set(key, to);
   }
   const staying = new Set([...keys.values(), ...kept.map(({ key }) => key)]);
   for (const { live, key } of all) keys.set(live.id, key);
+  // Those that are declared run after declared ones alone.
+  const next = new Map(all.map(({ key, live }) => [key, keys.get(live.prerequisiteId ?? "") ?? ""]));
+  const closing = new Set(circlesIn(next).map((circle) => circle.toSorted(compareText).at(-1)));
   const linked = all.map((draft) => {
     const id = draft.live.prerequisiteId ?? undefined;
     if (id === undefined) return draft;
     const key = keys.get(id);
     const noted = (reason: string) => ({ ...draft, notes: [...draft.notes, `${PREREQUISITE}: ${reason}`] });
     if (key === undefined) return noted(`the service has ${id}, which is not among the test cases here.`);
-    // From one to the prerequisite of it, and on.
-    const chain = new Set<string>();
-    for (let at: string | undefined = key; at !== undefined && !chain.has(at); at = next.get(at))
-      chain.add(at);
-    if (chain.has(draft.key))
+    if (closing.has(draft.key))
       return noted(
         `the service has ${key}, which in turn runs after this one; a manifest cannot declare that.`,
       );
-    next.set(draft.key, key);
     if (!staying.has(key)) return noted("the service has one that is left out here.");
     return { ...draft, fields: { ...draft.fields, [PREREQUISITE]: key } };
   });

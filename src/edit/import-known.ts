@@ -208,6 +208,7 @@ export function chooseKeys(
 ) {
   const used = new Set<string>(RESERVED_KEYS);
   const isFree = (key: string): boolean => !used.has(key) && !isTaken(key);
+  const counted = new Map<string, number>();
   const bases = requests.map((request) => ({ ...request, base: slug(request.name ?? "") }));
   const counts = countValues(bases.map(({ base }) => base));
   const plain = bases.filter(({ base }) => base !== "" && counts.get(base) === 1 && isFree(base));
@@ -215,22 +216,23 @@ export function chooseKeys(
   for (const base of keys.values()) used.add(base);
   for (const { id, noun, base } of bases.toSorted((a, b) => compareText(a.id, b.id))) {
     if (keys.has(id)) continue;
-    const key = withId(base === "" ? noun : base, id, isFree);
+    const key = withId(base === "" ? noun : base, id, isFree, counted);
     keys.set(id, key);
     used.add(key);
   }
   return keys;
 }
 
-/** The shortest beginning of the id that tells it apart; ids that are alike to the end are counted. */
-function withId(base: string, id: string, isFree: (key: string) => boolean): string {
+/** The shortest beginning of the id that tells it apart; ids that are alike to the end are counted on. */
+function withId(base: string, id: string, isFree: (key: string) => boolean, counted: Map<string, number>) {
   const start = base === "x" ? "x_" : base;
   const tail = id.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
   for (const length of [4, 8, 12, tail.length]) {
     const key = [start, tail.slice(0, length)].filter((part) => part !== "").join("-");
     if (isFree(key)) return key;
   }
-  for (let count = 2; ; count++) if (isFree(`${start}-${count}`)) return `${start}-${count}`;
+  for (let count = counted.get(start) ?? 2; ; counted.set(start, ++count))
+    if (isFree(`${start}-${count}`)) return `${start}-${count}`;
 }
 
 export function countValues<T>(values: Iterable<T>): ReadonlyMap<T, number> {

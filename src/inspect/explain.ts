@@ -310,7 +310,7 @@ function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boo
     }
     case "env": {
       const { name, fallback } = part;
-      const value = env[name];
+      const value = Object.hasOwn(env, name) ? env[name] : undefined;
       if (value) return isHidden ? SENSITIVE : value;
       if (fallback === undefined) return value === undefined ? `${name} is not set` : "empty";
       return `${isHidden ? SENSITIVE : fallback} (the fallback: ${name} is not set)`;

@@ -98,16 +98,18 @@ function longestRun(text: string): number {
 }
 
 /** Controls, separators, what shows nothing or turns the direction, halves of characters, private use (any drawing). */
-const ACTING = String.raw`[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\ufff9-\ufffb\p{Noncharacter_Code_Point}\p{Cs}\p{Co}]`;
+const ACTING = String.raw`[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\u2800\ufff9-\ufffb\p{Noncharacter_Code_Point}\p{Cs}\p{Co}]`;
+/** Letters of scripts in which a joiner may show. */
+const JOINED = String.raw`[^\P{L}\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{sc=Han}]`;
 /**
  * Joiners, selectors and tags can hide a difference between two names. Some belong to what one sees: they make one emoji
  * of several, shape a Persian or Hindi word, or spell the flags of England, Scotland and Wales. The neighbours are looked
  * at last: a pattern of all emoji is too slow to be tried at every character.
  */
 const HARMLESS = [
-  String.raw`[\ufe0e\ufe0f](?<=\p{Emoji}.)`,
+  String.raw`[\ufe0e\ufe0f](?:(?<=(?![\d#*])\p{Emoji}.)|(?=\u20e3))`,
   String.raw`\u200d(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f].)(?=\p{Extended_Pictographic})`,
-  String.raw`[\u200c\u200d](?<=(?:[^\P{L}\p{ASCII}]|\p{M}).)(?=[^\P{L}\p{ASCII}]|\p{M})`,
+  String.raw`[\u200c\u200d](?<=(?:${JOINED}|\p{M}).)(?=${JOINED}|\p{M})`,
   String.raw`[\u{e0020}-\u{e007f}](?<=\u{1f3f4}[\u{e0020}-\u{e007e}]{0,7}.)`,
 ].join("|");
 

@@ -1,6 +1,7 @@
 import { defined } from "../model/json.ts";
 import { type Guarded, isText, oneOf, shape } from "../model/shape.ts";
 import { RUN, type RunRecord } from "../model/state.ts";
+import { groupBy } from "../render/words.ts";
 
 /*
  * An entry for each apply in each stage. One that is killed leaves its run in the state of each target; the next session
@@ -46,15 +47,15 @@ export function entryOf(of: Omit<RunRecord, "changes">, ended: boolean, changes:
 
 /** One entry a run, the newest first. What is not an entry is passed over: the history is for people. */
 export function readHistory(values: readonly unknown[]): readonly HistoryEntry[] {
-  const byRun = new Map<string, HistoryEntry>();
-  for (const value of values) {
-    if (!isEntry(value)) continue;
-    const before = byRun.get(value.run) ?? value;
-    // What the run itself wrote at its end counts more than what was found later.
-    const [first, second] = before.ended ? [before, value] : [value, before];
-    const known = new Set(first.changes.map(({ address }) => address));
-    const added = second.changes.filter(({ address }) => !known.has(address));
-    byRun.set(value.run, { ...first, changes: [...first.changes, ...added] });
-  }
-  return [...byRun.values()].toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1));
+  const runs = groupBy(values.filter(isEntry), ({ run }) => run);
+  const joined = [...runs.values()].flatMap((entries): readonly HistoryEntry[] => {
+    // What the run itself wrote at its end counts more than what was found later, and of that the latest.
+    const rank = entries.findIndex(({ ended }) => ended) + 1 || entries.length;
+    const [first, ...others] = [...entries.slice(0, rank).toReversed(), ...entries.slice(rank)];
+    const changes = new Map(first?.changes.map((change) => [change.address, change]));
+    for (const change of others.flatMap((one) => one.changes))
+      if (!changes.has(change.address)) changes.set(change.address, change);
+    return first === undefined ? [] : [{ ...first, changes: [...changes.values()] }];
+  });
+  return joined.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1));
 }

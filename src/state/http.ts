@@ -2,6 +2,8 @@ import type { Dispatcher } from "undici";
 import { codeOf } from "../model/error.ts";
 import { type JsonObject, defined, jsonIn } from "../model/json.ts";
 import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
+import { isDeeper } from "../service/json-stream.ts";
+import { MAX_DEPTH } from "../service/request.ts";
 import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
@@ -88,7 +90,7 @@ export class HttpBackend implements Backend {
   async #readShared(key: StateKey): Promise<Readonly<Record<string, unknown>>> {
     const text = await this.#get(key);
     if (text === undefined) return {};
-    const root = jsonIn(text);
+    const root = isDeeper(Buffer.from(text), MAX_DEPTH) ? undefined : jsonIn(text);
     const where = this.#where(key);
     if (!isRecord(root) || root["format"] !== formatOf(key) || root["stage"] !== key.stage)
       throw corrupt(where, "it is not in the expected format");

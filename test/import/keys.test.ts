@@ -36,6 +36,18 @@ const keysOf = (
 };
 
 describe("keys are unique and follow from what is live", () => {
+  test("very many ids that are alike to the end take no time", () => {
+    const ids = Array.from({ length: 30_000 }, (_, at) => String.fromCodePoint(0x20000 + at));
+    const started = process.cpuUsage();
+    const keys = keysOf(Object.fromEntries(ids.map((id) => [id, undefined])));
+    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
+    expect(keys).toMatchObject({
+      [ids[0] ?? ""]: "case",
+      [ids[1] ?? ""]: "case-2",
+      [ids[29_999] ?? ""]: "case-30000",
+    });
+  });
+
   test("equal names get a piece of their ids, none the plain name", () => {
     expect(keysOf({ "a1b2-x": "Log in", "c3d4-x": "log in!" })).toEqual({
       "a1b2-x": "log-in-a1b2",

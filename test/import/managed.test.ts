@@ -182,3 +182,13 @@ test("circles of prerequisites are opened", async () => {
   expect(text).toContain("# discovery.prerequisite: the service has a, which in turn runs after this one");
   expect(text).toContain("# discovery.prerequisite: the service has c, which in turn runs after this one");
 });
+
+// Two seconds; with a walk through all that come before each, ten.
+test("a row of very many prerequisites takes no time", async () => {
+  const ids = Array.from({ length: 15_000 }, (_, at) => idOf(3, at + 1));
+  const cases = ids.map((id, at) => liveCase(id, { description: id, prerequisiteId: ids[at - 1] ?? null }));
+  const world = project(cases, "");
+  const started = process.cpuUsage();
+  await prepared(world);
+  expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
+});

@@ -47,6 +47,15 @@ describe.concurrent("explain", () => {
   });
 });
 
+test("takes for no variable what every object has", async () => {
+  await scene(async (stage) => {
+    const own = `default: { discoveryUrl: "https://\${env:constructor:-own}.example.com" }`;
+    stage.write("targets/own.yaml", `target: own\napp: Own\nenvironments: { ${own} }\n`);
+    const { stdout } = await stage.run(["explain", "environment.own.default", "--offline"]);
+    expect(stdout.replace(/\s+/g, " ")).toContain("own (the fallback: constructor is not set)");
+  });
+});
+
 test("shows no header of a lower layer that a higher one clears", async () => {
   await scene(async (stage) => {
     const lower = "defaults: { environments: { additionalHeaderFields: { X-Key: header-of-the-base } } }";

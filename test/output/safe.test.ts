@@ -29,6 +29,7 @@ describe("one line of text from outside", () => {
     ["half a character", "\ud800a", "\\ud800a"],
     ["private use", "\uf8ff", "\\uf8ff"],
     ["a filler that passes for a space", "a\u3164b", "a\\u3164b"],
+    ["a sign of Braille without a dot", "a\u2800b", "a\\u2800b"],
   ])("%s", (_, text, expected) => {
     expect(safeLine(text)).toBe(expected);
   });
@@ -50,6 +51,9 @@ describe("one line of text from outside", () => {
     ["between Latin letters", "a\u200db"],
     ["at the edge of an emoji", "👩\u200d"],
     ["a selector on a letter", "a\ufe0f"],
+    ["a selector on a digit, which is no keycap", "case 1\ufe0f"],
+    ["between Latin letters with accents", "Fü\u200dße"],
+    ["between Cyrillic letters", "вх\u200dод"],
   ])("a joiner %s is shown", (_, text) => {
     expect(safeLine(text)).toMatch(/\\u(200d|fe0f)/);
   });

@@ -322,6 +322,16 @@ describe("the http backend alone", () => {
     expect(fixture.server.documents.get("/base/staging/_index")).toBe("{}");
   });
 
+  it("refuses a history that nests deeper than it could be written again", async () => {
+    const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    const text = `{"format":"tasc-state-history","version":1,"stage":"staging","entries":[${deep}]}`;
+    fixture.server.documents.set("/base/staging/_history", text);
+    expect(await problemOf(backend.addHistory("staging", {}))).toMatchObject({
+      kind: "corrupt",
+      reason: "it is not in the expected format",
+    });
+  });
+
   it("keeps a document without a serial, as another tool may have copied it there", async () => {
     await record(0);
     const text = (await fixture.text(SHOP)) ?? "";

@@ -21,8 +21,9 @@ export function graphSection({ changes }: PlanView): string {
     needs.map((needed): Edge => ({ from: needed, to: address })),
   );
   if (edges.length === 0) return "";
-  const nodes = placed(edges);
-  const drawing = nodes.size > MOST_NODES ? "" : svg(nodes, edges);
+  // To find their places takes the square of their number.
+  const nodes = new Set(edges.flatMap(({ from, to }) => [from, to]));
+  const drawing = nodes.size > MOST_NODES ? "" : svg(placed(edges), edges);
   const items = edges.map(({ from, to }) => `<li>${addressLink(to)} after ${addressLink(from)}</li>`);
   const list =
     edges.length > MOST_EDGES
