@@ -245,8 +245,7 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]) {
 
 /**
  * Waits until the discoveries that this run or an earlier one started have finished: a notification says so, or the
- * list's discovery status (service-api.md, "Events" and "Test case"). Which of the two a service tells first is not
- * shown, so either counts.
+ * list's discovery status (service-api.md, "Events" and "Test case"). Which of the two comes first is not shown.
  *
  * @returns what had not finished when the time was over.
  */
