@@ -176,7 +176,7 @@ function joined(pieces: readonly Piece[]): readonly Piece[] {
 }
 
 /** Removed and added: time grows with the square, and beyond, the new text reads better as a whole. */
-const MOST_LINES = 200;
+const MOST_LINES = 80;
 const MOST_WORDS = 100;
 
 function lines(kind: Piece["kind"], text: string): readonly Piece[] {
