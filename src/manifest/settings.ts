@@ -258,11 +258,16 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
   const { origins, stateHosts, statePath, variables } = trust;
   const keyAt = mergedAt(layers, FINGERPRINT_KEY) === undefined ? ["service", "apiKey"] : FINGERPRINT_KEY;
   const secret = mergedAt(layers, keyAt);
-  if (variables !== undefined && typeof secret === "string" && !isOfCredentials(secret, context))
-    refuse(keyAt, "this key of fingerprints", [
-      "`${secret:NAME}` with the name of a credential",
-      "`${file:PATH}` of a file that is neither in git nor installed",
-    ]);
+  if (variables !== undefined && typeof secret === "string" && isTemplate(secret)) {
+    const { pieces, unknown } = context.interpolator.fill(secret);
+    // By the digests a short one could be guessed itself, also where it stands several times.
+    const isLong = unknown || pieces.some(({ length }) => length >= SHORTEST_FINGERPRINT_KEY);
+    if (!isLong || !isOfCredentials(secret, context))
+      refuse(keyAt, "this key of fingerprints", [
+        `\`\${secret:NAME}\` with the name of a credential and ${SHORTEST_FINGERPRINT_KEY} characters`,
+        "`${file:PATH}` of a file that is neither in git nor installed",
+      ]);
+  }
   const origin = originOfUrl(baseUrl);
   if (origins !== undefined && origin !== undefined)
     if (!origins.some((address) => (originOfUrl(address) ?? address) === origin))

@@ -227,6 +227,24 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test.each([
+    [
+      "several times",
+      'state: { fingerprintKey: "${secret:QA_OTP}${secret:QA_OTP}${secret:QA_OTP}${secret:QA_OTP}" }\n',
+    ],
+    ["for the API key", 'stages: { default: { service: { apiKey: "${secret:QA_OTP}" } } }\n'],
+  ])("cannot have a short secret guessed by making it the key: %s", async (_, keys) => {
+    await scene({}, async ({ project }) => {
+      project.env["QA_OTP"] = "4711";
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}${keys}`,
+        "targets/shop.yaml": SHOP,
+        "trust.yaml": "version: 1\nvariables: [TASC_BASE_URL, TASC_API_KEY, QA_OTP]\n",
+      });
+      await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
+    });
+  });
+
   test("can keep the key of fingerprints that `init` made, since it is not in git", async () => {
     await scene({}, async ({ project }) => {
       execFileSync("git", ["init", "--quiet"], { cwd: project.dir });

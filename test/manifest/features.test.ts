@@ -389,9 +389,11 @@ describe("a trust file", () => {
     for (const allowed of ["stateHosts: []", "stateHosts: [db]\nstatePath: .tasc/state/", "variables: ['*']"])
       expect(
         // oxlint-disable-next-line no-await-in-loop
-        await limited(`version: 1\n${allowed}\n`, {
-          "tasc.yaml": `${PROJECT}state: { path: ./.tasc/state }\n`,
-        }),
+        await limited(
+          `version: 1\n${allowed}\n`,
+          { "tasc.yaml": `${PROJECT}state: { path: ./.tasc/state }\n` },
+          { KEY: "an-api-key-that-is-long" },
+        ),
       ).toMatchObject({ ok: true });
   });
 
