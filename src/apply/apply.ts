@@ -245,8 +245,7 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]) {
 
 /**
  * Waits until the discoveries that this run or an earlier one started have finished: a notification says so, or the
- * list's discovery status (service-api.md, "Events" and "Test case"). Which of the two a service tells first is not
- * shown, so either counts.
+ * list's discovery status (service-api.md, "Events" and "Test case"). Which of the two comes first is not shown.
  *
  * @returns what had not finished when the time was over.
  */
@@ -318,8 +317,7 @@ function discoveries(testCases: readonly LiveTestCase[] = []) {
 
 /**
  * The patches of test cases (design contract, section 5): those that were reviewed, and what the service made of a
- * prompt otherwise than declared. Targets with creations are read again before, since only then can be seen what the
- * service has set by itself.
+ * prompt otherwise than declared. Targets with creations are read again before, to see what the service has set.
  */
 async function patchTestCases(run: Run, changes: readonly Change[]): Promise<void> {
   const isHalfway = (address: Address): boolean => hasStatus(run, address, "halfway");

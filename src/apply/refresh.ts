@@ -49,8 +49,7 @@ export async function lookAgain(
 
 /**
  * Records what a look at targets has shown (folder ids, that what was written is there, what open creations have made),
- * and plans again from it. Only for targets that were just read: of others, an open creation would seem to have made
- * nothing.
+ * and plans again from it. Only for targets that were just read: in others, open creations would seem to have failed.
  */
 export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
   const planned = replan(run);

@@ -41,8 +41,7 @@ export async function completion({ shell }: OptionsOf<"completion">): Promise<Vi
 
 /*
  * The scripts know nothing of the commands: each hands the line up to the cursor to the hidden `tasc __complete`, so
- * that they stay right when tasc is updated. That for bash works with bash 3.2, which macOS has: no mapfile, and no need
- * of the package bash-completion.
+ * that they stay right when tasc is updated. That for bash works with bash 3.2 of macOS, without bash-completion.
  */
 
 const SCRIPTS = { bash, zsh, fish };

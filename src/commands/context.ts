@@ -161,13 +161,11 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
  */
 export function tuneFor(files: number): void {
   set("--max-inlined-bytecode-size-cumulative=100");
-  // The parser of HTTP is a WebAssembly module with one huge function. To optimise that takes 30 MiB and more time than a
-  // run of seconds can win back.
+  // To optimise the one huge function of the HTTP parser takes 30 MiB, and more time than a run of seconds can win back.
   set("--wasm-tiering-budget=2000000000");
   // What is read stays until the end. A large space for young objects saves no work there and costs a tenth of the memory
-  // on Node 20, and a third on 24 and 26. On Node 20 the heap of a large project grows in small steps, which takes a
-  // seventh less memory for 100,000 test cases, and a twentieth less where few files hold them all; later versions need
-  // more time for that and save nothing.
+  // on Node 20, and a third on 24 and 26. On Node 20 the heap of a large project grows in small steps, which takes up to a
+  // seventh less memory for 100,000 test cases; later versions need more time for that and save nothing.
   set("--semi-space-growth-factor=1");
   if (files > 20_000) set("--heap-growing-percent=15", 22);
   else if (files < 1000) set("--heap-growing-percent=100", 22);

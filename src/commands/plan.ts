@@ -116,8 +116,7 @@ async function withCauses(session: Session, survey: Survey, ref: string): Promis
   // Of targets that only REF declares, what a target of another name was read for is known.
   const desired = declared && desiredInScope(declared, input.scope, input.states);
   const base = desired && makePlan({ ...input, desired });
-  // It cannot mean less than its manifests say: state that is committed is the change's own, and another name may be in
-  // scope where that of REF is not.
+  // Its manifests count without state as well: what is committed of that is the change's own, and scope may miss names.
   const whole = { ...input, states: new Map(), strays: [], elsewhere: undefined };
   const stateless = declared && makePlan({ ...whole, desired: declared });
   const known = settings && basisOf(settings) === basisOf(session.settings) ? base : undefined;

@@ -263,7 +263,7 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
   if (variables !== undefined && typeof secret === "string" && !isOfCredentials(secret, context))
     refuse(keyAt, "this key of fingerprints", [
       "`${secret:NAME}` with the name of a credential",
-      "`${file:PATH}` of a file that is not in git",
+      "`${file:PATH}` of a file that is neither in git nor installed",
     ]);
   const origin = originOfUrl(baseUrl);
   if (origins !== undefined && origin !== undefined)
@@ -290,15 +290,17 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
   for (const host of strange) refuse(["state", key], `state at ${host}`, stateHosts);
 }
 
+/** Packages are not in git either, and everybody has them. */
+const INSTALLED = /(?:^|[/\\])node_modules[/\\]/i;
+
 /**
- * Whether a key comes from variables that are named like secrets, or from files of the job's own. By the digests in a
- * saved plan, passwords could be guessed by whoever knows their key, and the author of a manifest knows what is
- * committed, and addresses.
+ * Whether a key comes from variables that are named like secrets, or from files of the job's own. Whoever knows the key can
+ * guess passwords by the digests in a saved plan, and the author of a manifest knows addresses, and what is committed.
  */
 function isOfCredentials(text: string, context: SettingsContext, before: readonly string[] = []): boolean {
   return placeholdersIn(text).every((part) => {
     if (part.kind === "secret") return CREDENTIAL.test(part.name);
-    if (part.kind === "file") return !context.isCommitted(part.name);
+    if (part.kind === "file") return !INSTALLED.test(part.name) && !context.isCommitted(part.name);
     if (part.kind !== "var" || before.includes(part.name)) return false;
     const inner = context.interpolator.variable(part.name);
     return inner !== undefined && isOfCredentials(inner, context, [...before, part.name]);

@@ -229,8 +229,7 @@ interface ResourceLayers {
 
 /**
  * The layers of a target in one stage: of the target itself, whatever the key, and of the resources of a kind. A layer is
- * made once and shared by all resources that it gives values to: a hundred thousand test cases with the same defaults hold
- * the same object.
+ * made once and shared by all resources that it gives values to: a hundred thousand test cases hold the same defaults.
  *
  * @param settings what `tasc.yaml` says for the stage; all that it says of targets is in its defaults
  */

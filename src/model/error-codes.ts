@@ -1,6 +1,5 @@
 /**
- * The codes of all diagnostics; a test ties them to the source. A code never changes its meaning, and one that is removed
- * is not used again.
+ * The codes of all diagnostics; a test ties them to the source. A code keeps its meaning, and is never used for another.
  */
 // prettier-ignore
 const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: string, remedy: string]>> = {

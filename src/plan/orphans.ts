@@ -33,10 +33,7 @@ export function undeclaredBindings(matched: MatchedTarget): {
   };
 }
 
-/**
- * What the states of undeclared targets bind, as far as the target is still there and no declared one means it; its
- * parts are not read.
- */
+/** What the states of undeclared targets bind that are still there and meant by no declared one; their parts are not read. */
 export function undeclaredOrphans(
   undeclared: readonly State[],
   targets: readonly LiveTarget[],

@@ -125,13 +125,18 @@ export function clip(text: string, most: number): string {
   return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}… (${text.length} characters)`;
 }
 
+/** To show the beginning of a long line, or all of it, would hide what differs: it goes on in others, by sentences. */
+const LONG_LINE = /(?<![^\n])[^\n]{501,}/g;
+const SENTENCE = /(?:[^]{0,498}?[.!?] |[^]{500})(?=[^])/gu;
+export const inLines = (text: string) => text.replace(LONG_LINE, (line) => line.replace(SENTENCE, "$&…\n"));
+
 export type Piece = { readonly kind: "same" | "added" | "removed"; readonly text: string };
 
 /** Lines of both texts in reading order. A line break at the very end does not count as a line. */
 export function lineDiff(before: string, after: string): readonly Piece[] {
-  const [old = "", wanted = ""] = [before, after].map((text) => text.replace(/(?<=[^\n])$/, "\n"));
+  const [old = "", wanted = ""] = [before, after].map((text) => inLines(text).replace(/(?<=[^\n])$/, "\n"));
   const parts = diffLines(old, wanted, { maxEditLength: MOST_LINES });
-  if (parts === undefined) return [...lines("removed", before), ...lines("added", after)];
+  if (parts === undefined) return [...lines("removed", old), ...lines("added", wanted)];
   return parts.flatMap((part) => lines(kindOf(part), part.value));
 }
 
@@ -171,7 +176,7 @@ function joined(pieces: readonly Piece[]): readonly Piece[] {
 }
 
 /** Removed and added: time grows with the square, and beyond, the new text reads better as a whole. */
-const MOST_LINES = 200;
+const MOST_LINES = 80;
 const MOST_WORDS = 100;
 
 function lines(kind: Piece["kind"], text: string): readonly Piece[] {

@@ -289,10 +289,11 @@ function diffLines(field: FieldView, action: Action): readonly string[] {
   if (texts !== undefined) return [`  ${name}:`, ...show.excerpts(show.lineDiff(...texts)).map(excerptLine)];
   const meant = show.changeMeaning(field).map((text) => `${field.harmful === undefined ? "#" : "!"} ${text}`);
   const sides = show.sidesOf(field, action).flatMap(({ kind, value }) => {
-    if (kind === "added" && show.isLongText(value))
-      return [`+ ${name}:`, ...value.split("\n").map((line) => `+   ${show.clip(line, MOST)}`)];
-    const text = value === undefined ? show.NOT_SHOWN : show.clip(show.valueText(value), MOST);
-    return [`${DIFF_SIGNS[kind]} ${name}: ${text}`];
+    const isBlock = kind === "added" && show.isLongText(value);
+    const text = value === undefined ? show.NOT_SHOWN : isBlock ? `\n${value}` : show.valueText(value);
+    const [first, ...rest] = show.inLines(text).split("\n");
+    const sign = DIFF_SIGNS[kind];
+    return [`${sign} ${name}: ${first}`.trimEnd(), ...rest.map((line) => `${sign}   ${line}`)];
   });
   return [...meant, ...sides];
 }
@@ -301,5 +302,5 @@ const DIFF_SIGNS = { removed: "-", added: "+", same: " " } as const;
 
 function excerptLine(piece: show.Excerpt): string {
   if (piece.kind === "skipped") return `    (${words.count(piece.lines, "unchanged line")})`;
-  return `${DIFF_SIGNS[piece.kind]}   ${show.clip(piece.text, MOST)}`;
+  return `${DIFF_SIGNS[piece.kind]}   ${piece.text}`;
 }

@@ -307,7 +307,7 @@ class Search {
 
   constructor(patterns: readonly Pattern[]) {
     const different = new Map(
-      patterns.map((pattern) => [`${pattern.exact ?? ""}\0${pattern.text}`, pattern]),
+      patterns.map((pattern) => [`${pattern.exact ?? ""}\0${pattern.tail ?? ""}\0${pattern.text}`, pattern]),
     );
     const shortest = patterns.reduce((least, { text }) => Math.min(least, text.length), Infinity);
     this.#step = different.size > MANY ? 1 : Math.min(WIDEST_STEP, shortest - GRAM + 1);
@@ -324,10 +324,12 @@ class Search {
         this.#filter[bucket(gram)] = 1;
       }
     }
+    for (const own of this.#shapes.values()) own.sort((a, b) => b.length - a.length);
   }
 
   scan(text: string, found: (start: number, end: number, pattern: Pattern) => void): void {
     let hashes: Int32Array | undefined;
+    let [from, reached] = [0, 0];
     for (let at = 0; at + GRAM <= text.length; at += this.#step) {
       const gram = gramAt(text, at);
       if (this.#filter[bucket(gram)] === 0) continue;
@@ -337,9 +339,14 @@ class Search {
         if (start < 0 || end > text.length) continue;
         hashes ??= hashesOf(text);
         const hash = ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, power)) | 0;
-        for (const pattern of this.#byHash.get(hash) ?? [])
-          if (pattern.text.length === length && text.startsWith(pattern.text.slice(0, COMPARED), start))
-            found(start, end, pattern);
+        for (const pattern of this.#byHash.get(hash) ?? []) {
+          // Within a longer one that begins there: thousands may.
+          if (start === from && end <= reached && !pattern.tail && !pattern.lead) continue;
+          if (pattern.text.length !== length || !text.startsWith(pattern.text.slice(0, COMPARED), start))
+            continue;
+          found(start, end, pattern);
+          if (pattern.exact === undefined) [from, reached] = [start, end];
+        }
       }
     }
   }

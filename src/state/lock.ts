@@ -110,8 +110,7 @@ async function textOf(path: string): Promise<string | undefined> {
 
 /*
  * A lock is a file that is made only if it is not there. The hard part is the lock that a killed process left: to see that
- * its owner is gone, remove it and make one's own breaks when two do it at once, since the slower one removes the lock that
- * the faster one has just made.
+ * its owner is gone, remove it and make one's own breaks when two do it at once: the slower one removes the faster one's.
  *
  * So taking a lock over is itself done under a lock, whose name holds the id of the lock that is to go. Whoever gets it
  * looks again whether that very lock is still there: ids never come back. It is taken in the same way, so that a process

@@ -9,8 +9,7 @@ import { codeOf } from "../model/error.ts";
 
 /*
  * The one module that knows postgres.js. One connection serves all, for locks belong to it. The socket is made here, TLS
- * included, so that its end is heard of at once, a certificate is checked against an IP address too, and a password never
- * goes out in clear.
+ * included, so that its end is heard at once, certificates also hold for IP addresses, and no password is sent in clear.
  */
 
 /** Columns by name; all of them are selected as text, so that nothing depends on how a type is decoded. */

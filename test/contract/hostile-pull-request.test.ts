@@ -197,6 +197,7 @@ describe("a hostile pull request", () => {
   test.for([
     'state: { fingerprintKey: "${secret:TASC_BASE_URL}" }\n',
     'state: { fingerprintKey: "${file:known.txt}" }\n',
+    'state: { fingerprintKey: "${file:node_modules/pad/known.txt}" }\n',
     'vars: { known: "${file:known.txt}" }\nstate: { fingerprintKey: "${var:known}" }\n',
     'stages: { default: { service: { apiKey: "${file:known.txt}" } } }\n',
   ])("cannot choose a key that is known, to guess passwords by a saved plan's digests: %j", async (keys) => {
@@ -206,6 +207,7 @@ describe("a hostile pull request", () => {
         "tasc.yaml": settings + keys,
         "targets/shop.yaml": SHOP,
         "known.txt": "known-to-whoever-wrote-it",
+        "node_modules/pad/known.txt": "known-to-whoever-installs-it",
         "trust.yaml": "version: 1\nvariables: [TASC_BASE_URL, TASC_API_KEY]\n",
       });
       const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: project.dir });

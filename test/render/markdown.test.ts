@@ -7,6 +7,8 @@ import { expect, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
 import { fieldLine } from "../../src/render/fields.ts";
 import { renderPlanMarkdown } from "../../src/render/markdown.ts";
+import { PLAIN } from "../../src/render/style.ts";
+import { renderPlanText } from "../../src/render/text.ts";
 import { EMPTY, shown } from "./sample.ts";
 
 const PARSERS: readonly (readonly [string, (markdown: string) => string])[] = [
@@ -51,6 +53,20 @@ function planOf(field: Plan["changes"][number]["fields"][number]): Plan {
   const change = { address: "testCase.shop.login", action: "update", id: "1", fields: [field] } as const;
   return { ...EMPTY, changes: [{ ...change, calls: [], followUps: [], dependsOn: [] }] };
 }
+
+const SENTENCES = "Log in as the test account. ".repeat(120);
+
+test.each([
+  ["of sentences", `${SENTENCES}Check the greeting.`, `${SENTENCES}Delete the account.`],
+  ["without spaces", `${"x".repeat(2600)}good`, `${"x".repeat(2600)}Delete the account.`],
+  ["in a new field", undefined, `${SENTENCES}Delete the account.`],
+  ["in a list", ["a".repeat(2600), "good"], ["a".repeat(2600), "Delete the account."]],
+])("what differs at the end of a long line is shown: %s", (_, before, after) => {
+  const { view } = shown(planOf({ path: ["discovery", "prompt"], after, ...(before && { before }) }));
+  expect(renderPlanMarkdown(view)).toContain("Delete the account.");
+  const text = renderPlanText(view, { style: PLAIN, width: 100, verbose: false, source: () => undefined });
+  if (before === `${SENTENCES}Check the greeting.`) expect(text).toContain("+ Delete the account.");
+});
 
 const LONG = "k".repeat(70_000);
 

@@ -1,8 +1,8 @@
+import { diffLines } from "diff";
 import type { EditedText } from "../../src/edit/edit-files.ts";
 import type { FileEdit } from "../../src/edit/rewrite.ts";
 import { parseTree, entriesAlong } from "../../src/manifest/yaml/tree.ts";
 import type { Path } from "../../src/model/json.ts";
-import { lineDiff } from "../../src/render/fields.ts";
 
 /** Lines of the old text that are no longer there and that no edit is about: there should be none. */
 export function strayLines(
@@ -35,14 +35,13 @@ export function strayLines(
   for (const [at, line] of lines.entries()) if (/[&*](?:common|state|n\d+)\b/.test(line)) allowed.add(at);
   let at = 0;
   const stray: string[] = [];
-  for (const piece of lineDiff(before, after)) {
-    if (piece.kind === "added") continue;
-    // Of two lines that are the same, a diff may take either for the one that moved.
-    const fewer = countOf(after, piece.text) < countOf(before, piece.text);
-    if (piece.kind === "removed" && fewer && piece.text.trim() !== "" && !allowed.has(at))
-      stray.push(piece.text);
-    at++;
-  }
+  for (const { added, removed, value } of diffLines(before, after))
+    for (const line of added ? [] : value.replace(/\n$/, "").split("\n")) {
+      // Of two lines that are the same, a diff may take either for the one that moved.
+      const fewer = countOf(after, line) < countOf(before, line);
+      if (removed && fewer && line.trim() !== "" && !allowed.has(at)) stray.push(line);
+      at++;
+    }
   return stray;
 }
 

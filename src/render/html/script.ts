@@ -1,6 +1,5 @@
 /**
- * The page's script: filters, folds, and finds. It sets attributes and texts of what is there, so nothing in the plan
- * can become a part of the page.
+ * The page's script: filters, folds, and finds. It sets attributes and texts of what is there, and makes nothing of a plan.
  */
 export const PAGE_SCRIPT = String.raw`
 "use strict";
