@@ -8,6 +8,7 @@ import type { Planned } from "../plan/plan.ts";
 import { type Staleness, changedFields, compareGuards, guardOf, onlyReviewed } from "../plan/staleness.ts";
 import { planJson } from "../render/json.ts";
 import { type Redactor, redactPlan } from "../render/redact.ts";
+import { canonicalJson } from "../state/fingerprint.ts";
 import type { SavedPlan } from "./plan-file.ts";
 import { stale } from "./saved-plan.ts";
 
@@ -74,7 +75,7 @@ function refuseOtherContent(reviewed: PlanJson, left: PlanJson): void {
 
 function isWithin(change: ChangeJson, shownChange: ChangeJson): boolean {
   // Of an object each key is a field, and a live one may have any number of them.
-  const textOf = ({ path, sensitive, after }: Shown) => JSON.stringify({ path, sensitive, after });
+  const textOf = ({ path, sensitive, after }: Shown) => canonicalJson({ path, sensitive, after });
   const known = new Set(shownChange.fields.map(textOf));
   const fields = change.fields.every((field) => known.has(textOf(field)));
   // An id that was not known when the plan was made may be known by now; and a part may have become needless.
