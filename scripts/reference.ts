@@ -131,7 +131,7 @@ function written({ create, update, generates }: Field): string {
 
 const COMPARISONS: Readonly<Record<Compare, string>> = {
   plain: "live value",
-  url: "live value, as a URL",
+  url: "live value, as a URL; empty is none",
   set: "live value, as a set",
   folder: "live id, learnt by name",
   elements: "live elements, by position",

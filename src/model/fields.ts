@@ -37,7 +37,7 @@ export interface Part {
   readonly description: string;
 }
 
-/** What counts as equal. A folder is written by its name and read as an id; elements compare by position, as declared. */
+/** What counts as equal. An empty URL is none; a folder is written by its name, read as an id; elements go by position. */
 export type Compare = "plain" | "url" | "set" | "folder" | "elements";
 
 export interface Field {
@@ -274,6 +274,7 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
   field("entryPointUrlPath", TEXT, "URL path where the test starts.", {
     nullable: true,
     read: (live) => live.entryPointUrlPath ?? null,
+    compare: "url",
     ...sentAs("entryPointUrlPath"),
     promoted: true,
   }),

@@ -90,7 +90,7 @@ export function compareField(
   }
   const before = field.read?.(live);
   // Most are, and of those nothing more is asked.
-  if (before === declared && field.compare === "plain" && !isFixed(field)) return SAME;
+  if (before === declared && field.compare !== "folder" && !isFixed(field)) return SAME;
   if (isUnknown(declared)) return UNCLEAR;
   if (isFixed(field)) {
     if (before === undefined || expected === undefined) return HIDDEN;

@@ -173,6 +173,7 @@ export function sameAsLive(compare: Compare, declared: Value, live: Json): boole
 /** One form for all values that mean the same, for comparing and for fingerprints. */
 export function normalise(compare: Compare, value: Json): Json {
   if (compare === "set" && isArray(value)) return [...new Set(value.map(String))].toSorted(compareText);
+  if (compare === "url" && value === "") return null;
   return compare === "url" && typeof value === "string" ? normalUrl(value) : value;
 }
 

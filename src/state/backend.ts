@@ -86,10 +86,7 @@ export interface HeldLock {
   readonly key: DocumentKey;
   /** The process whose lock it was: it is gone, and left it behind. */
   readonly takenOver?: LockInfo;
-  /**
-   * Replaces the document and its journal, if its revision still is `base` and the lock still is ours. Durable once it
-   * resolves.
-   */
+  /** Replaces the document and its journal, if its revision still is `base` and the lock is ours; durable once it resolves. */
   write(state: State, base: Revision): Promise<Revision>;
   /**
    * Adds events on top of revision `base`, in little time. Once it resolves they outlive this process, and if they are to be

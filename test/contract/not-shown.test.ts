@@ -139,6 +139,25 @@ describe.concurrent("apply once, nothing is left, nothing is made twice, when", 
     });
   });
 
+  test.each([["an empty text for a null"], ["a null for an empty text"]])(
+    "a service that shows %s",
+    async (way) => {
+      await scene({}, async ({ project, service }) => {
+        const { login, preview } = seed(service);
+        const [declared, shown] = way.startsWith("an empty") ? ["null", ""] : ['""', null];
+        [login.entryPointUrlPath, preview.discoveryUrl] = [shown, ""];
+        await project.write({
+          "targets/shop.yaml": `target: shop
+app: Web Shop
+environments: { preview: { id: ${preview.id}, discoveryUrl: null } }
+testCases: { login: { description: Log in, entryPointUrlPath: ${declared} } }
+`,
+        });
+        await expectNothingLeft(project);
+      });
+    },
+  );
+
   test("a part of an object that was not declared for a while is not sent again", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
