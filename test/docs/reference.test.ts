@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { format, resolveConfig } from "prettier";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { errorsText, exitCodeTable, referenceText } from "../../scripts/reference.ts";
 
 test.each([
@@ -15,4 +17,16 @@ test.each([
 test("the README tells the same exit codes", async () => {
   const wanted = await format(exitCodeTable(), { parser: "markdown" });
   expect(readFileSync("README.md", "utf8")).toContain(wanted);
+});
+
+test.each([
+  ["tasc-yaml.md", "project"],
+  ["target-documents.md", "target"],
+])("the example of docs/reference/%s is valid", (page, name) => {
+  const [, example = ""] =
+    /^```yaml.*\n([^]*?)^```/m.exec(readFileSync(`docs/reference/${page}`, "utf8")) ?? [];
+  const schema: unknown = JSON.parse(readFileSync(`schemas/${name}.schema.json`, "utf8"));
+  const isValid = new Ajv2020({ strict: false }).compile(Object(schema));
+  isValid(parse(example));
+  expect(isValid.errors).toBeNull();
 });
