@@ -69,7 +69,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "intent-forgotten": ["An interrupted creation was forgotten", "It is unknown what the interrupted apply created, and the next one looks for it by name only.", "Check in the next plan that nothing is created twice."],
   interrupted: ["The command was interrupted", "It was stopped (Ctrl-C) before it was done.", "Run it again."],
   invalid: ["The manifests or the arguments are wrong", "The command gave no more specific code.", "Run `tasc validate`, or the command with `--help`."],
-  "key-changed": ["State was written with another API key", "Fingerprints depend on the key, so write-only fields are sent once more.", "Set `state.fingerprintKey` to avoid this when keys change."],
+  "key-changed": ["State was written with another API key", "Fingerprints depend on the key (and tasc 1.0 derived it otherwise), so write-only fields are sent once more.", "Set `state.fingerprintKey` to avoid this when keys change."],
   "key-refused": ["The service refused the API key", "It answered 401 or 403.", "Check that `service.apiKey` is a key of this service and may do this."],
   "key-unsendable": ["The API key cannot be sent", "It is empty, or has a character that no HTTP header can carry, such as a line break.", "Check how the key gets into its environment variable."],
   locked: ["The state is locked", "Another run holds the lock.", "Wait with `--lock-timeout 10m`."],

@@ -547,7 +547,7 @@ export function planTarget(
       caution(
         "key-changed",
         target,
-        "State was written with another API key, so write-only fields are sent again; set `state.fingerprintKey` to avoid this when keys change",
+        "State was written with another API key, or by tasc 1.0, so write-only fields are sent again; set `state.fingerprintKey` to avoid this when keys change",
         "Prompts and batch generations are not re-sent. If you changed any together with the key, use `--rediscover` or `--run`.",
       ),
     );
