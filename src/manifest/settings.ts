@@ -3,8 +3,10 @@ import { type Layer, originIn } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
 import { type Json, type Path, defined, isObject } from "../model/json.ts";
 import type { Policy, Settings, StateSettings } from "../model/settings.ts";
+import { urlOf } from "../model/shape.ts";
 import { Secret, Unknown, type Value, type ValueObject, isValueObject } from "../model/value.ts";
 import { checkBaseUrl } from "../service/request.ts";
+import { sameService } from "../state/backend.ts";
 import { STATE_FOLDER, stateServers } from "../state/config.ts";
 import { StateFailure } from "../state/problem.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
@@ -265,10 +267,10 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
       "`${secret:NAME}` with the name of a credential",
       "`${file:PATH}` of a file that is neither in git nor installed",
     ]);
-  const origin = originOfUrl(baseUrl);
-  if (origins !== undefined && origin !== undefined)
-    if (!origins.some((address) => (originOfUrl(address) ?? address) === origin))
-      refuse(BASE_URL, `the service ${origin}`, origins);
+  // With a path it is one address, and without all that is there.
+  const isOf = (one: string): boolean =>
+    sameService(one, urlOf(one)?.pathname === "/" ? (urlOf(baseUrl)?.origin ?? "") : baseUrl);
+  if (baseUrl !== "" && origins?.some(isOf) === false) refuse(BASE_URL, `the service ${baseUrl}`, origins);
   // State knows what a protected test case is called, so whoever chooses its place can get around the policy.
   const folder = statePath ?? (stateHosts?.length === 0 ? STATE_FOLDER : undefined);
   const { path = STATE_FOLDER } = state.options;
@@ -315,10 +317,6 @@ function serversOf(state: StateSettings) {
     if (error instanceof StateFailure) return [];
     throw error;
   }
-}
-
-function originOfUrl(address: string): string | undefined {
-  return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
 function mapOf(value: Value | undefined): ValueObject {

@@ -13,7 +13,7 @@ import { parseDuration } from "./shape.ts";
  * that a pull request can neither send secrets elsewhere nor read others, nor loosen the policy:
  *
  *     version: 1
- *     origins: [https://service.example.com]   # where the API key may be sent
+ *     origins: [https://service.example.com]   # where the API key may be sent; with a path, to that address alone
  *     stateHosts: [db.example.com]             # where state may be kept; db.example.com:5432/app/tasc.state: there alone
  *     statePath: .tasc/state                   # the only folder of local state
  *     variables: [TASC_*, QA_*]                # what ${env:} and ${secret:} may read

@@ -7,7 +7,7 @@ import { defined, isArray } from "../model/json.ts";
 import type { BodyValue, Change } from "../model/plan.ts";
 import { POLICY_RULES, type Policy, type PolicyRule } from "../model/settings.ts";
 import { isRecord } from "../model/shape.ts";
-import { isUnknown, reveal } from "../model/value.ts";
+import { Secret, isUnknown, reveal } from "../model/value.ts";
 import { cached } from "../render/words.ts";
 import { fewOf, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
@@ -104,9 +104,11 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   for (const change of plan.changes) {
     const { address, action, calls } = change;
     // What runs of a test case is not said of the other statuses, so none of them is as good as ENABLED.
-    const wasEnabled = matched.get(targetOf(address))?.matches.get(address)?.live?.status === "ENABLED";
-    const setsStatus = calls.some(({ method, body }) => method === "PATCH" && body["status"] !== undefined);
-    if (action === "disable" || (action !== "create" && wasEnabled && setsStatus)) add(change, "disabled");
+    const { status: was = "ENABLED" } = matched.get(targetOf(address))?.matches.get(address)?.live ?? {};
+    const leaves = calls.some(({ method, body: { status: to = "ENABLED" } }) => {
+      return method === "PATCH" && (to instanceof Secret ? to.reveal() : to) !== "ENABLED";
+    });
+    if (action === "disable" || (action !== "create" && was === "ENABLED" && leaves)) add(change, "disabled");
     if (isRediscovering(change)) add(change, "rediscovered");
     const isStep = (one: BodyValue) => isRecord(one) && Boolean(one["interaction"] ?? one["assertion"]);
     if (calls.some(({ body: { elements } }) => isArray(elements) && !elements.some(isStep)))

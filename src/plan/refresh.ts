@@ -38,11 +38,10 @@ export function keeping(
           ? unchanged(live, own, own.id ?? memory.binding?.id)
           : { ...withSharedPrompt(live, own), elements: keptElements(live.elements, [own]), asDeclared: own };
     }
-    const candidates = [
-      ...(own === undefined ? [] : [own]),
-      ...byName()(live.description),
-      ...byExternalId()(live.externalId ?? undefined),
-    ];
+    // What is bound is no other one's, however alike the names.
+    const candidates = own
+      ? [own]
+      : [...byName()(live.description), ...byExternalId()(live.externalId ?? undefined)];
     const mayBeAny = own === undefined && isOpen;
     return { ...live, elements: mayBeAny ? live.elements : keptElements(live.elements, candidates) };
   };

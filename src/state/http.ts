@@ -71,7 +71,8 @@ export class HttpBackend implements Backend {
     const key = { stage, target: INDEX };
     const { targets = [] } = await this.#readShared(key);
     if (isTexts(targets)) return targets;
-    throw corrupt(this.#where(key), "it is not a list of targets");
+    const where = this.#where(key);
+    throw new StateFailure({ kind: "corrupt", where, reason: "it is not a list of targets" });
   }
 
   /** A target is added before it is first written: an entry without a document does no harm. */
@@ -93,7 +94,7 @@ export class HttpBackend implements Backend {
     const root = isDeeper(Buffer.from(text), MAX_DEPTH) ? undefined : jsonIn(text);
     const where = this.#where(key);
     if (!isRecord(root) || root["format"] !== formatOf(key) || root["stage"] !== key.stage)
-      throw corrupt(where, "it is not in the expected format");
+      throw new StateFailure({ kind: "corrupt", where, reason: "it is not in the expected format" });
     const { version } = root;
     if (isCount(version) && version > 1)
       throw new StateFailure({ kind: "newer", where, version, understood: 1 });
@@ -262,10 +263,6 @@ function lockBody({ stage, target }: StateKey, info: LockInfo): string {
     Created: info.since,
     Path: `${stage}/${target}`,
   });
-}
-
-function corrupt(where: string, reason: string): StateFailure {
-  return new StateFailure({ kind: "corrupt", where, reason });
 }
 
 function formatOf({ target }: StateKey): string {

@@ -79,6 +79,9 @@ function migrations(tables: Tables): readonly string[] {
 const VERSIONS = 20;
 const ENTRIES = 1000;
 
+/** Sends that other jobs may have taken before. Beyond that they were taken at a far lower rate, which a branch may declare. */
+const MOST_AHEAD = 1000;
+
 /** By SQLSTATE. */
 function isMissing(error: unknown): boolean {
   return ["42P01", "3F000"].includes(codeOf(error) ?? "");
@@ -325,9 +328,10 @@ export class PostgresBackend implements Backend {
       const take = async (connection: Connection): Promise<readonly Row[]> =>
         await connection.query(
           `insert into ${rates} as r (bucket, next) values ($1, clock_timestamp() + $2::interval)
-           on conflict (bucket) do update set next = greatest(r.next, clock_timestamp()) + $2::interval
+           on conflict (bucket) do update set
+             next = least(greatest(r.next, clock_timestamp()), clock_timestamp() + $3::interval) + $2::interval
            returning extract(epoch from next - $2::interval - clock_timestamp())::text as wait`,
-          [bucket, `${sends / perSecond} seconds`],
+          [bucket, `${sends / perSecond} seconds`, `${MOST_AHEAD / perSecond} seconds`],
         );
       const [row] = await take(this.#connection).catch(async (error: unknown) => {
         if (!isMissing(error)) throw error;

@@ -373,6 +373,19 @@ describe("a trust file", () => {
   });
 
   test.each([
+    ["https://one.example/tests", "https://one.example/tests/", 0],
+    ["https://one.example/tests", "HTTPS://ONE.example", 0],
+    ["https://one.example/tests/../other", "https://one.example/tests", 1],
+    ["https://one.example", "https://one.example/tests", 1],
+    ["https://one.example/tests", "one.example", 1],
+    [`https://two.example/${"\u00e9".repeat(3000)}`, "https://one.example", 1],
+  ])("of %s, allows %s", async (address, allowed, amount) => {
+    const project = PROJECT.replace("http://127.0.0.1:4010", address);
+    const result = await limited(`version: 1\norigins: ["${allowed}"]\n`, { "tasc.yaml": project });
+    expect(show(result.diagnostics).filter((line) => line.includes("the service"))).toHaveLength(amount);
+  });
+
+  test.each([
     ["{ path: .other }", "stateHosts: []"],
     ["{ path: .other }", "statePath: .tasc/state"],
     ["{ path: ../.tasc/state }", "statePath: .tasc/state"],
@@ -407,7 +420,7 @@ describe("a trust file", () => {
 
   test("adds its policy, the stricter of both counting, and a stage's limits replace the others", async () => {
     const text =
-      "version: 1\norigins: [https://x]\npolicy: { maxChanges: 5 }\nstages: { default: { origins: ['http://127.0.0.1:4010/x'], policy: { maxChanges: 7, protected: ['*'] } } }\n";
+      "version: 1\norigins: [https://x]\npolicy: { maxChanges: 5 }\nstages: { default: { origins: ['http://127.0.0.1:4010/'], policy: { maxChanges: 7, protected: ['*'] } } }\n";
     const result = await limited(text, {
       "tasc.yaml": `${PROJECT}policy: { maxChanges: 9, maxDisabledPercent: 1 }\n`,
     });

@@ -3,13 +3,23 @@ import { asReviewed } from "../../src/app/stale-plan.ts";
 import { inStage } from "../../src/model/diagnostic.ts";
 import { normalUrl } from "../../src/plan/input.ts";
 import { levelName, matchEnvironments } from "../../src/plan/match.ts";
+import { keeping } from "../../src/plan/refresh.ts";
 import { guardsOf } from "../../src/plan/staleness.ts";
 import { graphSection } from "../../src/render/html/graph.ts";
 import { planJson, planView } from "../../src/render/json.ts";
 import { createRedactor } from "../../src/render/redact.ts";
 import { normalAddress } from "../../src/state/backend.ts";
 import { readHistory } from "../../src/state/history.ts";
-import { fingerprints, liveCase, liveElement, liveTarget, planOf, publicPlan, target } from "./build.ts";
+import {
+  fingerprints,
+  liveCase,
+  liveElement,
+  liveTarget,
+  planInput,
+  planOf,
+  publicPlan,
+  target,
+} from "./build.ts";
 
 const ideographs = Array.from({ length: 80_000 }, (_, at) => String.fromCodePoint(0x4e00 + (at % 20_000)));
 const urls = Array.from({ length: 3000 }, (_, at) => `https://e${at}.example.com`);
@@ -55,6 +65,22 @@ const entries = Array.from({ length: 20_000 }, (_, at) => ({
   changes: [{ address: `testCase.shop.k${at}`, action: "update", outcome: "done" }],
 }));
 
+/** Test cases of one name, each bound and with another path than the service has. */
+function manyAlike() {
+  const keys = Array.from({ length: 12_000 }, (_, at) => `k${at}`);
+  const declared = { description: "same", entryPointUrlPath: "/", elements: [] };
+  const bound = (key: string) =>
+    ({ type: "bound", address: `testCase.shop.${key}`, id: key, fields: {} }) as const;
+  const input = planInput({
+    declared: { testCases: Object.fromEntries(keys.map((key) => [key, declared])) },
+    live: {},
+    state: keys.map(bound),
+  });
+  const alike = keys.map((key) => liveCase(key, { description: "same" }));
+  return { keep: keeping(input.desired.targets[0] ?? target({}), input.states.get("shop"), input), alike };
+}
+
+const { keep, alike } = manyAlike();
 const { planned, saved } = manyOptions();
 const creations = manyNew();
 
@@ -68,6 +94,7 @@ test.each([
   ["options to be removed", () => asReviewed(saved, planned, fingerprints, createRedactor([]))],
   ["what waits for a new target", () => expect(graphSection(creations)).toContain("30000 changes wait")],
   ["entries of one run", () => expect(readHistory(entries)[0]?.changes).toHaveLength(20_000)],
+  ["test cases of one name", () => alike.map(keep)],
   ["many environments", () => matchEnvironments(target({ environments }), live, undefined, new Map())],
 ])("what a hostile service lists takes no time: %s", (_, work) => {
   const started = process.cpuUsage();

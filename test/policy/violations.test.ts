@@ -186,6 +186,22 @@ describe("protected", () => {
     expect(found).toHaveLength(expected);
   });
 
+  test.each([
+    ["DRAFT", 1],
+    [new Secret("OUTDATED"), 1],
+    ["ENABLED", 0],
+  ])("%s where the service does not show the status", (status, expected) => {
+    const found = violations(
+      { protected: ["testCase.shop.a"] },
+      {
+        declared: { testCases: { a: { description: "A", status } } },
+        live: { testCases: [liveCase("A", { status: undefined })] },
+        state: [{ type: "bound", address: "testCase.shop.a", id: "A", fields: {} }],
+      },
+    );
+    expect(found).toHaveLength(expected);
+  });
+
   test("what is under no glob is free", () => {
     expect(harms("testCase.*.off", "environment.*")).toEqual([
       "testCase.shop.off: this test case would be disabled",

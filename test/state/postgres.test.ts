@@ -105,6 +105,16 @@ describe("the postgres backend alone", () => {
     await sql.unsafe(`drop owned by mallory cascade; drop role mallory`);
   });
 
+  it("keeps no job from its rate where another has declared next to none", async () => {
+    const backend = await fixture.open();
+    for (let job = 0; job < 3; job += 1) await backend.takeSends?.("bucket", 4, 1 / 3600);
+    const wait = (await backend.takeSends?.("bucket", 4, 20)) ?? 0;
+    expect(wait).toBeGreaterThan(49_000);
+    expect(wait).toBeLessThan(51_000);
+    expect(await backend.takeSends?.("bucket", 4, 20)).toBeLessThan(51_000);
+    await backend.close();
+  });
+
   it("refuses to write once the connection that held the lock is lost", async () => {
     const backend = await fixture.open();
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
