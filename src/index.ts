@@ -17,7 +17,7 @@ import type { Address } from "./model/address.ts";
 import { resourcesOf } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
 import { EXIT, TascError as Failure, type FailureReason, invalid, failed } from "./model/error.ts";
-import type { ApplyEvent, Outcome } from "./model/events.ts";
+import type { ApplyEvent, Failed, Outcome } from "./model/events.ts";
 import type { DiagnosticJson, PlanJson } from "./model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "./model/settings.ts";
 import { isText, isTexts } from "./model/shape.ts";
@@ -212,23 +212,25 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
   checkOptions(options, { ...own, ...CALL_KINDS });
   const inside = plans.get(reviewed);
   if (inside === undefined) throw new TypeError("This is not a plan that plan() gave");
-  const { saved, complete } = inside;
+  const { saved, complete, redactor } = inside;
   return quietly(inside, { ...inside.options, ...options }, async (session, said) => {
     if (!complete)
-      throw invalid(
-        "missing-secrets",
-        "A project that was loaded with allowMissingSecrets cannot be applied",
-      );
+      throw invalid("missing-secrets", "A project loaded with allowMissingSecrets cannot be applied");
     const request = {
       saved,
       overridePolicy: inside.options.overridePolicy ?? [],
       wait: durationOf("wait", options.wait),
       lockTimeout: durationOf("lockTimeout", options.lockTimeout),
     };
-    const emit = (event: ApplyEvent) => options.onEvent?.(event);
+    // Why state was lost names its place, which may be a secret in part.
+    const told = (one: Failed) => ({ ...one, failure: redactDiagnostic(one.failure, redactor) });
+    const emit = (event: ApplyEvent) =>
+      options.onEvent?.(event.type === "changeFailed" ? { ...event, ...told(event) } : event);
     const { outcome, exitCode } = await applyProject(session, request, { emit, signal: options.signal });
-    const diagnostics = publicDiagnostics(said, inside.redactor);
-    return { ...outcome, ok: exitCode === EXIT.done, exitCode, diagnostics };
+    const fatal = outcome.fatal && redactDiagnostic(outcome.fatal, redactor);
+    const became = { ...outcome, failed: outcome.failed.map(told), fatal };
+    const diagnostics = publicDiagnostics(said, redactor);
+    return { ...became, ok: exitCode === EXIT.done, exitCode, diagnostics };
   });
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { PROJECT_FILE } from "../manifest/document.ts";
@@ -93,7 +93,7 @@ export async function openProject(
 
 /**
  * The project's folder: the one that is named, else the working folder or the nearest above it that has a project of the
- * same user, as git has it. A project gets the API key, so one that somebody else put into a parent folder is not taken.
+ * same user, as git has it. A project gets the API key, so none that somebody else put or linked into a parent folder counts.
  */
 export function projectRoot(
   { chdir }: Pick<ProjectOptions, "chdir">,
@@ -101,7 +101,7 @@ export function projectRoot(
 ): string {
   if (chdir !== undefined) return resolve(cwd, chdir);
   for (let folder = cwd; ; folder = dirname(folder)) {
-    const owner = statSync(join(folder, PROJECT_FILE), { throwIfNoEntry: false })?.uid;
+    const owner = lstatSync(join(folder, PROJECT_FILE), { throwIfNoEntry: false })?.uid;
     if (owner !== undefined && (folder === cwd || owner === process.getuid?.())) {
       if (folder !== cwd) say?.("debug", `The project is in ${folder}.`);
       return folder;

@@ -137,15 +137,13 @@ function locatorEvents(
   return [{ type: "located", address, locators: Object.fromEntries(read), elements: ids }];
 }
 
-/** What tells one discovery of a test case from the next, where the service shows anything of it. */
+/** What tells one discovery of a test case from the next, where it is shown: state keeps no text that may be any. */
 export function discoveryMark(discovery: LiveDiscovery | undefined): string {
-  return discovery?.updatedAt === undefined ? "" : `${discovery.updatedAt} ${discovery.status ?? ""}`;
+  const { updatedAt: at = "" } = discovery ?? {};
+  return /^\d{4}-\d\d[-\d:.TZ+]{3,25}$/.test(at) ? `${at}${hasEnded(discovery, "") ? " ended" : ""}` : "";
 }
 
-/**
- * Whether a discovery is over that was started when the service showed the given mark, which it may show until the new one
- * begins. The text lists CREATED alone; a cause or a message of an abort, or a word for an end, says that it is over.
- */
+/** Whether one is over that began at the mark, shown until it does: by a cause of an abort, or a word for an end. */
 export function hasEnded(discovery: LiveDiscovery | undefined, before: string): boolean {
   if (discovery === undefined || (before !== "" && discoveryMark(discovery) === before)) return false;
   if ((discovery.abortCause ?? "") !== "") return true;

@@ -1,5 +1,6 @@
+import type { Failed } from "../model/events.ts";
 import { type Json, type JsonArray, type JsonObject, isArray } from "../model/json.ts";
-import type { CallJson, DiagnosticJson, PlanJson } from "../model/plan.ts";
+import type { CallJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { uriPart } from "./escape.ts";
 import { canonicalText, encodedWords, letterless, rawText, toOriginal } from "./canonical.ts";
@@ -407,10 +408,7 @@ function redactCall(call: CallJson, redactor: Redactor): CallJson {
   return { ...call, path: redactor.document(call.path), body: redactor.json(call.body) };
 }
 
-export function redactDiagnostic<D extends DiagnosticJson>(diagnostic: D, redactor: Redactor): D {
-  return {
-    ...diagnostic,
-    summary: redactor.text(diagnostic.summary),
-    detail: redactor.text(diagnostic.detail),
-  };
+/** Also of why a change failed. */
+export function redactDiagnostic<D extends Failed["failure"]>(told: D, { text }: Redactor): D {
+  return { ...told, summary: text(told.summary), detail: text(told.detail) };
 }

@@ -1,7 +1,9 @@
 // A committed symbolic link, or one that another user made, never lets a write leave its place.
-import { mkdir, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { lchown, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { projectRoot } from "../../src/app/project.ts";
 import { scene } from "./support/cli.ts";
 import { seed } from "./support/story.ts";
 
@@ -94,4 +96,21 @@ describe.concurrent("nothing is written through a link", () => {
       expect(await project.read("shared/shop.yaml")).toBe("target: shop\napp: Web Shop\n");
     });
   });
+});
+
+test("a project that another user linked into a folder above is not taken", async ({ expect, skip }) => {
+  if (process.getuid?.() !== 0) return skip();
+  const folder = await mkdtemp(join(tmpdir(), "tasc-above-"));
+  try {
+    const cwd = join(folder, "work");
+    await mkdir(cwd);
+    await mkdir(join(folder, "own"));
+    await writeFile(join(folder, "own", "tasc.yaml"), "version: 1\n");
+    await symlink("own/tasc.yaml", join(folder, "tasc.yaml"));
+    expect(projectRoot({}, { cwd })).toBe(folder);
+    await lchown(join(folder, "tasc.yaml"), 1001, 1001);
+    expect(projectRoot({}, { cwd })).toBe(cwd);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });

@@ -246,6 +246,19 @@ describe.concurrent("no secret shows", () => {
 });
 
 describe.concurrent("fingerprints", () => {
+  test("state keeps no secret that the service shows as the status of a discovery", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await prepare(project);
+      expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+      for (const one of service.targets.flatMap(({ cases }) => cases)) one.discoveryStatus = PROMPT_CODE;
+      await project.run(["apply", "--auto-approve", "--rediscover", "testCase.shop.cart"], ENV);
+      const state = await project.read(".tasc/state/default/shop.json");
+      expect(state).toContain('"generating":"2');
+      expectNone(state, "state");
+    });
+  });
+
   test("nothing in state tells that two secrets are the same", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);

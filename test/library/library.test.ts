@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startHttpServer } from "../state/support/http-server.ts";
 import { KEY, LOGIN, PROJECT, SECRETS, type Scene, scene } from "../look/scene.ts";
 import { type Packed, type Ran, pack, run } from "./package.ts";
 
@@ -14,8 +15,13 @@ let programs = 0;
 const [, EXAMPLE = ""] = /```js\n([^]*?)```/.exec(readFileSync("docs/library.md", "utf8")) ?? [];
 
 /** Runs a program that uses the package in the scene's project. */
-function program(stage: Scene, text: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  stage.write("tasc.yaml", `${PROJECT}stages: { staging: {} }\n`);
+function program(
+  stage: Scene,
+  text: string,
+  env: Readonly<Record<string, string>> = {},
+  own = "{}",
+): Promise<Ran> {
+  stage.write("tasc.yaml", `${PROJECT}stages: { staging: ${own} }\n`);
   const file = join(packed.project, `program-${programs++}.mjs`);
   writeFileSync(file, text);
   return run(process.execPath, [file], stage.dir, { ...stage.env, ...env });
@@ -124,6 +130,31 @@ describe("the library", () => {
       expect(output).not.toContain(SECRETS.QA_USER);
       expect(output).toMatch(/\[\n true,\n \[\],/);
     });
+  });
+
+  test("says why state was lost without the secret in its address", async () => {
+    const server = await startHttpServer();
+    try {
+      await scene(async (stage) => {
+        server.fault = ({ method, body }) =>
+          method === "POST" && body.includes('"intents": {\n') ? 403 : undefined;
+        const { output } = await program(
+          stage,
+          `${BEGIN}
+          const events = [];
+          const made = await plan(loaded.project, { run: ["batchGeneration.shop.spring"] });
+          const outcome = await apply(made, { onEvent: (event) => events.push(event) });
+          say([events, outcome]);`,
+          { STATE_TOKEN: "token-of-state-1234" },
+          `{ state: { backend: http, address: "${server.address}/\${secret:STATE_TOKEN}" } }`,
+        );
+        expect(output).toContain("was answered with status 403");
+        expect(output).toContain('"changeFailed"');
+        expect(output).not.toContain("token-of-state-1234");
+      });
+    } finally {
+      await server.stop();
+    }
   });
 
   test("applies a plan once", async () => {
