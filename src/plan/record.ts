@@ -140,7 +140,7 @@ function locatorEvents(
 /** What tells one discovery of a test case from the next, where it is shown: state keeps no text that may be any. */
 export function discoveryMark(discovery: LiveDiscovery | undefined): string {
   const { updatedAt: at = "" } = discovery ?? {};
-  return /^\d{4}-\d\d[-\d:.TZ+]{3,25}$/.test(at) ? `${at}${hasEnded(discovery, "") ? " ended" : ""}` : "";
+  return /^\d{4}-\d\d[-\d:.,TtZz+ ]{3,30}$/.test(at) ? `${at}${hasEnded(discovery, "") ? " ended" : ""}` : "";
 }
 
 /** Whether one is over that began at the mark, shown until it does: by a cause of an abort, or a word for an end. */
