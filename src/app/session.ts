@@ -277,11 +277,8 @@ export class Session {
     return withRemovedTargets({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
   }
 
-  /*
-   * An empty backend of a project that had state elsewhere: a new backend, and nothing was migrated. Silence would mean
-   * that everything is matched by name and write-only fields are sent again. Files of state tell by themselves; of another
-   * backend a small file tells, which is fit to be committed.
-   */
+  // A backend that is empty where the project had state elsewhere: silence would mean that everything is matched by name and
+  // write-only fields are sent again. Files of state tell by themselves; of another backend a small file, fit to be committed.
 
   get #backendFile(): string {
     return join(this.root, ".tasc", "backend", `${fileName(this.settings.stage)}.json`);

@@ -27,8 +27,6 @@ import { reread, rereadTestCases } from "./refresh.ts";
  * A creation happens once (design contract, section 5). Before the POST its intent is durable; after it, only an answer
  * that names what was made, or a failure that says the service did not act, settles the matter. Anything else is
  * settled by looking: what the POST made is adopted, and only if it made nothing is it sent again.
- *
- * Sending a POST again on a time-out, as one may with a PATCH, would make two where the answer was lost, not the request.
  */
 export async function create(run: Run, resource: DesiredResource, call: PlannedCall): Promise<void> {
   const { address, kind } = resource;

@@ -140,7 +140,7 @@ function withoutTexts(value: Json): Json {
   );
 }
 
-/** As the service lists it (service-api.md, "Test case"), as far as a plan reads it: no dates, nor what a discovery says. */
+/** As the service lists it (service-api.md, "Test case"), as far as a plan reads it: no dates, scroll states, or messages. */
 function testCaseJson(
   { elements, discovery, ...plain }: Omit<LiveTestCase, "asDeclared">,
   testTargetId: string,
@@ -149,7 +149,7 @@ function testCaseJson(
   return defined({
     testTargetId,
     ...plain,
-    elements: elements?.map(({ raw }) => raw),
+    elements: elements?.map(({ raw: { scrollState: _, ...parts } }) => parts),
     discovery: discovery && defined({ status, freePrompt }),
   });
 }

@@ -88,7 +88,8 @@ function trustOf(file: string, map: JsonObject): Trust {
   }
   const { statePath, policy: policyMap = {} } = map;
   const rules = mapOf(file, "`policy`", policyMap, [...NUMBERS, ...GLOBS, "sameCommit"]);
-  const policy = policyOf(rules, (key, why) => refuse(`policy.${key}`, why));
+  const own = policyOf(rules, (key, why) => refuse(`policy.${key}`, why));
+  const policy = { ...own, ...defined({ pinned: own.protected }) };
   if (statePath !== undefined && typeof statePath !== "string")
     return refuse("statePath", "must be a string");
   return defined({ origins, stateHosts, statePath, variables, policy });
@@ -122,7 +123,7 @@ export function stricter(a: Policy, b: Policy): Policy {
   const policy: Writable = { ...a, ...b };
   for (const key of NUMBERS)
     if (policy[key] !== undefined) policy[key] = Math.min(a[key] ?? Infinity, b[key] ?? Infinity);
-  for (const key of GLOBS)
+  for (const key of [...GLOBS, "pinned"] as const)
     if (policy[key] !== undefined) policy[key] = [...new Set([...(a[key] ?? []), ...(b[key] ?? [])])];
   if (a.sameCommit === true) policy.sameCommit = true;
   return policy;

@@ -44,8 +44,9 @@ export type PolicyRule = (typeof POLICY_RULES)[number];
 export interface Policy {
   readonly maxChanges?: number;
   readonly maxDisabledPercent?: number;
-  /** Globs over addresses. */
+  /** Globs over addresses, and those of them that are the trust file's: manifests cannot take these away again. */
   readonly protected?: readonly string[];
+  readonly pinned?: readonly string[];
   readonly requireTags?: readonly string[];
   /** Rediscoveries, created test cases and batch generations of one plan. */
   readonly maxGenerations?: number;

@@ -94,6 +94,8 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   const globs = (policy.protected ?? []).map((glob) => ({ glob, fits: globTest(glob) }));
   if (globs.length === 0) return [];
   const isProtected = (name: Address): boolean => globs.some(({ fits }) => fits(name));
+  const pinned = (policy.pinned ?? []).map((glob) => globTest(glob));
+  const isPinned = (name: Address): boolean => pinned.some((fits) => fits(name));
   const bound = boundIn(matched);
   const bases = input.base === "unreadable" ? [] : (input.base ?? []);
   const names = namesById(input, bases.flatMap(boundIn));
@@ -126,13 +128,15 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
     if (live !== undefined && !input.live.testCases.has(live.id))
       for (const address of resources.keys())
         if (isProtected(address) && inScope(address)) add({ address, id: live.id }, "orphaned");
-  // Under its new name nothing would protect it from the next plan.
+  // Under its new name nothing would protect it from the next plan, or only what that plan's own manifests can take away.
   for (const one of bound)
-    if (names.get(one.id)?.some(isProtected) === true && !isProtected(one.address)) add(one, "renamed");
+    for (const isKept of [isProtected, isPinned])
+      if (names.get(one.id)?.some(isKept) === true && !isKept(one.address)) add(one, "renamed");
 
   const found = [...harms].flatMap(([address, { id, what }]): readonly Breach[] => {
     // Another key, or another target's, is no way around a protection: what counts is the live resource.
-    const name = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])].find(isProtected);
+    const all = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])];
+    const name = all.find(isPinned) ?? all.find(isProtected);
     const glob = globs.find(({ fits }) => name !== undefined && fits(name))?.glob;
     if (glob === undefined) return [];
     const resource = matched.get(targetOf(address))?.resources.get(address);

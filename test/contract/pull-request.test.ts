@@ -198,6 +198,31 @@ describe.concurrent("a protected test case", () => {
     },
   );
 
+  test("is not renamed to what the change itself protects, where the trust file protects it", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const settings = await project.read("tasc.yaml");
+      const trusted = ["--trust", "trust.yaml"];
+      await project.write({
+        "trust.yaml": `version: 1\n${POLICY}`,
+        "targets/shop.yaml": named("login", "ENABLED"),
+      });
+      expect((await project.run(["apply", "--auto-approve", ...trusted])).code).toBe(0);
+      const moved = "moved: [{ from: testCase.shop.login, to: testCase.shop.zzz }]\n";
+      await project.write({
+        "tasc.yaml": settings + POLICY.replace("login", "zzz"),
+        "targets/shop.yaml": named("zzz", "ENABLED", moved),
+      });
+      const { code, stdout } = await project.run(["plan", ...trusted]);
+      expect(code, stdout).toBe(1);
+      expect(stdout).toContain('"protected": this test case would be renamed');
+      expect(stdout.replaceAll(/\s+/g, " ")).toContain("protects it in tasc.yaml as testCase.shop.login");
+      // A name that the trust file protects as well will do.
+      await project.write({ "trust.yaml": `version: 1\n${POLICY.replace("login", "*")}` });
+      expect((await project.run(["plan", ...trusted])).code).toBe(0);
+    });
+  });
+
   // Nothing of such a plan touches the live test case, and none of the next ones would know that it is protected.
   const LOGIN = named("login", "ENABLED");
   const RELEASES: readonly (readonly [string, (pay: string, target: string) => string])[] = [

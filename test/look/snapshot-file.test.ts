@@ -186,6 +186,16 @@ describe("the file", () => {
     );
   });
 
+  test("holds no scroll state, which no plan reads and whose keys may be anything", () => {
+    const [any] = fc.sample(liveCase, 1);
+    if (any === undefined) throw new Error("no case");
+    const raw = { id: "e1", scrollState: { swordfish: 1 }, testCaseId: "c1" };
+    const one = { ...any, elements: [{ id: "e1", parts: {}, raw }] };
+    const text = textOf(new Map([["t", [one]]]), createRedactor(["swordfish"]));
+    expect(text).not.toContain("swordfish");
+    expect(text).toContain('"testCaseId":"c1"');
+  });
+
   test("hides what was last written with a secret, though nobody knows the secret any more", () => {
     const old = "rotated-away-0815";
     const state = applyEvents(STATE, [
