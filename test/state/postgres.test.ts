@@ -105,6 +105,31 @@ describe("the postgres backend alone", () => {
     await sql.unsafe(`drop owned by mallory cascade; drop role mallory`);
   });
 
+  it("runs no function that the owner of the database puts before PostgreSQL's own", async () => {
+    const { sql } = fixture;
+    await sql.unsafe(`create role mallory`);
+    await sql.unsafe(`create database shared owner mallory`);
+    const url = server.url.replace(/\/\w+$/, "/shared");
+    const other = await postgresFixture(url);
+    await other.sql.unsafe(`
+      set role mallory; create schema trap;
+      create function trap.pg_try_advisory_lock(bigint) returns boolean language sql as 'select 1 / 0 = 1';
+      create function trap.pg_backend_pid() returns int language sql as 'select 1 / 0';
+      reset role`);
+    for (const path of ["trap, pg_catalog", "''"]) {
+      await other.sql.unsafe(`alter database shared set search_path = ${path}`);
+      const backend = await other.open();
+      const session = await openSession(backend, SHOP, await other.world(), OPTIONS);
+      await session.record([numbered(0)]);
+      expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(1));
+      await session.close();
+      await backend.close();
+    }
+    await other.dispose();
+    await sql.unsafe(`drop database shared with (force)`);
+    await sql.unsafe(`drop role mallory`);
+  });
+
   it("keeps no job from its rate where another has declared next to none", async () => {
     const backend = await fixture.open();
     for (let job = 0; job < 3; job += 1) await backend.takeSends?.("bucket", 4, 1 / 3600);
