@@ -119,10 +119,7 @@ export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyM
   return { ...desired, targets };
 }
 
-/**
- * Reads the service and plans: one request for all targets, and one for the test cases of each managed target, side
- * by side (design contract, section 2).
- */
+/** Plans from one request for all targets, and one for the test cases of each, side by side (design contract, section 2). */
 export async function refresh(reader: Reader, options: RefreshOptions) {
   const desired = desiredInScope(options.desired, options.scope, options.states);
   const targets = await reader.listTargets();

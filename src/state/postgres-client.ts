@@ -131,20 +131,14 @@ export class Connection {
       },
     };
     const sql = postgres(options);
-    void this.#orLost(sql.unsafe<Row[]>(OWN_FIRST)).then(
-      ([row]) => row ?? this.#end(new ConnectionLost(MALFORMED)),
-      (error: Error) => this.#end(error),
-    );
+    void this.#orLost(sql.unsafe(OWN_FIRST)).catch((error: Error) => this.#end(error));
     return sql;
   }
 }
 
-/**
- * First of all, functions are looked for among PostgreSQL's own: whoever owns a database can have its sessions begin
- * elsewhere, and what they find there runs as ours. The rest stays as it is, for a pooler may lend the session to others.
- */
-const OWN_FIRST = `select pg_catalog.set_config('search_path', pg_catalog.rtrim(pg_catalog.concat('pg_catalog, ',
-  pg_catalog.replace(pg_catalog.current_setting('search_path'), 'pg_catalog, ', '')), ', '), false)`;
+// Whoever owns a database can have functions looked for elsewhere first. The rest stays: a pooler may lend sessions to others.
+const OWN_FIRST = `select pg_catalog.set_config('search_path', pg_catalog.concat('pg_catalog, ',
+  pg_catalog.replace(pg_catalog.current_setting('search_path'), 'pg_catalog, ', '')), false)`;
 
 const CLOSED = "the connection was closed";
 
