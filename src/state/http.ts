@@ -349,11 +349,7 @@ function unknownHolder(id: string): LockInfo {
   return { id, who: "somebody", since: "an unknown time", why: "an unknown command" };
 }
 
-interface StateCall {
-  readonly method: string;
-  readonly address: string;
-  readonly body?: string;
-}
+type StateCall = { readonly method: string; readonly address: string; readonly body?: string };
 
 type StateClient = Awaited<ReturnType<typeof openClient>>;
 

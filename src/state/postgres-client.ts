@@ -131,7 +131,10 @@ export class Connection {
       },
     };
     const sql = postgres(options);
-    void this.#orLost(sql.unsafe(OWN_FIRST)).catch((error: Error) => this.#end(error));
+    void this.#orLost(sql.unsafe<Row[]>(OWN_FIRST)).then(
+      ([row]) => row ?? this.#end(new ConnectionLost(MALFORMED)),
+      (error: Error) => this.#end(error),
+    );
     return sql;
   }
 }
