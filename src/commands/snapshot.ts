@@ -149,7 +149,7 @@ function testCaseJson(
   return defined({
     testTargetId,
     ...plain,
-    elements: elements?.map(({ raw: { scrollState: _, ...parts } }) => parts),
+    elements: elements?.map(({ raw }) => defined({ ...raw, scrollState: undefined })),
     discovery: discovery && defined({ status, freePrompt }),
   });
 }
