@@ -266,7 +266,8 @@ export async function render(
   const redactor = inside?.redactor ?? createRedactor([]);
   const source = (file: string): string | undefined => inside?.opened.project.sources.get(file)?.text;
   const text = await renderPlan(format, shown, extras, { style: PLAIN, width, verbose, source, budget });
-  return format === "text" ? safeOutput(redactor.text(text), { colour: false }) : redactor.document(text);
+  if (format === "text") return safeOutput(redactor.text(text), { colour: false });
+  return format === "json" ? redactor.document(text) : redactor.markup(text);
 }
 
 /** Turns whatever stops the work into the library's error. */

@@ -38,10 +38,7 @@ type Expected =
   | { readonly kind: "project"; readonly lookup: Lookup; readonly before: string }
   | { readonly kind: "files" | "dirs" };
 
-interface Candidate {
-  readonly word: string;
-  readonly says?: string;
-}
+type Candidate = { readonly word: string; readonly says?: string };
 
 const NOTHING: Expected = { kind: "words", words: [] };
 

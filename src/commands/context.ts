@@ -75,9 +75,9 @@ export class Console {
   }
 
   /** The command's result, for programs: a finished document whose data is redacted. */
-  document(text: string): void {
+  document(text: string, isMarkup = false): void {
     this.printed = true;
-    this.writer.document(text);
+    this.writer.document(text, isMarkup);
   }
 
   json(value: Json): void {
@@ -92,7 +92,7 @@ export class Console {
   async report(diagnostics: readonly Diagnostic[], format: string): Promise<void> {
     const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), this.redactor));
     const document = await renderDiagnosticsAs(format, views, `tasc ${this.#version}`);
-    if (document !== undefined) this.document(document);
+    if (document !== undefined) this.document(document, true);
   }
 
   async show(view: View, format = "text"): Promise<void> {
@@ -103,7 +103,7 @@ export class Console {
       width: this.columns,
     });
     if (format === "text") this.data(text);
-    else this.document(text);
+    else this.document(text, format !== "json");
   }
 
   /** A word to the person at the terminal, if the log level lets it through. */

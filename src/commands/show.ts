@@ -65,5 +65,5 @@ export async function printPlan(
     budget,
   });
   if (format === "text") console.data(text);
-  else console.document(text);
+  else console.document(text, format !== "json");
 }

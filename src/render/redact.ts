@@ -56,6 +56,8 @@ export function createRedactor(secrets: ReadonlySet<string> | readonly string[])
     text,
     /** The same for a finished document of a program, as far as it cannot harm the format's own words and numbers. */
     document,
+    /** In markup, word by word: whoever has a text hidden must not take out signs that keep other texts from acting. */
+    markup: (text: string) => (document(text) === text ? text : text.replace(/[\w.-]{8,}/g, document)),
     /** In all strings of plain data; a number that spells a secret becomes a string. Keys are treated as in documents. */
     json: (value: ViewJson) => redactJson(value, text, document),
     /** The same for data whose keys come from outside, too. */

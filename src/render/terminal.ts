@@ -79,9 +79,10 @@ export class Writer {
    * A finished document for a program, to standard output. Its data must have been redacted before (`redactPlan`): here
    * a secret that reads like a word or a number of the format itself has to stay, else `1234` would spoil every count.
    */
-  document(text: string): void {
+  document(text: string, isMarkup = false): void {
     this.flush();
-    this.#redraw(this.#area, () => this.#out(this.#options.redactor.document(text)));
+    const searched = this.#options.redactor[isMarkup ? "markup" : "document"](text);
+    this.#redraw(this.#area, () => this.#out(searched));
   }
 
   /** All else, to standard error. */

@@ -65,6 +65,33 @@ describe("a hostile pull request", () => {
   });
 
   test.for([
+    ["markdown", "plan default -->", "<!-- tasc:plan default -->\n### tasc plan"],
+    ["markdown", "```diff\n", "```diff\n"],
+    ["markdown", "/details", "</details>"],
+    ["html", "</style>\n</head>", "</style>\n</head>"],
+    ["junit", 'skipped message="', 'skipped message="'],
+    ["github", "::warning file=", "::warning file="],
+  ] as const)(
+    "cannot have markup taken out of %s as the value of a header: %j",
+    async ([format, value, markup]) => {
+      await scene({}, async ({ project, service }) => {
+        seed(service);
+        const header = `{ X-A: ${JSON.stringify(value)} }`;
+        const environment = `{ discoveryUrl: https://shop.example.com, additionalHeaderFields: ${header} }`;
+        const path = "a\n![](https://evil.example.com/a.png)";
+        await project.write({
+          "targets/shop.yaml": `target: shop\napp: Web Shop\nenvironments: { default: ${environment} }\ntestCases: { login: { description: Log in, status: DISABLED, entryPointUrlPath: ${JSON.stringify(path)} } }\n`,
+        });
+        const saved = await project.run(["plan", "--format", format, "--out", "plan.json"]);
+        expect(saved.stdout).toContain(markup);
+        expect(saved.stdout).toContain("(sensitive)");
+        const shown = await project.run(["show", "plan.json", "--format", format]);
+        expect(shown.stdout).toContain(markup);
+      });
+    },
+  );
+
+  test.for([
     ["a path before the last @", "postgres://db.example.com/${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],
     ["a query before it", "postgres://db.example.com?a=${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],
     ["a fragment before it", "postgres://db.example.com#${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],

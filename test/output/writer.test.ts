@@ -30,6 +30,12 @@ describe("the writer", () => {
     expect(stdout()).toBe('::notice::{"changes":1234,"x":"(sensitive)"}\n');
   });
 
+  test("takes nothing but words out of markup", () => {
+    const { writer, stdout } = screen({ secrets: ["plan -->", "```diff\n", "hunter2-pass"] });
+    writer.document("<!-- plan -->\n```diff\n- testCase.shop.HUNTER2-pass\n```\n", true);
+    expect(stdout()).toBe("<!-- plan -->\n```diff\n- testCase.shop.(sensitive)\n```\n");
+  });
+
   test("draws the status over, and around other output", () => {
     const { writer, stderr } = screen({ live: true });
     writer.status(["one", "two"]);
