@@ -119,7 +119,7 @@ function reasonOf({ code }: { readonly code: string }): string {
 
 /**
  * What git says of a folder; nothing outside a repository, or without git. The folder is a stranger's, so no file in it
- * may pass for git, and git must not run what files in it name: they could look like a bare repository of its own.
+ * may pass for git, and git must not run what files in it name: they may look like a bare repository with its settings.
  */
 export function git(
   folder: string,
