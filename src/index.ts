@@ -266,7 +266,7 @@ export async function render(
   const redactor = inside?.redactor ?? createRedactor([]);
   const source = (file: string): string | undefined => inside?.opened.project.sources.get(file)?.text;
   const text = await renderPlan(format, shown, extras, { style: PLAIN, width, verbose, source, budget });
-  if (format === "text") return safeOutput(redactor.text(text), { colour: false });
+  if (format === "text") return safeOutput(redactor.lines(text), { colour: false });
   return format === "json" ? redactor.document(text) : redactor.markup(text);
 }
 
