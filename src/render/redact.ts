@@ -1,4 +1,4 @@
-import type { Failed } from "../model/events.ts";
+import type { Failed, Outcome } from "../model/events.ts";
 import { type Json, type JsonArray, type JsonObject, isArray } from "../model/json.ts";
 import type { CallJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
@@ -431,4 +431,10 @@ function redactCall(call: CallJson, redactor: Redactor): CallJson {
 /** Also of why a change failed. */
 export function redactDiagnostic<D extends Failed["failure"]>(told: D, { text }: Redactor): D {
   return { ...told, summary: text(told.summary), detail: text(told.detail) };
+}
+
+/** Why state was lost names its place, which may be a secret in part. */
+export function redactOutcome(outcome: Outcome, redactor: Redactor): Outcome {
+  const failed = outcome.failed.map((one) => ({ ...one, failure: redactDiagnostic(one.failure, redactor) }));
+  return { ...outcome, failed, fatal: outcome.fatal && redactDiagnostic(outcome.fatal, redactor) };
 }
