@@ -24,7 +24,7 @@ import { isText, isTexts } from "./model/shape.ts";
 import { safeOutput } from "./render/escape.ts";
 import { PLAN_FORMATS, type PlanFormat, renderPlan } from "./render/formats.ts";
 import { diagnosticJson } from "./render/json.ts";
-import { type Redactor, createRedactor, redactDiagnostic } from "./render/redact.ts";
+import { type Redactor, createRedactor, redactDiagnostic, redactOutcome } from "./render/redact.ts";
 import { PLAIN } from "./render/style.ts";
 
 export type { Address } from "./model/address.ts";
@@ -222,15 +222,12 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
       wait: durationOf("wait", options.wait),
       lockTimeout: durationOf("lockTimeout", options.lockTimeout),
     };
-    // Why state was lost names its place, which may be a secret in part.
-    const told = (one: Failed) => ({ ...one, failure: redactDiagnostic(one.failure, redactor) });
+    const told = (event: Failed) => ({ ...event, failure: redactDiagnostic(event.failure, redactor) });
     const emit = (event: ApplyEvent) =>
       options.onEvent?.(event.type === "changeFailed" ? { ...event, ...told(event) } : event);
     const { outcome, exitCode } = await applyProject(session, request, { emit, signal: options.signal });
-    const fatal = outcome.fatal && redactDiagnostic(outcome.fatal, redactor);
-    const became = { ...outcome, failed: outcome.failed.map(told), fatal };
     const diagnostics = publicDiagnostics(said, redactor);
-    return { ...became, ok: exitCode === EXIT.done, exitCode, diagnostics };
+    return { ...redactOutcome(outcome, redactor), ok: exitCode === EXIT.done, exitCode, diagnostics };
   });
 }
 
@@ -266,7 +263,7 @@ export async function render(
   const redactor = inside?.redactor ?? createRedactor([]);
   const source = (file: string): string | undefined => inside?.opened.project.sources.get(file)?.text;
   const text = await renderPlan(format, shown, extras, { style: PLAIN, width, verbose, source, budget });
-  if (format === "text") return safeOutput(redactor.text(text), { colour: false });
+  if (format === "text") return safeOutput(redactor.lines(text), { colour: false });
   return format === "json" ? redactor.document(text) : redactor.markup(text);
 }
 

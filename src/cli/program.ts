@@ -5,10 +5,7 @@ import { COMMANDS, type CommandSpec } from "../commands/table.ts";
 import { TascError, invalid } from "../model/error.ts";
 import { openSink } from "../render/terminal.ts";
 
-export interface Request {
-  readonly spec: CommandSpec;
-  readonly raw: Raw;
-}
+export type Request = { readonly spec: CommandSpec; readonly raw: Raw };
 
 /**
  * Reads a command line. Help and versions are answered here, with no request left; a command is only named, so that its

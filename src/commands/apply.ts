@@ -16,7 +16,7 @@ import {
   renderApplyReport,
 } from "../render/apply.ts";
 import { planJson } from "../render/json.ts";
-import { redactPlan } from "../render/redact.ts";
+import { redactOutcome, redactPlan } from "../render/redact.ts";
 import { clockText } from "../render/words.ts";
 import { type Console, type Context, optimiseLate } from "./context.ts";
 import { printReview } from "./plan.ts";
@@ -65,7 +65,8 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
     const steps = nextSteps(applied, file);
     const next = steps.map((one) => ({ ...one, command: inStage(one.command, session.namedStage) }));
     if (events === undefined) {
-      const { outcome, plan, uncertain, milliseconds } = applied;
+      const { plan, uncertain, milliseconds } = applied;
+      const outcome = redactOutcome(applied.outcome, console.redactor);
       const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));
       const facts = { stage: plan.stage, milliseconds, actions, uncertain, next };
       const { style, columns: width, screen } = console;

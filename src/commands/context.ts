@@ -24,10 +24,7 @@ export interface ProcessContext extends Omit<Host, "warn" | "say" | "ask" | "hea
   readonly unwritten: (error: Error) => void;
 }
 
-export interface Context {
-  readonly host: Host;
-  readonly console: Console;
-}
+export type Context = { readonly host: Host; readonly console: Console };
 
 const LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
 

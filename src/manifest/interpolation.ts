@@ -11,10 +11,7 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 export type TextFile = { readonly text: string; readonly own?: boolean } | { readonly fault: string };
 
 /** An entry of `vars`, as it stands in the document. */
-export interface Variable {
-  readonly value: Scalar;
-  readonly origin: Origin;
-}
+export type Variable = { readonly value: Scalar; readonly origin: Origin };
 
 interface InterpolationSources {
   readonly stage: string;
@@ -271,10 +268,7 @@ function at(origin: Origin | undefined, filled: Interpolated): Interpolated {
   return { ...filled, problems: filled.problems.map((problem) => ({ origin, ...problem })) };
 }
 
-export interface FoundTemplate {
-  readonly path: Path;
-  readonly template: Template;
-}
+export type FoundTemplate = { readonly path: Path; readonly template: Template };
 
 /** The templates of a document. Where `${` is not in its text, only an escape in double quotes can make one. */
 export function findTemplates({

@@ -36,10 +36,7 @@ export interface LoadOptions extends ResolveOptions {
 export type Loaded =
   LoadedProject | ({ readonly ok: false } & Pick<LoadedProject, "diagnostics" | "sources" | "secrets">);
 
-interface Resolved {
-  readonly settings: Settings;
-  readonly desired: Desired;
-}
+type Resolved = { readonly settings: Settings; readonly desired: Desired };
 
 export interface LoadedProject extends Resolved {
   readonly ok: true;

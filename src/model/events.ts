@@ -82,10 +82,7 @@ export interface Failed {
   readonly failure: Pick<Failure, "summary" | "detail">;
 }
 
-interface Skipped {
-  readonly address: Address;
-  readonly reason: SkipReason;
-}
+type Skipped = { readonly address: Address; readonly reason: SkipReason };
 
 /** `needs`: what it depends on did not come about. */
 export type SkipReason =

@@ -1,4 +1,4 @@
-import type { Failed } from "../model/events.ts";
+import type { Failed, Outcome } from "../model/events.ts";
 import { type Json, type JsonArray, type JsonObject, isArray } from "../model/json.ts";
 import type { CallJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
@@ -47,19 +47,25 @@ export function createRedactor(secrets: ReadonlySet<string> | readonly string[])
   const text = replacerOf(all, ({ length }) => length >= SHORTEST_SECRET, false);
   const isUnmistakable = (secret: string): boolean =>
     secret.length >= 8 && !/^[A-Za-z]+$/.test(secret) && !/^[\d.,:eE+-]+$/.test(secret);
-  const document = replacerOf(all, isUnmistakable, true);
+  const word = replacerOf(all, isUnmistakable, true);
   return {
     get knowsSecrets() {
       return all.size > 0;
     },
     /** Secrets of a whole text become `(sensitive)`; overlapping ones become one. */
     text,
-    /** The same for a finished document of a program, as far as it cannot harm the format's own words and numbers. */
-    document,
-    /** In markup, word by word: whoever has a text hidden must not take out signs that keep other texts from acting. */
-    markup: (text: string) => (document(text) === text ? text : text.replace(/[\w.-]{8,}/g, document)),
+    /** The same for a key or a path of a program, as far as it cannot harm the format's own words. */
+    word,
+    // In finished texts piece by piece: whoever has a text hidden must take out nothing that parts others or keeps them from
+    // acting, nor one change from the middle of a value to that of another.
+    /** JSON, string by string. */
+    document: (json: string) => (word(json) === json ? json : inStrings(json, word)),
+    /** Markup, word by word. */
+    markup: (markup: string) => (word(markup) === markup ? markup : markup.replace(/[\w.-]{8,}/g, word)),
+    /** A result for people, line by line. */
+    lines: (lines: string) => (text(lines) === lines ? lines : lines.replace(/.+/g, text)),
     /** In all strings of plain data; a number that spells a secret becomes a string. Keys are treated as in documents. */
-    json: (value: ViewJson) => redactJson(value, text, document),
+    json: (value: ViewJson) => redactJson(value, text, word),
     /** The same for data whose keys come from outside, too. */
     freeJson: (value: Json) => redactJson(value, text, text),
   };
@@ -91,6 +97,18 @@ function replacerOf(
     if (isWord && harmless.size < MOST_WORDS) harmless.add(text);
     return withoutSpans(text, spans);
   };
+}
+
+function inStrings(json: string, replace: Replacer): string {
+  const parts: string[] = [];
+  let taken = 0;
+  for (const { 0: sign, index } of json.matchAll(/\\[^]|"/g)) {
+    if (sign !== '"') continue;
+    parts.push(json.slice(taken, index));
+    taken = index + 1;
+  }
+  parts.push(json.slice(taken));
+  return parts.map((part, at) => (at % 2 === 1 ? replace(part) : part)).join('"');
 }
 
 /** What is not there is left out, as `JSON.stringify` does. */
@@ -400,17 +418,23 @@ export function redactChange(change: ChangeView, redactor: Redactor): ChangeView
 export function redactField(field: FieldView, redactor: Redactor): FieldView {
   return {
     ...field,
-    path: field.path.map((step) => (typeof step === "string" ? redactor.document(step) : step)),
+    path: field.path.map((step) => (typeof step === "string" ? redactor.word(step) : step)),
     ...(field.before !== undefined && { before: redactor.freeJson(field.before) }),
     ...(field.after !== undefined && { after: redactor.freeJson(field.after) }),
   };
 }
 
 function redactCall(call: CallJson, redactor: Redactor): CallJson {
-  return { ...call, path: redactor.document(call.path), body: redactor.json(call.body) };
+  return { ...call, path: redactor.word(call.path), body: redactor.json(call.body) };
 }
 
 /** Also of why a change failed. */
 export function redactDiagnostic<D extends Failed["failure"]>(told: D, { text }: Redactor): D {
   return { ...told, summary: text(told.summary), detail: text(told.detail) };
+}
+
+/** Why state was lost names its place, which may be a secret in part. */
+export function redactOutcome(outcome: Outcome, redactor: Redactor): Outcome {
+  const failed = outcome.failed.map((one) => ({ ...one, failure: redactDiagnostic(one.failure, redactor) }));
+  return { ...outcome, failed, fatal: outcome.fatal && redactDiagnostic(outcome.fatal, redactor) };
 }

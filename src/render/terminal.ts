@@ -69,7 +69,7 @@ export class Writer {
     this.#err = openSink(options.stderr, () => {});
   }
 
-  /** A result for people, to standard output. */
+  /** A result for people, whose data was redacted before, to standard output. */
   text(text: string): void {
     this.flush();
     this.#redraw(this.#area, () => this.#out(this.#forPeople(text, "stdout")));
@@ -112,7 +112,7 @@ export class Writer {
 
   #forPeople(text: string, stream: "stdout" | "stderr"): string {
     const { redactor, terminals } = this.#options;
-    return safeOutput(redactor.text(text), terminals[stream]);
+    return safeOutput(redactor[stream === "stdout" ? "lines" : "text"](text), terminals[stream]);
   }
 
   #redraw(lines: readonly string[], between: () => void): void {

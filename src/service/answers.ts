@@ -276,10 +276,7 @@ export type PageEnd =
   /** or there are more than any service has. */
   | "too-many";
 
-export interface NewReports {
-  readonly reports: readonly LiveReport[];
-  readonly next: PageEnd;
-}
+export type NewReports = { readonly reports: readonly LiveReport[]; readonly next: PageEnd };
 
 /** Which reports of a page are new, and whether to ask for another; adds their ids to those seen. */
 export function newReports(page: ReportPage, seen: Set<string>, pages: number): NewReports {

@@ -91,6 +91,35 @@ describe("a hostile pull request", () => {
     },
   );
 
+  test.for(["json", "text"])(
+    "cannot have a change taken out of %s as the value of a header",
+    async (format) => {
+      await scene({}, async ({ project, service }) => {
+        seed(service);
+        const write = async (value: string) => {
+          const header = `{ X-A: ${JSON.stringify(value)} }`;
+          const environment = `{ discoveryUrl: https://shop.example.com, additionalHeaderFields: ${header} }`;
+          const testCases = `{ login: { description: Log in, status: DISABLED } }`;
+          await project.write({
+            "targets/shop.yaml": `target: shop\napp: Web Shop\nenvironments: { default: ${environment} }\ntestCases: ${testCases}\n`,
+          });
+        };
+        await write("plain");
+        const { stdout } = await project.run(["plan", "--format", format]);
+        const times = (text: string): number => text.split("testCase.shop.login").length;
+        // From the middle of one value to that of the next, as the blanks between them do not matter.
+        const spelled = /ironment\.shop\.default[^]*?testCase\.shop\.lo/
+          .exec(stdout)?.[0]
+          .replaceAll(/\s+/g, " ");
+        await write(spelled ?? "");
+        const planned = await project.run(["plan", "--format", format, "--out", "plan.json"]);
+        expect(times(planned.stdout)).toBe(times(stdout));
+        const shown = await project.run(["show", "plan.json", "--format", format]);
+        expect(times(shown.stdout)).toBe(times(stdout));
+      });
+    },
+  );
+
   test.for([
     ["a path before the last @", "postgres://db.example.com/${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],
     ["a query before it", "postgres://db.example.com?a=${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],

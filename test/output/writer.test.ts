@@ -36,6 +36,20 @@ describe("the writer", () => {
     expect(stdout()).toBe("<!-- plan -->\n```diff\n- testCase.shop.(sensitive)\n```\n");
   });
 
+  test("takes nothing out of JSON but pieces of its strings", () => {
+    const { writer, stdout } = screen({ secrets: ['a", "harmful": true, "b": "c', 'say "hunter2"'] });
+    writer.document('{"x":"a", "harmful": true, "b": "c","y":"say \\"hunter2\\" \\\\"}\n');
+    expect(stdout()).toBe('{"x":"a", "harmful": true, "b": "c","y":"(sensitive) \\\\"}\n');
+  });
+
+  test("takes no lines out of a result for people", () => {
+    const { writer, stdout, stderr } = screen({ secrets: ["one\n  - two\n  ~ three"] });
+    writer.text("~ one\n  - two\n  ~ three\n");
+    writer.note("~ one\n  - two\n  ~ three\n");
+    expect(stdout()).toBe("~ one\n  - two\n  ~ three\n");
+    expect(stderr()).toBe("~ (sensitive)\n");
+  });
+
   test("draws the status over, and around other output", () => {
     const { writer, stderr } = screen({ live: true });
     writer.status(["one", "two"]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ApplyStatus, renderApplyReport } from "../../src/render/apply.ts";
+import { createRedactor, redactOutcome } from "../../src/render/redact.ts";
 import { COLOURED, PLAIN } from "../../src/render/style.ts";
 import { clockText, durationText } from "../../src/render/words.ts";
 import { EVENTS, FACTS, OUTCOME } from "./apply-sample.ts";
@@ -24,6 +25,19 @@ describe("the report at the end", () => {
   test("names every done change if asked to", () => {
     const text = renderApplyReport({ ...OUTCOME, done: many }, FACTS, { ...options, verbose: true });
     for (const address of many) expect(text).toContain(`  ~ ${address}\n`);
+  });
+
+  test("breaks no line in the middle of a secret, where it would be found no more", () => {
+    const secret = "four words of secret";
+    const failed = OUTCOME.failed.map((one) => ({
+      ...one,
+      failure: { summary: "Lost", detail: `${"x".repeat(60)} ${secret}` },
+    }));
+    const redactor = createRedactor([secret]);
+    const outcome = redactOutcome({ ...OUTCOME, failed }, redactor);
+    const text = redactor.lines(renderApplyReport(outcome, FACTS, options));
+    expect(text).toContain("(sensitive)");
+    expect(text).not.toMatch(/four|secret\b/);
   });
 });
 
