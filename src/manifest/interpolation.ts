@@ -271,10 +271,7 @@ function at(origin: Origin | undefined, filled: Interpolated): Interpolated {
   return { ...filled, problems: filled.problems.map((problem) => ({ origin, ...problem })) };
 }
 
-export interface FoundTemplate {
-  readonly path: Path;
-  readonly template: Template;
-}
+export type FoundTemplate = { readonly path: Path; readonly template: Template };
 
 /** The templates of a document. Where `${` is not in its text, only an escape in double quotes can make one. */
 export function findTemplates({

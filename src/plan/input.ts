@@ -91,10 +91,7 @@ export interface Scope {
 }
 
 /** One of several parts of a project's targets, from 1. */
-export interface Shard {
-  readonly index: number;
-  readonly count: number;
-}
+export type Shard = { readonly index: number; readonly count: number };
 
 export const EVERYTHING: Scope = { only: [], exclude: [] };
 
