@@ -115,6 +115,9 @@ function baseOptions() {
   const git = (...args) =>
     // Windows looks for programs in the working folder first, and what is checked out may hold one.
     spawnSync("git", ["-C", folder, ...safe, ...args], { cwd: dirname(process.execPath), encoding: "utf8" });
+  // To a git before 2.38 the first of these says nothing.
+  if (isForged(folder))
+    unknownBase("git cannot read the checkout. Files of the project could pass for a repository.");
   // Of another project, or of a repository of its own, the base says nothing of what it protects in this one.
   if (!isInPlace(env) || git("rev-parse", "--show-superproject-working-tree").stdout?.trim())
     unknownBase("The project's folder is a link or a submodule.");
@@ -137,6 +140,11 @@ function baseOptions() {
 function unknownBase(why) {
   annotate("error", `It is unknown what the base branch protects. ${why}`);
   process.exit(1);
+}
+
+function isForged(folder) {
+  if (existsSync(join(folder, ".git"))) return false;
+  return existsSync(join(folder, "HEAD")) || (folder !== dirname(folder) && isForged(dirname(folder)));
 }
 
 function isInRepository(folder) {

@@ -26,10 +26,7 @@ export interface Destination {
   readonly inside: string | undefined;
 }
 
-export interface FolderEntry {
-  readonly name: string;
-  readonly kind: "file" | "folder" | "link" | "other";
-}
+export type FolderEntry = { readonly name: string; readonly kind: "file" | "folder" | "link" | "other" };
 
 export type FileRead =
   | { readonly ok: true; readonly text: string; readonly bom: boolean; readonly value?: Json | undefined }
@@ -127,6 +124,7 @@ export function git(
   env: Readonly<Record<string, string>> = {},
 ): string | undefined {
   try {
+    if (env["GIT_DIR"] === undefined && isForged(realpathSync(folder))) return undefined;
     // Loaded here alone: it takes a tenth of the time of a start.
     const { execFileSync } = process.getBuiltinModule("node:child_process");
     // npm puts the programs of all dependencies first, and any of them may be called git.
@@ -146,6 +144,12 @@ export function git(
 
 const SETTINGS = ["safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null"];
 const NO_PROGRAMS = SETTINGS.flatMap((setting) => ["-c", setting]);
+
+/** Whether git before 2.38, to which the first of these says nothing, may take a folder on the way to `.git` for a repository. */
+function isForged(folder: string): boolean {
+  if (existsSync(join(folder, ".git"))) return false;
+  return existsSync(join(folder, "HEAD")) || (folder !== dirname(folder) && isForged(dirname(folder)));
+}
 
 /** Where git does not say, a file counts as committed, unless there is no repository. A submodule has its own, which is asked. */
 function isCommitted(root: string, file: string): boolean {

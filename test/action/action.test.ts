@@ -185,7 +185,9 @@ describe("the action", () => {
       for (const [file, text] of Object.entries(bare)) scene.write(`e2e/${file}`, text);
       const { plan } = await runAction(scene, await host(), { inputs });
       expect(plan.code, plan.log).toBe(1);
-      expect(plan.log).toContain("git cannot read the checkout");
+      expect(plan.log).toContain(
+        "git cannot read the checkout. Files of the project could pass for a repository",
+      );
     }));
 
   test.each(["link", "folder above", "submodule"])("takes no other project for its own: %s", (way) =>

@@ -48,6 +48,34 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test("cannot make a git of before 2.38 run anything by such files", async () => {
+    await scene({}, async ({ project }) => {
+      const e2e = join(project.dir, "e2e");
+      const config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n";
+      const manifests = { "e2e/tasc.yaml": await project.read("tasc.yaml"), "e2e/targets/shop.yaml": SHOP };
+      const bare = { "e2e/HEAD": "ref: refs/heads/main\n", "e2e/objects/keep": "", "e2e/refs/keep": "" };
+      await project.write({ ...manifests, ...bare, "e2e/config": config });
+      execFileSync("git", ["init", "-q"], { cwd: project.dir });
+      const env = { ...process.env, GIT_DIR: e2e, GIT_WORK_TREE: e2e };
+      execFileSync("git", ["add", "tasc.yaml"], { cwd: e2e, env });
+      await project.write({
+        "e2e/config": `${config}[filter "x"]\n\tclean = "touch ${project.dir}/ran; cat"\n`,
+        "e2e/.gitattributes": "* filter=x\n",
+        // As it was, but written later, as a checkout does: so git asks for what is in it.
+        ...manifests,
+        // An older one passes over settings that it does not know.
+        "old/git": `#!/bin/sh\nshift 4\nPATH="\${PATH#*:}" exec git -C "$GIT_FOLDER" "$@"\n`,
+      });
+      await chmod(join(project.dir, "old", "git"), 0o755);
+      const ran = await project.run(["plan", "--chdir", "e2e", "--out", "plan.json"], {
+        PATH: `${join(project.dir, "old")}${delimiter}${process.env["PATH"]}`,
+        GIT_FOLDER: e2e,
+      });
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      expect(await project.files()).not.toContain("ran");
+    });
+  });
+
   test.for([".", "node_modules/.bin"])("cannot pass a program in %s for git", async (folder) => {
     await scene({}, async ({ project }) => {
       const ran = join(project.dir, "ran");
