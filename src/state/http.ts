@@ -398,12 +398,11 @@ export async function openClient(
       isGivenUp = false;
       return { status: answer.statusCode, text };
     } catch (error) {
-      const code = codeOf(error);
-      if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
+      if (codeOf(error) === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
         throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
-      if (!(error instanceof Error && (signal.aborted || code))) throw error;
+      if (!(error instanceof Error)) throw error;
       isGivenUp ||= signal.aborted;
-      return failed(signal.aborted ? "no answer in time" : error.message || String(code));
+      return failed(signal.aborted ? "no answer in time" : error.message || (codeOf(error) ?? error.name));
     }
   };
   return {

@@ -270,5 +270,6 @@ const LOSS = /^(?:08|57P)/;
 export function isLossOfConnection(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined || !(error instanceof Error)) return false;
-  return error.name === "PostgresError" ? LOSS.test(code) : true;
+  // The database's own errors, which alone have this; in the bundle their class has another name.
+  return "severity" in error ? LOSS.test(code) : true;
 }

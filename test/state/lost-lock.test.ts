@@ -1,6 +1,7 @@
 // A lock that is lost while a call waits, as processes over a real service: nothing is sent any more.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fleet, type Running, type Way, openWay } from "./support/fleet.ts";
 import { type HttpServer, startHttpServer } from "./support/http-server.ts";
@@ -67,6 +68,44 @@ describe.each(["local", "postgres", "http"] as const)("with %s state", (name) =>
       await fleet.close();
     }
   }, 120_000);
+});
+
+it("an answer that is no HTTP is asked for again, and the apply goes on", async () => {
+  const fleet = await Fleet.open(1, backends().http);
+  try {
+    keeper.documents.clear();
+    const faults = new Set(["PUT", "POST", "GET"]);
+    keeper.fault = ({ method }) => (faults.delete(method) ? "malformed" : undefined);
+    const ended = await fleet.run(...APPLY);
+    expect(faults.size).toBeLessThan(3);
+    expect(ended.code, ended.stdout + ended.stderr).toBe(0);
+    expect(await fleet.wrong()).toEqual([]);
+  } finally {
+    keeper.fault = () => undefined;
+    await fleet.close();
+  }
+});
+
+it("a statement that the database refuses is told as that, not as a lost lock", async () => {
+  const fleet = await Fleet.open(1, backends().postgres.replace("lost", "full"));
+  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  try {
+    expect((await fleet.run(...APPLY)).code).toBe(0);
+    await sql.unsafe(
+      `create function no_room() returns trigger language plpgsql as $$ begin raise exception 'no room' using errcode = '53100'; end $$`,
+    );
+    for (const { name } of await sql`select tablename as name from pg_tables where schemaname = 'full' and tablename !~ 'lock'`)
+      await sql.unsafe(
+        `create trigger no_room before insert or update on "full"."${name}" for each row execute function no_room()`,
+      );
+    const ended = await fleet.start(APPLY, "two").ended;
+    expect(ended.code, ended.stdout + ended.stderr).toBe(1);
+    expect(ended.stdout + ended.stderr).toMatch(/no room/i);
+    expect(ended.stdout + ended.stderr).not.toMatch(/lost|connection ended/);
+  } finally {
+    await sql.end();
+    await fleet.close();
+  }
 });
 
 it("a batch generation that waits is not sent once the lock was taken away", async () => {

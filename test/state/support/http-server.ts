@@ -12,8 +12,8 @@ export interface Seen {
   readonly body: string;
 }
 
-/** What happens instead of the right answer: a status; or the connection ends, before the work or after it. */
-export type Fault = number | "cut before" | "cut after";
+/** What happens instead of the right answer: a status, no HTTP at all; or the connection ends, before the work or after it. */
+export type Fault = number | "malformed" | "cut before" | "cut after";
 
 /** A server of the REST protocol that Terraform's http backend defined, strict about locks. */
 export interface HttpServer {
@@ -51,6 +51,7 @@ export async function startHttpServer(methods = TERRAFORM): Promise<HttpServer> 
       const fault = server.fault(call);
       if (typeof fault === "number") return reply(response, { status: fault });
       if (fault === "cut before") return response.destroy();
+      if (fault === "malformed") return response.socket?.end("HTTP/1.1 200 OK\r\n\0: \r\n\r\n");
       const answer = answerTo(call, store, methods);
       return fault === "cut after" ? response.destroy() : reply(response, answer);
     })();
