@@ -56,8 +56,8 @@ export function createRedactor(secrets: ReadonlySet<string> | readonly string[])
     text,
     /** The same for a key or a path of a program, as far as it cannot harm the format's own words. */
     word,
-    // In finished texts piece by piece: whoever has a text hidden must take out nothing that parts others or keeps them from
-    // acting, nor one change from the middle of a value to that of another.
+    // Finished texts go piece by piece: whoever has a text hidden must take out no whole change, and no signs that keep
+    // other texts from acting. A secret that reads like a number stays in documents, else `1234` would spoil every count.
     /** JSON, string by string. */
     document: (json: string) => (word(json) === json ? json : inStrings(json, word)),
     /** Markup, word by word. */

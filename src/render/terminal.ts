@@ -75,10 +75,7 @@ export class Writer {
     this.#redraw(this.#area, () => this.#out(this.#forPeople(text, "stdout")));
   }
 
-  /**
-   * A finished document for a program, to standard output. Its data must have been redacted before (`redactPlan`): here
-   * a secret that reads like a word or a number of the format itself has to stay, else `1234` would spoil every count.
-   */
+  /** A finished document for a program, whose data was redacted before, to standard output. */
   document(text: string, isMarkup = false): void {
     this.flush();
     const searched = this.#options.redactor[isMarkup ? "markup" : "document"](text);

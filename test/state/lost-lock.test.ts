@@ -94,7 +94,9 @@ it("a statement that the database refuses is told as that, not as a lost lock", 
     await sql.unsafe(
       `create function no_room() returns trigger language plpgsql as $$ begin raise exception 'no room' using errcode = '53100'; end $$`,
     );
-    for (const { name } of await sql`select tablename as name from pg_tables where schemaname = 'full' and tablename !~ 'lock'`)
+    for (const {
+      name,
+    } of await sql`select tablename as name from pg_tables where schemaname = 'full' and tablename !~ 'lock'`)
       await sql.unsafe(
         `create trigger no_room before insert or update on "full"."${name}" for each row execute function no_room()`,
       );
