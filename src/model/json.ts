@@ -47,7 +47,7 @@ export type Defined<T> = {
 export function defined<const T extends object>(fields: T): Defined<T> {
   const kept: Record<string, unknown> = {};
   for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the type lets be absent is what was left out
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only fields that the type makes optional were left out
   return kept as Defined<T>;
 }
 

@@ -85,7 +85,7 @@ export const isIntent = shape({
   at: isText,
   /** Older ids that could be mistaken for it: same name, external id or app; for an environment, all of its target. */
   existing: isTexts,
-  /** Fingerprint of the test case's name or the target's app. */
+  /** Fingerprint of the name: a test case's description, a target's app or an environment's URL. */
   name: maybe(isText),
   externalId: maybe(isText),
   /** Fields that the POST carries, recorded once the created resource is found; `secrets` are those with a secret. */
