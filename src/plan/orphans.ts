@@ -33,7 +33,7 @@ export function undeclaredBindings(matched: MatchedTarget): {
   };
 }
 
-/** Returns the bindings of undeclared targets that are still live and have no declared target; their contents are not read. */
+/** Returns the bindings of undeclared targets that are live and not matched to a declared one, without reading contents. */
 export function undeclaredOrphans(
   undeclared: readonly State[],
   targets: readonly LiveTarget[],
