@@ -1,19 +1,19 @@
-/** The four kinds of resource, in the order in which plans list them and apply makes them. */
+/** The four kinds of resource, in the order in which plans list them and apply creates them. */
 export const KINDS = ["target", "environment", "testCase", "batchGeneration"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A resource's name in plans, state and commands: `target.shop`, `testCase.shop.login`. */
+/** The name of a resource in plans, state and commands: `target.shop`, `testCase.shop.login`. */
 export type Address = `target.${string}` | `${Exclude<Kind, "target">}.${string}.${string}`;
 
 export interface AddressParts {
   readonly kind: Kind;
   /** Key of the target that the resource belongs to. */
   readonly target: string;
-  /** Key of the resource inside its target; of a target its own. */
+  /** Key of the resource inside its target; for a target, its own key. */
   readonly key: string;
 }
 
-/** What a logical key may look like; an address is made of keys and dots. */
+/** Pattern of a resource key. An address consists of keys and dots. */
 export const KEY_PATTERN = "^[A-Za-z0-9][A-Za-z0-9_-]*$";
 const KEY = KEY_PATTERN.slice(1, -1);
 const ADDRESS = new RegExp(`^(?:target|(${KINDS.slice(1).join("|")})\\.(${KEY}))\\.(${KEY})$`);
@@ -26,7 +26,7 @@ export function addressOf(kind: Exclude<Kind, "target">, target: string, key: st
   return `${kind}.${target}.${key}`;
 }
 
-/** Takes an address apart; `undefined` where the text is none. */
+/** Splits an address into its parts; returns `undefined` if the text is not an address. */
 export function parseAddress(text: string): AddressParts | undefined {
   const [, inner, target, key] = ADDRESS.exec(text) ?? [];
   if (key === undefined) return undefined;
@@ -38,7 +38,7 @@ export function isAddress(value: unknown): value is Address {
   return typeof value === "string" && ADDRESS.test(value);
 }
 
-/** The order of every list of addresses: by target, then kind, then key. */
+/** Compares two addresses by target, then kind, then key. Every list of addresses is in this order. */
 export function compareAddresses(a: Address, b: Address): number {
   if (a === b) return 0;
   const left = parseAddress(a);
@@ -51,7 +51,7 @@ export function compareAddresses(a: Address, b: Address): number {
   );
 }
 
-/** By code unit, so that the order is the same on every machine. */
+/** Compares two strings by code unit, so that the order is the same on every machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -3,7 +3,7 @@ import type { Origin } from "./diagnostic.ts";
 import { type JsonObject, type Path, valueAt } from "./json.ts";
 import type { Value } from "./value.ts";
 
-/** What the manifests want of one stage: resolved, complete, checked. */
+/** The desired configuration of one stage: resolved, complete and validated. */
 export interface Desired {
   readonly stage: string;
   /** Sorted by key. */
@@ -12,7 +12,7 @@ export interface Desired {
 
 export interface DesiredTarget extends DesiredResource<"target"> {
   readonly onRemove: "ignore" | "disable";
-  /** No manifest declares it any more: it is there for what becomes of its test cases, and is not a resource itself. */
+  /** No manifest declares the target any more. It is kept to decide on its test cases; it is not a resource itself. */
   readonly left?: true;
   /** Each list sorted by key. */
   readonly environments: readonly DesiredResource<"environment">[];
@@ -25,17 +25,17 @@ export interface DesiredResource<K extends Kind = Kind> {
   readonly kind: K;
   readonly address: Address;
   readonly key: string;
-  /** `id:` of the manifest: binds the address by hand. */
+  /** `id:` of the manifest, which binds the address to a live resource. */
   readonly id?: string;
-  /** By field name as the field table has it, `discovery.prompt` for example; only what is declared. */
+  /** Declared fields only, by their name in the field table, e.g. `discovery.prompt`. */
   readonly fields: DesiredFields;
-  /** Lowest first; a field's value comes from the last layer that has it. */
+  /** Lowest precedence first: a field's value comes from the last layer that has it. */
   readonly layers: readonly Layer[];
 }
 
 export type DesiredFields = Readonly<Record<string, Value>>;
 
-/** A map of a document that gives values to a resource, before interpolation. */
+/** A map in a manifest that gives values to a resource, before interpolation. */
 export interface Layer {
   readonly kind: "defaults" | "stage defaults" | "base" | "stage";
   readonly file: string;
@@ -43,29 +43,29 @@ export interface Layer {
   readonly value: JsonObject;
 }
 
-/** `moved:` of a target document. */
+/** An entry of `moved:` in a target document. */
 export interface Move {
   readonly from: Address;
   readonly to: Address;
   readonly origin: Origin;
 }
 
-/** Where the manifest declares a resource, or, with `field`, the value of one field that counts. */
+/** Returns where a manifest declares a resource or, with `field`, where the effective value of that field is. */
 export function originOf({ layers }: DesiredResource, field: Path = []): Origin | undefined {
   const own = field.length === 0 ? undefined : originIn(layers, field);
-  // Defaults declare nothing; a resource is declared by its own map, or by a stage's if only that one has it.
+  // Defaults do not declare a resource: its own map does, or a stage's map if only the stage has it.
   return own ?? layers.find(({ kind }) => kind === "base") ?? layers.find(({ kind }) => kind === "stage");
 }
 
-/** The place of the value that counts among layers, lowest first; `undefined` if none has one. */
+/** Returns the place of the effective value in layers (lowest first), or `undefined` if no layer has the path. */
 export function originIn(layers: readonly Layer[], path: Path): Origin | undefined {
   const layer = layers.findLast(({ value }) => valueAt(value, path) !== undefined);
   return layer && { file: layer.file, path: [...layer.path, ...path] };
 }
 
-/** Every declared resource of a target, the target first. */
+/** Returns every declared resource of a target, the target first. */
 export function resourcesOf(target: DesiredTarget): readonly DesiredResource[] {
-  // Joined, not spread, which goes through a hundred thousand test cases one by one.
+  // `concat`, because a spread would iterate over a hundred thousand test cases one by one.
   const own: readonly DesiredResource[] = target.left ? [] : [target];
   return own.concat(target.environments, target.testCases, target.batchGenerations);
 }

@@ -3,7 +3,7 @@ import type { Path } from "./json.ts";
 
 export type Severity = "error" | "warning";
 
-/** A place in a manifest; line and column count from 1, columns in UTF-16 units. */
+/** A place in a manifest. Lines and columns count from 1, columns in UTF-16 units. */
 export interface Place {
   /** Relative to the project folder, with forward slashes. */
   readonly file: string;
@@ -11,7 +11,7 @@ export interface Place {
   readonly column: number;
 }
 
-/** A place in a manifest by its path; lines and columns are looked up only for what is shown. */
+/** A place in a manifest, by path. Lines and columns are looked up only for diagnostics that are shown. */
 export interface Origin {
   readonly file: string;
   readonly path: Path;
@@ -28,27 +28,27 @@ export interface Diagnostic {
   readonly place?: Place;
 }
 
-/** A text of others on one line: what stands on a line of its own in a detail, and reads like a command of tasc, is one to run. */
+/** Puts foreign text on one line: a line of a detail that looks like a tasc command is taken as one to run. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\r\n]+/g, " ");
 }
 
-/** Commands in advice: on a line of its own, after what it is for, or in backticks. Looking behind takes square time. */
+/** Commands in advice: on their own line, after a label, or in backticks. A lookbehind would take quadratic time. */
 const COMMAND =
   /(?:^ *|^[\w ]+: +|`|\| )tasc (?:apply|doctor|drift|import|plan|pull|snapshot|state)\b[^`\n]*/gm;
 
-/** Advice whose commands name the stage, if there is one to name. */
+/** Adds `--stage` to the commands in a piece of advice, if there is a stage to name. */
 export function inStage(advice: string, stage: string | undefined): string {
   const named = (command: string) => (command.includes("--stage") ? command : `${command} --stage ${stage}`);
   return stage === undefined ? advice : advice.replaceAll(COMMAND, named);
 }
 
-/** An error that has no place in a manifest. @param code stays the same across wordings */
+/** Makes an error that has no place in a manifest. @param code stays the same when the wording changes */
 export function fault(code: string, summary: string, detail = ""): Diagnostic {
   return { severity: "error", code, summary, detail };
 }
 
-/** A warning likewise. */
+/** Makes a warning that has no place in a manifest. */
 export function warning(code: string, summary: string, detail = ""): Diagnostic {
   return { severity: "warning", code, summary, detail };
 }

@@ -3,7 +3,7 @@ import { type Diagnostic, fault } from "./diagnostic.ts";
 /** Exit codes (design contract, section 6): this table is the only place that knows them. */
 export const EXIT = {
   done: 0,
-  /** A call or a change failed, the plan has errors, a policy, gate or question refused it, state is unreadable. */
+  /** A call or change failed, the plan has errors, a policy, gate or prompt refused it, or state is unreadable. */
   failed: 1,
   /** `--detailed-exitcode`, `drift`: there are changes. */
   changes: 2,
@@ -20,21 +20,21 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Why a command could not do its work; the exit code follows from it. */
+/** The reason why a command failed; it determines the exit code. */
 export type FailureReason = Exclude<keyof typeof EXIT, "done" | "changes">;
 
-/** The text of a manifest, for the excerpts of diagnostics. */
+/** Returns the text of a manifest, for the excerpts in diagnostics. */
 export type ReadSource = (file: string) => string | undefined;
 
-/** Stops a command; one handler renders it. What an apply has done before it failed is a value, and not part of it. */
+/** An error that stops a command; one handler renders it. What a failed apply has done is an `Outcome`, not this error. */
 export class TascError extends Error {
   override readonly name = "TascError";
 
   readonly reason: FailureReason;
-  /** What the user reads, errors among them. */
+  /** The diagnostics to show, including the errors. */
   readonly diagnostics: readonly Diagnostic[];
   readonly source: ReadSource | undefined;
-  /** The stage that commands which help must name. */
+  /** The stage that suggested commands must name. */
   readonly stage: string | undefined;
 
   constructor(reason: FailureReason, found: readonly Diagnostic[], source?: ReadSource, stage?: string) {
@@ -46,17 +46,17 @@ export class TascError extends Error {
   }
 }
 
-/** The error for a single problem that has no place in a manifest. */
+/** Makes the error for a single problem that has no place in a manifest. */
 export function stop(reason: FailureReason, code: string, summary: string, detail = ""): TascError {
   return new TascError(reason, [fault(code, summary, detail)]);
 }
 
-/** The same where the manifests or the arguments are wrong. */
+/** Makes the error for a single problem in the manifests or the arguments. */
 export function invalid(code: string, summary: string, detail = ""): TascError {
   return stop("invalid", code, summary, detail);
 }
 
-/** Stops where any of the manifests or the arguments are wrong. @throws TascError */
+/** Throws if there are faults in the manifests or the arguments. @throws TascError */
 export function refuseAll(faults: readonly Diagnostic[]): void {
   if (faults.length > 0) throw new TascError("invalid", faults);
 }
@@ -65,7 +65,7 @@ export function failed(code: string, summary: string, detail = ""): TascError {
   return stop("failed", code, summary, detail);
 }
 
-/** The code of an error of the system, or the SQLSTATE of what a database said. */
+/** Returns the code of a system error, or the SQLSTATE of a database error. */
 export function codeOf(error: unknown): string | undefined {
   return isSystemError(error) ? error.code : undefined;
 }

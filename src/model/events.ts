@@ -2,11 +2,11 @@ import type { Address } from "./address.ts";
 import type { Path } from "./json.ts";
 import type { Action, Method } from "./plan.ts";
 
-/** What the client tells while it works: never bodies, headers or queries. */
+/** The events of the client. They never contain bodies, headers or queries. */
 export type ClientEvent =
   | (OfCall & { readonly kind: "started" })
   | CallFinished
-  /** The call will be sent again after a delay, so many times at most. */
+  /** The call will be sent again after a delay; `attempts` is the maximum. */
   | (OfCall &
       Pick<CallFinished, "status"> & {
         readonly kind: "waiting";
@@ -15,11 +15,11 @@ export type ClientEvent =
         /** Milliseconds. */
         readonly delay: number;
       })
-  /** The service asked for less (429): no call goes out for so many milliseconds, and fewer at a time afterwards. */
+  /** The service answered 429: no call is sent for `pause` milliseconds, then at most `concurrency` at a time. */
   | { readonly kind: "slowed"; readonly pause: number; readonly concurrency: number };
 
 export interface OfCall {
-  /** Numbers calls from 1 in the order in which they were first sent; all tries of a call share it. */
+  /** Number of the call, from 1 in the order of first sends; all attempts of a call share it. */
   readonly call: number;
   readonly method: "GET" | Method;
   /** From `/apiKey/v3` on, without the query. */
@@ -33,47 +33,47 @@ export interface CallFinished extends OfCall {
   /** Undefined when there was no answer. */
   readonly status: number | undefined;
   readonly ms: number;
-  /** The kind of fault, as the client has it; undefined when it went well. */
+  /** The client's kind of fault; undefined on success. */
   readonly fault: string | undefined;
-  /** The service's clock as it answered, for `parseHttpDate`; nothing where it did not say. */
+  /** The `Date` of the answer, for `parseHttpDate`; undefined if the service did not send one. */
   readonly date?: string | undefined;
 }
 
-/** Why a call failed, in words for the user; no secret stands in it. */
+/** The reason why a call failed, in words for the user. It contains no secret. */
 export interface Failure {
   readonly summary: string;
   readonly detail: string;
-  /** Whether the service can have acted on the call: decides how a creation goes on. */
+  /** Whether the service may have acted on the call. It decides how a creation continues. */
   readonly acted: "no" | "maybe";
-  /** The key was refused or the service cannot be reached: every further call would fare the same. */
+  /** True if the key was refused or the service cannot be reached: every further call would fail, too. */
   readonly fatal: boolean;
 }
 
-/** What an apply tells while it runs. It prints nothing itself. */
+/** The events of an apply. The apply itself prints nothing. */
 export type ApplyEvent =
   | { readonly type: "started"; readonly changes: number }
   | { readonly type: "changeStarted" | "changeDone"; readonly address: Address; readonly action: Action }
   | ({ readonly type: "changeFailed" } & Failed)
   | ({ readonly type: "changeSkipped" } & Skipped)
-  /** A creation had no readable answer, so the service is looked at before anything is repeated. */
+  /** A creation had no readable answer, so tasc reads the service before it repeats anything. */
   | { readonly type: "lookingUp"; readonly address: Address; readonly why: string }
   | { readonly type: "adopted"; readonly address: Address; readonly id: string }
   | { readonly type: "reading"; readonly why: "after creations" | "after generations" | "final check" }
   | { readonly type: "waiting"; readonly unfinished: number };
 
-/** What became of an apply; exit codes and the end report follow from it. */
+/** The result of an apply; it determines the exit code and the final report. */
 export interface Outcome {
   readonly done: readonly Address[];
   readonly failed: readonly Failed[];
   readonly skipped: readonly Skipped[];
-  /** What was written and reads otherwise at the end. */
+  /** Fields that were written but have a different value at the end. */
   readonly notTaken: readonly { readonly address: Address; readonly paths: readonly Path[] }[];
   /** Discoveries that had not finished when the wait ended. */
   readonly unfinished: readonly Address[];
   readonly calls: Readonly<Record<Method, number>>;
-  /** A signal ended it before all was tried. */
+  /** Whether a signal ended the apply before everything was tried. */
   readonly interrupted: boolean;
-  /** The service could not be read, so nothing is known beyond the above. */
+  /** The failure that ended the apply early (service, API key or state); nothing is known beyond the fields above. */
   readonly fatal: Failure | undefined;
 }
 
@@ -84,7 +84,7 @@ export interface Failed {
 
 type Skipped = { readonly address: Address; readonly reason: SkipReason };
 
-/** `needs`: what it depends on did not come about. */
+/** `needs`: a resource that the change depends on was not created. */
 export type SkipReason =
   | { readonly kind: "needs"; readonly address: Address }
   | { readonly kind: "interrupted" }

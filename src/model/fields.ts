@@ -2,9 +2,9 @@ import type { Kind } from "./address.ts";
 import type { Json, Path } from "./json.ts";
 import type { LiveResource } from "./live.ts";
 
-/** The field table: all that tasc knows of each manifest field, here and nowhere else. */
+/** The field table: the only place that defines the properties of manifest fields. */
 
-/** What a value may look like, apart from null. */
+/** The allowed values of a field or part, apart from null. */
 export type Shape =
   | { readonly type: "string"; readonly minLength?: number }
   | { readonly type: "url" }
@@ -13,11 +13,11 @@ export type Shape =
   | { readonly type: "enum"; readonly values: readonly string[] }
   | { readonly type: "list"; readonly of: Shape; readonly unique?: true }
   | ObjectShape
-  /** A map with keys of the user's own choice. */
+  /** A map with keys that the user chooses. */
   | { readonly type: "map"; readonly of: Shape; readonly sensitive?: true }
-  /** Any JSON object; service-api.md does not show more. */
+  /** Any JSON object; service-api.md does not specify its contents. */
   | { readonly type: "json" }
-  /** A key of the same target, or `{ description }` of a test case that nothing here manages; sent by id, or by name. */
+  /** A key of the same target, or `{ description }` of an unmanaged test case. Sent by id, or by name if `by` says so. */
   | { readonly type: "reference"; readonly to: "environment" | "testCase"; readonly by?: "name" };
 
 export interface ObjectShape {
@@ -32,40 +32,40 @@ export interface Part {
   readonly nullable?: true;
   /** The service never shows it. */
   readonly writeOnly?: true;
-  /** Its value comes from `${secret:…}` or `${file:…}` alone and never shows. */
+  /** Its value may only come from `${secret:…}` or `${file:…}`, and is never shown. */
   readonly secret?: true;
   readonly description: string;
 }
 
-/** What counts as equal. An empty URL is none; a folder is written by its name, read as an id; elements go by position. */
+/** How values are compared. An empty URL equals null; folders are written by name, read by id; elements by position. */
 export type Compare = "plain" | "url" | "set" | "folder" | "elements";
 
 export interface Field {
-  /** The dotted path in the manifest; also the name under which state keeps its record. */
+  /** The dotted path in the manifest; state keeps the field's record under the same name. */
   readonly name: string;
   readonly path: Path;
   readonly shape: Shape;
-  /** Whether the interface lets a PATCH set it to null. */
+  /** Whether the API allows null in a PATCH. */
   readonly nullable: boolean;
-  /** The live value; `undefined` where an answer does not show it. A field without it is write-only. */
+  /** Returns the live value, or `undefined` if the answer does not have it. A field without `read` is write-only. */
   readonly read?: (live: LiveResource) => Json | undefined;
   readonly compare: Compare;
-  /** Key in the body of the creating POST, where that carries the field. */
+  /** Key in the body of the creating POST, if the POST carries the field. */
   readonly create?: string;
-  /** Key in the body of a PATCH. Without one the field is fixed after creation: a difference is worth a warning. */
+  /** Key in the body of a PATCH. Without it, the field is fixed after creation, and a difference is only a warning. */
   readonly update?: string;
-  /** Whether `promote` carries it from stage to stage (design contract, section 7). */
+  /** Whether `promote` copies it from stage to stage (design contract, section 7). */
   readonly promoted?: true;
-  /** What tells a test case from others: its name, its id elsewhere, or what it is generated from. */
+  /** How the field identifies a test case: as its name, its id in another system, or the content it is generated from. */
   readonly recognizedBy?: "name" | "id" | "content";
-  /** Whether the service regenerates the test case when it is written. */
+  /** Whether writing the field makes the service regenerate the test case. */
   readonly generates?: true;
   /** The value that takes a test case out of runs. */
   readonly off?: string;
   readonly description: string;
 }
 
-/** A row, with what is particular about it. */
+/** Makes a row of the field table. @param more its properties that differ from the defaults */
 function field(
   name: string,
   shape: Shape,
@@ -75,17 +75,17 @@ function field(
   return { nullable: false, compare: "plain", ...more, name, path: name.split("."), shape, description };
 }
 
-/** Whether only a creation sets a field that the service may show. */
+/** Whether a readable field can only be set at creation. */
 export function isFixed({ read, update }: Field): boolean {
   return read !== undefined && update === undefined;
 }
 
-/** The key in the bodies of creation and PATCH alike. */
+/** Returns the same key for the bodies of a creation and a PATCH. */
 function sentAs(key: string): { readonly create: string; readonly update: string } {
   return { create: key, update: key };
 }
 
-/** @param what it is, in words */
+/** Makes a secret text part. @param what names it in the description */
 function secretPart(what: string): Part {
   return { shape: TEXT, secret: true, description: `${what}, from \`\${secret:…}\` or \`\${file:…}\`.` };
 }
@@ -98,7 +98,7 @@ const TEXT: Shape = { type: "string" };
 export const NAME: Shape = { type: "string", minLength: 1 };
 export const URL_TEXT: Shape = { type: "url" };
 
-/** service-api.md, "Test target" and operations 2 and 4. */
+/** The fields of a target: service-api.md, "Test target" and operations 2 and 4. */
 export const TARGET_FIELDS: readonly Field[] = [
   field(
     "app",
@@ -131,7 +131,7 @@ export const TARGET_FIELDS: readonly Field[] = [
 const username: Part = { shape: TEXT, description: "User name." };
 const password = secretPart("Password");
 
-/** service-api.md, "Environment" and operations 5 and 6. The list of targets shows nothing but type and URL. */
+/** service-api.md, "Environment" and operations 5 and 6. The list of targets shows only the type and the URL. */
 export const ENVIRONMENT_FIELDS: readonly Field[] = [
   field("name", NAME, "Name on the service. Default on creation: the environment's key.", {
     nullable: true,
@@ -171,9 +171,9 @@ export const ENVIRONMENT_FIELDS: readonly Field[] = [
   ),
 ];
 
-/** service-api.md, "States and transitions": what an update accepts. */
+/** The statuses that an update accepts: service-api.md, "States and transitions". */
 export const STATUSES = ["ENABLED", "DISABLED", "DRAFT", "OUTDATED", "PROVISIONAL"] as const;
-/** A live case with this status counts as gone. */
+/** The status of a live test case that counts as removed. */
 export const DELETED = "DELETED";
 
 const calledWith: Part = { shape: TEXT, description: "Argument of the step." };
@@ -197,7 +197,7 @@ const ASSERTION = object(
   ["expectation"],
 );
 
-/** service-api.md, "Test case element"; `locatorLine` is written by operation 9. The rest follows from the shapes. */
+/** service-api.md, "Test case element". Operation 9 writes `locatorLine`; the other handling follows from the shapes. */
 export const ELEMENT = object({
   interaction: { shape: INTERACTION, nullable: true, description: "What this step does." },
   assertion: { shape: ASSERTION, nullable: true, description: "What this step checks." },
@@ -225,7 +225,7 @@ export const ELEMENTS = field(
   },
 );
 
-/** service-api.md, "Test case" and operations 8, 9 and 10. */
+/** The fields of a test case: service-api.md, "Test case" and operations 8, 9 and 10. */
 export const TEST_CASE_FIELDS: readonly Field[] = [
   field(
     "description",
@@ -306,7 +306,7 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
   ELEMENTS,
 ];
 
-/** service-api.md, operation 11. The interface cannot read a batch generation, so all of it is write-only. */
+/** service-api.md, operation 11. The API cannot read a batch generation, so all of its fields are write-only. */
 export const BATCH_GENERATION_FIELDS: readonly Field[] = [
   field("prompt", NAME, "Prompt from which the service generates test cases.", { create: "prompt" }),
   field("imageUrls", { type: "list", of: URL_TEXT }, "URLs of images for the prompt.", {
@@ -339,12 +339,12 @@ const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   batchGeneration: BATCH_GENERATION_FIELDS,
 };
 
-/** The rows of a kind of resource. */
+/** Returns the fields of a kind of resource. */
 export function fieldsOf(kind: Kind): readonly Field[] {
   return FIELDS[kind];
 }
 
-/** Keys of a PATCH that make the service regenerate the test case. */
+/** The keys of a PATCH that make the service regenerate the test case. */
 export const GENERATING_KEYS: readonly string[] = fieldsOf("testCase").flatMap(({ generates, update }) =>
   generates === true && update !== undefined ? [update] : [],
 );

@@ -1,12 +1,12 @@
 import picomatch from "picomatch";
 import { invalid } from "./error.ts";
 
-/** A test for one name or one address, or why there is none. */
+/** A test for one name or one address, or the reason why the pattern cannot be used. */
 export type Glob = { readonly test: (text: string) => boolean } | { readonly fault: string };
 
 /**
- * `*` is any text and `?` one character, `{a,b}` is either, `[a-c]` one of a range; all else is literal. A pattern may be
- * hostile: what would take a regular expression exponential time is refused.
+ * Compiles a glob: `*` is any text, `?` one character, `{a,b}` either, `[a-c]` one of a range, and the rest is literal.
+ * A pattern may be hostile, so patterns that could take a regular expression exponential time are refused.
  */
 export function compileGlob(source: string, { dot = true }: { readonly dot?: boolean } = {}): Glob {
   if (!/[*?[\]{}!\\]/.test(source)) return { test: (text) => text === source };
@@ -17,7 +17,7 @@ export function compileGlob(source: string, { dot = true }: { readonly dot?: boo
   if (glob.split("{").length - 1 > MOST_BRACES) return { fault: `it has more than ${MOST_BRACES} \`{\`` };
   try {
     const options = { debug: true, dot, noextglob: true, nonegate: true, ...BRACKETS };
-    // An ending, as manifests are mostly named by, needs no library to be loaded.
+    // Most manifest patterns end in `*.yaml` or similar: these do not need picomatch to be loaded.
     const pattern =
       !dot && /^\*\.[a-z]+$/.test(source)
         ? new RegExp(String.raw`^(?!\.)(?=.)[^/]*?[.]${source.slice(2)}$`)
@@ -32,17 +32,17 @@ export function compileGlob(source: string, { dot = true }: { readonly dot?: boo
   }
 }
 
-/** The same for a pattern that must be right. @throws TascError */
+/** Returns the test of a glob that must be valid. @throws TascError if it is not */
 export function globTest(source: string): (text: string) => boolean {
   const glob = compileGlob(source);
   if ("fault" in glob) throw invalid("bad-glob", `The glob \`${source}\` cannot be used: ${glob.fault}`);
   return glob.test;
 }
 
-/** `[!a]` is any character but `a`, and a bracket is never one of the name. */
+/** Options of picomatch: `[!a]` is any character except `a`, and a bracket is never literal. */
 const BRACKETS = { posix: true, literalBrackets: false };
 
-/** The time of a regular expression grows with the power of these. */
+/** Limits of a glob, because the time of a regular expression grows as a power of these numbers. */
 const MOST_STARS = 4;
 const MOST_BRACES = 8;
 const LONGEST = 1000;

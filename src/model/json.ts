@@ -1,21 +1,21 @@
-/** Plain data as JSON has it: what manifests, answers, plans and state are made of. */
+/** Plain JSON data, of which manifests, answers, plans and state consist. */
 export type Json = null | boolean | number | string | JsonArray | JsonObject;
 export type JsonArray = readonly Json[];
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Where a value stands inside a document: map keys and list positions, from the root. */
+/** The path of a value inside a document: map keys and list positions, from the root. */
 export type Path = readonly (string | number)[];
 
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A list among what the type allows; `Array.isArray` does not see read-only ones. */
+/** Whether a value is a list. `Array.isArray` does not narrow the type of read-only lists. */
 export function isArray<T>(value: T): value is Extract<T, readonly unknown[]> {
   return Array.isArray(value);
 }
 
-/** Equality of plain data; the order of an object's keys does not count. */
+/** Whether two pieces of plain data are equal; the order of an object's keys does not matter. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (isArray(a)) return isArray(b) && a.length === b.length && sameItems(a, b);
@@ -25,12 +25,12 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   return true;
 }
 
-/** Apart, so that maps need not make room for what the function in it sees. */
+/** A separate function: in `sameJson`, comparing maps would also pay for allocating this closure's variables. */
 function sameItems(a: JsonArray, b: JsonArray): boolean {
   return a.every((item, at) => sameJson(item, b[at]));
 }
 
-/** The same with all of its texts changed; keys are none. */
+/** Maps every string value of plain data; keys are not changed. */
 export function mapTexts(value: Json, change: (text: string) => string): Json {
   if (typeof value === "string") return change(value);
   if (isArray(value)) return value.map((item) => mapTexts(item, change));
@@ -38,20 +38,20 @@ export function mapTexts(value: Json, change: (text: string) => string): Json {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, mapTexts(part, change)]));
 }
 
-/** An object in which fields that may be undefined are left out instead. */
+/** An object type in which fields that may be undefined are optional instead. */
 export type Defined<T> = {
   readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 } & { readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> };
 
-/** The fields that are not undefined. */
+/** Returns the object without its undefined fields. */
 export function defined<const T extends object>(fields: T): Defined<T> {
   const kept: Record<string, unknown> = {};
   for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the type lets be absent is what was left out
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only fields that the type makes optional were left out
   return kept as Defined<T>;
 }
 
-/** What stands at a path; `undefined` where it leads nowhere. */
+/** Returns the value at a path, or `undefined` if there is none. */
 export function valueAt(root: Json, path: Path): Json | undefined {
   let value: Json | undefined = root;
   for (const step of path)
@@ -60,12 +60,12 @@ export function valueAt(root: Json, path: Path): Json | undefined {
   return value;
 }
 
-/** Whether a path is another one, or leads on from it. */
+/** Whether a path is equal to `start` or continues it. */
 export function startsWith(path: Path, start: Path): boolean {
   return start.every((step, at) => path[at] === step);
 }
 
-/** The value of a JSON text; undefined, which no JSON has, if it is none. */
+/** Returns the value of a JSON text, or `undefined` (which is not a JSON value) if it is invalid. */
 export function jsonIn(text: string): Json | undefined {
   try {
     return parseJson(text);
@@ -74,10 +74,10 @@ export function jsonIn(text: string): Json | undefined {
   }
 }
 
-/** Reads JSON. @throws SyntaxError for anything else */
+/** Parses JSON. @throws SyntaxError if it is invalid */
 export const parseJson: (text: string) => Json = JSON.parse;
 
-/** The engine offers nothing that copies a text; this is the fastest that does. */
+/** Copies a slice of a text, which would keep the whole text in memory. No built-in does that; this is the fastest way. */
 export function copyOf(text: string): string {
   const copy = parseJson(JSON.stringify(text));
   return typeof copy === "string" ? copy : text;

@@ -2,8 +2,8 @@ import type { DesiredResource } from "./desired.ts";
 import type { JsonObject } from "./json.ts";
 
 /**
- * What the service showed. `undefined` means that the answer did not show it, `null` that it showed null. Enumerations are
- * plain strings, since the service may know values that the text does not list.
+ * The answers of the service. `undefined` means that the answer did not have the field, `null` that it was null.
+ * Enumerations are plain strings, because the service may know values that service-api.md does not list.
  */
 
 /** service-api.md, "Test target". */
@@ -34,11 +34,11 @@ export interface LiveTestCase {
   readonly prerequisiteId?: string | null | undefined;
   readonly elements?: readonly LiveElement[] | undefined;
   readonly discovery?: LiveDiscovery | undefined;
-  /** Bound to it, and found to be like it; where only the plan is needed, it holds what tells it from others alone. */
+  /** The resource that is bound to it and equal to it; in a plan-only read, most other fields are then dropped. */
   readonly asDeclared?: DesiredResource<"testCase"> | undefined;
 }
 
-/** A live resource of any kind: what its kind does not have is absent. */
+/** A live resource of any kind; fields of other kinds are absent. */
 export interface LiveResource
   extends
     Partial<Omit<LiveTarget, "id">>,
@@ -47,7 +47,7 @@ export interface LiveResource
   readonly id: string;
 }
 
-/** service-api.md, "Test case", field `discovery`; absent and null mean the same to us. */
+/** service-api.md, "Test case", field `discovery`; absent and null mean the same. */
 export interface LiveDiscovery {
   readonly status: string | undefined;
   readonly freePrompt: string | undefined;
@@ -57,33 +57,33 @@ export interface LiveDiscovery {
   readonly message: string | undefined;
 }
 
-/** service-api.md, "Test case element", read by the field table's shape of it; sorted by `index`. */
+/** service-api.md, "Test case element", read according to its shape in the field table; sorted by `index`. */
 export interface LiveElement {
   readonly id: string | undefined;
-  /** What it shows of each part that a manifest can declare, in the manifest's words. */
+  /** The live values of the parts that a manifest can declare, under the names of the manifest. */
   readonly parts: JsonObject;
-  /** As it came: a PATCH of all elements must send back what is not declared. */
+  /** The element as received: a PATCH of all elements must send undeclared parts back. */
   readonly raw: JsonObject;
 }
 
-/** Everything that one plan read: all targets, and the test cases of those that are managed. */
+/** Everything that a plan read: all targets, and the test cases of the managed ones. */
 export interface Live {
   readonly targets: readonly LiveTarget[];
   /** By target id; a target that was not read has no entry. */
   readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
 }
 
-/** What a look at the service needs to read; the client gives it, or a snapshot. */
+/** The source that a refresh reads from: the client or a snapshot. */
 export interface Reader {
   listTargets(): Promise<readonly LiveTarget[]>;
-  /** @param keep what to hold on to of each test case as it comes */
+  /** @param keep reduces each test case, as it arrives, to the parts to keep */
   listTestCases(
     targetId: string,
     keep: (testCase: LiveTestCase) => LiveTestCase,
   ): Promise<readonly LiveTestCase[]>;
 }
 
-/** Reads side by side. Where several fail, it is always the same failure that is thrown: the first in their order. */
+/** Waits for concurrent reads. If several fail, it always throws the error of the first in the list. */
 export async function sideBySide<T>(reads: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(reads);
   return Promise.all(reads);

@@ -15,16 +15,16 @@ export interface Plan {
 }
 
 /**
- * What a change does, most severe first. `disable`: it takes a test case out of runs, whatever else it changes.
- * `rediscover`: the service generates again, whatever else changes with it.
+ * The actions of a change, most severe first. `disable`: it takes a test case out of runs, and may change more.
+ * `rediscover`: the service generates the test case again, and more may change.
  */
 export const ACTIONS = ["disable", "rediscover", "create", "update"] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** What makes a test weaker while it still runs: it checks less, or its failure no longer counts. */
+/** A change that weakens a test that still runs: it checks less, or its failure no longer counts. */
 export type Harm = "assertion lost" | "failure ignored";
 
-/** The most severe first, and of one action what is harmful; among equals the order stays. */
+/** Sorts changes: the most severe action first, harmful changes first within an action. The sort is stable. */
 export function bySeverity<
   T extends { readonly action: Action; readonly fields: readonly { readonly harmful?: Harm }[] },
 >(changes: readonly T[]): readonly T[] {
@@ -34,8 +34,8 @@ export function bySeverity<
 }
 
 /**
- * Why a change is planned, against a base (`plan --base`): the manifests differ from it, it would make the change itself, or
- * the service differs from the last apply. In the order in which they are shown.
+ * Why a change is planned, compared with a base (`plan --base`), in display order: the manifests differ from the base, the
+ * base itself would make the change, or the service differs from the last apply.
  */
 export const CAUSES = ["manifest", "pending", "drift"] as const;
 export type Cause = (typeof CAUSES)[number];
@@ -43,30 +43,30 @@ export type Cause = (typeof CAUSES)[number];
 export interface Change {
   readonly address: Address;
   readonly action: Action;
-  /** Absent for what is yet to be made. */
+  /** Absent for a resource that does not exist yet. */
   readonly id?: string;
   readonly fields: readonly FieldChange[];
-  /** Certain to be sent, in this order. */
+  /** The calls that are always sent, in this order. */
   readonly calls: readonly PlannedCall[];
-  /** Sent only if the service's own values differ once it has generated; not counted. */
+  /** Calls sent only if the service's values differ after generation; not counted in `summary.calls`. */
   readonly followUps: readonly PlannedCall[];
   /** Changes that must be done first: the target, an environment, a prerequisite. */
   readonly dependsOn: readonly Address[];
-  /** With `plan --base` alone, for display. */
+  /** Only with `plan --base`, for display. */
   readonly cause?: Cause;
 }
 
-/** Who moved a field away from what was last applied, where state can tell. */
+/** Who changed a field since the last apply, if state can tell. */
 export type ChangedBy = "manifest" | "service" | "both";
 
 export interface FieldChange {
   readonly path: Path;
-  /** Absent in a creation, for a write-only field, and where it is sensitive. */
+  /** Absent in a creation, for a write-only field, and if sensitive. */
   readonly before?: Json;
-  /** Absent for a list item that goes, and where it is sensitive. */
+  /** Absent for a removed list item, and if sensitive. */
   readonly after?: Json;
   readonly sensitive?: true;
-  /** Of a list item that stays and changes its place: its position before. */
+  /** The former position of a list item that moved. */
   readonly movedFrom?: number;
   readonly harmful?: Harm;
   /** For display only. */
@@ -75,10 +75,10 @@ export interface FieldChange {
 
 export type Method = "POST" | "PATCH";
 
-/** A part of a call's path or body: plain data, a secret by name, or an id by address. */
+/** A part of a call's path or body: plain data, a secret, or an id that may not be known yet. */
 export type BodyValue = Value | IdOf | readonly BodyValue[] | { readonly [key: string]: BodyValue };
 
-/** A part of a body as plain data. @param plainLeaf what stands for a secret and for an id */
+/** Converts a part of a body to plain data. @param plainLeaf returns the value for a secret or an id */
 export function plainBody(value: BodyValue, plainLeaf: (leaf: Secret | Unknown | IdOf) => Json): Json {
   if (isLeafObject(value) || value instanceof IdOf) return plainLeaf(value);
   if (isArray(value)) return value.map((item) => plainBody(item, plainLeaf));
@@ -98,7 +98,7 @@ export interface Orphan {
   readonly id: string;
 }
 
-/** `followUps` are sent only where the service's own values differ after it has generated; `calls` are certain to be sent. */
+/** The counts of a plan. `calls` are always sent, `followUps` only if the service's values differ after generation. */
 export type Summary = Readonly<
   Record<Action | "unchanged" | "orphaned" | "unmanaged" | "followUps", number>
 > & {
@@ -115,7 +115,7 @@ export interface PlanJson extends Pick<Plan, "stage" | "baseUrl" | "summary" | "
 }
 
 export interface ChangeJson extends Pick<Change, "address" | "action" | "cause"> {
-  /** `(known after apply)` for what is yet to be made. */
+  /** `(known after apply)` for a resource that does not exist yet. */
   readonly id: string;
   readonly fields: readonly FieldJson[];
   readonly calls: readonly CallJson[];

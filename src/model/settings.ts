@@ -1,20 +1,20 @@
 import type { Secret } from "./value.ts";
 
-/** `tasc.yaml` resolved for one stage (design contract, section 1). */
+/** The settings of `tasc.yaml`, resolved for one stage (design contract, section 1). */
 export interface Settings {
   readonly stage: string;
   /** All declared stages, in the order of the file. */
   readonly stages: readonly string[];
   readonly baseUrl: string;
-  /** Absent where it may be: `validate`, and plans from a snapshot. */
+  /** Undefined only where it is optional: `validate`, and plans from a snapshot. */
   readonly apiKey: Secret | undefined;
-  /** Calls in flight, of any kind. */
+  /** Maximum number of calls in flight, of any kind. */
   readonly concurrency: number;
   /** Milliseconds. */
   readonly requestTimeout: number;
-  /** Sends after the first. */
+  /** Maximum number of sends after the first. */
   readonly retries: number;
-  /** Most calls in a second with one API key. */
+  /** Maximum number of calls per second with one API key. */
   readonly rateLimit?: number;
   readonly state: StateSettings;
   readonly policy: Policy;
@@ -22,15 +22,15 @@ export interface Settings {
 
 export interface StateSettings {
   readonly backend: "local" | "postgres" | "http";
-  /** Key for fingerprints in place of the API key. */
+  /** Key for fingerprints, used instead of the API key. */
   readonly fingerprintKey?: Secret;
-  /** A fingerprint key is declared, and its secret is missing (`--allow-missing-secrets`): no fingerprints then. */
+  /** A fingerprint key is declared but its secret is missing (`--allow-missing-secrets`), so there are no fingerprints. */
   readonly fingerprintKeyUnknown?: true;
-  /** What the backend itself understands, after interpolation; `src/state` checks it. */
+  /** The backend's own options, after interpolation; `src/state` checks them. */
   readonly options: Readonly<Record<string, string | number | boolean | Secret>>;
 }
 
-/** The rules of a policy that can refuse a plan, and that `--override-policy` takes. */
+/** The policy rules that can refuse a plan; `--override-policy` accepts them. */
 export const POLICY_RULES = [
   "maxChanges",
   "maxDisabledPercent",
@@ -40,19 +40,19 @@ export const POLICY_RULES = [
 ] as const;
 export type PolicyRule = (typeof POLICY_RULES)[number];
 
-/** Section 8 of the design contract. */
+/** The project's policy (design contract, section 8). */
 export interface Policy {
   readonly maxChanges?: number;
   readonly maxDisabledPercent?: number;
-  /** Globs over addresses, and those of them that are the trust file's: manifests cannot take these away again. */
+  /** Globs over addresses. `pinned` are those from the trust file, which manifests cannot remove. */
   readonly protected?: readonly string[];
   readonly pinned?: readonly string[];
   readonly requireTags?: readonly string[];
-  /** Rediscoveries, created test cases and batch generations of one plan. */
+  /** Maximum number of rediscoveries, created test cases and batch generations in one plan. */
   readonly maxGenerations?: number;
-  /** How long a saved plan can be applied, in milliseconds. */
+  /** The time in which a saved plan can be applied, in milliseconds. */
   readonly planExpiry?: number;
-  /** A saved plan is applied only from the git commit that it was made from. */
+  /** Whether a saved plan can only be applied from the git commit that it was made from. */
   readonly sameCommit?: boolean;
   readonly onRemove?: "ignore" | "disable";
 }

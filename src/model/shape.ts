@@ -1,9 +1,9 @@
 import type { Defined } from "./json.ts";
 
-/* Tests of what came from a file, a database or a server and may be anything. The types follow from the tests. */
+/* Tests for data of unknown shape from a file, a database or a server. The types are derived from the tests. */
 
 export type Guard<T> = (value: unknown) => value is T;
-/** What passes a test. */
+/** The type that a test accepts. */
 export type Guarded<G> = G extends Guard<infer T> ? T : never;
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -14,23 +14,23 @@ export function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** The time to read letters of other alphabets in a host grows with the square of their number; no host has so many. */
+/** Parses a URL. Long non-ASCII text is refused: parsing it as a host takes quadratic time, and no host is that long. */
 export function urlOf(text: string): URL | undefined {
   if (text.length > 2048 && !/^[!-~]*$/.test(text)) return undefined;
   try {
-    // `URL.canParse` of Node 20, once it is optimised, refuses letters of Latin-1.
+    // Not `URL.canParse`: in Node 20, once optimised, it refuses Latin-1 letters.
     return new URL(text);
   } catch {
     return undefined;
   }
 }
 
-/** The URL parser has brought all spellings of an address (`127.1`, `0x7f.0.0.1`) into one form. */
+/** Whether a parsed URL's host is this machine. The parser has normalised other spellings (`127.1`, `0x7f.0.0.1`). */
 export function isLoopback(hostname = ""): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** A whole number from zero on. */
+/** Whether a value is a non-negative safe integer. */
 export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
@@ -43,7 +43,7 @@ export function oneOf<const T extends string | true>(...values: readonly T[]): G
   return (value): value is T => values.some((one) => one === value);
 }
 
-/** A record of nothing but what passes the test. */
+/** Makes a test for a record whose values all pass the given test. */
 export function recordOf<V>(test: Guard<V>): Guard<Readonly<Record<string, V>>> {
   return (value): value is Readonly<Record<string, V>> => {
     if (!isRecord(value)) return false;
@@ -52,22 +52,22 @@ export function recordOf<V>(test: Guard<V>): Guard<Readonly<Record<string, V>>> 
   };
 }
 
-/** For a member that may be absent. */
+/** Makes a test for an optional member. */
 export function maybe<T>(test: Guard<T>): Guard<T | undefined> {
   return (value): value is T | undefined => value === undefined || test(value);
 }
 
 export type Tests = Readonly<Record<string, Guard<unknown>>>;
 type Members<S> = Defined<{ readonly [K in keyof S]: Guarded<S[K]> }>;
-/** A record with the members that are tested. */
+/** The type of a record with the tested members. */
 export type Shape<S> = { readonly [K in keyof Members<S>]: Members<S>[K] };
 
 /**
- * A record with exactly these members. One more than we know is refused as well, unless `others` lets it be: to read
- * past it would be to lose it at the next write.
+ * Makes a test for a record with exactly these members. Unknown members are refused unless `others` allows them, because
+ * ignoring them would lose them at the next write.
  */
 export function shape<S extends Tests>(tests: S, others?: "and others"): Guard<Shape<S>> {
-  // A map: `__proto__` and `constructor` are names like others.
+  // A map, so that `__proto__` and `constructor` are ordinary names.
   const all = new Map(Object.entries(tests));
   return (value): value is Shape<S> => {
     if (!isRecord(value)) return false;

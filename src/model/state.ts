@@ -13,65 +13,65 @@ import {
   shape,
 } from "./shape.ts";
 
-/** What tasc remembers of one target in one stage (design contract, section 4). Only `applyEvents` alters a state. */
+/** What tasc remembers of one target in one stage (design contract, section 4). Only `applyEvents` changes a state. */
 export interface State {
-  /** Made at random with the document, so that a backup can tell which document it is one of. */
+  /** A random id, created with the document, that shows which document a backup belongs to. */
   readonly lineage?: string;
   readonly stage: string;
   /** The target's key. */
   readonly target: string;
   /** Base address of the service that the ids belong to. */
   readonly service: string;
-  /** Digest that tells whether fingerprints were made with the current key. */
+  /** Digest that shows whether the fingerprints were made with the current key. */
   readonly keyCheck: string | undefined;
   readonly bindings: ReadonlyMap<Address, Binding>;
-  /** Folder name → folder id, learnt from answers. */
+  /** Folder name → folder id, as seen in answers. */
   readonly folders: ReadonlyMap<string, string>;
   readonly batchGenerations: ReadonlyMap<Address, BatchRecord>;
   readonly intents: ReadonlyMap<Address, Intent>;
-  /** An apply that has begun, until its entry in the history is written. */
+  /** An apply that has begun and whose entry in the history is not written yet. */
   readonly run?: RunRecord;
 }
 
 export type Fingerprint = string;
 
 const isParts = recordOf(isText);
-/** A whole field's fingerprint, or one for each declared part of an object. */
+/** The fingerprint of a whole field, or one for each declared part of an object. */
 const isFieldRecord = (value: unknown): value is Fingerprint | Guarded<typeof isParts> =>
   isText(value) || isParts(value);
 export type FieldRecord = Guarded<typeof isFieldRecord>;
-/** Manifest field name → what was last applied. */
+/** Manifest field name → fingerprint of the value last applied. */
 const isFields = recordOf(isFieldRecord);
 
 const isLocator = shape({ line: isText, selectors: isText });
 export type LocatorRecord = Guarded<typeof isLocator>;
-/** Element id → its locator line as last written, and the selectors that the service made of it. */
+/** Element id → digests of its last written locator line and of the selectors that the service made from it. */
 const isLocators = recordOf(isLocator);
 
 export const isBinding = shape({
   id: isText,
   fields: isFields,
-  /** Fields last written with a secret, which the service may still show: hidden until they are written without one. */
+  /** Fields last written with a secret that the service may still show. They stay hidden until written without one. */
   secrets: maybe(isTexts),
-  /** A discovery that tasc started and has not seen end: what the service showed of the one before, or nothing. */
+  /** Set while a discovery that tasc started has not ended: the mark of the discovery before it, or an empty text. */
   generating: maybe(isText),
   locators: maybe(isLocators),
-  /** Bound by an import or by hand, and no apply has taken it up yet: manifests without it have not removed it. */
+  /** Bound by an import or by hand, but not applied yet: a manifest that lacks it has not removed it. */
   imported: maybe(oneOf(true)),
 });
 export type Binding = Guarded<typeof isBinding>;
 
-/** Fields that were last written with a secret, and elements that the service made from such a prompt: they may quote it. */
+/** Returns fields last written with a secret, plus `elements` generated from a secret prompt, which may quote it. */
 export function secretFieldsOf(of: Pick<Binding, "fields" | "secrets">): readonly string[] {
   const { secrets = [] } = of;
-  // A binding unpacks its fields whenever it is asked for them.
+  // `fields` is not destructured, because a packed binding unpacks it at every access.
   const areMade = secrets.includes("discovery.prompt") && of.fields["elements"] === undefined;
   return areMade ? [...secrets, "elements"] : secrets;
 }
 
 /**
- * `done`: it ran with this content. `held`: the target was adopted, so nobody knows whether it ran.
- * `uncertain`: a POST was sent and its outcome is not known. `undone`: the user said that it did not run.
+ * `done`: it ran with this content. `held`: the target was adopted, so it is unknown whether it ran.
+ * `uncertain`: a POST was sent and its outcome is unknown. `undone`: the user said that it did not run.
  */
 export const isBatchRecord = shape({
   status: oneOf("done", "held", "uncertain", "undone"),
@@ -79,16 +79,16 @@ export const isBatchRecord = shape({
 });
 export type BatchRecord = Guarded<typeof isBatchRecord>;
 
-/** A creation that was about to be sent, with what is needed to find out what became of it. */
+/** A creation that was about to be sent, with the data needed to find out later whether it succeeded. */
 export const isIntent = shape({
   /** ISO 8601. */
   at: isText,
-  /** Ids that bore the same name, external id or app, or stood in the same target, before. */
+  /** Older ids that could be mistaken for it: same name, external id or app; for an environment, all of its target. */
   existing: isTexts,
-  /** Fingerprint of the test case's name or the target's app. */
+  /** Fingerprint of the name: a test case's description, a target's app or an environment's URL. */
   name: maybe(isText),
   externalId: maybe(isText),
-  /** Fields that the POST carries, to be recorded once what it made is found, and those of them that carry a secret. */
+  /** Fields that the POST carries, recorded once the created resource is found; `secrets` are those with a secret. */
   fields: isFields,
   secrets: maybe(isTexts),
   /** Content of a batch generation. */
@@ -96,7 +96,7 @@ export const isIntent = shape({
 });
 export type Intent = Guarded<typeof isIntent>;
 
-/** What the history tells of an apply. No values. */
+/** The data of an apply in the history. It contains no values. */
 export const RUN = {
   /** ISO 8601. */
   at: isText,
@@ -108,54 +108,54 @@ export const RUN = {
   /** Digest of the plan. */
   plan: isText,
 };
-/** An apply on one target, as its entry in the history will have it. */
+/** An apply on one target, as recorded in the history. */
 export const isRun = shape({ id: isText, ...RUN });
 export type RunRecord = Guarded<typeof isRun> & { readonly changes: ReadonlyMap<Address, RunChange> };
 
-/** How many calls the plan lists for a change, and one more where what follows from them is still to be seen. */
+/** `calls`: the number of calls that the plan lists for a change, plus one if something follows them. */
 const planned = { action: isText, calls: isCount };
-/** And how many were answered with success. */
+/** `answered`: the number of calls that succeeded. */
 export const isRunChange = shape({ ...planned, answered: isCount });
 export type RunChange = Guarded<typeof isRunChange>;
-/** Address → what is planned for it. */
+/** Address → planned change. */
 const areRunChanges = recordOf(shape(planned));
 export type RunChanges = Guarded<typeof areRunChanges>;
 
 const address = isAddress;
-/** Names among the fields that carry a secret. */
+/** Names of the fields that carry a secret. */
 const secrets = maybe(isTexts);
 
 /**
- * What an apply or a state command found out; `src/state/events.ts` says what follows. An event about an address that is
- * not bound changes nothing, except `bound`, `batch` and `intended`.
+ * Events from an apply or a state command; `src/state/events.ts` applies them. An event about an address that is not bound
+ * changes nothing, except `bound`, `batch` and `intended`.
  */
 const EVENTS = {
-  /** With another key than before, all fingerprints go: they can be compared with nothing. Record it first. */
+  /** If the key has changed, this removes all fingerprints, because nothing can be compared with them. Record it first. */
   keyed: { keyCheck: isText },
-  /** Binds an address; `fields` replaces what was recorded. Settles an intent of the address. */
+  /** Binds an address; `fields` replaces the records. It also settles an intent of the address. */
   bound: { address, id: isText, fields: isFields, secrets, imported: maybe(oneOf(true)) },
-  /** A field's record; it replaces what was recorded for that field, in all its parts. */
+  /** Replaces the records of these fields, including all of their parts. */
   wrote: { address, fields: isFields, secrets },
   forgot: { address, fields: isTexts },
-  /** Adds locators to those recorded; with `elements`, the ids of all elements there are, others go. */
+  /** Adds locators. `elements` has the ids of all existing elements; locators of other elements are removed. */
   located: { address, locators: isLocators, elements: maybe(isTexts) },
-  /** Forgets the binding and the batch record, but no intent: only what became of it settles that. */
+  /** Removes the binding and the batch record, but not an intent: only the outcome of the creation settles that. */
   unbound: { address },
-  /** Carries all that is known of `from` over to `to`, in place of what was known of `to`. */
+  /** Moves the records of `from` to `to`, where they replace existing ones. */
   moved: { from: isAddress, to: isAddress },
   folder: { name: isText, id: isText },
-  /** Settles an intent of the address: the record says what became of it. */
+  /** Records a batch generation. It also settles an intent of the address, because the record says what happened. */
   batch: { address, record: isBatchRecord },
   intended: { address, intent: isIntent },
   settled: { address },
-  /** A discovery has begun; `shown` is what the service showed of the one before. */
+  /** A discovery has begun; `shown` is the mark of the discovery before it. */
   generating: { address, shown: isText },
   generated: { address },
-  /** An apply begins; what an earlier one left is in the history by then. */
+  /** An apply begins; the run of an earlier, interrupted apply is in the history by then. */
   began: { run: isRun, changes: areRunChanges },
-  /** A call of a change was answered with success. `last`: nothing of the change is left to do. */
+  /** A call of a change succeeded. `last`: the change is complete. */
   answered: { address, last: maybe(oneOf(true)) },
-  /** The run's entry in the history is written. */
+  /** The run's entry in the history has been written. */
   ended: {},
 };
 type EventType = keyof typeof EVENTS;

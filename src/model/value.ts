@@ -1,14 +1,14 @@
 import { type Json, isArray } from "./json.ts";
 import type { Address } from "./address.ts";
 
-/** What stands for a sensitive value wherever one would show. */
+/** Text shown instead of a sensitive value. */
 export const SENSITIVE = "(sensitive)";
-/** What stands for an id that the service has yet to give. */
+/** Text shown instead of an id that the service has not assigned yet. */
 export const KNOWN_AFTER_APPLY = "(known after apply)";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
-/** Whatever prints it prints `(sensitive)`: string conversion, JSON and the debugger's view alike. */
+/** A value that always prints as `(sensitive)`: in string conversion, in JSON and in the debugger. */
 class SensitiveValue {
   toString(): string {
     return SENSITIVE;
@@ -23,7 +23,7 @@ class SensitiveValue {
   }
 }
 
-/** A value that must not show. Only the transport, the fingerprints and comparisons call `reveal`. */
+/** A value that must not be shown. Code calls `reveal` only to use it: to send, fingerprint, compare or check it. */
 export class Secret extends SensitiveValue {
   readonly #text: string;
 
@@ -37,14 +37,14 @@ export class Secret extends SensitiveValue {
   }
 }
 
-/** A value of which a secret is missing (`--allow-missing-secrets`): it is neither compared nor sent. */
+/** A value whose secret is missing (`--allow-missing-secrets`). It is neither compared nor sent. */
 export class Unknown extends SensitiveValue {}
 
 export const UNKNOWN = new Unknown();
 
 /**
- * An id in a planned call: of a resource, by its address, known at once or only when that is made; or of an element, by
- * its position, given by the service once all elements are written.
+ * A placeholder for an id in a planned call: of a resource, by its address (known at once or only after its creation), or
+ * of an element, by its position (the service assigns the id once all elements are written).
  */
 export class IdOf {
   readonly of: Address | number;
@@ -58,7 +58,7 @@ export class IdOf {
   }
 }
 
-/** A declared value: plain data in which a leaf may be sensitive, or not known. */
+/** A declared value: plain data in which a leaf may be secret or unknown. */
 export type Value = null | boolean | number | string | Secret | Unknown | readonly Value[] | ValueObject;
 export type ValueObject = { readonly [key: string]: Value };
 
@@ -91,7 +91,7 @@ export function isUnknown(value: Value): boolean {
   return hasLeaf(value, (leaf) => leaf instanceof Unknown);
 }
 
-/** The plain data behind a value. @throws TypeError for a value that holds an unknown one. */
+/** Returns a value as plain data, with its secrets. @throws TypeError if the value contains an unknown one */
 export function reveal(value: Value): Json {
   if (isPlain(value)) return value;
   if (value instanceof Secret) return value.reveal();

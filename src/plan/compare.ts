@@ -11,14 +11,14 @@ import { type Fingerprinter, normalise, ordered, orderedParts, sameAsLive } from
 import type { Match } from "./match.ts";
 import { type Memory, type SecretFields, changedBy, mayHoldSecret, unwrittenParts } from "./memory.ts";
 
-/** What a live resource shows of a field, in a manifest's words. */
+/** The live value of a field, as a manifest would write it. */
 export type FieldReading =
   | { readonly kind: "shown"; readonly value: Json }
-  /** Of a folder, as long as no answer has told what it is called. */
+  /** A folder whose name no answer has shown yet. */
   | { readonly kind: "unnamed"; readonly id: string }
   | { readonly kind: "hidden" };
 
-/** @param declared of elements, the parts of them to read; all of an element for which it declares none */
+/** Reads a live field. @param declared limits elements to their declared parts; undeclared elements are read whole */
 export function readField(
   field: Field,
   live: LiveResource,
@@ -34,16 +34,16 @@ export function readField(
   return name === undefined ? { kind: "unnamed", id: value } : { kind: "shown", value: name };
 }
 
-/** The same in full, as a manifest would declare it: what says no more of an element than its absence is left out. */
+/** Reads a live field in full, as a manifest would declare it, without element parts that mean the same as absence. */
 export function liveInWords(field: Field, live: LiveResource, folderName: FolderName): FieldReading {
   if (field.compare !== "elements") return readField(field, live, folderName);
   return { kind: "shown", value: (live.elements ?? []).map(elementInWords) };
 }
 
-/** The name of a folder by its id, as far as answers have told it. */
+/** Returns the name of a folder by its id, if an answer has shown it. */
 type FolderName = (id: string) => string | undefined;
 
-/** Of several names of one folder it is always the same. */
+/** Makes a lookup of folder names. If a folder has several names, it always returns the same one. */
 export function folderNames(folders: ReadonlyMap<string, string>): FolderName {
   return (id) => {
     let first: string | undefined;
@@ -53,27 +53,27 @@ export function folderNames(folders: ReadonlyMap<string, string>): FolderName {
   };
 }
 
-/** Whether a field is as declared: the one answer that plans, records, checks for staleness and views follow. */
+/** The result of comparing a field with its declaration. Plans, records, staleness checks and views rely on it. */
 export type Comparison =
   | { readonly kind: "same" }
   | {
       readonly kind: "differs";
-      /** Absent where the service shows none, or what it shows may be a secret of before. */
+      /** Absent if the service does not show a value, or if that value may be an old secret. */
       readonly before?: Json;
-      /** What differs of a field that the service does not show: the parts of an object, or `[[]]` for all of it. */
+      /** For a field that the service does not show: the parts that differ, or `[[]]` for the whole field. */
       readonly parts: readonly Path[];
       readonly changedBy?: ChangedBy;
     }
-  /** The service does not show it, and nothing says that it is not as declared. */
+  /** The service does not show the field, and there is no sign that it differs. */
   | { readonly kind: "hidden" }
-  /** A secret is missing, or the key to compare with. */
+  /** A secret or the fingerprint key is missing. */
   | { readonly kind: "unknown" };
 
 const SAME = { kind: "same" } as const;
 const HIDDEN = { kind: "hidden" } as const;
 const UNCLEAR = { kind: "unknown" } as const;
 
-/** @param expected what the service would show of a fixed field; nothing where that cannot be told */
+/** Compares a field with its declaration. @param expected the value that a fixed field would show, if it is known */
 export function compareField(
   field: Field,
   declared: Value,
@@ -89,7 +89,7 @@ export function compareField(
     return differs(field, declared, projectElements(parts, elements), memory);
   }
   const before = field.read?.(live);
-  // Most are, and of those nothing more is asked.
+  // The usual case: equal values need no further checks.
   if (before === declared && field.compare !== "folder" && !isFixed(field)) return SAME;
   if (isUnknown(declared)) return UNCLEAR;
   if (isFixed(field)) {
@@ -99,7 +99,7 @@ export function compareField(
   if (before === undefined) return compareRecord(field, declared, memory);
   if (field.compare === "folder") return compareFolder(field, declared, before, memory);
   if (sameAsLive(field.compare, declared, before)) return SAME;
-  // The order in which a set is shown means nothing.
+  // The order of a set has no meaning, so the live value is shown in normal order.
   return differs(field, declared, field.compare === "set" ? normalise("set", before) : before, memory);
 }
 
@@ -116,9 +116,9 @@ function differs(field: Field, declared: Value, before: Json, memory: Memory): C
 }
 
 /**
- * A field whose live value does not show. What the service would generate from is not sent on a mere guess that it
- * differs: without a record of it, the prompt counts as it stands and is only recorded. Nor is a null for what the
- * service may leave out because there is none.
+ * Compares a field that the service does not show with its record. Two kinds of values without a record are assumed to be
+ * as declared and are only recorded: a prompt, because sending it starts a generation, and a null for a readable field,
+ * because the service may omit a field that has no value.
  */
 function compareRecord(field: Field, declared: Value, memory: Memory): Comparison {
   if (memory.fingerprints === undefined) return UNCLEAR;
@@ -131,8 +131,8 @@ function compareRecord(field: Field, declared: Value, memory: Memory): Compariso
 }
 
 /**
- * A folder is written by name and read as an id; as long as a name's id is unknown, only null tells anything. A name
- * that is a secret has no place in state, so its id is never known.
+ * Compares a folder, which is written by name and read as an id. While the id of the declared name is unknown, every live
+ * value counts as different. Secret names are not kept in state, so their ids are never known.
  */
 function compareFolder(field: Field, declared: Value, live: Json, memory: Memory): Comparison {
   if (isSensitive(declared)) return compareRecord(field, declared, memory);
@@ -145,14 +145,14 @@ function compareFolder(field: Field, declared: Value, live: Json, memory: Memory
   return { kind: "differs", parts: WHOLE, ...(moved ? { changedBy: "service" } : {}) };
 }
 
-/** A declared field that differs, with the value to write and the way to show it. */
+/** A declared field that differs, with the value to write and the changes to show. */
 export interface FieldDiff {
   readonly field: Field;
   readonly value: Value;
   readonly shown: readonly FieldChange[];
 }
 
-/** Every declared field of a bound resource that a PATCH is to write; elements have a PATCH of their own making. */
+/** Returns the declared fields of a bound resource that a PATCH must write, except elements (see `diffElements`). */
 export function diffFields(
   resource: DesiredResource,
   live: LiveResource,
@@ -180,7 +180,7 @@ function fieldChanges(
   return by === undefined ? changes : changes.map((change) => ({ ...change, changedBy: by }));
 }
 
-/** How a value reads where it is not shown: a creation, or a field that the service never shows. */
+/** Returns the changes to show for a value without a live one: in a creation, or of a field that is never shown. */
 export function declaredChanges(
   field: Field,
   value: Value,
@@ -189,7 +189,7 @@ export function declaredChanges(
   const { path, shape } = field;
   const own = isValueObject(value) ? value : {};
   return parts.flatMap(([key]) => {
-    // A header that goes has no value any more; that it goes is all there is to say, and its old value is secret.
+    // A removed header has no new value, and its old one is secret, so only the fact that it changes is shown.
     if (key !== undefined) return [afterOnly([...path, key], own[key] ?? UNKNOWN)];
     const names =
       shape.type === "object" || shape.type === "map" ? orderedParts(shape, Object.keys(own)) : [];
@@ -198,30 +198,30 @@ export function declaredChanges(
   });
 }
 
-/** With one sensitive leaf the whole is: what stands around it would tell of it. */
+/** Makes a change without `before`. One sensitive leaf makes it all sensitive: the rest would reveal something of it. */
 function afterOnly(path: Path, value: Value): FieldChange {
   return isSensitive(value) ? { path, sensitive: true } : { path, after: ordered(reveal(value)) };
 }
 
-/** Plain data for showing: what is sensitive reads `(sensitive)`. */
+/** Converts a value to plain data for display; sensitive leaves become `(sensitive)`. */
 export function display(value: Value): Json {
   return parseJson(JSON.stringify(value));
 }
 
-/** One target as a plan sees it: what is wanted, what is there, what is remembered, and which is which. */
+/** One target as a plan sees it: desired, live and recorded data, and the match of each address. */
 export interface MatchedTarget {
   readonly target: DesiredTarget;
-  /** All that is declared of the target, itself included. */
+  /** All declared resources of the target, including the target itself. */
   readonly resources: ReadonlyMap<Address, DesiredResource>;
-  /** Nothing for a target that is yet to be made. */
+  /** Undefined for a target that does not exist yet. */
   readonly live: LiveTarget | undefined;
-  /** Live test cases, the deleted ones left out. */
+  /** Live test cases, without deleted ones. */
   readonly testCases: readonly LiveTestCase[];
-  /** After moves, and after what interrupted creations turned out to have made. */
+  /** State after moves and after the recovery of interrupted creations. */
   readonly state: State | undefined;
   readonly fingerprints: Fingerprinter | undefined;
-  /** Of all states. */
+  /** From all states, not only this target's. */
   readonly secrets: SecretFields;
-  /** What each declared address means, the target's own included; one with a problem has no entry. */
+  /** The match of each declared address, including the target's; an address with a problem has no entry. */
   readonly matches: ReadonlyMap<Address, Match>;
 }

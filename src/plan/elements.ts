@@ -20,31 +20,31 @@ import { type Fingerprinter, caution, differences, ordered, problem } from "./in
 import { type Memory, changedBy, mayHoldSecret, withoutWriteOnly } from "./memory.ts";
 
 /**
- * Elements are the steps of a test case. When the lists differ the service must be sent all of them, and one keeps its
- * identity only if its id is sent with it: so the declared list is laid alongside the live one, and what is found on both
- * sides keeps its id and whatever the manifest does not declare of it.
+ * A declared element (a step of a test case) and the live one that it continues. If the lists differ, a PATCH must send all
+ * elements, and an element keeps its identity only if its id is sent. So the declared list is aligned with the live one, and
+ * elements found in both keep their ids and their undeclared parts.
  */
 export interface ElementMatch {
   readonly declared: ValueObject;
   /** Position in the manifest's list. */
   readonly at: number;
-  /** The live element that it continues; none for a new one. */
+  /** The live element that it continues; undefined for a new element. */
   readonly live: LiveElement | undefined;
-  /** Position of the live element, where it is the same in another place. */
+  /** Position of the live element, if it is equal but at another place. */
   readonly movedFrom?: number;
 }
 
 export function declaredElements(value: Value | undefined): readonly ValueObject[] {
-  // They were checked as the manifest was read.
+  // Manifests have been validated, so this check only narrows the type.
   return isArray(value) && value.every(isValueObject) ? value : [];
 }
 
-/** Whether the live list says what is declared, locator lines apart: those are write-only. */
+/** Whether the live list matches the declared one, without locator lines, which are write-only. */
 export function sameElements(declared: readonly ValueObject[], live: readonly LiveElement[]): boolean {
   return declared.length === live.length && declared.every((element, at) => sameElement(element, live[at]));
 }
 
-/** Whether a live element has every declared part. Most have, so nothing is made to find out. */
+/** Whether a live element has every declared part. Most have, so the check avoids allocations. */
 export function sameElement(declared: ValueObject, live: LiveElement | undefined): boolean {
   return live !== undefined && (live.parts === declared || holds(ELEMENT, live.parts, declared));
 }
@@ -74,17 +74,17 @@ export function withoutLine(declared: ValueObject): Value {
   return withoutWriteOnly(ELEMENT, declared);
 }
 
-/** The live element cut down to the parts that are declared; whole, where nothing declares it. */
+/** Reduces a live element to its declared parts; returns it whole if it is not declared. */
 export function projectElement(declared: ValueObject | undefined, { parts }: LiveElement): Json {
   return project(ELEMENT, declared, parts);
 }
 
-/** The same of a whole list, by position. */
+/** Reduces each live element of a list to the parts that are declared at its position. */
 export function projectElements(declared: readonly ValueObject[], live: readonly LiveElement[]): Json {
   return live.map((element, at) => projectElement(declared[at], element));
 }
 
-/** Keeps of live objects the keys that are declared; a key that is not shown stays out and so differs. */
+/** Keeps the declared keys of live objects. A declared key that the service does not show stays missing and so differs. */
 function project(shape: Shape, declared: Value | undefined, live: Json): Json {
   if (shape.type === "object" && isObject(live) && isValueObject(declared)) {
     const kept: Record<string, Json> = {};
@@ -97,11 +97,11 @@ function project(shape: Shape, declared: Value | undefined, live: Json): Json {
   }
   if (shape.type !== "list" || !isArray(live)) return live;
   const items = isArray(declared) ? declared : [];
-  // One that is declared by nothing differs as a whole.
+  // An undeclared item is kept whole, so all of it differs.
   return live.map((item, at) => project(shape.of, items[at], item));
 }
 
-/** A live element as a manifest would declare it, without what says no more than its absence. */
+/** Returns a live element as a manifest would declare it, without values that mean the same as absence. */
 export function elementInWords({ parts }: LiveElement): JsonObject {
   const words = inWords(ELEMENT, parts);
   return isObject(words) ? words : {};
@@ -121,30 +121,30 @@ function inWords(shape: Shape, live: Json): Json | undefined {
   return words;
 }
 
-/** Whether a manifest says all of the live elements, so that there is nothing in them from before. */
+/** Whether a manifest declares everything in the live elements, so that they contain nothing older. */
 export function saysAll(declared: readonly ValueObject[], live: readonly LiveElement[]): boolean {
   return live.every((element, at) => {
     const own = declared[at] ?? {};
-    // Selectors may be what the service makes of a locator line.
+    // With a locator line, the service makes the selectors, so they count as declared.
     const said = own["locatorLine"] === undefined ? own : { ...own, selectors: [] };
     return sameJson(inWords(ELEMENT, projectElement(said, element)) ?? {}, elementInWords(element));
   });
 }
 
-/** What is kept of the selectors that the service made of a locator line, to see later that they were changed. */
+/** Returns the digest of the selectors made from a locator line, which is recorded to detect later changes. */
 export function selectorsDigest(fingerprints: Fingerprinter, live: LiveElement): Fingerprint {
   return fingerprints.of(`${live.id ?? ""}/selectors`, live.parts["selectors"] ?? []);
 }
 
-/** The record of a locator line, for the element that bears it. */
+/** Returns the digest of a locator line of an element, which is recorded. */
 export function locatorDigest(fingerprints: Fingerprinter, elementId: string, line: Value): Fingerprint {
   return fingerprints.of(`${elementId}/locatorLine`, reveal(line));
 }
 
-/** In place of a digest until the selectors that the service makes of a line have been read. */
+/** Placeholder for the digest of selectors until the service's selectors for a line have been read. */
 export const NOT_READ_YET = "";
 
-/** Why an element's locator line is to be written; nothing where it is as it should be, or the element has no id. */
+/** Returns why a locator line must be written; `undefined` if it is up to date, or cannot be compared or written. */
 export function locatorDifference(
   { declared, live }: ElementMatch,
   memory: Memory,
@@ -164,8 +164,8 @@ export function locatorDifference(
 }
 
 /**
- * Lays the declared list alongside the live one. Where they are not alike as they stand: first what is equal on both sides
- * and in order, then what is equal and has moved, and last, between two that stay, what stands at the same place.
+ * Aligns the declared list with the live one. If they differ, it pairs first the equal elements in the same order, then the
+ * equal elements that have moved, and last the remaining elements between two unmoved ones, in order.
  */
 export function alignElements(
   declared: readonly ValueObject[],
@@ -209,7 +209,7 @@ export function alignElements(
   });
 }
 
-/** Whether a manifest says all of a live element: what it says in part may be true of another one by chance. */
+/** Whether a manifest declares every part of a live element; a partial declaration may match another one by chance. */
 function isWhole(declared: ValueObject | undefined, live: LiveElement | undefined): boolean {
   if (declared === undefined || live === undefined) return false;
   const says = (part: string): boolean =>
@@ -218,8 +218,8 @@ function isWhole(declared: ValueObject | undefined, live: LiveElement | undefine
 }
 
 /**
- * A longest list of equal positions that are in order on both sides. What is equal at both ends comes first: where several
- * fit, the one in the same place is meant.
+ * Returns a longest list of equal positions in the same order on both sides. Equal elements at both ends are paired first,
+ * because if several match, the one at the same place is meant.
  */
 function inOrderPairs(
   n: number,
@@ -244,7 +244,7 @@ function inOrderPairs(
   return pairs;
 }
 
-/** Steps that differ in nothing but the locator are told apart by the line that was last written to each. */
+/** Whether a recorded locator line, if any, is the declared one. It distinguishes steps that differ only in the line. */
 function sameLocator(declared: ValueObject, live: LiveElement | undefined, memory: Memory): boolean {
   const line = declared["locatorLine"];
   const id = live?.id;
@@ -256,11 +256,11 @@ function sameLocator(declared: ValueObject, live: LiveElement | undefined, memor
 export type Body = { readonly [key: string]: BodyValue };
 
 /**
- * The `elements` of a PATCH (service-api.md, operation 8): declared parts in place of live ones, nothing beyond what the
- * text describes, and no null where the text has none. With one sensitive leaf all of them are sensitive: what is kept of
- * a live element may be what was secret before.
+ * Returns the `elements` of a PATCH (service-api.md, operation 8): declared parts override live ones; parts and nulls that
+ * service-api.md does not describe are left out. If one leaf is sensitive, all text kept from live elements is sensitive,
+ * because it may be an old secret.
  *
- * @param mayHold whether it may be so although no leaf is sensitive any more
+ * @param mayHold whether live elements may contain an old secret although no leaf is sensitive any more
  */
 export function elementBodies(
   matches: readonly ElementMatch[],
@@ -280,13 +280,13 @@ export function elementBodies(
   });
 }
 
-/** Whether the service counts from 0 or 1 is not shown; it goes on as it began. */
+/** Returns the first live index. It is unknown whether the service counts from 0 or 1, so its own start is reused. */
 function firstIndex(raw: readonly ValueObject[]): number {
   const first = raw[0]?.["index"];
   return typeof first === "number" ? first : 0;
 }
 
-/** @param raw as it came, or the same with its texts hidden */
+/** Returns a part to send. @param raw the live part as received, or with its texts hidden */
 function bodyPart(shape: Shape, declared: Value | undefined, raw: Value | undefined): BodyValue | undefined {
   if (shape.type === "object") {
     if (declared !== undefined && !isValueObject(declared)) return declared;
@@ -294,7 +294,7 @@ function bodyPart(shape: Shape, declared: Value | undefined, raw: Value | undefi
     return { ...pick(raw, [...LINKS, ...Object.keys(shape.parts)]), ...declared };
   }
   if (shape.type !== "list" || shape.of.type !== "object") return declared ?? raw ?? undefined;
-  // The items that are declared, each with the ids and the undeclared parts of the one that it was; else all of them.
+  // A declared item keeps the ids and undeclared parts of the live item that it continues; an undeclared list stays whole.
   const before = isArray(raw) ? raw.filter(isValueObject) : [];
   const { parts, required = [] } = shape.of;
   const keys = [...LINKS, ...Object.keys(parts)];
@@ -307,7 +307,7 @@ function bodyPart(shape: Shape, declared: Value | undefined, raw: Value | undefi
     required.every((key) => sameJson(reveal(item[key] ?? null), reveal(one[key] ?? null)));
   const left = new Set(before);
   const take = (one?: ValueObject) => (one !== undefined && left.delete(one) ? one : undefined);
-  // What stays keeps what is its own, wherever it stood; what is new continues what stood in its place, if that is free.
+  // An equal item keeps its own data, even if it moved; a new one continues the item at its position, if that is free.
   const inPlace = items.map((item, at) => take(before.slice(at, at + 1).find(isSame(item))));
   const own = items.map((item, at) => inPlace[at] ?? take([...left].find(isSame(item))));
   return items.map((item, at) => ({
@@ -317,10 +317,10 @@ function bodyPart(shape: Shape, declared: Value | undefined, raw: Value | undefi
   }));
 }
 
-/** What ties a part of an element to what it belongs to. */
+/** Keys that link a part of an element to its parent. */
 const LINKS: readonly string[] = ["id", "testCaseElementId"];
 
-/** Sent as it is, shown as sensitive. */
+/** Wraps all texts as secrets: they are sent unchanged, but shown as sensitive. */
 function hidden(value: JsonObject): ValueObject;
 function hidden(value: Json): Value;
 function hidden(value: Json): Value {
@@ -340,7 +340,7 @@ function pick(source: ValueObject, keys: readonly string[]): ValueObject {
   );
 }
 
-/** Whether a locator line is to be written, or cannot be, to a test case whose elements are as declared. */
+/** Whether a test case whose elements are as declared has a locator line that must be written, or cannot be. */
 export function hasOpenLocators(
   { fields }: DesiredResource,
   { elements = [] }: LiveResource,
@@ -354,7 +354,7 @@ export function hasOpenLocators(
   });
 }
 
-/** What differs of the elements, as a part of a PATCH, and what needs calls of their own. */
+/** The differences of elements: a part of a PATCH, and the locator lines that need separate calls. */
 interface ElementsDiff {
   readonly body: Body;
   readonly locators: readonly ElementMatch[];
@@ -362,7 +362,7 @@ interface ElementsDiff {
   readonly warnings: readonly Diagnostic[];
 }
 
-/** When only locator lines differ, an element call each; else one PATCH of all elements, and lines after it. */
+/** Compares elements. If only locator lines differ, each gets a call; otherwise one PATCH has all, and lines follow. */
 export function diffElements(
   resource: DesiredResource,
   { elements: current = [] }: LiveResource,
@@ -402,13 +402,13 @@ export function diffElements(
   };
 }
 
-/** Whether a number in it may have lost digits as it was read; manifests have none of that size. */
+/** Whether a number in a value may have lost digits when it was read. Manifests have no numbers of that size. */
 function isRounded(value: unknown): boolean {
   if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER;
   return typeof value === "object" && value !== null && Object.values(value).some(isRounded);
 }
 
-/** An assertion declared for a step that has an interaction is added to it; who meant to replace the step must know. */
+/** Warns if an assertion is added to a step with an interaction, or vice versa: the user may want to replace the step. */
 function keptParts(resource: DesiredResource, { declared, at, live }: ElementMatch): readonly Diagnostic[] {
   return Object.entries({ interaction: "assertion", assertion: "interaction" }).flatMap(([kept, added]) => {
     const had = (part: string): boolean => isObject(live?.parts[part]);
@@ -421,7 +421,7 @@ function keptParts(resource: DesiredResource, { declared, at, live }: ElementMat
   });
 }
 
-/** What differs, step by step, as the PATCH will treat them: one inserted at the front is one insertion. */
+/** Returns the differences step by step, as the PATCH handles them: a step inserted at the front is one insertion. */
 function elementChanges(
   value: Value,
   matches: readonly ElementMatch[],
@@ -464,8 +464,8 @@ function elementChange({ declared, at, live, movedFrom }: ElementMatch): readonl
 }
 
 /**
- * Who changed the list. An element that the manifest has no more, or declares otherwise, does not show which of its parts
- * were declared: the list is as it was applied if it is so for any choice of parts.
+ * Returns who changed the list. If an element was removed from the manifest or is declared differently, it is unknown which
+ * of its parts were declared. So the live list counts as unchanged if it equals its record for any choice of parts.
  */
 function elementsChangedBy(
   declared: readonly ValueObject[],
@@ -486,7 +486,7 @@ function elementsChangedBy(
   return first;
 }
 
-/** Every choice of parts that an element can be declared with; items of lists whole, or with what they must have. */
+/** Every choice of parts that an element can be declared with; list items are whole or have only the required keys. */
 const PART_CHOICES = Object.entries(ELEMENT.parts).reduce<readonly ((element: LiveElement) => ValueObject)[]>(
   (choices, [name, { shape, writeOnly }]) => {
     if (writeOnly === true) return choices;
@@ -504,7 +504,7 @@ const PART_CHOICES = Object.entries(ELEMENT.parts).reduce<readonly ((element: Li
   [() => ({})],
 );
 
-/** A live element that bears a locator line and has no id cannot be called (operation 9). */
+/** Warns if a live element with a declared locator line has no id, which operation 9 needs. */
 export function namelessElements(resource: DesiredResource, live: LiveResource): readonly Diagnostic[] {
   const declared = declaredElements(resource.fields["elements"]);
   const nameless = (live.elements ?? []).some(

@@ -14,32 +14,32 @@ import { cached } from "../render/words.ts";
 import type { createFingerprinter } from "../state/fingerprint.ts";
 import { IdOf, type Value, isLeafObject, isUnknown, reveal } from "../model/value.ts";
 
-/** Makes the keyed digests that state keeps in place of values. */
+/** The generator of the keyed digests that state keeps instead of values. */
 export type Fingerprinter = Omit<ReturnType<typeof createFingerprinter>, "seal">;
 
-/** All that a plan follows from. */
+/** The input of a plan. */
 export interface PlanInput {
   readonly desired: Desired;
   readonly live: Live;
   /** By target key; a target without state has no entry. */
   readonly states: ReadonlyMap<string, State>;
-  /** States of targets that no manifest declares any more: what they bind is orphaned. */
+  /** States of targets that no manifest declares any more; their bindings are orphaned. */
   readonly strays: readonly State[];
-  /** Absent in a plan without the key: write-only fields are then unknown, and no changes. */
+  /** Undefined in a plan without the key. Write-only fields are then unknown and do not become changes. */
   readonly fingerprints: Fingerprinter | undefined;
   readonly scope: Scope;
-  /** Declared targets of which nothing is in scope. */
+  /** Declared targets that have nothing in scope. */
   readonly elsewhere?: readonly DesiredTarget[] | undefined;
   /** Batch generations to run regardless of state (`apply --run`). */
   readonly run: ReadonlySet<Address>;
   /** Test cases whose prompt is sent regardless of state (`--rediscover`). */
   readonly rediscover: ReadonlySet<Address>;
   readonly baseUrl: string;
-  /** The project's policy; a target's own `onRemove` also counts. */
+  /** Whether the project's policy is `onRemove: disable`; a target's own `onRemove` also applies. */
   readonly disableRemoved: boolean;
 }
 
-/** An error of a plan at the place that declares the resource, or one of its fields. */
+/** Makes an error of a plan, at the place that declares the resource or one of its fields. */
 export function problem(
   code: string,
   resource: DesiredResource,
@@ -58,14 +58,14 @@ export function problem(
   };
 }
 
-/** A warning of a plan, likewise. */
+/** Makes a warning of a plan, from the same arguments as `problem`. */
 export function caution(...warning: Parameters<typeof problem>): Diagnostic {
   return { ...problem(...warning), severity: "warning" };
 }
 
 /**
- * The same with the keys of its objects in order: where a manifest or an answer has them makes no difference. What stands
- * for a value that must not show, or is yet to come, stays as it is.
+ * Sorts the keys of all objects in a value, so that their order in a manifest or an answer does not matter. Secrets, unknown
+ * values and placeholders for ids are returned unchanged.
  */
 export function ordered(value: Json): Json;
 export function ordered(value: BodyValue): BodyValue;
@@ -77,20 +77,20 @@ export function ordered(value: BodyValue): BodyValue {
   return Object.fromEntries(members.map(([key, part]) => [key, ordered(part)]));
 }
 
-/** Names of a field's parts: as its shape has them, or sorted where they are of the user's own choice. */
+/** Returns the names of a field's parts in the order of its shape, or sorted if the user chooses the names. */
 export function orderedParts(shape: Shape, names: readonly string[]): readonly string[] {
   if (shape.type !== "object") return names.toSorted(compareText);
   return Object.keys(shape.parts).filter((part) => names.includes(part));
 }
 
-/** What `--only` and `--exclude` leave of a project: addresses, or globs in which `*` stands for any text. */
+/** The part of a project that a command works on: `--only` and `--exclude` take addresses or globs (`*` is any text). */
 export interface Scope {
   readonly only: readonly string[];
   readonly exclude: readonly string[];
   readonly shard?: Shard | undefined;
 }
 
-/** One of several parts of a project's targets, from 1. */
+/** One of `count` parts of a project's targets; `index` starts at 1. */
 export type Shard = { readonly index: number; readonly count: number };
 
 export const EVERYTHING: Scope = { only: [], exclude: [] };
@@ -99,7 +99,7 @@ export function isEverything({ only, exclude, shard }: Scope): boolean {
   return only.length + exclude.length === 0 && shard === undefined;
 }
 
-/** A test for addresses from a scope, its globs compiled once. */
+/** Makes a test whether an address is in a scope; the globs are compiled once. */
 export function scopeTest(scope: Scope): (address: Address) => boolean {
   if (isEverything(scope)) return () => true;
   const only = scope.only.map(globTest);
@@ -112,8 +112,8 @@ export function scopeTest(scope: Scope): (address: Address) => boolean {
 }
 
 /**
- * Whether a target is in a shard, by rendezvous hashing: the shard with the highest digest has it. So a target keeps its
- * shard whatever targets come and go, and another number of shards moves as few as possible.
+ * Makes a test whether a target is in a shard, by rendezvous hashing: the shard with the highest digest gets it. So a target
+ * keeps its shard when other targets change, and another number of shards moves as few targets as possible.
  */
 function shardTest(shard: Shard | undefined): (target: string) => boolean {
   if (shard === undefined) return () => true;
@@ -126,13 +126,13 @@ function shardTest(shard: Shard | undefined): (target: string) => boolean {
   return (target) => cached(known, target, () => isOwn(target));
 }
 
-/** The patterns of a scope that fit none of the addresses: most likely typing errors. */
+/** Returns the patterns of a scope that match no address; they are most likely typing errors. */
 export function idlePatterns(scope: Scope, addresses: Iterable<Address>): readonly string[] {
   const known = [...addresses];
   return [...scope.only, ...scope.exclude].filter((pattern) => !known.some(globTest(pattern)));
 }
 
-/** Whether anything of a target can be in scope, so that a plan need not read the others. */
+/** Whether any of a target's addresses is in scope; a plan does not read other targets. */
 export function targetInScope(scope: Scope, addresses: Iterable<Address>): boolean {
   const test = scopeTest(scope);
   for (const address of addresses) if (test(address)) return true;
@@ -143,53 +143,53 @@ export function targetOf(address: Address): string {
   return address.split(".", 2)[1] ?? "";
 }
 
-/** A declared value that is known and not null, as it goes into a body: a secret one stays wrapped. */
+/** Returns a declared value for a body, if it is known and not null; a secret stays wrapped. */
 export function sendable(resource: DesiredResource, field: string): Value | undefined {
   const value = resource.fields[field];
   return value === undefined || value === null || isUnknown(value) ? undefined : value;
 }
 
-/** A declared text that is known, for what must be one: a name, a prompt, a URL. */
+/** Returns a declared name, prompt, URL or other text, if it is known. */
 export function knownText(resource: DesiredResource, field: string): string | undefined {
   const value = sendable(resource, field);
   const plain = value === undefined ? undefined : reveal(value);
   return typeof plain === "string" ? plain : undefined;
 }
 
-/** Whether a declared value says the same as the live one. */
+/** Whether a declared value means the same as the live one. */
 export function sameAsLive(compare: Compare, declared: Value, live: Json): boolean {
   if (declared === live) return true;
   const isPlain = typeof declared !== "object" || declared === null;
   if (isPlain && (typeof live !== "object" || live === null) && compare !== "url") return false;
-  // What is in the same order needs no sorting to be told the same.
+  // Fast path: lists in the same order need no sorting.
   if (isArray(declared) && isArray(live) && declared.length === live.length)
     if (declared.every((item, at) => item === live[at])) return true;
   return sameJson(normalise(compare, reveal(declared)), normalise(compare, live));
 }
 
-/** One form for all values that mean the same, for comparing and for fingerprints. */
+/** Returns one form for all values with the same meaning, for comparisons and fingerprints. */
 export function normalise(compare: Compare, value: Json): Json {
   if (compare === "set" && isArray(value)) return [...new Set(value.map(String))].toSorted(compareText);
   if (compare === "url" && value === "") return null;
   return compare === "url" && typeof value === "string" ? normalUrl(value) : value;
 }
 
-/** A service may write `https://shop.example.com` back as `https://shop.example.com/`. */
+/** Normalises a URL: a service may return `https://shop.example.com` as `https://shop.example.com/`. */
 export function normalUrl(text: string): string {
   return urlOf(text)?.href ?? text;
 }
 
-/** One place where two pieces of plain data differ; a side that has nothing there is absent. */
+/** A place where two pieces of plain data differ; `before` or `after` is absent if that side has no value there. */
 export type Difference = Pick<FieldChange, "path" | "before" | "after">;
 
-/** The places where two unequal pieces of plain data differ, in the order of their paths. */
+/** Returns the places where two unequal pieces of plain data differ, in the order of their paths. */
 export function differences(before: Json, after: Json): readonly Difference[] {
   const found = deepDiff.diff<Json, Json>(before, after) ?? [];
-  // It tells what one list has more than the other from its end.
+  // The library reports the additional items of a longer list from its end.
   return found.map(difference).toSorted(({ path: a }, { path: b }) => {
     const at = a.findIndex((part, nth) => part !== b[nth]);
     const [left, right] = [a[at], b[at]];
-    // Keys keep the order in which they come.
+    // Object keys keep their order.
     return typeof left === "number" && typeof right === "number" ? left - right : 0;
   });
 }
@@ -201,7 +201,7 @@ function difference(found: deepDiff.Diff<Json, Json>): Difference {
   return defined({ path, before, after });
 }
 
-/** Addresses or ids that a message names: each of thousands may be in a message of its own. */
+/** Maximum number of addresses or ids in one message: each of thousands may get a message that lists all others. */
 const MOST_NAMED = 20;
 
 export function fewOf(all: readonly string[], joint = ", "): string {

@@ -8,40 +8,40 @@ import { serviceNoun } from "../render/words.ts";
 import { fewOf, knownText, normalUrl, problem } from "./input.ts";
 
 /**
- * Which live resource each address means (design contract, section 2): by the `id:` of the manifest, else by the
- * id in state, else by what the resource is called. One live resource never answers to two addresses: the ids that
- * are bound take theirs first, and what is then found twice is an error that lists the ids.
+ * The live resource of an address (design contract, section 2), found by the `id:` of the manifest, then by the id in state,
+ * then by name. Matches by id come first. A live resource never belongs to two addresses: if two claim it, that is an error
+ * that names them. Several candidates for one address are an error that lists their ids.
  */
 export interface Match<L extends LiveResource = LiveResource> {
-  /** Nothing for what is yet to be made. */
+  /** Absent if the resource does not exist yet. */
   readonly live?: L;
-  /** The id it was bound to, which the service no longer lists. */
+  /** The id that the address was bound to, if the service no longer lists it. */
   readonly removed?: string;
 }
 
-/** What was found for each address; one with a problem has no entry. */
+/** The match of each address; an address with a problem has no entry. */
 export type Matches<L extends LiveResource = LiveResource> = Map<Address, Match<L>>;
 
-/** What a resource is found by where no id tells which one it is; no two live ones may share it. */
+/** The names by which a resource is matched if it has no id; they must be unique among live resources. */
 export interface Names {
   readonly name: string | undefined;
-  /** Counts before the name. */
+  /** Takes precedence over the name. */
   readonly externalId: string | undefined;
 }
 
 export const NAMED_BY = { target: "app", environment: "discoveryUrl", testCase: "description" } as const;
 
-/** The names that a manifest declares. */
+/** Returns the names that a manifest declares. */
 export function namesOf(resource: DesiredResource): Names {
   const { kind } = resource;
   if (kind === "batchGeneration") return { name: undefined, externalId: undefined };
   return namesIn(kind, knownText(resource, NAMED_BY[kind]), knownText(resource, "externalId"));
 }
 
-/** Kinds that the service lists. */
+/** The kinds of resource that the service lists. */
 export type NamedKind = keyof typeof NAMED_BY;
 
-/** The names that the service shows. */
+/** Returns the names that the service shows. */
 export function liveNames(kind: NamedKind, live: LiveResource): Names {
   return namesIn(kind, live[NAMED_BY[kind]], live.externalId ?? undefined);
 }
@@ -50,25 +50,25 @@ function namesIn(kind: Kind, name: string | undefined, externalId: string | unde
   return { name: kind === "environment" && name !== undefined ? normalUrl(name) : name, externalId };
 }
 
-/** A name without what a service may change of it as it takes it: what its POST made must be known by it. */
+/** Normalises accents and white space, which a service may change in a name: tasc must recognise what it created. */
 export function levelName(name: string): string {
-  // The time to put accents in order grows with the square of their number.
+  // Normalising a run of accents takes quadratic time, so names with a long run are left as they are.
   return (/\p{M}{31}/u.test(name) ? name : name.normalize("NFC")).replace(/\s+/g, " ").trim();
 }
 
-/** How resources of a kind are told apart; the rest of matching is the same for all kinds. */
+/** The part of matching that depends on the kind of resource. */
 interface MatchRule<L extends LiveResource> {
   readonly live: readonly L[];
   readonly shownAs: (live: L) => string;
-  /** Live resources that the declared one may mean when no id says so. */
+  /** Returns the live resources that a declared one may mean if it has no id. */
   readonly candidates: (resource: DesiredResource) => readonly L[];
-  /** How the user tells tasc which one is meant. */
+  /** Advice on how to say which live resource is meant. */
   readonly remedy: string;
 }
 
 /**
- * @param others what is declared beside them, out of scope
- * @returns the live targets by address, and the ids of all that a declared one means or may mean
+ * Matches the declared targets. @param others declared targets that are out of scope
+ * @returns the matches by address, and in `meant` the ids of all live targets that a declared one means or may mean
  */
 export function matchTargets(
   targets: readonly DesiredTarget[],
@@ -92,7 +92,7 @@ export function matchTargets(
   const unclear = declared.filter(({ address }) => !byAddress.has(address));
   const candidates = unclear.flatMap((target) => byApp(namesOf(target).name));
   const meant = new Set([...matchedIds(byAddress), ...candidates.map(({ id }) => id)]);
-  // One that left is what state says, unless a declared one means it now: then it did not leave, but changed its key.
+  // A removed target is found by state, unless a declared target means it now: then only its key has changed.
   for (const target of targets) {
     if (!target.left) continue;
     const id = boundId(target, states.get(target.key));
@@ -102,12 +102,12 @@ export function matchTargets(
   return { byAddress, meant, problems };
 }
 
-/** The ids of what was found. */
+/** Returns the ids of all matched live resources. */
 export function matchedIds(matches: ReadonlyMap<Address, Match>): ReadonlySet<string> {
   return new Set([...matches.values()].flatMap(({ live }) => live?.id ?? []));
 }
 
-/** @param found is added to @returns what is wrong */
+/** Matches the environments of a target. @param found receives the matches @returns the problems */
 export function matchEnvironments(
   target: DesiredTarget,
   live: readonly LiveEnvironment[],
@@ -127,7 +127,7 @@ export function matchEnvironments(
   });
 }
 
-/** The same. @param live without those that count as gone */
+/** Matches the test cases of a target. @param live without deleted ones @param found receives the matches */
 export function matchTestCases(
   target: DesiredTarget,
   live: readonly LiveTestCase[],
@@ -144,7 +144,7 @@ export function matchTestCases(
       const named = byName()(name);
       if (externalId === undefined) return named;
       const same = byExternalId()(externalId);
-      // A case with an external id of its own is another one, however alike the names.
+      // A live test case with another external id is a different one, even if the names are equal.
       return same.length > 0 ? same : named.filter((one) => (one.externalId ?? null) === null);
     },
     remedy:
@@ -184,7 +184,7 @@ function matchAll<L extends LiveResource, R extends DesiredResource<NamedKind>>(
     else problems.push(unlisted(resource, resource.id));
   }
 
-  // Those found by id are taken: a name must not reach them a second time.
+  // Resources found by id must not be matched again by name.
   const taken = new Set(unbound.length === 0 ? [] : claims.keys());
   for (const resource of unbound) {
     const candidates = rule.candidates(resource).filter(({ id }) => !taken.has(id));
@@ -216,7 +216,7 @@ function unlisted(resource: DesiredResource, id: string): Diagnostic {
   );
 }
 
-/** Where one item stands twice, another may have been left out, and would be created a second time. */
+/** Makes the error for a list with a repeated item: it may lack another item, which would then be created again. */
 function listTorn(resource: DesiredResource): Diagnostic {
   const noun = serviceNoun(resource.kind);
   return problem(
@@ -264,7 +264,7 @@ function claimedTwice(
   );
 }
 
-/** Looks resources up by name; those without one are found by none. */
+/** Makes a lookup of resources by name. Resources without a name are never found. */
 export function byNames<L>(
   items: readonly L[],
   nameOf: (item: L) => string | undefined,
@@ -277,15 +277,15 @@ export function byNames<L>(
   return (name) => known.get(name) ?? [];
 }
 
-/** Made when it is first asked for. */
+/** Delays `make` until the first call, and then keeps its result. */
 export function lazy<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
 }
 
 /**
- * `moved:` as changes to state: each binding that still stands under its old address goes to the new one. A move that
- * is done, or whose new address is bound already, changes nothing, so it may stay in the manifest.
+ * Returns the changes to state for `moved:`: records that are still under an old address go to the new one. A move that
+ * is done, or whose new address is in use already, changes nothing, so it may stay in the manifest.
  */
 export function pendingMoves(moves: readonly Move[], state: State): readonly StateEvent[] {
   if (moves.length === 0) return [];
@@ -298,7 +298,7 @@ export function pendingMoves(moves: readonly Move[], state: State): readonly Sta
   const next = new Map(moves.map(({ from, to }) => [from, to]));
   for (const { from } of lastLinksFirst(moves)) {
     if (!bound.has(from)) continue;
-    // All the way: what was left at a may follow when b has long gone on to c.
+    // Follow the whole chain: a record left at a must go to c if b moved on to c long ago.
     let to = from;
     for (let step = next.get(to); step !== undefined && !bound.has(step); step = next.get(to)) to = step;
     if (to === from) continue;
@@ -309,7 +309,7 @@ export function pendingMoves(moves: readonly Move[], state: State): readonly Sta
   return events;
 }
 
-/** Of a chain a → b → c the last link comes first, since b must have left before a arrives there. */
+/** Sorts moves: of a chain a → b → c the last one comes first, because b must be free before a moves there. */
 function lastLinksFirst(moves: readonly Move[]): readonly Move[] {
   const byFrom = new Map(moves.map((move) => [move.from, move]));
   const seen = new Set<Address>();

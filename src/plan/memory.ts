@@ -18,27 +18,27 @@ import { type Value, isUnknown, isSensitive, isValueObject, reveal } from "../mo
 import { type Fingerprinter, normalise, orderedParts } from "./input.ts";
 import { type NamedKind, type Names, levelName, liveNames, namesOf } from "./match.ts";
 
-/** What state remembers of one live resource. */
+/** The records in state of one live resource. */
 export interface Memory {
   readonly id: string;
-  /** Nothing where the address is not bound, or is bound to another id by now. */
+  /** Undefined if the address is not bound, or is now bound to another id. */
   readonly binding: Binding | undefined;
-  /** Fields that may hold a secret of before, whatever address it was written under. */
+  /** Fields that may contain an old secret, even if it was written under another address. */
   readonly secrets: readonly string[];
   /** Folder name → id, of the whole target. */
   readonly folders: ReadonlyMap<string, string>;
-  /** Absent in a plan without the key. */
+  /** Undefined in a plan without the key. */
   readonly fingerprints: Fingerprinter | undefined;
 }
 
-/** Where to remember from. */
+/** The sources of a memory. */
 interface Remembering {
   readonly state: State | undefined;
   readonly fingerprints: Fingerprinter | undefined;
   readonly secrets?: SecretFields | undefined;
 }
 
-/** Records made with another key say nothing, so they read as none. */
+/** Returns the memory of a live resource. Records made with another key are useless, so they count as missing. */
 export function memoryOf(
   address: Address,
   id: string,
@@ -61,7 +61,7 @@ export function keyHolds(state: State | undefined, fingerprints: Fingerprinter):
   return state?.keyCheck === undefined || state.keyCheck === fingerprints.keyCheck;
 }
 
-/** The record of a field's value: part by part where parts can change alone, which those of a list cannot. */
+/** Returns the record of a value: one digest per part if parts can change separately (not in a list), otherwise one. */
 export function recordField(
   fingerprints: Fingerprinter,
   id: string,
@@ -77,12 +77,12 @@ export function recordField(
   return Object.fromEntries(parts);
 }
 
-/** The part of a record that names the fields which carry a secret: left out where none does. */
+/** Returns the part of a record that names the fields with a secret; it is empty if no field has one. */
 export function withSecrets(names: readonly string[]): { readonly secrets?: readonly string[] } {
   return names.length === 0 ? {} : { secrets: names.toSorted(compareText) };
 }
 
-/** The same of what a call carries of a resource. */
+/** Returns which of the recorded fields carry a secret, as a part of a record. */
 export function secretsAmong(
   resource: DesiredResource,
   fields: Readonly<Record<string, FieldRecord>>,
@@ -90,7 +90,7 @@ export function secretsAmong(
   return withSecrets(Object.keys(fields).filter((name) => isSensitive(resource.fields[name] ?? null)));
 }
 
-/** A value as far as the service shows it; what it does not show of elements has records of its own. */
+/** Removes the write-only parts of a value; those of elements (locator lines) have separate records. */
 export function withoutWriteOnly(shape: Shape, value: Value): Value {
   if (shape.type === "list" && isArray(value)) return value.map((item) => withoutWriteOnly(shape.of, item));
   if (shape.type !== "object" || !isValueObject(value)) return value;
@@ -98,17 +98,17 @@ export function withoutWriteOnly(shape: Shape, value: Value): Value {
   return Object.fromEntries(shown);
 }
 
-/** The record of a plain value as a whole; also of a live one, to compare it with what was last applied. */
+/** Returns one digest of a plain value; also of a live value, to compare it with the last applied one. */
 function wholeRecord(fingerprints: Fingerprinter, id: string, field: Field, value: Json): Fingerprint {
   return fingerprints.of(`${id}/${field.name}`, normalise(field.compare, value));
 }
 
-/** By id of a live resource: the fields whose live values may still show a secret that no manifest has any more. */
+/** By id of a live resource: fields whose live values may still show a secret that no manifest contains any more. */
 export type SecretFields = Pick<ReadonlyMap<Json | undefined, readonly string[]>, "get">;
 
 /**
- * The same of all that states bind: a resource may have another address by now, in another target's state. What is not
- * bound may be what a creation has made of which nobody knows yet.
+ * Collects these fields from all states, because a resource may now have another address, in another target's state. An
+ * unbound resource may be the result of an unsettled creation, so it gets the secret fields of all intents.
  */
 export function secretFields(states: Iterable<State>): SecretFields {
   const all = [...states];
@@ -121,12 +121,12 @@ export function secretFields(states: Iterable<State>): SecretFields {
   return { get: (id) => found.get(id) ?? open };
 }
 
-/** What was last written with a secret in it may still be on the service, whatever the manifest says by now. */
+/** Whether a live value may contain a secret that was written earlier, even if the manifest has changed since. */
 export function mayHoldSecret(field: Field, { secrets }: Memory): boolean {
   return secrets.includes(field.name);
 }
 
-/** Who moved the field away from what was last applied: seen by comparing both sides with its record. */
+/** Returns who changed a field since the last apply, by comparing both sides with its record. */
 export function changedBy(
   field: Field,
   declared: Value,
@@ -142,8 +142,8 @@ export function changedBy(
 }
 
 /**
- * The parts of a write-only field that differ from what was last written: `[[]]` for all of it, nothing where it is the
- * same, cannot be told without the key, or holds an unknown value.
+ * Returns the parts of a write-only field that differ from the last written value: `[[]]` for the whole field; an empty list
+ * if it is the same, if it contains an unknown value, or if there is no key to compare with.
  */
 export function unwrittenParts(field: Field, value: Value, memory: Memory): readonly Path[] {
   const { fingerprints, binding } = memory;
@@ -153,31 +153,31 @@ export function unwrittenParts(field: Field, value: Value, memory: Memory): read
   if (typeof wanted === "string") return record === wanted ? [] : [[]];
   const before = typeof record === "object" ? record : {};
   const changed = Object.keys(wanted).filter((part) => before[part] !== wanted[part]);
-  // A part that is no longer declared is left alone; a key of a free-form map is not a field, so its absence counts.
+  // An undeclared part of an object is left alone. A map is managed as a whole, so a key removed from it is a change.
   const gone =
     field.shape.type === "map" ? Object.keys(before).filter((part) => !Object.hasOwn(wanted, part)) : [];
-  // An empty map has no part that could tell it from null, or from nothing.
+  // An empty map has no part that distinguishes it from null or from a missing record.
   const emptied = Object.keys(wanted).length === 0 && typeof record !== "object" ? [[]] : [];
   return [...orderedParts(field.shape, [...changed, ...gone]).map((part) => [part]), ...emptied];
 }
 
-/** Where to look, and what is known in addition to the state itself. */
+/** The data that recovery needs in addition to the state. */
 interface RecoverySources {
   readonly live: Live;
   readonly fingerprints: Fingerprinter;
   readonly resources: ReadonlyMap<Address, DesiredResource>;
-  /** Ids that some address has, of whatever target: what is found is added. */
+  /** Ids that are bound to an address of any target; recovered ids are added. */
   readonly taken: Set<string>;
 }
 
-/** The place of an id in records of fields that were sent before the id was known. */
+/** Used instead of the id in records of fields that were sent before the id was known. */
 export const NO_ID_YET = "intent";
 
 /**
- * What became of creations whose outcome is not known (design contract, section 5): an intent is written before each POST
- * and settled after it. What bears the intended name and was not there before is what the POST made. To match by name as
- * for any other resource fails where the name was there before or the manifest has changed since; so an intent keeps the
- * ids that it must not be taken for, and digests of its names.
+ * Finds the results of creations with an unknown outcome (design contract, section 5): an intent is written before each POST
+ * and settled after it. A live resource that has the intended name and is new is the result of the POST. Ordinary matching
+ * by name would fail if the name existed before, or if the manifest has changed since. So an intent keeps the ids of similar
+ * older resources, and digests of its names.
  */
 export function recover(state: State, around: RecoverySources) {
   const events: StateEvent[] = [];
@@ -186,12 +186,12 @@ export function recover(state: State, around: RecoverySources) {
   for (const [address, intent] of state.intents) {
     const kind = parseAddress(address)?.kind;
     if (kind === undefined || kind === "batchGeneration") {
-      // The interface cannot read batch generations.
+      // The API cannot read batch generations, so the outcome stays unknown.
       const { content } = intent;
       events.push({ type: "batch", address, record: defined({ status: "uncertain", content }) });
       continue;
     }
-    // Names that were written with another key can only be those that are declared now.
+    // Digests made with another key cannot be compared, so the names that are declared now are used.
     const isReadable = intent.name !== undefined && keyHolds(state, around.fingerprints);
     const resource = around.resources.get(address);
     const named =
@@ -209,14 +209,14 @@ export function recover(state: State, around: RecoverySources) {
       around.taken.add(only);
       const fields = isReadable ? sentFields(address, intent, only, around) : {};
       events.push({ type: "bound", address, id: only, fields, ...withSecrets(intent.secrets ?? []) });
-      // What was made in it is looked for next: maps keep order, and targets come first.
+      // Resources created in the target are looked up after it: maps keep their order, and targets come first.
       if (kind === "target") targetId = only;
     }
   }
   return { events, diagnostics };
 }
 
-/** Ids of all that bears the names which the intent gave. */
+/** Returns the ids of all live resources that have the names of an intent. */
 function madeBy(
   intent: Intent,
   kind: NamedKind,
@@ -231,12 +231,12 @@ function madeBy(
     ...nameDigests(fingerprints, kind, liveNames(kind, one)),
   }));
   const same = named.filter(({ externalId }) => externalId !== undefined && externalId === intent.externalId);
-  // As in matching: one with an external id of its own is another one, however alike the names.
+  // As in matching: a resource with an external id of its own is a different one, even if the names are equal.
   const byName = named.filter(({ name, externalId }) => externalId === undefined && name === intent.name);
   return (same.length > 0 ? same : byName).map(({ id }) => id);
 }
 
-/** What the service lists of a kind: targets, or what is in one of them. */
+/** Returns the listed resources of a kind: all targets, or the environments or test cases of one target. */
 export function listedOf(kind: NamedKind, live: Live, targetId: string | undefined): readonly LiveResource[] {
   switch (kind) {
     case "target":
@@ -249,8 +249,8 @@ export function listedOf(kind: NamedKind, live: Live, targetId: string | undefin
 }
 
 /**
- * The records of what the POST carried, as far as the manifest still says the same. A prompt that it does not keeps the
- * record made without the id, which equals none made with it: so it counts as changed.
+ * Returns the records of those fields of the POST whose values the manifest has not changed since. A changed prompt keeps
+ * the record made without the id, which never equals one made with the id, so the prompt counts as changed.
  */
 function sentFields(
   address: Address,
@@ -271,7 +271,7 @@ function sentFields(
   return records;
 }
 
-/** The digests under which an intent keeps names, so that the file alone does not tell them. */
+/** Returns the digests of names for an intent, so that the state file does not reveal the names. */
 export function nameDigests(
   fingerprints: Fingerprinter,
   kind: NamedKind,
@@ -283,7 +283,7 @@ export function nameDigests(
   };
 }
 
-/** None where nothing is called as declared now, and what the creation was called stands in state under a key that is gone. */
+/** Makes the error for an unclear creation. @param ids empty if no name matches and the intent's digests are unreadable */
 function unclearCreation(address: Address, { at }: Intent, ids: readonly string[]): Diagnostic {
   const list = ids.toSorted(compareText).map((id) => `  ${id}`);
   const [summary, why] =

@@ -12,8 +12,8 @@ import { matchedIds } from "./match.ts";
 import { mayHoldSecret, memoryOf, recordField } from "./memory.ts";
 
 /**
- * What state binds of a target and no manifest declares any more: orphaned as far as the service still lists it and no
- * declared address means it. Of the rest there is nothing left to say.
+ * Returns the bindings of a target that no manifest declares any more. `orphans` are still listed by the service and are not
+ * matched to a declared address; all others are `gone`.
  */
 export function undeclaredBindings(matched: MatchedTarget): {
   readonly orphans: readonly Orphan[];
@@ -33,7 +33,7 @@ export function undeclaredBindings(matched: MatchedTarget): {
   };
 }
 
-/** What the states of undeclared targets bind that are still there and meant by no declared one; their parts are not read. */
+/** Returns the bindings of undeclared targets that are live and not matched to a declared one, without reading contents. */
 export function undeclaredOrphans(
   undeclared: readonly State[],
   targets: readonly LiveTarget[],
@@ -47,14 +47,14 @@ export function undeclaredOrphans(
   });
 }
 
-/** Ids that the service lists: of a target, and inside of it. */
+/** Yields the ids that the service lists for a target: its own and those inside it. */
 function* listedIn(live: LiveTarget | undefined, testCases: readonly LiveTestCase[]): Generator<string> {
   if (live !== undefined) yield live.id;
   for (const { id } of live?.environments ?? []) yield id;
   for (const { id } of testCases) yield id;
 }
 
-/** Live cases and environments that nothing declares, orphans apart. */
+/** Counts the live test cases and environments that no manifest declares, without orphans. */
 export function countUnmanaged(
   { target, live, testCases, matches }: MatchedTarget,
   orphans: readonly Orphan[],
@@ -64,10 +64,10 @@ export function countUnmanaged(
   return new Set([...listedIn(live, testCases)].filter((id) => !known.has(id))).size;
 }
 
-/** Beyond this many pairs nobody looks for what was renamed. */
+/** Maximum number of pairs that are searched for renamed test cases. */
 const MOST_PAIRS = 100_000;
 
-/** Test cases that would be created though an orphaned one has all that they declare but the name. */
+/** Warns about test cases that would be created although an orphaned one has all that they declare except the name. */
 export function renamedWarnings(
   { resources, testCases, state }: MatchedTarget,
   changes: readonly Change[],
@@ -81,12 +81,12 @@ export function renamedWarnings(
   const live = new Map(orphans.length === 0 ? [] : testCases.map((one) => [one.id, one]));
   const isSame = (resource: DesiredResource, { address, id }: Orphan): boolean => {
     const other = live.get(id);
-    // For a hint, what the service shows must do: so a snapshot, without key, gives the same.
+    // Readable fields suffice for a hint. So a snapshot, which has no key, gives the same hints.
     const memory = memoryOf(address, id, { state, fingerprints: undefined });
     return TEST_CASE_FIELDS.every((field) => {
       const value = resource.fields[field.name];
       if (value === undefined || field.recognizedBy === "name") return true;
-      // A secret is not compared for a hint: a snapshot has none, and plans what is planned online.
+      // Secrets are not compared for a hint: a snapshot has none, and must give the same plan as the service.
       if (isSensitive(value) || mayHoldSecret(field, memory)) return false;
       const kind = other && compareField(field, value, other, memory).kind;
       return kind === "same" || (kind === "hidden" && field.read === undefined);
@@ -109,7 +109,7 @@ export function renamedWarnings(
 
 const SWITCHES = TEST_CASE_FIELDS.filter(({ off }) => off !== undefined);
 
-/** Test cases that tasc took out of runs and whose manifest no longer says whether they run: nobody would notice. */
+/** Warns about test cases that tasc took out of runs and whose manifest no longer declares this: it may go unnoticed. */
 export function leftOffWarnings(matched: MatchedTarget): readonly Diagnostic[] {
   const { resources, matches, state, fingerprints } = matched;
   return [...resources.values()].flatMap((resource) => {
@@ -126,12 +126,12 @@ export function leftOffWarnings(matched: MatchedTarget): readonly Diagnostic[] {
   });
 }
 
-/** What is wanted, and what is remembered of it and of what was wanted before. */
+/** The desired configuration, with the states of declared and undeclared targets. */
 export type Remembered = Pick<PlanInput, "desired" | "states" | "strays">;
 
 /**
- * With `onRemove: disable` as the project's policy, the test cases of a target that left the manifests as a whole are
- * disabled like any that left one by one. For that the target is looked at, as one that declares nothing.
+ * Adds removed targets, as targets that declare nothing, if the project's policy is `onRemove: disable`. The test cases of a
+ * target that was removed as a whole are then disabled like individually removed ones.
  */
 export function withRemovedTargets(remembered: Remembered, disableRemoved: boolean): Remembered {
   const { desired, states, strays } = remembered;

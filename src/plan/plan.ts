@@ -12,29 +12,29 @@ import { recover, secretFields } from "./memory.ts";
 import { undeclaredOrphans } from "./orphans.ts";
 import { type TargetPlan, planTarget } from "./resources.ts";
 
-/** A plan, and what it saw on the way: an apply goes on from there. */
+/** A plan, and the data that it was made from, which an apply continues to use. */
 export interface Planned {
   readonly plan: Plan;
-  /** By target key; a target that could not be matched has none. */
+  /** By target key; a target that could not be matched has no entry. */
   readonly matched: ReadonlyMap<string, MatchedTarget>;
   /** By target key: moves and recovered creations, to be recorded before anything is applied. */
   readonly stateEvents: ReadonlyMap<string, readonly StateEvent[]>;
-  /** As they were before this plan, those of targets included that nothing declares any more. */
+  /** States before this plan, including those of targets that are no longer declared. */
   readonly states: readonly State[];
-  /** What was read for it. */
+  /** The live data that was read for the plan. */
   readonly live: PlanInput["live"];
-  /** With `plan --base` alone: what the base's manifests matched, with and without state, if they are valid for the stage. */
+  /** Only with `plan --base`: the matches of the base's manifests, with and without state, if valid for the stage. */
   readonly base?: readonly Planned["matched"][] | "unreadable";
 }
 
 /**
- * The one function that decides on calls (design contract, sections 2 and 3):
+ * Makes a plan. This is the only function that decides on calls (design contract, sections 2 and 3):
  *
- * 1. state is brought up to date with `moved:` and with what interrupted creations made,
- * 2. each address finds its live resource,
- * 3. each resource is compared, field by field, and what differs becomes calls,
- * 4. what left the manifests is listed,
- * 5. the scope narrows it, and the result is counted.
+ * 1. state is updated with `moved:` and with the results of interrupted creations,
+ * 2. each address is matched with its live resource,
+ * 3. each resource is compared field by field, and differences become calls,
+ * 4. resources that left the manifests are listed,
+ * 5. the result is narrowed to the scope and counted.
  */
 export function makePlan(input: PlanInput): Planned {
   const { states, events, diagnostics } = bringUpToDate(input);
@@ -54,7 +54,7 @@ export function makePlan(input: PlanInput): Planned {
   };
 }
 
-/** The targets whose test cases a plan must read: those that are live, by key, each with its state after moves. */
+/** Returns the targets whose test cases a plan must read: the live ones, by key, each with its state after moves. */
 export function liveTargets(input: Omit<Refreshable, "live">, targets: readonly LiveTarget[]) {
   const { states } = bringUpToDate({ ...input, live: { targets, testCases: new Map() } });
   const matches = matchTargets(input.desired.targets, targets, states, input.elsewhere).byAddress;
@@ -68,12 +68,12 @@ export function liveTargets(input: Omit<Refreshable, "live">, targets: readonly 
   return found;
 }
 
-/** What says which live resource belongs to which address. */
+/** The input that determines which live resource belongs to which address. */
 type Refreshable = Pick<PlanInput, "desired" | "states" | "live" | "fingerprints" | "elsewhere">;
 
-/** States and what has become of them, by target key, after moves and interrupted creations. */
+/** Applies moves and the results of interrupted creations to the states; returns states and events by target key. */
 function bringUpToDate({ desired, states, live, fingerprints }: Refreshable) {
-  // Ids that addresses have; nothing but an open creation asks for them.
+  // The bound ids. Lazy, because only an unsettled creation needs them.
   const taken = lazy(() => {
     const bindings = [...states.values()].flatMap((state) => [...state.bindings.values()]);
     return new Set(bindings.map(({ id }) => id));
@@ -98,7 +98,7 @@ function bringUpToDate({ desired, states, live, fingerprints }: Refreshable) {
   return { states: current, events, diagnostics };
 }
 
-/** What the targets come to, narrowed to the scope, sorted and counted. */
+/** Combines the plans of all targets, narrowed to the scope, sorted and counted. */
 function assemble(
   input: PlanInput,
   targetPlans: readonly TargetPlan[],
@@ -115,7 +115,7 @@ function assemble(
   const orphans = [...targetPlans.flatMap((one) => one.orphans), ...strays];
   const orphaned = orphans.filter(({ address }) => inScope(address)).toSorted(sortedByAddress);
 
-  // What is said of no address in particular comes first.
+  // Diagnostics without an address come first.
   const diagnostics = [...problems, ...needed.problems, ...targetPlans.flatMap((one) => one.diagnostics)]
     .filter(({ address }) => address === undefined || inScope(address) || changed.has(address))
     .toSorted((a, b) =>
@@ -159,16 +159,16 @@ function sortedByAddress(a: { readonly address: Address }, b: { readonly address
 }
 
 /**
- * The changes in scope, and the creations that they cannot do without: `--only` takes these along, as there would be
- * no target, environment or prerequisite to point at; what `--exclude` rules out is not created, and then
- * the change that needs it is a problem.
+ * Returns the changes in scope and the creations that they need. With `--only`, these are included, because a change cannot
+ * refer to a target, environment or prerequisite that does not exist. Resources left out by `--exclude` are not created, and
+ * a change that needs one is a problem.
  */
 function withNeeded(all: readonly Change[], inScope: (address: Address) => boolean, scope: Scope) {
   const changes = byAddress(all);
   const allowed = scopeTest({ only: [], exclude: scope.exclude });
   const kept = new Set(all.filter((change) => inScope(change.address)));
   const problems: Diagnostic[] = [];
-  // A set that grows while it is walked: prerequisites of prerequisites get their turn.
+  // The set grows during the loop, so that prerequisites of prerequisites are included, too.
   for (const { address, dependsOn } of kept)
     for (const needed of dependsOn) {
       const change = changes.get(needed);

@@ -13,25 +13,25 @@ import { fewOf, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 import { isRediscovering } from "./staleness.ts";
 
-/** What breaks a rule of the policy. */
+/** A violation of a policy rule. */
 type Breach = Pick<Diagnostic, "summary" | "detail" | "address"> & { readonly origin: Origin | undefined };
 
 export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states" | "live" | "base"> {
   readonly policy: Policy;
-  /** Whether the plan is about an address; its tags are asked for only then. */
+  /** Whether an address is in the plan's scope; required tags are checked only then. */
   readonly inScope: (address: Address) => boolean;
-  /** Where `tasc.yaml` sets a rule. */
+  /** Returns where `tasc.yaml` sets a rule. */
   readonly ruleOrigin: (rule: PolicyRule) => Origin | undefined;
 }
 
-/** Where a plan goes past the project's policy (design contract, section 8), rule by rule. */
+/** Returns the violations of the project's policy by a plan (design contract, section 8), rule by rule. */
 export function violationsOf(input: PolicyInput) {
   return POLICY_RULES.filter((rule) => input.policy[rule] !== undefined).flatMap((rule) =>
     RULES[rule](input, input.ruleOrigin(rule)).map((breach) => ({ rule, ...defined(breach) })),
   );
 }
 
-/** What breaks each rule. @param origin where `tasc.yaml` sets it */
+/** The check of each rule. @param origin where `tasc.yaml` sets the rule */
 const RULES: Readonly<
   Record<PolicyRule, (input: PolicyInput, origin: Origin | undefined) => readonly Breach[]>
 > = {
@@ -41,7 +41,7 @@ const RULES: Readonly<
     return [{ summary: `${changes.length} planned, at most ${most} allowed`, detail, origin }];
   },
 
-  /** Managed are the live cases that are declared, and those that the plan disables because they no longer are. */
+  /** Managed test cases are declared live ones, and those that the plan disables because they left the manifests. */
   maxDisabledPercent({ plan, matched, policy: { maxDisabledPercent: most = 100 } }, origin) {
     return [...matched.values()].flatMap(({ target, resources, matches }) => {
       const own = plan.changes.filter(({ address }) => targetOf(address) === target.key);
@@ -57,7 +57,7 @@ const RULES: Readonly<
 
   protected: protectedHarms,
 
-  /** By the resolved configuration: anything else on the service may go at any time. */
+  /** Checks the resolved configuration, because undeclared tags on the service can disappear at any time. */
   requireTags({ matched, policy: { requireTags = [] }, inScope }) {
     const testCases = [...matched.values()].flatMap(({ target }) => target.testCases);
     return testCases.flatMap((resource) => {
@@ -73,7 +73,7 @@ const RULES: Readonly<
     });
   },
 
-  /** What makes the service generate costs money, and changes what tests do. */
+  /** Counts the changes that make the service generate: they cost money and change what tests do. */
   maxGenerations({ plan, policy: { maxGenerations: most = Infinity } }, origin) {
     const generating = plan.changes.filter((change) => {
       const kind = parseAddress(change.address)?.kind;
@@ -86,7 +86,7 @@ const RULES: Readonly<
   },
 };
 
-/** An address, and the live resource that it means. */
+/** An address and the id of its live resource. */
 type Bound = Pick<Change, "address" | "id">;
 
 function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): readonly Breach[] {
@@ -105,7 +105,7 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   };
   for (const change of plan.changes) {
     const { address, action, calls } = change;
-    // What runs of a test case is not said of the other statuses, so none of them is as good as ENABLED.
+    // The API does not say whether test cases with other statuses run, so only ENABLED counts as running.
     const { status: was = "ENABLED" } = matched.get(targetOf(address))?.matches.get(address)?.live ?? {};
     const leaves = calls.some(({ method, body: { status: to = "ENABLED" } }) => {
       return method === "PATCH" && (to instanceof Secret ? to.reveal() : to) !== "ENABLED";
@@ -117,24 +117,24 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
       add(change, "left without steps");
   }
   for (const one of plan.orphaned) add(one, "orphaned");
-  // An `id` or a target of another name can leave a live resource without a name, though its address is declared.
+  // An `id:` or a renamed target can leave a live resource without an address, although its old address is declared.
   const [meant, isListed] = [new Set(bound.map(({ id }) => id)), listedIds(input)];
   for (const [id, all] of names) {
     const address = all.find((name) => isProtected(name) && inScope(name));
     if (address !== undefined && !meant.has(id) && isListed.has(id)) add({ address, id }, "orphaned");
   }
-  // Of a target that only the base's manifests mean, no test case was read: all that they declare of it is let go.
+  // If only the base's manifests mean a target, its test cases were not read: everything declared in it counts as orphaned.
   for (const { live, resources } of bases.flatMap((base) => [...base.values()]))
     if (live !== undefined && !input.live.testCases.has(live.id))
       for (const address of resources.keys())
         if (isProtected(address) && inScope(address)) add({ address, id: live.id }, "orphaned");
-  // Under its new name nothing would protect it from the next plan, or only what that plan's own manifests can take away.
+  // Under its new address, nothing would protect it from the next plan, or only a glob that manifests can remove.
   for (const one of bound)
     for (const isKept of [isProtected, isPinned])
       if (names.get(one.id)?.some(isKept) === true && !isKept(one.address)) add(one, "renamed");
 
   const found = [...harms].flatMap(([address, { id, what }]): readonly Breach[] => {
-    // Another key, or another target's, is no way around a protection: what counts is the live resource.
+    // The protection applies to the live resource, so a different key or target does not circumvent it.
     const all = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])];
     const name = all.find(isPinned) ?? all.find(isProtected);
     const glob = globs.find(({ fits }) => name !== undefined && fits(name))?.glob;
@@ -155,15 +155,15 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   });
   const nameless = input.base === "unreadable" ? bound.filter(({ address }) => inScope(address)) : [];
   if (nameless.length === 0) return found;
-  // A new stage, or another folder, would leave every live resource without the name that protects it.
+  // A new stage or another folder would leave every live resource without the address that protects it.
   const summary = `the base has no valid manifests for stage ${plan.stage}, so it is unknown what it protects`;
   const detail = `Any of these live resources may have had a protected address: ${listed(nameless)}.`;
   return [{ summary, detail, origin: ruleOrigin }, ...found];
 }
 
 /**
- * Every address that some state, or the base of the manifests, binds to a live resource is a name of it. What the state
- * of a target that nothing declares any more calls it counts until a declared target's state has a name for it.
+ * Returns all addresses of each live resource, by id: those in any state, and those in the base's manifests. An address in
+ * the state of an undeclared target counts only if no declared target's state has an address for the id.
  */
 function namesById(
   { states, matched }: PolicyInput,
@@ -180,7 +180,7 @@ function namesById(
   return names;
 }
 
-/** Ids that are live; of a target that was not read, since its address now means another one, all that state knows. */
+/** Returns all live ids. If a target was not read, because its address now means another one, all ids in its state count. */
 function listedIds({ live, states, matched }: PolicyInput): ReadonlySet<string> {
   const ids = new Set(
     live.targets.flatMap(({ id, environments }) => [id, ...environments.map((one) => one.id)]),
@@ -195,7 +195,7 @@ function listedIds({ live, states, matched }: PolicyInput): ReadonlySet<string> 
   return ids;
 }
 
-/** The live resources of all declared addresses. */
+/** Returns all declared addresses that have a live resource, with its id. */
 function boundIn(matched: PolicyInput["matched"]) {
   return [...matched.values()].flatMap(({ matches }) =>
     [...matches].flatMap(([address, { live }]) => (live === undefined ? [] : [{ address, id: live.id }])),
@@ -204,7 +204,7 @@ function boundIn(matched: PolicyInput["matched"]) {
 
 const listed = (all: readonly Bound[]): string => fewOf(all.map(({ address }) => address));
 
-/** Violations as a plan lists them: errors, or warnings where `--override-policy` allows them. */
+/** Returns violations as diagnostics: errors, or warnings if `--override-policy` allows them. */
 export function policyDiagnostics(
   violations: ReturnType<typeof violationsOf>,
   overridden: ReadonlySet<PolicyRule>,

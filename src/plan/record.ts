@@ -13,9 +13,9 @@ import { undeclaredBindings } from "./orphans.ts";
 import { batchContent } from "./resources.ts";
 
 /**
- * What state is to remember of a target once it was read: which id each address has, and that the fields which are as
- * declared were so. Records of calls are made where the call is answered.
- * @param isAnew whether the record of a field that has one is looked at again
+ * Returns the events to record after a target has been read: the id of each address, and the fields that are as declared.
+ * The results of calls are recorded elsewhere, when the calls are answered.
+ * @param isAnew whether the existing record of a field is checked again
  */
 export function refreshEvents(
   matched: MatchedTarget,
@@ -24,18 +24,18 @@ export function refreshEvents(
   isAnew: (address: Address, field: Field) => boolean = () => true,
 ): readonly StateEvent[] {
   const { state, live } = matched;
-  // The key comes first, and also before anything is made: what is recorded from here on is made with it.
+  // The key comes first, even if the target does not exist yet: all later records are made with it.
   const keyed: readonly StateEvent[] =
     state?.keyCheck === fingerprints.keyCheck ? [] : [{ type: "keyed", keyCheck: fingerprints.keyCheck }];
   if (live === undefined) return keyed;
-  // With another key all records of the target are of no more use, so all are made again at once.
+  // After a change of the key, all records of the target are useless, so all are made again, regardless of scope.
   const isRead = keyHolds(state, fingerprints) ? inScope : () => true;
   const read = new Set<string>();
   return [
     ...keyed,
-    // Before the bindings: once there are any, what is not recorded as held counts as never run.
+    // Before the bindings: once a target has bindings, batch generations that are not recorded as held count as never run.
     ...batchEvents(matched, fingerprints),
-    // The target is bound whatever the scope: nothing in it could be looked up again without its id.
+    // The target is bound regardless of scope: nothing in it can be looked up without its id.
     ...[...matched.resources.values()].flatMap((resource) => {
       const { address, kind } = resource;
       const own = matched.matches.get(address)?.live;
@@ -45,7 +45,7 @@ export function refreshEvents(
       const before = memory.binding;
       return [
         ...settled(resource, own, memory, fingerprints, state?.bindings.get(address), isAnew),
-        // One that an earlier run started, and that is over by now.
+        // A discovery that an earlier run started has ended.
         ...(before?.generating !== undefined && !isUnderWay(own, before)
           ? [{ type: "generated" as const, address }]
           : []),
@@ -53,7 +53,7 @@ export function refreshEvents(
       ];
     }),
     ...undeclaredBindings(matched).gone.flatMap((address) => {
-      // What it says of secrets is lost with it, unless another address has taken that over.
+      // Its list of secret fields would be lost, unless the live resource has another address now.
       const { id = "", secrets = [] } = state?.bindings.get(address) ?? {};
       return secrets.length > 0 && !read.has(id) ? [] : [{ type: "unbound" as const, address }];
     }),
@@ -78,16 +78,16 @@ function settled(
     const known = records[name];
     if (known !== undefined && !secrets.has(name) && !isAnew(resource.address, field)) continue;
     const isOpen = !isSensitive(value) && !secrets.has(name);
-    // Whatever the service shows: one that has this record already keeps it.
+    // A record that already has the declared value is kept, regardless of the live value.
     if (known !== undefined && isOpen && sameJson(known, recordField(fingerprints, id, field, value)))
       continue;
     const { kind } = compareField(field, value, live, memory);
-    // A prompt that the service does not show is taken as it is, and so is a null.
+    // A prompt or null that the service does not show is assumed to be as declared (see `compareRecord`).
     if (kind !== "same" && !(kind === "hidden" && known === undefined)) continue;
     records[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
-    // A field that is as declared may have parts that are not, and so may be of before; one that is not shown may be, too.
-    // And the service may be about to make elements of the prompt, in place of what is declared.
+    // A field stays marked as secret while an old secret may remain: in a hidden field, in undeclared parts of elements,
+    // or in elements that the service is still generating from the prompt.
     else if (
       secrets.has(name) &&
       kind === "same" &&
@@ -101,12 +101,12 @@ function settled(
   return [{ type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) }];
 }
 
-/** Whether a discovery that tasc has started may still replace the elements. */
+/** Whether a discovery that tasc started may still replace the elements. */
 function isUnderWay({ discovery }: LiveResource, { generating }: Partial<Binding> = {}): boolean {
   return generating !== undefined && !hasEnded(discovery, generating);
 }
 
-/** Whether a field is as declared, but otherwise than it was last applied: changed on the service, and pulled since. */
+/** Whether any field is as declared but differs from the last apply: it was changed on the service, then pulled. */
 export function isPulled(resource: DesiredResource, live: LiveResource, memory: Memory): boolean {
   const { id, binding, fingerprints } = memory;
   return fieldsOf(resource.kind).some((field) => {
@@ -117,7 +117,7 @@ export function isPulled(resource: DesiredResource, live: LiveResource, memory: 
   });
 }
 
-/** The selectors that the service has made of locator lines; nothing is kept of elements that are no more. */
+/** Returns an event that records the selectors made from locator lines and drops elements that no longer exist. */
 function locatorEvents(
   address: Address,
   { elements }: LiveResource,
@@ -137,20 +137,20 @@ function locatorEvents(
   return [{ type: "located", address, locators: Object.fromEntries(read), elements: ids }];
 }
 
-/** What tells one discovery of a test case from the next, where it is shown: state keeps no text that may be any. */
+/** Returns a text that identifies a discovery, or "". Only a timestamp is used: state must not keep arbitrary text. */
 export function discoveryMark(discovery: LiveDiscovery | undefined): string {
   const { updatedAt: at = "" } = discovery ?? {};
   return /^\d{4}-\d\d[-\d:.,TtZz+ ]{3,30}$/.test(at) ? `${at}${hasEnded(discovery, "") ? " ended" : ""}` : "";
 }
 
-/** Whether one is over that began at the mark, shown until it does: by a cause of an abort, or a word for an end. */
+/** Whether the discovery after the one marked `before` has ended: it has an abort cause, or a status that means an end. */
 export function hasEnded(discovery: LiveDiscovery | undefined, before: string): boolean {
   if (discovery === undefined || (before !== "" && discoveryMark(discovery) === before)) return false;
   if ((discovery.abortCause ?? "") !== "") return true;
   return /finish|complete|success|succeed|done|fail|abort|cancel|error/i.test(discovery.status ?? "");
 }
 
-/** A batch generation of an adopted target is held until the user says whether it ran; also one out of scope. */
+/** Returns events that hold batch generations of an adopted target, even out of scope, until the user says if they ran. */
 function batchEvents({ target, state }: MatchedTarget, fingerprints: Fingerprinter): readonly StateEvent[] {
   const adopting = state === undefined || state.bindings.size === 0;
   const rekeyed = !keyHolds(state, fingerprints);

@@ -10,12 +10,12 @@ import { liveTargets, makePlan } from "./plan.ts";
 import { isAsDeclared } from "./resources.ts";
 
 /**
- * What a plan keeps of a live test case. Elements are nine tenths of a list, and a plan needs them only where they are
- * declared, and as they came only where they differ; so the rest is let go as it streams by. Without this, a service of
- * 100,000 test cases would have to fit into memory whole.
+ * Makes the function that reduces a live test case to the data that a plan needs. Elements are nine tenths of a list. A plan
+ * needs them only if they are declared, and their raw form only if they differ, so the rest is dropped while the list is
+ * read. Without this, all data of a service with 100,000 test cases would have to fit into memory.
  *
- * Most test cases are bound and as declared: that is found out on the way in, while the answer is read, and not asked
- * again. Where only the plan is needed, it then needs no more of them than what tells them from others.
+ * Most test cases are bound and as declared. This is checked only once, while the answer is read. If only the plan is
+ * needed, only the data that distinguishes such a test case from others is then kept.
  */
 export function keeping(
   target: DesiredTarget,
@@ -23,9 +23,9 @@ export function keeping(
   { fingerprints, rediscover, planOnly }: RefreshOptions,
 ): (live: LiveTestCase) => LiveTestCase {
   const bound = boundResources(target, state);
-  // What an interrupted creation made is told only when all have been read.
+  // The result of an interrupted creation is known only when all test cases have been read.
   const isSettled = state?.intents.size === 0;
-  // It may be called otherwise than it is declared by now.
+  // The test case that it created may have another name than the one declared now.
   const isOpen = [...(state?.intents.keys() ?? [])].some((address) => address.startsWith("testCase."));
   const byName = lazy(() => byNames(target.testCases, (resource) => namesOf(resource).name));
   const byExternalId = lazy(() => byNames(target.testCases, (resource) => namesOf(resource).externalId));
@@ -38,7 +38,7 @@ export function keeping(
           ? unchanged(live, own, own.id ?? memory.binding?.id)
           : { ...withSharedPrompt(live, own), elements: keptElements(live.elements, [own]), asDeclared: own };
     }
-    // What is bound is no other one's, however alike the names.
+    // A bound test case cannot belong to another address, even if the names are equal.
     const candidates = own
       ? [own]
       : [...byName()(live.description), ...byExternalId()(live.externalId ?? undefined)];
@@ -47,7 +47,7 @@ export function keeping(
   };
 }
 
-/** What tells others from it, in the texts that manifest and state hold anyway. */
+/** Keeps only the id, name and statuses, and shares strings that the manifest and state have in memory anyway. */
 function unchanged(
   { id, description, status, runStatus }: LiveTestCase,
   asDeclared: DesiredResource<"testCase">,
@@ -58,7 +58,7 @@ function unchanged(
   return { id: knownId, description: own, status, runStatus, asDeclared };
 }
 
-/** With the manifest's prompt in place of its own: it is most of what is kept of a test case. */
+/** Shares the manifest's equal prompt, because the prompt is most of the data that is kept of a test case. */
 function withSharedPrompt(live: LiveTestCase, { fields }: DesiredResource): LiveTestCase {
   const declared = fields["discovery.prompt"];
   const { discovery } = live;
@@ -67,7 +67,7 @@ function withSharedPrompt(live: LiveTestCase, { fields }: DesiredResource): Live
     : live;
 }
 
-/** By the id that the manifest or state says; what two of them say is left to matching. */
+/** Returns test cases by the id in the manifest or state. An id of two test cases is left out; matching handles it. */
 function boundResources(
   { testCases }: DesiredTarget,
   state: State | undefined,
@@ -84,7 +84,7 @@ function boundResources(
   return bound;
 }
 
-/** Elements of what may be any of the candidates: where nothing differs, without the form in which they came. */
+/** Returns the elements to keep if a test case may be any of the candidates; without raw data if nothing differs. */
 function keptElements(
   elements: readonly LiveElement[] | undefined,
   candidates: readonly DesiredResource[],
@@ -101,15 +101,15 @@ function keptElements(
 
 const NOTHING: LiveElement["raw"] = {};
 
-/** All that a plan follows from, but for what is read. */
+/** The input of a plan, except the live data. */
 export interface RefreshOptions extends Omit<PlanInput, "live"> {
-  /** Only the plan is needed: live values of test cases that are as declared are not kept. */
+  /** Whether only the plan is needed; live values of test cases that are as declared are then dropped. */
   readonly planOnly?: boolean;
 }
 
 export type Refreshed = Awaited<ReturnType<typeof refresh>>;
 
-/** The project cut down to the targets of which anything can be in scope: the others are not read. */
+/** Reduces the project to the targets that have something in scope: the others are not read. */
 export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyMap<string, State>): Desired {
   if (isEverything(scope)) return desired;
   const targets = desired.targets.filter((target) => {
@@ -119,11 +119,11 @@ export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyM
   return { ...desired, targets };
 }
 
-/** Plans from one request for all targets, and one for the test cases of each, side by side (design contract, section 2). */
+/** Plans from one request for all targets and one per target for test cases, concurrently (design contract, section 2). */
 export async function refresh(reader: Reader, options: RefreshOptions) {
   const desired = desiredInScope(options.desired, options.scope, options.states);
   const targets = await reader.listTargets();
-  // A target that has another key by now, out of scope, must not seem to have left; nor be taken for one of its app.
+  // If a target now has another key that is out of scope, it must not count as removed or match a target with its app.
   const own = new Set(desired.targets);
   const elsewhere = options.desired.targets.filter((target) => !own.has(target));
   const input = { ...options, desired, elsewhere };
@@ -132,7 +132,7 @@ export async function refresh(reader: Reader, options: RefreshOptions) {
   return { input: whole, planned: makePlan(whole) };
 }
 
-/** By target id. A function of its own, so that what only the reading needs is gone when the plan is made. */
+/** Returns test cases by target id. A separate function, so that data needed only here is freed before planning. */
 async function readTestCases(
   reader: Reader,
   options: RefreshOptions,

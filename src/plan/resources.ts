@@ -45,7 +45,7 @@ import {
 import { type Memory, type SecretFields, keyHolds, memoryOf } from "./memory.ts";
 import { countUnmanaged, leftOffWarnings, renamedWarnings, undeclaredBindings } from "./orphans.ts";
 
-/** What is to happen to one address, and what is to be said about it. */
+/** The changes and diagnostics of one address. */
 type Decision = readonly (Change | Diagnostic)[];
 
 const UNCHANGED: Decision = [];
@@ -65,12 +65,12 @@ function refused(...refusal: Parameters<typeof problem>): Decision {
   return [problem(...refusal)];
 }
 
-/** A declared field with what is sent of it, if anything is. */
+/** A declared field with the value to send, if any. */
 type Sent = Pick<FieldDiff, "field"> & { readonly value: BodyValue | undefined };
 
 /**
- * service-api.md, "Endpoints": all calls begin alike. They are the same bytes in whatever order a manifest writes its maps;
- * the fields of a body stand in the order of the field table already. @param path what follows the target's id
+ * Makes a call below a target (service-api.md, "Endpoints"). Keys inside fields are sorted, so that the bytes do not depend
+ * on the manifest; fields are already in the order of the field table. @param path segments after the target's id
  */
 function callOf(
   method: PlannedCall["method"],
@@ -83,12 +83,12 @@ function callOf(
   return { method, path: ["apiKey", "v3", "test-targets", id, ...path], body: Object.fromEntries(inOrder) };
 }
 
-/** A PATCH of fields; none where there are none. */
+/** Returns a PATCH of the fields, or an empty list if nothing is sent. */
 function patchOf(matched: MatchedTarget, path: PlannedCall["path"], sent: readonly Sent[]): PlannedCall[] {
   return sent.length === 0 ? [] : [callOf("PATCH", matched, path, bodyOf(sent, "update"))];
 }
 
-/** Each field under its name on the service, objects with all declared parts. */
+/** Returns a body with each field under its name on the service; objects have all declared parts. */
 function bodyOf(sent: readonly Sent[], as: "create" | "update"): Body {
   const body: Record<string, BodyValue> = {};
   for (const { field, value } of sent) {
@@ -98,7 +98,7 @@ function bodyOf(sent: readonly Sent[], as: "create" | "update"): Body {
   return body;
 }
 
-/** The declared fields that a creation sends: a null is left out, and so is what is not known. */
+/** Returns the declared fields that a creation sends, without null and unknown values. */
 function sentFields(resource: DesiredResource) {
   return fieldsOf(resource.kind).flatMap((field) => {
     const value = sendable(resource, field.name);
@@ -110,12 +110,12 @@ function shownFields(sent: ReturnType<typeof sentFields>): Change["fields"] {
   return sent.flatMap(({ field, value }) => declaredChanges(field, value));
 }
 
-/** Changes that must come first because the target itself is yet to be made. */
+/** Returns the target's address if the target must be created first. */
 function needsTarget({ live, target }: MatchedTarget): readonly Address[] {
   return live === undefined ? [target.address] : [];
 }
 
-/** service-api.md, operations 2 and 4. */
+/** Decides on a target (service-api.md, operations 2 and 4). */
 function decideTarget(matched: MatchedTarget): Decision {
   const { target, live } = matched;
   if (live !== undefined) return updated(matched, target, live, []);
@@ -141,7 +141,7 @@ function decideTarget(matched: MatchedTarget): Decision {
   });
 }
 
-/** @param path what follows the target's id */
+/** Plans the update of a live target or environment. @param path segments after the target's id */
 function updated(
   matched: MatchedTarget,
   resource: DesiredResource,
@@ -154,7 +154,7 @@ function updated(
   return decided(resource, "update", { id: live.id, fields, calls: patchOf(matched, path, diffs) });
 }
 
-/** service-api.md, operations 5 and 6. */
+/** Decides on an environment (service-api.md, operations 5 and 6). */
 function decideEnvironment(matched: MatchedTarget, resource: DesiredResource): Decision {
   const match = matched.matches.get(resource.address);
   if (match === undefined) return UNCHANGED;
@@ -165,7 +165,7 @@ function decideEnvironment(matched: MatchedTarget, resource: DesiredResource): D
     decided(resource, "create", { fields: shownFields(sent), calls, dependsOn: needsTarget(matched) });
   const body = { name: resource.key, ...bodyOf(sent, "create") };
   if (resource.key !== "default") return create([callOf("POST", matched, ["environments"], body)]);
-  // It is made with the target, URL and all; what else is declared of it takes a PATCH.
+  // The service creates it with the target, including the URL; other declared fields need a PATCH.
   const settings = sent.filter(({ field }) => field.name !== "discoveryUrl");
   if (matched.live === undefined)
     return create(patchOf(matched, ["environments", new IdOf(resource.address)], settings));
@@ -177,7 +177,7 @@ function decideEnvironment(matched: MatchedTarget, resource: DesiredResource): D
   );
 }
 
-/** service-api.md, operations 8, 9 and 10. */
+/** Decides on a test case (service-api.md, operations 8, 9 and 10). */
 function decideTestCase(matched: MatchedTarget, resource: DesiredResource, rediscover: boolean): Decision {
   const match = matched.matches.get(resource.address);
   if (match === undefined) return UNCHANGED;
@@ -192,7 +192,7 @@ function decideTestCase(matched: MatchedTarget, resource: DesiredResource, redis
   ];
 }
 
-/** Whether a plan has nothing to say of a bound test case: told from the two alone, and so without those that refer to others. */
+/** Whether a plan has nothing to report on a bound test case; false if it refers to others, which are not looked at. */
 export function isAsDeclared(resource: DesiredResource, live: LiveTestCase, memory: Memory): boolean {
   for (const field of TEST_CASE_FIELDS) {
     const value = resource.fields[field.name];
@@ -204,7 +204,7 @@ export function isAsDeclared(resource: DesiredResource, live: LiveTestCase, memo
   return !hasOpenLocators(resource, live, memory);
 }
 
-/** Warnings for fields that are fixed once the test case is made and differ from what is declared. */
+/** Returns warnings for fields that are fixed after creation and differ from the declaration. */
 function fixedWarnings(
   matched: MatchedTarget,
   resource: DesiredResource,
@@ -237,7 +237,7 @@ function updateTestCase(
   rediscover: boolean,
 ): Decision {
   const found = diffFields(resource, live, memory);
-  // `--rediscover` sends a prompt that, by all that is known, is already there.
+  // `--rediscover` sends the prompt even if it has not changed.
   const isForced = rediscover && !found.some(({ field }) => field.generates);
   const forced = isForced ? sentFields(resource).filter(({ field }) => field.generates) : [];
   const diffs = [...found, ...forced.map((sent) => ({ ...sent, shown: shownFields([sent]) }))];
@@ -249,7 +249,7 @@ function updateTestCase(
     ...elements.locators.map((locator) => patchElement(matched, resource, live.id, locator)),
   ];
   if (calls.length === 0) return UNCHANGED;
-  // Once the service has generated again, new elements want their locator lines, too.
+  // After a new generation, the new elements need their locator lines, too.
   const unsent = newLines(resource).filter((line) => !elements.locators.some(({ at }) => at === line.at));
   const lines = unsent.map((line) => patchElement(matched, resource, live.id, line));
   const takesOutOfRuns = diffs.some(({ field: { off, update = "" } }) => {
@@ -268,7 +268,7 @@ function updateTestCase(
 function createTestCase(matched: MatchedTarget, resource: DesiredResource): Decision {
   const missing = ["description", "discovery.prompt"].find((name) => knownText(resource, name) === undefined);
   if (missing !== undefined)
-    // A missing secret is said elsewhere, and nothing is planned from it.
+    // A missing secret is reported elsewhere, and nothing is planned from it.
     return isUnknown(resource.fields[missing] ?? null)
       ? UNCHANGED
       : refused(
@@ -278,7 +278,7 @@ function createTestCase(matched: MatchedTarget, resource: DesiredResource): Deci
           `Declare \`${missing}\`, or bind it to a live test case with \`id:\`. The API creates test cases only from a prompt.`,
         );
   const self = new IdOf(resource.address);
-  // Whatever the service makes of the prompt, these it cannot have set.
+  // The POST does not carry these fields and no answer shows them, so they are always written afterwards.
   const settings = sentFields(resource).filter(({ field }) => (field.read ?? field.create) === undefined);
   return created(matched, resource, "discoveries", {
     calls: [
@@ -289,7 +289,7 @@ function createTestCase(matched: MatchedTarget, resource: DesiredResource): Deci
   });
 }
 
-/** A creation whose POST carries all that it can, and what references mean. @param after what follows the POST */
+/** Plans a creation: the POST carries all the fields it can, with references resolved. @param after calls after the POST */
 function created(
   matched: MatchedTarget,
   resource: DesiredResource,
@@ -308,7 +308,7 @@ function created(
   });
 }
 
-/** Elements as they are sent where there are none yet. */
+/** Returns the declared elements as new ones, without live elements that they continue. */
 function newElements({ fields: { elements } }: DesiredResource): readonly ElementMatch[] {
   return declaredElements(elements).map((declared, at) => ({ declared, at, live: undefined }));
 }
@@ -319,7 +319,7 @@ function newLines(resource: DesiredResource): readonly ElementMatch[] {
   );
 }
 
-/** What the service may set otherwise as it generates: readable fields that the POST does not carry, or leaves out as null. */
+/** Returns a PATCH of readable fields that the service may set when it generates: not in the POST, or left out as null. */
 function followUps(
   matched: MatchedTarget,
   resource: DesiredResource,
@@ -348,13 +348,13 @@ function patchElement(
   return callOf("PATCH", matched, path, { locatorLine: hide ? new Secret(line) : line });
 }
 
-/** service-api.md, operation 11: it runs once per content, and nothing can be read of it afterwards. */
+/** Decides on a batch generation (service-api.md, operation 11): it runs once per content and can never be read. */
 function decideBatchGeneration(matched: MatchedTarget, resource: DesiredResource, run: boolean): Decision {
   const { live, state, fingerprints } = matched;
   const record = state?.batchGenerations.get(resource.address);
-  // On a target that tasc has applied before, what it has not recorded did not run.
+  // On a target that tasc has applied before, an unrecorded batch generation did not run.
   const isNew = record === undefined && state !== undefined && state.bindings.size > 0;
-  // Without the key, or with another one, nobody can tell; and then it must not run a second time.
+  // Without the key, or with another one, contents cannot be compared, and it must not run a second time.
   const isOther =
     record?.content !== undefined &&
     record.status !== "held" &&
@@ -382,15 +382,15 @@ function decideBatchGeneration(matched: MatchedTarget, resource: DesiredResource
   return [caution(code, resource, summary, `${why}\n${ways}`)];
 }
 
-/** The record of a batch generation's content: of what is sent, wherever `moved:` may have taken the address. */
+/** Returns the digest of the fields that a batch generation sends; the address is not part of it, as `moved:` changes it. */
 export function batchContent(fingerprints: Fingerprinter, resource: DesiredResource): Fingerprint {
   const content = sentFields(resource).map(({ field, value }) => [field.name, value] as const);
   return fingerprints.of("batchGeneration", reveal(Object.fromEntries(content)));
 }
 
-/** A field as a creation sends it: what refers to another resource by the id of that, or by its name. */
+/** A field as a creation sends it: a reference becomes the id or the name of the other resource. */
 interface Referred extends Sent {
-  /** What must be made before. */
+  /** Resources that must be created first. */
   readonly needs?: readonly Address[];
   readonly problem?: Diagnostic;
 }
@@ -409,10 +409,10 @@ function referred(
     return { field, value: undefined, problem: notOneByName(resource, name, live, field) };
   const needs = address === undefined || found !== undefined ? [] : [address];
   if (shape.by !== "name") return { field, value: found?.id ?? (address && new IdOf(address)), needs };
-  // The service looks for the name when the POST arrives: renames come later, so the live one counts first.
+  // The service looks up the name when the POST arrives. Renames come later, so the live name takes precedence.
   const shown = found?.[NAMED_BY.testCase];
   const declared = address && matched.resources.get(address)?.fields[NAMED_BY.testCase];
-  // The live form of what is declared as sensitive, or was when it was written, is so as well.
+  // The live name is sensitive if the declared name is, or was when it was written.
   const wasSecret =
     address !== undefined &&
     found !== undefined &&
@@ -421,7 +421,7 @@ function referred(
   return { field, value: (shown !== undefined && isSecret ? new Secret(shown) : shown) ?? declared, needs };
 }
 
-/** What a reference stands for: a key of the target, or the live test cases of a name that no address means. */
+/** Resolves a reference: a key of the same target, or the live test cases with a name that no address matches. */
 function referents(
   { target, matches, testCases }: MatchedTarget,
   to: Exclude<Kind, "target">,
@@ -438,7 +438,7 @@ function referents(
   return { name, live: testCases.filter((one) => one.description === name && !managed.has(one.id)) };
 }
 
-/** The error for `{ description: … }` that does not name exactly one unmanaged live test case. */
+/** Makes the error for a `{ description: … }` that does not name exactly one unmanaged live test case. */
 function notOneByName(
   resource: DesiredResource,
   description: Json | undefined,
@@ -460,15 +460,15 @@ function notOneByName(
   return problem("prerequisite-by-name", resource, summary, detail, path);
 }
 
-/** What the service would show for a fixed field; `undefined` where that cannot be told. */
+/** Returns the value that the service would show for a fixed field, or `undefined` if it is unknown. */
 export function expectedLive(matched: MatchedTarget, { shape }: Field, value: Value): Json | undefined {
   if (shape.type !== "reference") return typeof value === "string" ? value : undefined;
   return value === null || isUnknown(value) ? undefined : referents(matched, shape.to, value).live[0]?.id;
 }
 
 /**
- * With `onRemove: disable`, an orphaned test case that is still in use is set to DISABLED; not if only an import has bound
- * it: its manifests may be on a branch yet, or given up.
+ * Plans to set an orphaned test case that is still in use to DISABLED (`onRemove: disable`). If only an import has bound
+ * it, it is left alone: its manifests may still be on a branch, or may have been abandoned.
  */
 function disableOrphan(matched: MatchedTarget, orphan: Orphan): Decision {
   const { address, id } = orphan;
@@ -482,9 +482,9 @@ function disableOrphan(matched: MatchedTarget, orphan: Orphan): Decision {
   });
 }
 
-/** What one target comes to. */
+/** The plan of one target. */
 export interface TargetPlan {
-  /** Nothing where the target itself is unclear, so that nothing can be said of what is in it. */
+  /** Absent if the target itself is unclear, so that nothing in it can be planned. */
   readonly matched?: MatchedTarget;
   readonly changes: readonly Change[];
   readonly orphans: readonly Orphan[];
@@ -494,7 +494,7 @@ export interface TargetPlan {
 
 const UNCLEAR: TargetPlan = { changes: [], orphans: [], unmanaged: 0, diagnostics: [] };
 
-/** Matches all that is in a target, and decides on each part of it. */
+/** Matches all resources of a target, and decides on each of them. */
 export function planTarget(
   target: DesiredTarget,
   match: Match<LiveTarget> | undefined,
@@ -507,7 +507,7 @@ export function planTarget(
   const testCases = (input.live.testCases.get(live?.id ?? "") ?? []).filter(
     ({ status }) => status !== DELETED,
   );
-  // A target that left the manifests counts as orphaned, so nothing means it.
+  // A target that left the manifests counts as orphaned, so no address matches it.
   const matches: Matches = new Map(target.left ? [] : [[target.address, match]]);
   const problems = [
     ...matchEnvironments(target, live?.environments ?? [], state, matches),
@@ -535,7 +535,7 @@ export function planTarget(
     ...disables.map((one) => disableOrphan(matched, one)),
   ].flat();
   const changes = decided.filter(isChange);
-  // No loop: V8 would optimise all of this function for it, which takes longer than the rest of a plan.
+  // Not a loop: for it, V8 would optimise this whole function, which takes longer than the rest of a plan.
   const warnings = [...matches].flatMap(([address, { removed }]) => {
     const resource = matched.resources.get(address);
     if (removed === undefined || resource === undefined) return [];

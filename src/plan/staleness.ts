@@ -9,13 +9,13 @@ import { type Fingerprinter, normalise, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 
 /**
- * What a saved plan must find unchanged to be applied (design contract, section 3), for each address that it touches. Values
- * are kept as keyed digests, so the file lets nobody test a guess.
+ * The data of one changed address that must be unchanged when a saved plan is applied (design contract, section 3). Values
+ * are kept as keyed digests, so that guesses cannot be tested against the file.
  */
 export interface Guard {
-  /** Id of the live resource, or how a batch generation that was sent stands in state; null where there was none. */
+  /** Id of the live resource, or status in state of a batch generation that was sent; null if there was neither. */
   readonly id: string | null;
-  /** Digest of everything that is declared of the address. */
+  /** Digest of everything that is declared for the address. */
   readonly declared: string;
   /** Field name → digest of its live value, for the changed fields that the service shows. */
   readonly live: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ export function guardsOf(planned: Planned, fingerprints: Fingerprinter): Readonl
   );
 }
 
-/** Names of the fields that a change shows, as the field table has them. */
+/** Returns the names, as in the field table, of the fields that a change shows. */
 export function changedFields({ address, fields }: Pick<Change, "address" | "fields">): readonly string[] {
   return fieldsAt(address)
     .filter((field) => isShown({ fields }, field))
@@ -47,7 +47,7 @@ function fieldsAt(address: Address): readonly Field[] {
   return kind === undefined ? [] : fieldsOf(kind);
 }
 
-/** What an address is guarded by, as things are now. */
+/** Returns the guard of an address from current data. */
 export function guardOf(
   address: Address,
   fields: readonly string[],
@@ -57,7 +57,7 @@ export function guardOf(
   const { matches, resources, state, testCases } = planned.matched.get(targetOf(address)) ?? {};
   const resource = resources?.get(address);
   const bound = state?.bindings.get(address)?.id;
-  // A batch generation has no binding; what has one and matches nothing is an orphan.
+  // Without a match, a bound address is an orphan. A batch generation has neither match nor binding.
   const live = matches?.get(address)?.live ?? testCases?.find(({ id }) => id === bound);
   const status = state?.batchGenerations.get(address)?.status;
   const sent = status === "done" || status === "uncertain" ? status : null;
@@ -77,7 +77,7 @@ export function guardOf(
   return { id: live?.id ?? sent, declared, live: digests };
 }
 
-/** As the service shows it: a folder by its id; of elements what a plan changes, which is selectors where a line makes them. */
+/** Returns a live value: a folder as its id; of elements the declared parts, with selectors if there is a locator line. */
 function readLive(field: Field, live: LiveResource, declared: Value | undefined): Json | undefined {
   const parts = isArray(declared)
     ? declared.map((item) =>
@@ -89,13 +89,13 @@ function readLive(field: Field, live: LiveResource, declared: Value | undefined)
   return reading.kind === "hidden" ? undefined : normalise(field.compare, reading.value);
 }
 
-/** Why a saved plan no longer holds for an address. */
+/** The reason why a saved plan is stale at an address. */
 export type Staleness =
   | { readonly kind: "existence"; readonly reviewed: Guard["id"]; readonly now: Guard["id"] }
   | { readonly kind: "manifest" }
   | { readonly kind: "value"; readonly field: string };
 
-/** Compares what a saved plan saw of an address with what is there now. */
+/** Compares the guard of an address in a saved plan with its current guard. */
 export function compareGuards(reviewed: Guard, now: Guard): readonly Staleness[] {
   if (reviewed.id !== now.id) return [{ kind: "existence", reviewed: reviewed.id, now: now.id }];
   const fields = Object.keys(reviewed.live).filter((field) => reviewed.live[field] !== now.live[field]);
@@ -103,7 +103,7 @@ export function compareGuards(reviewed: Guard, now: Guard): readonly Staleness[]
   return reviewed.declared === now.declared ? values : [{ kind: "manifest" }, ...values];
 }
 
-/** The calls of a change, without the keys of their bodies that are not to be sent, and without calls left empty. */
+/** Limits the bodies of a change's calls to the keys to keep; calls with an empty body are dropped. */
 export function withBodyKeys(change: Change, keep: (key: string) => boolean): Change {
   const calls = change.calls.flatMap((call) => {
     const body: Record<string, BodyValue> = {};
@@ -113,14 +113,14 @@ export function withBodyKeys(change: Change, keep: (key: string) => boolean): Ch
   return { ...change, calls };
 }
 
-/** Whether the service generates a test case again because of a change, whatever the change is called. */
+/** Whether a change makes the service generate a test case again, regardless of the change's action. */
 export function isRediscovering({ calls }: Change): boolean {
   return calls.some(
     ({ method, body }) => method === "PATCH" && GENERATING_KEYS.some((key) => Object.hasOwn(body, key)),
   );
 }
 
-/** A change as things are now, with no more than what was reviewed of it. */
+/** Limits a current change to the body keys that were reviewed. */
 export function onlyReviewed(current: Change, reviewed: readonly { readonly body: unknown }[]): Change {
   const keys = new Set(reviewed.flatMap(({ body }) => Object.keys(body ?? {})));
   return withBodyKeys(current, (key) => keys.has(key));
