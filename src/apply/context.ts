@@ -171,7 +171,7 @@ export async function failureIn(run: Run, look: Promise<void>): Promise<Failure 
   );
 }
 
-/** Ends a run without state: nothing more is sent, but finished changes are reported. @throws an error of any other kind */
+/** Stops a run without state: nothing more is sent, but finished changes are reported. @throws an error of any other kind */
 export function loseState(run: Run, error: unknown): Failure {
   if (!(error instanceof StateFailure)) throw error;
   const { summary, detail } = explainProblem(error.problem);
@@ -280,7 +280,7 @@ export function createdRecords(
   return recordsOf(fingerprints, resource, id, ({ create }, value) => create !== undefined || value === null);
 }
 
-/** Returns the folder name that a call writes; undefined if it is a secret, because state stores no secret name. */
+/** Returns the folder name that a call writes, unless it is a secret, which state must not store. */
 export function folderName({ body }: PlannedCall): string | undefined {
   const name = body["folderName"];
   return typeof name === "string" ? name : undefined;

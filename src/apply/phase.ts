@@ -92,7 +92,7 @@ async function runStep(run: Run, step: Step): Promise<void> {
   if (hasStatus(run, address, "failed", "skipped")) return;
   // A resource that was created and failed afterwards is not missing: others can refer to it.
   const isMissing = (one: Address) => hasStatus(run, one, "failed", "skipped") && !run.created.has(one);
-  // The same for a similar creation with an unknown result: its resource could be mistaken for that of this step.
+  // A similar creation with an unknown result also blocks this step: its resource could be mistaken for this step's.
   const missing = step.change.dependsOn.find(isMissing) ?? step.after.find((one) => run.open.has(one));
   if (missing !== undefined)
     return settle(run, address, { kind: "skipped", reason: { kind: "needs", address: missing } });

@@ -34,7 +34,7 @@ export async function importTargets(session: Session, options: OptionsOf<"import
     if (!isAddress(`target.${key}`))
       throw invalid("bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
   const disk = projectFolder(session.root, session.env.TASC_TRUST);
-  // The sample is replaced only if it was neither changed nor applied in any stage.
+  // The sample is removed only if it was neither changed nor applied in any stage.
   const { backend } = await session.states();
   const hasSample =
     session.project.sources.get(SAMPLE.file)?.text === SAMPLE.text &&
@@ -224,7 +224,7 @@ function refuse({ problems, unmatched }: Prepared): void {
   refuseAll(problems.length > 0 ? [...faults, head, ...problems] : faults);
 }
 
-/** Writes state first, because it is correct even if the files cannot be written. */
+/** Writes state first: what it learns is true even if the files cannot be written. */
 async function carryOut(
   session: Session,
   { files, texts, learnt }: Prepared,
@@ -237,7 +237,7 @@ async function carryOut(
   await session.withLocks([...learnt.keys()], { timeout, why: "tasc import" }, async (states) => {
     for (const [target, { isNew, state }] of states) {
       const before = read.get(target);
-      // Taking the lock has ended a run that was cut off.
+      // Taking the lock has ended a run that was cut off, so the earlier state is compared as if it had ended, too.
       const ended = before && contentOf(applyEvents(before, [{ type: "ended" }]));
       if ((isNew ? undefined : contentOf(state)) !== ended)
         throw failed(

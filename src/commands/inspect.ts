@@ -180,7 +180,7 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
       return junit ? { ...view, format: "junit" } : view;
     } catch (error) {
       const failure = error instanceof ServiceError ? error.failure : undefined;
-      // A service may also call an unknown id invalid.
+      // A service may also answer that an unknown id is invalid.
       if (failure?.kind !== "status" || ![400, 404, 410, 422].includes(failure.status)) throw error;
     }
   const searched = targets.map(({ key }) => key).join(", ") || "no target";

@@ -77,7 +77,7 @@ export function whole(flags: string, description: string, least: number): Option
   );
 }
 
-/** Returns an option for a time in milliseconds; `always` is the value if the option has none. */
+/** Returns an option for a time in milliseconds; `always` is the value if the option is given without one. */
 export function duration(
   flags: string,
   description: string,

@@ -133,7 +133,7 @@ function causeOf(change: Change, planned: Planned, base: Planned | undefined): C
   return hands.size === 1 && hands.has("service") ? "drift" : "pending";
 }
 
-/** Returns the settings that a plan depends on; a change of them causes all others. It must not leave the process. */
+/** Returns the settings that a plan depends on: if REF has others, they cause every change. Must not leave the process. */
 function basisOf({ baseUrl, apiKey, state, policy: { onRemove = "ignore" } }: Settings): string {
   const { backend, fingerprintKey, options } = state;
   return canonicalJson(reveal([baseUrl, apiKey ?? null, backend, fingerprintKey ?? null, options, onRemove]));
@@ -186,7 +186,7 @@ async function projectAt({ root, env, settings, host }: Session, ref: string) {
   }
 }
 
-/** Reads files for `${file:…}` that no commit contains, because a job wrote them, from the work tree. */
+/** Takes the files that a job wrote for `${file:…}` from the current work tree, because no commit contains them. */
 function withOwnFiles(base: ProjectFolder, root: string): ProjectFolder {
   const disk = projectFolder(root);
   const holding = (file: string): ProjectFolder => {

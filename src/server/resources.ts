@@ -1,7 +1,7 @@
 import type { JsonObject } from "../model/json.ts";
 import * as v from "./input.ts";
 
-/** The clock never returns the same time twice, so that all writes have an order and `createdAt` can be a cursor. */
+/** Returns a runtime whose clock never repeats a time: all writes have an order, and `createdAt` can be a cursor. */
 export function serverRuntime(clock: () => number, newId: () => string): v.ServerRuntime {
   let last = 0;
   return {
@@ -127,7 +127,7 @@ export type Selector = v.Read<ReturnType<typeof selectorReader>>;
 
 const settable = ["ENABLED", "DISABLED", "DRAFT", "OUTDATED", "PROVISIONAL"] as const;
 
-/** Accepted on update (States and transitions). */
+/** The statuses that are accepted on update (States and transitions). */
 export const settableStatus = v.oneOf(...settable);
 /** "DELETED appears only in the list filter". */
 export const caseStatus = v.oneOf(...settable, "DELETED");

@@ -243,7 +243,7 @@ const CALL = new RegExp(
 );
 const NAME = /\bname\s*:\s*(?:'([^']*)'|"([^"]*)")/;
 
-/** "How the locator line maps onto selectors: not shown" (operation 9): here, each call that finds something is one. */
+/** "How the locator line maps onto selectors: not shown" (operation 9): here, the calls that find something, in order. */
 function selectorsOf(locatorLine: string, runtime: v.ServerRuntime): r.Selector[] {
   const found = [...locatorLine.matchAll(CALL)].map(([, call = "", single, double, rest = ""]) => {
     const [, inSingle, inDouble] = NAME.exec(rest) ?? [];

@@ -85,7 +85,7 @@ export function createClient(options: ClientOptions) {
   const { onEvent = () => undefined, beforeSend = () => undefined, redact = (text) => text } = options;
   const ending = new AbortController();
   const signal = AbortSignal.any([ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
-  // Every call that waits for its next attempt adds a listener. Node would report a leak from the eleventh on.
+  // Every call that waits for its next attempt adds a listener. From the eleventh on, Node would wrongly report a leak.
   setMaxListeners(0, signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
   const limiter = new Limiter({ concurrency, rateLimit, shareRate, world, signal });
@@ -233,7 +233,7 @@ export function createClient(options: ClientOptions) {
   };
 }
 
-/** Returns the milliseconds before the next send. The service's own request wins. @param send sends so far, from 1 */
+/** Returns the milliseconds before the next send. A delay asked for by the service wins. @param send sends so far, from 1 */
 export function retryDelay(fault: Fault, send: number, random: number): number {
   const asked = fault.kind === "status" ? fault.retryAfter : undefined;
   if (asked !== undefined && asked > 0) return asked;

@@ -89,7 +89,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     const finish = (): void => {
       if (body !== undefined) settle({ ok: true, value: body.end() });
     };
-    /** Ends with a fault. If a status has already refused the request, that status is the result, even without its body. */
+    /** Ends with a fault. If a status has already refused the request, that is the result, even with an incomplete body. */
     const giveUp = (fault: Fault): void => {
       if (status !== undefined && status >= 300) guard(finish);
       else fail(fault);

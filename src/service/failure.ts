@@ -8,7 +8,7 @@ export type Fault<K extends Kind = Kind> = {
   [P in K]: { readonly kind: P } & ((typeof WORDS)[P] extends (of: infer A) => unknown ? Readonly<A> : never);
 }[K];
 
-/** Thrown by the readers of answers, and caught where the call is made. */
+/** The error of the readers of answers, caught where the call is made. */
 export class FaultError extends Error {
   readonly fault: Fault;
 

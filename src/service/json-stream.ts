@@ -20,7 +20,7 @@ export class JsonSplitter {
   /** Offset of the current piece in the text. */
   #offset = 0;
   #count = 0;
-  /** Number of open brackets, including the list's own. In an array, because objects `{ brackets }` differ for V8. */
+  /** Number of open brackets, including the list's own. An array, as V8 has several forms of objects `{ brackets }`. */
   readonly #open = new Uint8Array(1);
   /** Where to continue inside an unfinished string: 0, or 1 after an escape; NOT_IN_STRING if outside a string. */
   #resume = NOT_IN_STRING;
@@ -226,7 +226,7 @@ export function withoutBom(bytes: Uint8Array): Uint8Array {
     : bytes;
 }
 
-/** Whether brackets nest too deeply. Checked before parsing, as the code that walks the parsed value is recursive. */
+/** Whether brackets nest deeper than `limit`. Checked before parsing: the parser has no limit, but later code is recursive. */
 export function isDeeper(bytes: Uint8Array, limit: number): boolean {
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {

@@ -48,7 +48,7 @@ export class Limiter {
   #era = 0;
   #nextSend = 0;
   #isSpacing = false;
-  /** The time when the sends taken from a shared rate end. */
+  /** The time when the sends taken from a shared rate end; Infinity without a shared rate. */
   #takenUntil = Infinity;
   #batch = FIRST_BATCH;
 
@@ -93,7 +93,7 @@ export class Limiter {
     this.#letGo();
   }
 
-  /** After a 429: pauses all sends for so long, and lowers the limit. @param era the era in which the send began */
+  /** Pauses all sends for so long after a 429, and lowers the limit. @param era the era in which the send began */
   slowDown(ms: number, era: number): void {
     this.#pauses++;
     this.#sending--;
@@ -127,7 +127,7 @@ export class Limiter {
     return line.shift();
   }
 
-  /** Whether the rate allows a send, which then counts as made. If not, waiting calls are checked again in time. */
+  /** Whether the rate allows a send, which then counts as made. If not, waiting calls are tried again when it does. */
   #isDue(): boolean {
     if (this.#spacing === 0) return true;
     if (this.#isSpacing) return false;

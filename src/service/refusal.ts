@@ -95,7 +95,7 @@ const LIST_KEYS = ["errors", "details", "issues", "violations", "constraints"];
 /** Names under which an item of such a list says what it refers to. */
 const SUBJECT_KEYS = ["field", "property", "param", "path", "pointer", "loc"];
 
-/** Limited to what can be shown: with all their subjects, the words may be thousands of times as long as the body. */
+/** Returns as many words as can show: with all subjects, they may be thousands of times as long as the body. */
 function wordsOfJson(json: Json): readonly string[] {
   if (typeof json === "string") return json.trim() === "" ? [] : [json.trim()];
   const words = isArray(json) ? json.flatMap(wordsOfJson) : isObject(json) ? wordsOfObject(json) : [];
