@@ -629,7 +629,7 @@ export type OptionsOf<N extends Name> = Options<
 /** A command's work. If it returns a view, that is shown in the requested format; otherwise it has printed its output. */
 type Run<N extends Name> = (options: OptionsOf<N>, context: Context) => Promise<View | ExitCode>;
 
-/** Returns the work of a command that opens the project. */
+/** Returns the work of a command in a project. The code of the command is loaded before the project is opened. */
 function inProject<N extends Name>(
   load: () => Promise<
     (session: Session, options: OptionsOf<N>, context: Context) => Promise<View | ExitCode>

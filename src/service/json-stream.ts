@@ -226,7 +226,7 @@ export function withoutBom(bytes: Uint8Array): Uint8Array {
     : bytes;
 }
 
-/** Whether brackets nest deeper than `limit`. Checked before parsing: the parser has no limit, but later code is recursive. */
+/** Whether brackets nest deeper than `limit`. Checked before parsing: the parser has no limit, but other code recurses. */
 export function isDeeper(bytes: Uint8Array, limit: number): boolean {
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {
