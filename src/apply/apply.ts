@@ -38,15 +38,15 @@ import { lookAgain, recordRefresh, reread, rereadTestCases } from "./refresh.ts"
 /**
  * Carries out a reviewed plan (design contract, section 5), in this order:
  *
- * 1. what the plan saw is recorded: bindings of adopted resources, moves, recovered creations,
+ * 1. record what the plan saw: bindings of adopted resources, moves, recovered creations,
  * 2. targets, 3. environments, 4. discoveries in the order of prerequisites,
- * 5. targets with creations are read again, and planned again by the function that made the plan,
+ * 5. read targets with creations again, and plan again with the function that made the plan,
  * 6. patches of test cases and elements,
- * 7. where the service regenerates test cases, what then still differs; with a wait, once it has finished,
+ * 7. for test cases that the service regenerates: the remaining differences; with a wait, once it has finished,
  * 8. batch generations,
- * 9. a last look: what was written must be there.
+ * 9. final check: everything that was written must be there.
  *
- * Each step carries out what the plan lists for it side by side. A failure stops what depends on it and nothing else.
+ * The changes of one step run concurrently. A failure stops only the changes that depend on it.
  */
 export async function apply(context: ApplyContext): Promise<Outcome> {
   const run = startRun(context);
@@ -67,7 +67,7 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
     await patchAgain(run, before);
     await runPhase(run, inTurn(run, of("batchGeneration")));
   } catch (error) {
-    // State was lost between two phases: what was not reached is told as skipped.
+    // State was lost between two phases. Changes that were not reached are reported as skipped.
     loseState(run, error);
     unfinished = [];
   }
@@ -75,7 +75,7 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
     for (const { address } of changes) if (!run.statuses.has(address)) settle(run, address, stopped(run));
   for (const change of halfwayOf(run)) {
     const { address, calls } = change;
-    // All that is certain of it was answered, and only what the service makes of it was left to be seen.
+    // All its certain calls were answered; only the look at the service's result is missing.
     const isSent = (run.answered.get(address) ?? 0) >= calls.length;
     settle(run, address, isSent || unfinished.includes(address) ? { kind: "done", change } : stopped(run));
   }
@@ -105,12 +105,12 @@ async function recordStart(run: Run): Promise<void> {
   const { planned, fingerprints, input, sessions, wait, history } = run;
   const inScope = scopeTest(input.scope);
   const reviewed = byAddress(planned.plan.changes);
-  // What a plan changes is not as declared.
+  // A field that the plan changes is not as declared, so its record is not checked again.
   const isAnew = (address: Address, field: Field): boolean => !isShown(reviewed.get(address), field);
   const recording = [...sessions.keys()].map((key) => {
     const matched = planned.matched.get(key);
     const own = planned.plan.changes.filter(({ address }) => targetOf(address) === key);
-    // What the history is to know of a run that is cut off.
+    // For the history, in case this run is cut off.
     const changes: RunChanges = Object.fromEntries(
       own.map((change) => {
         const calls = change.calls.length + (endsWithAnswers(change) ? 0 : 1);
@@ -130,7 +130,7 @@ async function recordStart(run: Run): Promise<void> {
   await Promise.all(recording);
 }
 
-/** Batch generations whose POST was cut off in an earlier run: this one finds that out, so it says so and fails. */
+/** Fails batch generations whose POST was cut off in an earlier run, because this run is the first to notice it. */
 function failUncertain(run: Run): void {
   const { plan, stateEvents } = run.planned;
   const planned = new Set(plan.changes.map(({ address }) => address));
@@ -147,8 +147,8 @@ const CUT_OFF: Failure = {
 };
 
 /**
- * Creations that look alike go one after another. Were two of one name under way at once and both answers lost,
- * nobody could tell which live resource came of which.
+ * Returns the steps of these changes, with similar creations one after another. If two with the same name were in flight
+ * and both answers were lost, it would be impossible to say which live resource belongs to which address.
  */
 function inTurn({ resources }: Run, changes: readonly Change[]): readonly Step[] {
   const earlier = new Map<string, Address[]>();
@@ -162,7 +162,7 @@ function inTurn({ resources }: Run, changes: readonly Change[]): readonly Step[]
   });
 }
 
-/** What a creation is found by when its answer is lost; no two names of different kinds are the same. */
+/** Returns the names by which a creation is found if its answer is lost; names of different kinds never coincide. */
 function foundBy(resource: DesiredResource): readonly string[] {
   const { kind, address } = resource;
   if (kind === "batchGeneration") return [];
@@ -172,7 +172,7 @@ function foundBy(resource: DesiredResource): readonly string[] {
   return externalId === undefined ? names : [...names, `externalId\n${within}\n${levelName(externalId)}`];
 }
 
-/** The POST of each test case; its patches come later, once it can be seen what the service made of it. */
+/** Returns the POSTs of test cases. Their patches follow later, when the result of the service can be read. */
 function creations(run: Run, changes: readonly Change[]): readonly Step[] {
   const made = changes.filter(({ action }) => action === "create");
   return inTurn(run, made).map(({ change, after }) => {
@@ -181,7 +181,7 @@ function creations(run: Run, changes: readonly Change[]): readonly Step[] {
   });
 }
 
-/** Reads what was written since it was last read; what the plan then says of it did not take. */
+/** Reads everything that was written since its last read, and plans again: remaining changes did not take effect. */
 async function lastLook(run: Run): Promise<Planned | undefined> {
   if (run.touched.size === 0 || !mayContinue(run)) return undefined;
   run.emit({ type: "reading", why: "final check" });
@@ -195,13 +195,13 @@ async function lastLook(run: Run): Promise<Planned | undefined> {
   }
 }
 
-/** What was written and reads otherwise. What somebody else has changed by now, the next plan shows. */
+/** Returns the written fields that have another value now. Later changes by others appear in the next plan. */
 function notTaken(run: Run, { plan }: Planned): Outcome["notTaken"] {
   const reviewed = byAddress(run.planned.plan.changes);
   return plan.changes.flatMap(({ address, fields }) => {
     const written = reviewed.get(address);
     if (!hasStatus(run, address, "done")) return [];
-    // Of what this run made, had generated, or patched only after the end of an earlier discovery, all declared counts.
+    // All declared fields count if this run created or generated it, or patched it only after an earlier discovery.
     const isWhole = written === undefined || written.action === "create" || isRediscovering(written);
     const isWritten = (path: Path) => isWhole || written.fields.some((field) => field.path[0] === path[0]);
     const paths = fields.map(({ path }) => path).filter(isWritten);
@@ -209,16 +209,16 @@ function notTaken(run: Run, { plan }: Planned): Outcome["notTaken"] {
   });
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two polls. */
 const INTERVAL = 2000;
 
-/** What was known of discoveries when the apply began. */
+/** The discoveries that were known when the apply began. */
 type DiscoveriesBefore = Awaited<ReturnType<typeof discoveriesBefore>>;
 
-/** Read only where the apply is to wait. */
+/** Reads the discoveries, but only if the apply is to wait. */
 async function discoveriesBefore(run: Run, changes: readonly Change[]) {
-  /** By address, discoveries that an earlier run started, with what was shown before them. */
   const inScope = scopeTest(run.input.scope);
+  /** Discoveries that an earlier run started, by address, with the mark of the discovery before them. */
   const underWay = new Map(
     (run.wait === undefined ? [] : [...run.sessions.values()]).flatMap(({ state }) =>
       [...state.bindings].flatMap(([address, { generating }]) =>
@@ -234,20 +234,19 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]) {
   const keys = new Set([...generating.map(({ address }) => address), ...underWay.keys()].map(targetOf));
   const ids = [...keys].flatMap((key) => run.planned.matched.get(key)?.live?.id ?? []);
   const answers = await Promise.all(ids.map((id) => finishedDiscoveries(run, id)));
-  // Ids of notifications: what they tell is of earlier discoveries.
+  // Ids of notifications about earlier discoveries.
   const notified = new Set(answers.flat().map(({ id }) => id));
-  // Looked up in a plan of now: a saved one leaves out what has changed in the manifests since.
+  // Looked up in a new plan, because a saved one does not contain later changes to the manifests.
   const differing = underWay.size === 0 ? new Map() : byAddress(replan(run).plan.changes);
-  // Of those under way, what was as declared: what differs of it later, its discovery has changed.
+  // Test cases under discovery that are as declared now: if one differs later, its discovery has changed it.
   const settled = new Set([...underWay.keys()].filter((address) => !differing.has(address)));
   return { notified, underWay, settled };
 }
 
 /**
- * Waits until the discoveries that this run or an earlier one started have finished: a notification says so, or the
- * list's discovery status (service-api.md, "Events" and "Test case"). Which of the two comes first is not shown.
- *
- * @returns what had not finished when the time was over.
+ * Waits until the discoveries that this run or an earlier one started have finished, according to a notification or to the
+ * discovery status in the list (service-api.md, "Events" and "Test case"). Which of the two comes first is not documented.
+ * @returns the test cases that had not finished at the timeout
  */
 async function awaitDiscoveries(run: Run, before: DiscoveriesBefore): Promise<readonly Address[]> {
   if (run.wait === undefined) return [];
@@ -263,7 +262,7 @@ async function awaitDiscoveries(run: Run, before: DiscoveriesBefore): Promise<re
   return open;
 }
 
-/** Looks at the targets of discoveries once more. A failed look tells of no end. */
+/** Polls the targets of open discoveries once. If reading fails, its discoveries remain open. */
 async function stillOpen(
   run: Run,
   open: readonly Address[],
@@ -283,7 +282,7 @@ async function stillOpen(
       const id = run.ids.get(address);
       if (targetOf(address) !== key || id === undefined) continue;
       const earlier = run.generating.has(address) ? undefined : before.underWay.get(address);
-      // Of a creation every notification tells; of others an older one may be of the discovery before.
+      // For a creation, every notification counts; for others, an older one may be about the previous discovery.
       const counts = (notification: string): boolean =>
         !before.notified.has(notification) ||
         (earlier !== undefined && (earlier === "" || live.get(id) === undefined));
@@ -300,7 +299,7 @@ async function stillOpen(
   });
 }
 
-/** A target's notifications of them; none where they cannot be read. */
+/** Returns a target's notifications of finished discoveries; empty if they cannot be read. */
 async function finishedDiscoveries(run: Run, targetId: string): Promise<readonly LiveNotification[]> {
   try {
     const all = await run.service.listNotifications(targetId);
@@ -316,8 +315,8 @@ function discoveries(testCases: readonly LiveTestCase[] = []) {
 }
 
 /**
- * The patches of test cases (design contract, section 5): those that were reviewed, and what the service made of a
- * prompt otherwise than declared. Targets with creations are read again before, to see what the service has set.
+ * Sends the patches of test cases (design contract, section 5): the reviewed ones, and those for fields that the service
+ * derived differently from a prompt. Targets with creations are read again first, to see what the service has set.
  */
 async function patchTestCases(run: Run, changes: readonly Change[]): Promise<void> {
   const isHalfway = (address: Address): boolean => hasStatus(run, address, "halfway");
@@ -335,10 +334,10 @@ async function patchTestCases(run: Run, changes: readonly Change[]): Promise<voi
   await patchByFolders(run, steps);
 }
 
-/** Looks at a time: one to send elements that differ, one to learn their ids if no answer told them. */
+/** Number of looks: one to send elements that differ, one to read their ids if no answer contained them. */
 const LOOKS = 2;
 
-/** Finishes what is halfway there, and after a wait patches once more what a generation has set otherwise. */
+/** Finishes halfway changes. After a wait, also patches fields again that a generation has set differently. */
 async function patchAgain(run: Run, { underWay, settled }: DiscoveriesBefore): Promise<void> {
   const generated = run.wait === undefined ? [] : [...run.generating, ...underWay.keys()];
   let addresses = new Set([
@@ -352,7 +351,7 @@ async function patchAgain(run: Run, { underWay, settled }: DiscoveriesBefore): P
     await runPhase(run, steps);
     addresses = new Set(halfwayOf(run).map(({ address }) => address));
   }
-  // What still does not take shows in the last look.
+  // Differences that still remain appear in the final check.
   if (mayContinue(run))
     for (const change of halfwayOf(run)) settle(run, change.address, { kind: "done", change });
 }
@@ -361,16 +360,16 @@ function stepAgain({ statuses }: Run, address: Address, current: Change | undefi
   const status = statuses.get(address);
   const halfway = status?.kind === "halfway" ? status.change : undefined;
   const change = halfway ?? current;
-  // One that is gone by now is not made again; the last look tells.
+  // If it is gone by now, it is not created again; the final check reports it.
   const calls = current === undefined || current.action === "create" ? [] : withoutGenerating(current).calls;
   if (change === undefined || (halfway === undefined && calls.length === 0)) return [];
   return [{ change: { ...change, calls, dependsOn: [] }, after: [] }];
 }
 
 /**
- * As long as a folder's id is unknown, every test case that belongs in it seems to differ; one answer tells the id.
- * So what is certain goes first, with one that is not for each folder that nothing certain tells of; and the others
- * are looked at again when the id is known, at most of them nothing is left to do.
+ * Sends patches in two groups. While a folder's id is unknown, every test case that belongs in it seems to differ, and one
+ * answer shows the id. So the first group has all certain patches, and one doubtful patch for each other folder. The
+ * rest is planned again when the ids are known; usually nothing remains to be done.
  */
 async function patchByFolders(run: Run, steps: readonly Step[]): Promise<void> {
   const told = new Set(steps.filter(({ change }) => !isDoubtful(change)).flatMap(folders));
@@ -393,14 +392,14 @@ async function patchByFolders(run: Run, steps: readonly Step[]): Promise<void> {
   );
 }
 
-/** A change of nothing but the folder, of which it is not known where the test case is now. */
+/** Whether a change only sets the folder of a test case whose current folder is unknown. */
 function isDoubtful({ calls, fields }: Change): boolean {
   const [call, ...others] = calls;
   if (call === undefined || others.length > 0 || fields[0]?.before !== undefined) return false;
   return Object.keys(call.body).length === 1 && folderName(call) !== undefined;
 }
 
-/** The folders that a step tells of, with their target. */
+/** Returns the folders whose ids the answers of a step show, with their target. */
 function folders({ change }: Step): readonly string[] {
   return change.calls.flatMap((call) => {
     const name = folderName(call);
@@ -408,7 +407,7 @@ function folders({ change }: Step): readonly string[] {
   });
 }
 
-/** The changes as they are by now; read again only where no answer told a folder's id. */
+/** Returns the current changes. Reads a target again only if no answer contained the id of one of its folders. */
 async function lookAtFolders(
   run: Run,
   steps: readonly Step[],

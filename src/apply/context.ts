@@ -18,65 +18,65 @@ import type { Session } from "../state/session.ts";
 /** The state of one target while its lock is held. */
 export type StateSession = Pick<Session, "state" | "record"> & Partial<Pick<Session, "lost">>;
 
-/** What an apply works with; all of the outside world is in here. */
+/** The input of an apply, including all its access to the outside world. */
 export interface ApplyContext {
   readonly service: Pick<Client, "listTargets" | "listTestCases" | "listNotifications" | "send">;
   /** By target key, for every target in scope. */
   readonly sessions: ReadonlyMap<string, StateSession>;
   readonly fingerprints: Fingerprinter;
-  /** What the reviewed plan was made from; its `live` is what was read then. */
+  /** The input of the reviewed plan; `live` is what was read for it. */
   readonly input: PlanInput;
-  /** The plan as reviewed. Nothing outside its addresses is touched. */
+  /** The reviewed plan. Nothing outside its addresses is changed. */
   readonly planned: Planned;
   readonly concurrency: number;
-  /** Sends of a creation after the first, each after looking whether the last one made anything. */
+  /** Maximum number of resends of a creation, each after a check whether the last one created anything. */
   readonly retries: number;
-  /** How long to wait for discoveries, in milliseconds; nothing: not at all. */
+  /** Maximum wait for discoveries, in milliseconds; if unset, the apply does not wait. */
   readonly wait: number | undefined;
   readonly now: () => number;
   /** Waits the given milliseconds. */
   readonly sleep: (ms: number) => Promise<void>;
-  /** Whether a signal asked to stop: what is in flight finishes, nothing else starts. */
+  /** Whether a signal asked to stop: requests in flight finish, and nothing else starts. */
   readonly stopping: () => boolean;
   readonly emit: (event: ApplyEvent) => void;
-  /** For the history of applies; none is written without it. */
+  /** The entry for the history of applies; if unset, none is written. */
   readonly history?: Omit<RunRecord, "changes"> | undefined;
 }
 
-/** What has become of a change so far. */
+/** The status of a change so far. */
 export type Status =
   | { readonly kind: "done"; readonly change: Change }
-  /** A part is carried out; the rest of the reviewed change is to follow after another look. */
+  /** A part is done; the rest of the reviewed change follows after another look. */
   | { readonly kind: "halfway"; readonly change: Change }
   | { readonly kind: "failed"; readonly failure: Failure }
   | { readonly kind: "skipped"; readonly reason: SkipReason };
 
-/** An apply under way. */
+/** An apply in progress. */
 export interface Run extends ApplyContext, ReturnType<typeof collected> {
-  /** What was last read of the service. */
+  /** The targets as last read from the service. */
   targets: readonly LiveTarget[];
-  /** What went wrong in saving and is not a matter of the state's keeper. */
+  /** An unexpected error in saving, that is, any other than a StateFailure. */
   unsaved: { readonly error: unknown } | undefined;
   fatal: Failure | undefined;
 }
 
-/** What is gathered on the way. */
+/** Returns the data that a run collects. */
 function collected({ input: { desired, live, states: known }, sessions }: ApplyContext) {
   const states = [...sessions.values()].map(({ state }) => state);
   return {
     /** Every declared resource of the targets in scope. */
     resources: byAddress(desired.targets.flatMap(resourcesOf)),
-    /** As last read. */
+    /** By target id, as last read. */
     testCases: new Map(live.testCases),
-    /** In the order in which they came about. */
+    /** In the order in which changes got their current status. */
     statuses: new Map<Address, Status>(),
     /** Addresses whose creation succeeded in this run. */
     created: new Set<Address>(),
-    /** Creations that were sent and of which nobody knows yet what became. */
+    /** Creations that were sent and whose result is not known yet. */
     open: new Set(states.flatMap(({ intents }) => [...intents.keys()])),
-    /** Live ids by address, as state has them: a state of many bindings is not to be put together for every call. */
+    /** Live ids by address, as in state: collecting many bindings again for every call would take too long. */
     ids: new Map(states.flatMap(({ bindings }) => [...bindings].map(([address, { id }]) => [address, id]))),
-    /** The address that has or had each live id, of whatever target: no creation of another one makes it. */
+    /** The address that has or had each live id, in any target: a creation of another address cannot return this id. */
     holders: new Map(
       [...known.values(), ...states].flatMap(({ bindings }) =>
         [...bindings].map(([address, { id }]) => [id, address] as const),
@@ -84,18 +84,18 @@ function collected({ input: { desired, live, states: known }, sessions }: ApplyC
     ),
     /** Test cases that the service generates because of this run. */
     generating: new Set<Address>(),
-    /** Test cases of which a call was refused since, it seems, their generation had just replaced the elements. */
+    /** Test cases with a refused call, apparently because their generation had just replaced the elements. */
     overtaken: new Set<Address>(),
-    /** Folder names written in this run, by address: a later read tells their ids. */
+    /** Folder names written in this run, by address; a later read shows their ids. */
     folders: new Map<Address, string>(),
-    /** Keys of targets written to since they were last read. */
+    /** Keys of targets written to since their last read. */
     dirty: new Set<string>(),
-    /** Keys of targets written to at all. */
+    /** Keys of all targets written to. */
     touched: new Set<string>(),
     calls: { POST: 0, PATCH: 0 },
-    /** Calls of a change that were answered with success. */
+    /** Number of successful calls of a change, by address. */
     answered: new Map<Address, number>(),
-    /** Events under way to state that nobody waits for. */
+    /** State events being saved that no caller waits for. */
     saving: new Set<Promise<void>>(),
   };
 }
@@ -110,7 +110,7 @@ export function startRun(context: ApplyContext): Run {
   return run;
 }
 
-/** Says what has become of a change; it is the last word unless a later phase comes back to it. */
+/** Sets the status of a change; it is final unless a later phase continues the change. */
 export function settle(run: Run, address: Address, status: Status): void {
   if (run.statuses.get(address)?.kind !== status.kind) run.statuses.delete(address);
   run.statuses.set(address, status);
@@ -130,22 +130,22 @@ export function hasStatus({ statuses }: Run, address: Address, ...kinds: readonl
   return kind !== undefined && kinds.includes(kind);
 }
 
-/** Changes of which the rest is to follow. */
+/** Returns the changes whose rest is to follow. */
 export function halfwayOf({ statuses }: Run): readonly Change[] {
   return [...statuses.values()].flatMap((status) => (status.kind === "halfway" ? [status.change] : []));
 }
 
-/** What was not started, or not finished, when nothing further may be started. */
+/** Returns the status of a change that was not started or not finished when the run had to stop. */
 export function stopped({ fatal }: Run): Status {
   return { kind: "skipped", reason: { kind: fatal === undefined ? "interrupted" : "fatal" } };
 }
 
-/** Whether a change is done when its calls are answered: nothing is to be looked at afterwards. */
+/** Whether a change is done once its calls are answered, without another look. */
 export function endsWithAnswers({ calls, followUps }: Change): boolean {
   return calls.length > 0 && followUps.length === 0;
 }
 
-/** What ends a change, in words. */
+/** The error that ends a change. */
 export class ChangeFailed extends Error {
   readonly failure: Failure;
 
@@ -155,7 +155,7 @@ export class ChangeFailed extends Error {
   }
 }
 
-/** Why a call, a look or a record failed. @throws an error of any other kind */
+/** Returns the failure of a call, a look or a record. @throws an error of any other kind */
 export function failureOf(run: Run, error: unknown): Failure {
   if (error instanceof ChangeFailed) return error.failure;
   if (!(error instanceof ServiceError)) return loseState(run, error);
@@ -163,7 +163,7 @@ export function failureOf(run: Run, error: unknown): Failure {
   return { ...describeFailure(failure), acted: failure.acted, fatal: isOutOfReach(failure) };
 }
 
-/** Waits for a look. @returns why it failed, if it did */
+/** Waits for a look. @returns its failure, or undefined */
 export async function failureIn(run: Run, look: Promise<void>): Promise<Failure | undefined> {
   return look.then(
     () => undefined,
@@ -171,7 +171,7 @@ export async function failureIn(run: Run, look: Promise<void>): Promise<Failure 
   );
 }
 
-/** Without state nothing more may be sent, and what was done is told. @throws an error of any other kind */
+/** Stops a run without state: nothing more is sent, but finished changes are reported. @throws an error of any other kind */
 export function loseState(run: Run, error: unknown): Failure {
   if (!(error instanceof StateFailure)) throw error;
   const { summary, detail } = explainProblem(error.problem);
@@ -185,7 +185,7 @@ export function sessionOf({ sessions }: Run, target: string): StateSession {
   return session;
 }
 
-/** Makes events of a target durable; whatever needs an id of theirs has it from then on. */
+/** Makes events of a target durable. After that, the ids in them are available to later calls. */
 export async function record(run: Run, target: string, events: readonly StateEvent[]): Promise<void> {
   if (events.length === 0) return;
   await sessionOf(run, target).record(events);
@@ -193,9 +193,9 @@ export async function record(run: Run, target: string, events: readonly StateEve
 }
 
 /**
- * Has events of a target saved, and does not wait for it: where a call may be repeated without harm, nothing is lost
- * if a crash comes first. `allSaved` waits, and tells a failure.
- * @param safe whether they must outlive a power cut, too, or only the process
+ * Saves events of a target without waiting: if a call can be repeated without harm, a crash before that loses nothing.
+ * `allSaved` waits, and throws unexpected errors.
+ * @param safe whether the events must survive a power failure, or only a crash of the process
  */
 export function recordSoon(
   run: Run,
@@ -211,7 +211,7 @@ export function recordSoon(
       saving.delete(saved);
       follow(run, events);
     },
-    // Nothing more is started then; `allSaved` throws what is a mistake of ours.
+    // A lost state stops the run; `allSaved` throws any other error, which is a bug in tasc.
     (error: unknown) => {
       saving.delete(saved);
       if (error instanceof StateFailure) loseState(run, error);
@@ -221,13 +221,13 @@ export function recordSoon(
   saving.add(saved);
 }
 
-/** Waits for what is being saved. */
+/** Waits until all events are saved. */
 export async function allSaved(run: Run): Promise<void> {
   await Promise.all(run.saving);
   if (run.unsaved !== undefined) throw run.unsaved.error;
 }
 
-/** Keeps up with what state says of ids and open creations. */
+/** Updates ids and open creations from recorded events. */
 function follow({ ids, open }: Run, events: readonly StateEvent[]): void {
   for (const event of events) {
     if (event.type === "bound") ids.set(event.address, event.id);
@@ -243,19 +243,19 @@ function follow({ ids, open }: Run, events: readonly StateEvent[]): void {
   }
 }
 
-/** Plans again from what was last read and recorded: the same function that made the reviewed plan. */
+/** Plans again from what was last read and recorded, with the function that made the reviewed plan. */
 export function replan({ input, sessions, targets, testCases, generating }: Run): Planned {
   const states = new Map([...sessions].map(([key, session]) => [key, session.state]));
   const rediscover = new Set([...input.rediscover].filter((one) => !generating.has(one)));
   return makePlan({ ...input, live: { targets, testCases }, states, run: new Set(), rediscover });
 }
 
-/** Whether anything further may be started. */
+/** Whether anything more may be started. */
 export function mayContinue({ stopping, fatal, unsaved }: Run): boolean {
   return !stopping() && fatal === undefined && unsaved === undefined;
 }
 
-/** What state remembers of the fields that a call has carried, and which of them carry a secret. */
+/** Returns the records, for state, of the fields that a call contained, and which of these fields contain a secret. */
 export function recordsOf(
   fingerprints: Fingerprinter,
   resource: DesiredResource,
@@ -271,7 +271,7 @@ export function recordsOf(
   return { fields, ...secretsAmong(resource, fields) };
 }
 
-/** Of a creation: what went with it, and the declared nulls, which it leaves out because nothing is there yet. */
+/** Returns the records of a creation: the sent fields, and declared nulls, which are not sent as nothing is set yet. */
 export function createdRecords(
   fingerprints: Fingerprinter,
   resource: DesiredResource,
@@ -280,13 +280,13 @@ export function createdRecords(
   return recordsOf(fingerprints, resource, id, ({ create }, value) => create !== undefined || value === null);
 }
 
-/** The folder that a call writes by name; state keeps no name that is a secret. */
+/** Returns the folder name that a call writes, unless it is a secret, which state must not store. */
 export function folderName({ body }: PlannedCall): string | undefined {
   const name = body["folderName"];
   return typeof name === "string" ? name : undefined;
 }
 
-/** Sends a planned call: ids that have become known are filled in, and secrets stand in nothing but the wire's body. */
+/** Sends a planned call. Fills in ids that are known by now; secrets are revealed only in the body that is sent. */
 export function sendCall(
   run: Run,
   address: Address,
@@ -305,7 +305,7 @@ export function sendCall(
   return run.service.send(sent);
 }
 
-/** A segment of a path, with the id that has become known by then. */
+/** Returns a path segment, with the id filled in that is known by now. */
 export function known(run: Run, segment: string | IdOf, elements: readonly string[] = []): string {
   if (typeof segment === "string") return segment;
   const id = typeof segment.of === "number" ? elements[segment.of] : run.ids.get(segment.of);

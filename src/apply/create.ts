@@ -24,9 +24,9 @@ import { isSegment } from "../service/request.ts";
 import { reread, rereadTestCases } from "./refresh.ts";
 
 /**
- * A creation happens once (design contract, section 5). Before the POST its intent is durable; after it, only an answer
- * that names what was made, or a failure that says the service did not act, settles the matter. Anything else is
- * settled by looking: what the POST made is adopted, and only if it made nothing is it sent again.
+ * Creates a resource exactly once (design contract, section 5). The intent is durable before the POST. Only an answer that
+ * identifies the new resource, or a failure that proves that the service did not act, settles it. In any other case, tasc
+ * looks at the service: it adopts what the POST created, and sends it again only if it created nothing.
  */
 export async function create(run: Run, resource: DesiredResource, call: PlannedCall): Promise<void> {
   const { address, kind } = resource;
@@ -47,7 +47,7 @@ export async function create(run: Run, resource: DesiredResource, call: PlannedC
         throw new ChangeFailed(why);
       }
       if (kind === "batchGeneration") {
-        // Nothing can be read of it, so it is the user who must say.
+        // The service does not return batch generations, so the user must say whether it ran.
         const content = batchContent(run.fingerprints, resource);
         await tell([{ type: "batch", address, record: { status: "uncertain", content } }]);
         throw new ChangeFailed(notKnown(why));
@@ -58,7 +58,7 @@ export async function create(run: Run, resource: DesiredResource, call: PlannedC
     }
     if (made !== undefined) {
       const { bindings, batchGenerations } = sessionOf(run, targetOf(address)).state;
-      // What an earlier test target of the same address held went with it, and what batch generations had made there.
+      // The resources of an earlier test target at this address are gone with it, and so are its batch generations.
       const lost = kind === "target" ? new Set([...bindings.keys(), ...batchGenerations.keys()]) : [];
       const unbound = [...lost].map((gone) => ({ type: "unbound", address: gone }) as const);
       const begun: readonly StateEvent[] =
@@ -78,7 +78,7 @@ const UNREADABLE: Failure = {
   fatal: false,
 };
 
-/** For what cannot be looked up: why it is not sent again. */
+/** Returns the failure of a call whose result cannot be read: it says why the call is not sent again. */
 export function notKnown(why: Failure): Failure {
   return {
     ...why,
@@ -87,7 +87,7 @@ export function notKnown(why: Failure): Failure {
   };
 }
 
-/** The events that follow from an answer which says what was made; nothing if it does not. */
+/** Returns the events that follow from an answer; undefined if it does not say what was created. */
 function madeEvents(
   run: Run,
   resource: DesiredResource,
@@ -95,7 +95,7 @@ function madeEvents(
 ): readonly StateEvent[] | undefined {
   const { fingerprints } = run;
   const { address, kind } = resource;
-  // Its id is of no use to anyone, so a success without one is a success.
+  // The id of a batch generation is not used, so a success does not need one.
   if (kind === "batchGeneration")
     return [
       { type: "batch", address, record: { status: "done", content: batchContent(fingerprints, resource) } },
@@ -103,11 +103,11 @@ function madeEvents(
   const shown = isObject(answer) ? answer : {};
   const id = shown[kind === "testCase" ? "testCaseId" : "id"];
   if (!isSegment(id) || (run.holders.get(id) ?? address) !== address) return undefined;
-  // At once, as another creation may be answered with the same one.
+  // At once, because another creation may be answered with the same id.
   run.holders.set(id, address);
   const bound: StateEvent = { type: "bound", address, id, ...createdRecords(fingerprints, resource, id) };
   if (kind !== "target") return [bound];
-  // The DEFAULT environment came with its target; where the answer shows it, it is bound at once.
+  // The DEFAULT environment is created with its target; if the answer shows it, it is bound at once.
   const environment = run.resources.get(addressOf("environment", resource.key, "default"));
   const environments = isArray(shown["environments"]) ? shown["environments"].filter(isObject) : [];
   const own = environments.find(({ type }) => type === "DEFAULT")?.["id"];
@@ -117,13 +117,12 @@ function madeEvents(
 
 const isBound = ({ type }: StateEvent): boolean => type === "bound";
 
-/** Milliseconds for which a POST is looked for at least, and at most, before it counts as having made nothing. */
+/** Minimum and maximum time to look for the result of a POST before it counts as without effect, in milliseconds. */
 const PATIENCE = [3_000, 60_000] as const;
 
 /**
- * Looks what became of a POST without a readable success. A service or a gateway that gave up may still be at work on
- * it, and what took long may take as long again; so nothing was made only if nothing shows for a while.
- *
+ * Looks for the result of a POST without a readable success. A service or gateway that gave up may still be working on
+ * it, and may take as long again. So the POST created nothing only if nothing appears for a while.
  * @param took milliseconds from sending it to its failure
  */
 async function lookUp(
@@ -143,13 +142,13 @@ async function lookUp(
   }
 }
 
-/** The intent stays open, so the next run looks again. */
+/** Returns the error of a creation that could not be checked. The intent stays open, so the next run checks again. */
 function notChecked(why: Failure, because: string, failure = why): ChangeFailed {
   const detail = `${why.detail}\nIts result could not be checked: ${because}. The next run checks again before it repeats anything.`;
   return new ChangeFailed({ ...failure, summary: why.summary, detail });
 }
 
-/** Looks once, by the intent that was recorded before the POST. */
+/** Looks once, with the intent that was recorded before the POST. */
 async function look(run: Run, resource: DesiredResource, why: Failure): Promise<readonly StateEvent[]> {
   const { address, kind } = resource;
   const target = targetOf(address);
@@ -169,7 +168,7 @@ async function look(run: Run, resource: DesiredResource, why: Failure): Promise<
   return found.events;
 }
 
-/** What must be known later to tell what a POST made from what was there before, and what it carried. */
+/** Returns what is needed later to distinguish the result of a POST from earlier resources, and what the POST contained. */
 function intentOf(run: Run, resource: DesiredResource): Intent {
   const { fingerprints, now } = run;
   const at = new Date(now()).toISOString();
@@ -183,7 +182,7 @@ function intentOf(run: Run, resource: DesiredResource): Intent {
   };
 }
 
-/** Ids of what was there before and could be taken for it. */
+/** Returns the ids of existing resources that could be mistaken for the new one. */
 function alike(run: Run, resource: DesiredResource, kind: NamedKind): readonly string[] {
   const { name, externalId } = namesOf(resource);
   return listedOf(kind, run, run.ids.get(targetAddress(targetOf(resource.address)))).flatMap((live) => {
@@ -195,12 +194,12 @@ function alike(run: Run, resource: DesiredResource, kind: NamedKind): readonly s
   });
 }
 
-/** The DEFAULT environment is made with its target: creating it means finding it. */
+/** Whether a change creates a DEFAULT environment. The service creates it with its target, so tasc only finds it. */
 export function isDefaultCreation({ address, action }: Change): boolean {
   return action === "create" && address === addressOf("environment", targetOf(address), "default");
 }
 
-/** Binds the DEFAULT environment of a target that was just made, if its POST's answer did not show it. */
+/** Binds the DEFAULT environment of a new target, if the answer to the target's POST did not show it. */
 export async function findDefault(run: Run, environment: DesiredResource): Promise<void> {
   const { address } = environment;
   const target = targetOf(address);

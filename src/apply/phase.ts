@@ -31,16 +31,16 @@ import { create, findDefault, isDefaultCreation } from "./create.ts";
 
 export interface Step {
   readonly change: Change;
-  /** Addresses of the same phase that must have been tried before, and whose outcome must be known by then. */
+  /** Addresses of the same phase that must have been tried before, and whose result must be known by then. */
   readonly after: readonly Address[];
-  /** The reviewed change, where this is but a part of it and the rest follows in a later phase. */
+  /** The reviewed change, if this step is only a part of it and the rest follows in a later phase. */
   readonly partOf?: Change;
 }
 
 /**
- * Carries out the changes of one phase side by side, each after those it depends on; what needs something that did not
- * come about is skipped. Steps that become ready run in the order in which they were given, so that a run with a
- * concurrency of one is the same every time. Once nothing further may be started, those under way come to their end.
+ * Carries out the changes of one phase concurrently, each after those it depends on. A change is skipped if a resource
+ * that it needs was not created. Ready steps run in the given order, so that a run with a concurrency of one is always
+ * the same. If nothing more may be started, running steps still finish.
  */
 export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> {
   const waitingFor = new Map<Step, number>();
@@ -90,27 +90,27 @@ export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> 
 async function runStep(run: Run, step: Step): Promise<void> {
   const { address, action } = step.change;
   if (hasStatus(run, address, "failed", "skipped")) return;
-  // What must be there and is not: one that came about and failed afterwards can be built upon.
+  // A resource that was created and failed afterwards is not missing: others can refer to it.
   const isMissing = (one: Address) => hasStatus(run, one, "failed", "skipped") && !run.created.has(one);
-  // Or what could be taken for what this step makes, as long as it is not known.
+  // A similar creation with an unknown result also blocks this step: its resource could be mistaken for this step's.
   const missing = step.change.dependsOn.find(isMissing) ?? step.after.find((one) => run.open.has(one));
   if (missing !== undefined)
     return settle(run, address, { kind: "skipped", reason: { kind: "needs", address: missing } });
   if (hasStatus(run, address, "halfway")) run.statuses.delete(address);
   else run.emit({ type: "changeStarted", address, action });
-  // A change whose answer, or whose intent, could not be recorded has failed.
+  // A change also fails if its answer or its intent could not be recorded.
   const failed = (error: unknown): Status => ({ kind: "failed", failure: failureOf(run, error) });
   settle(run, address, await carryOut(run, step).catch(failed));
 }
 
-/** Carries out one change: its calls in turn, each recorded as soon as it is answered. */
+/** Carries out one change: its calls one after another, each recorded as soon as it is answered. */
 async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
   const { address } = change;
   const resource = run.resources.get(address);
   if (resource !== undefined && isDefaultCreation(change)) await findDefault(run, resource);
   let elements: readonly string[] = [];
   let failure: Failure | undefined;
-  // What is left names elements whose ids only another look can tell, or can tell again.
+  // The remaining calls refer to elements whose ids only another look can show.
   let isHalfway = false;
   let isOvertaken = false;
   for (const call of change.calls) {
@@ -131,7 +131,7 @@ async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
       const refusal = failureOf(run, error);
       if (canBeOvertaken(run, change, call, refusal)) isOvertaken = true;
       else failure ??= refusal;
-      // An element can be written whatever became of another.
+      // Continue with the other elements, which do not depend on this one.
       if (refusal.fatal || !call.path.includes("elements")) break;
     }
   }
@@ -142,8 +142,8 @@ async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
 }
 
 /**
- * Whether a refusal can come of a generation that has ended meanwhile: it replaces the elements, so the ids of those
- * before are gone. As it ends but once, what is refused after another look is refused for another reason.
+ * Whether a refusal may come from a generation that has ended meanwhile: it replaces the elements, so their old ids are
+ * gone. A generation ends only once, so a refusal after another look has another reason.
  */
 function canBeOvertaken(
   { sessions, generating, overtaken }: Run,
@@ -175,7 +175,7 @@ async function patch(
 ): Promise<Json | undefined> {
   const { address } = change;
   const secrets = secretsIn(run, change, call);
-  // From now on they may show, also if the answer is lost.
+  // From now on, the service may show them, even if the answer is lost.
   if (secrets.length > 0)
     await record(run, targetOf(address), [{ type: "wrote", address, fields: {}, secrets }]);
   const answer = await sendCall(run, address, call, elements);
@@ -183,13 +183,13 @@ async function patch(
   const generates = GENERATING_KEYS.some((key) => Object.hasOwn(call.body, key));
   if (generates) {
     run.generating.add(address);
-    // What was shown of its discovery when the plan was made.
+    // The mark of its discovery when the plan was made.
     const match = run.planned.matched.get(targetOf(address))?.matches.get(address);
     events.push({ type: "generating", address, shown: discoveryMark(match?.live?.discovery) });
   }
   noteFolder(run, address, call);
   events.push({ type: "answered", address });
-  // A prompt that is sent again is generated from again, and that costs.
+  // Durable, because sending a prompt again would generate again, and that costs.
   recordSoon(run, targetOf(address), events, generates ? "for good" : "from a crash");
   return answer;
 }
@@ -199,7 +199,7 @@ function noteFolder({ folders }: Run, address: Address, call: PlannedCall): void
   if (folder !== undefined) folders.set(address, folder);
 }
 
-/** What state remembers of an answered PATCH. */
+/** Returns the events that record an answered PATCH. */
 function patchEvents(
   run: Run,
   { address, action, id = run.ids.get(address) }: Change,
@@ -209,7 +209,7 @@ function patchEvents(
   shown: readonly string[],
 ): readonly StateEvent[] {
   const { fingerprints } = run;
-  // What is wanted of a test case that left the manifests.
+  // The desired values of a test case that left the manifests.
   const disabled = {
     kind: "testCase",
     address,
@@ -222,8 +222,8 @@ function patchEvents(
   const { locatorLine: line } = call.body;
   if (typeof line === "string" || line instanceof Secret) {
     const element = known(run, call.path.at(-1) ?? "", elements);
-    // Until the element is read, nothing is known of the selectors that the service makes of the line; the list's form
-    // of them is what later plans compare with.
+    // Until the element is read, the selectors that the service makes of the line are unknown. Later plans compare with
+    // the selectors in the list.
     const record = { line: locatorDigest(fingerprints, element, line), selectors: NOT_READ_YET };
     return [{ type: "located", address, locators: { [element]: record } }];
   }
@@ -237,7 +237,7 @@ function patchEvents(
   return [{ type: "wrote", address, ...records, ...secrets }, ...learnt];
 }
 
-/** Fields that the service shows and a call writes a secret to: also one that it keeps of elements, or makes them of. */
+/** Returns the readable fields that a call writes a secret to, including elements that contain it or derive from it. */
 function secretsIn({ resources }: Run, { address }: Change, { body }: PlannedCall): readonly string[] {
   if (body["locatorLine"] instanceof Secret) return ["elements"];
   if (!hasSecret(body)) return [];
@@ -252,7 +252,7 @@ function hasSecret(value: BodyValue | undefined): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasSecret);
 }
 
-/** Ids of the elements in an answer, in the order of their positions; nothing where it does not show them all. */
+/** Returns the ids of the elements in an answer, ordered by position; empty if it does not show them all. */
 function elementIds(answer: Json | undefined): readonly string[] {
   const elements = isObject(answer) && isArray(answer["elements"]) ? answer["elements"].filter(isObject) : [];
   const sorted = elements.toSorted((a, b) => Number(a["index"] ?? 0) - Number(b["index"] ?? 0));
@@ -260,21 +260,21 @@ function elementIds(answer: Json | undefined): readonly string[] {
   return ids.every(isSegment) ? ids : [];
 }
 
-/** The part of a reviewed change that is carried out in this phase, as things are now. */
+/** Returns the part of a reviewed change to carry out in this phase, given the current change. */
 export function patchStep(run: Run, reviewed: Change, current: Change | undefined): Step {
   const patches = { ...reviewed, calls: [], dependsOn: [] };
-  // A list may lag behind: what it does not show is not made for that, and the last look tells.
+  // A list may lag behind: a test case that it does not show is not created again, and the final check reports it.
   if (current === undefined || current.action === "create") return { change: patches, after: [] };
   if (hasStatus(run, reviewed.address, "halfway"))
     return { change: { ...patches, calls: withoutGenerating(current).calls }, after: [] };
   const { calls } = current === reviewed ? reviewed : onlyReviewed(current, reviewed.calls);
   if (!isRediscovering(reviewed)) return { change: { ...patches, fields: current.fields, calls }, after: [] };
-  // The service may make new elements now, so locator lines wait until it can be seen which.
+  // The service may create new elements now, so locator lines wait until the new elements can be read.
   const early = calls.filter(({ body }) => !Object.hasOwn(body, "locatorLine"));
   return { change: { ...patches, fields: current.fields, calls: early }, after: [], partOf: reviewed };
 }
 
-/** What was generated a moment ago must not be generated again because the service shows its prompt otherwise. */
+/** Leaves out generating keys, so that a prompt that the service shows differently is not generated a second time. */
 export function withoutGenerating(change: Change): Change {
   return withBodyKeys(change, (key) => !GENERATING_KEYS.includes(key));
 }

@@ -12,14 +12,14 @@ import { isShown } from "../plan/staleness.ts";
 import { applyEvents } from "../state/events.ts";
 import { type Run, failureIn, hasStatus, mayContinue, record, replan, sessionOf, settle } from "./context.ts";
 
-/** Reads targets again: the list of targets, and the test cases of the targets named. */
+/** Reads the list of targets again, and the test cases of the given targets. */
 export async function reread(run: Run, targetKeys: Iterable<string>): Promise<void> {
   run.targets = await run.service.listTargets();
-  // A target that is gone, and whose replacement could not be made, has none to read.
+  // A target that is gone, and that could not be created again, has no test cases to read.
   const ids = new Set(run.targets.map(({ id }) => id));
   const keys = [...targetKeys].filter((key) => ids.has(run.ids.get(targetAddress(key)) ?? ""));
   await sideBySide(keys.map((key) => rereadTestCases(run, key)));
-  // Called between phases, when nothing is in flight that the answer could have missed.
+  // Called between phases, so there is no request in flight that the answer could have missed.
   for (const key of keys) run.dirty.delete(key);
 }
 
@@ -32,7 +32,7 @@ export async function rereadTestCases(run: Run, key: string): Promise<void> {
   run.testCases.set(id, await run.service.listTestCases(id, keep));
 }
 
-/** Changes by address, from another look at the targets of some test cases; these fail if there can be none. */
+/** Reads the targets of these test cases again and returns the changes by address. If that fails, the test cases fail. */
 export async function lookAgain(
   run: Run,
   addresses: readonly Address[],
@@ -48,22 +48,22 @@ export async function lookAgain(
 }
 
 /**
- * Records what a look at targets has shown (folder ids, that what was written is there, what open creations have made),
- * and plans again from it. Only for targets that were just read: in others, open creations would seem to have failed.
+ * Records what a read of targets has shown (folder ids, written values, results of open creations), and plans again
+ * from it. Only for targets that were just read: in others, open creations would seem to have failed.
  */
 export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
   const planned = replan(run);
   const changes = byAddress(run.planned.plan.changes);
-  // A field that the plan does not change was as declared at the start, and has its record since then.
+  // A field that the plan does not change was as declared at the start, and was recorded then.
   const isAnew: IsAnew = (address, field) => !changes.has(address) || isShown(changes.get(address), field);
   const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, isAnew));
-  // All but the id of a folder the plan has taken into account already.
+  // The plan already considers everything except new folder ids.
   return (await Promise.all(recording)).includes(true) ? replan(run) : planned;
 }
 
 type IsAnew = Parameters<typeof refreshEvents>[3];
 
-/** @returns whether the id of a folder was learnt */
+/** Records what a read of one target has shown. @returns whether it showed a new folder id */
 async function recordTarget(run: Run, planned: Planned, key: string, isAnew: IsAnew): Promise<boolean> {
   const matched = planned.matched.get(key);
   if (matched === undefined) return false;
@@ -80,7 +80,7 @@ async function recordTarget(run: Run, planned: Planned, key: string, isAnew: IsA
   return folders.length > 0;
 }
 
-/** Folders that were written by name and now show their ids. */
+/** Returns the events of folders that were written by name and whose ids are visible now. */
 function folderEvents({ folders }: Run, { matches, state }: MatchedTarget): readonly StateEvent[] {
   const known = new Map(state?.folders);
   return [...folders].flatMap(([address, name]): readonly StateEvent[] => {

@@ -82,7 +82,7 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
   }
 }
 
-/** Asks the person at the terminal; only the whole word counts. @throws TascError where the answer is not yes */
+/** Asks the user for confirmation; only the whole word counts. @throws TascError unless the answer is yes */
 async function askToApply(stage: string, { ask }: Context["host"]): Promise<void> {
   if (ask === undefined)
     throw failed(
@@ -100,7 +100,7 @@ async function askToApply(stage: string, { ask }: Context["host"]): Promise<void
     );
 }
 
-/** `apply --format json`: one JSON object a line (`schemas/events.schema.json`), the last of type `result`. */
+/** Opens the output of `apply --format json`: one JSON object per line (`schemas/events.schema.json`), `result` last. */
 function openEventStream({ console, host }: Context) {
   console.streams = true;
   const write = (event: JsonObject): void =>
@@ -144,10 +144,10 @@ function callEvent(event: ClientEvent): JsonObject | undefined {
     : defined({ type: "call", ...call, milliseconds: Math.round(event.ms) });
 }
 
-/** How often a live display moves on by itself, in milliseconds. */
+/** Milliseconds between updates of a live display without events. */
 const TICK = 200;
 
-/** One status area on a terminal, plain lines with the time elsewhere. @param now milliseconds from any beginning */
+/** Opens a status area on a terminal; elsewhere, prints plain lines with the time. @param now milliseconds from any start */
 export function openDisplay(
   { writer, style: { stderr: style }, live, level }: Pick<Console, "writer" | "style" | "live" | "level">,
   now: () => number,
@@ -166,9 +166,9 @@ export function openDisplay(
     heard(event: ProgressEvent): void {
       if (isSilent) return;
       const type = "kind" in event ? undefined : event.type;
-      // Until here somebody read the plan and was asked: that is not part of the time that an apply takes.
+      // Until now, the user read the plan and was asked, which is not part of the duration of the apply.
       if (type === "started") startedAt = now();
-      // What must not scroll past unseen stays above the area; the rest is a number in it.
+      // Events that must stay visible are printed above the area; the others are only counted in it.
       const lasting = type === "changeFailed" || type === "stopping";
       const line = eventLine(event);
       if (live) {
@@ -181,7 +181,7 @@ export function openDisplay(
         if (lasting) writer.flush();
       }
     },
-    /** Draws nothing while somebody is asked: it would be drawn over the question. */
+    /** Draws nothing during a question, because that would overwrite the question. */
     async aside<T>(question: () => Promise<T>): Promise<T> {
       aside = true;
       clear();
@@ -220,8 +220,8 @@ function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): r
 }
 
 /**
- * Listens for Ctrl-C and SIGTERM. At the first, what is in flight finishes and nothing is waited for any longer; at the
- * second, the process ends. @param last is called before it does
+ * Listens for Ctrl-C and SIGTERM. After the first, requests in flight finish and nothing else is waited for; after the
+ * second, the process exits. @param last called before the process exits
  */
 function listenForStop(first: () => void, last: () => void) {
   const once = new AbortController();
@@ -234,7 +234,7 @@ function listenForStop(first: () => void, last: () => void) {
     }
     twice.abort();
     last();
-    // Nothing may delay it any more; the next run looks what became of the calls that were in flight.
+    // Nothing may delay the exit any more; the next run finds the results of the calls that were in flight.
     process.exit(EXIT.interrupted);
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);

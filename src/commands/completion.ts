@@ -40,8 +40,8 @@ export async function completion({ shell }: OptionsOf<"completion">): Promise<Vi
 }
 
 /*
- * The scripts know nothing of the commands: each hands the line up to the cursor to the hidden `tasc __complete`, so
- * that they stay right when tasc is updated. That for bash works with bash 3.2 of macOS, without bash-completion.
+ * The scripts do not contain the commands: each passes the line up to the cursor to the hidden `tasc __complete`, so that
+ * it stays correct when tasc is updated. The bash script works with bash 3.2 of macOS, without bash-completion.
  */
 
 const SCRIPTS = { bash, zsh, fish };

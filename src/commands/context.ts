@@ -15,12 +15,12 @@ import { COLOURED, PLAIN, type Style } from "../render/style.ts";
 import { Writer, terminalOf } from "../render/terminal.ts";
 import type { View } from "../render/view.ts";
 
-/** The outside world, handed to commands from the top, so that nothing below reaches for it. */
+/** Access to the outside world, passed to commands from the top, so that no other code accesses it directly. */
 export interface ProcessContext extends Omit<Host, "warn" | "say" | "ask" | "heard" | "signal"> {
   readonly stdin: () => NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
-  /** Is told what keeps standard output from being written. */
+  /** Called with the error if standard output cannot be written. */
   readonly unwritten: (error: Error) => void;
 }
 
@@ -28,22 +28,22 @@ export type Context = { readonly host: Host; readonly console: Console };
 
 const LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
 
-/** A command's way to the outside: the writer, and what is known of the terminals. */
+/** The output of a command: the writer, and the properties of the terminals. */
 export class Console {
   readonly level: LogLevel;
   readonly redactor: Redactor;
   readonly writer: Writer;
   readonly style: { readonly stdout: Style; readonly stderr: Style };
   readonly columns: number;
-  /** Columns of the screen that standard output leads to, if it leads to one. */
+  /** Columns of the terminal that standard output is connected to, if any. */
   readonly screen: number | undefined;
-  /** Whether lines on stderr may be drawn over. */
+  /** Whether lines on stderr can be overwritten. */
   readonly live: boolean;
-  /** Every diagnostic said so far, for commands that end without a result and were asked for JSON. */
+  /** All diagnostics so far, for a command that was asked for JSON and ends without a result. */
   readonly said: Diagnostic[] = [];
-  /** Whether a document for programs was printed: a command that was asked for one and printed none says why in it. */
+  /** Whether a document for programs was printed. If a command fails before that, its errors become the document. */
   printed = false;
-  /** Whether the result is a stream of JSON objects, one a line. */
+  /** Whether the result is a stream of JSON objects, one per line. */
   streams = false;
   readonly #version: string;
 
@@ -66,12 +66,12 @@ export class Console {
     this.live = terminals.stderr.live;
   }
 
-  /** The command's result, for people. */
+  /** Prints the command's result for people. */
   data(text: string): void {
     this.writer.text(text);
   }
 
-  /** The command's result, for programs: a finished document whose data is redacted. */
+  /** Prints the command's result for programs: a finished document whose data is redacted. */
   document(text: string, isMarkup = false): void {
     this.printed = true;
     this.writer.document(text, isMarkup);
@@ -85,7 +85,7 @@ export class Console {
     this.document(`${printedJson(JSON.stringify(this.redactor.json(value)))}\n`);
   }
 
-  /** Errors and warnings as the command's result, in a format that has a form for them; nothing in any other. */
+  /** Prints errors and warnings as the command's result, if the format has a form for them. */
   async report(diagnostics: readonly Diagnostic[], format: string): Promise<void> {
     const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), this.redactor));
     const document = await renderDiagnosticsAs(format, views, `tasc ${this.#version}`);
@@ -103,7 +103,7 @@ export class Console {
     else this.document(text, format !== "json");
   }
 
-  /** A word to the person at the terminal, if the log level lets it through. */
+  /** Prints a message for the person at the terminal, if the log level allows it. */
   say(level: LogLevel, text: string): void {
     if (LEVELS.indexOf(level) <= LEVELS.indexOf(this.level)) this.writer.note(`${text}\n`);
   }
@@ -117,7 +117,7 @@ export class Console {
     }
   }
 
-  /** A call to the service, if the log level lets it through; waits are left out where a display shows them. */
+  /** Logs a call to the service, if the log level allows it. Leaves out waits if a display shows them. */
   heard(event: ClientEvent, displayed = false): void {
     if (event.kind === "finished") {
       if (this.level !== "debug") return;
@@ -141,7 +141,7 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
       heard: (event) => console.heard(event),
       say: (level, text) => console.say(level, text),
       counted: tuneFor,
-      // Without a terminal nothing is ever asked.
+      // Without a terminal, nothing can be asked.
       ...(isatty(0) &&
         isatty(2) && {
           ask: (questions: readonly Question[]) =>
@@ -152,32 +152,32 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
 }
 
 /**
- * In a program that is over in a second or two, inlining saves less than compiling costs: without it, a plan of 10,000
- * test cases takes a seventh less CPU on Node 20, a tenth less on 24 and a twentieth less on 26. Flags wait until a project
- * or a plan is read: Node's own modules come compiled for those that it starts with, and else must be compiled.
+ * Sets V8 flags for a short run. In a run of a second or two, inlining costs more compile time than it saves: without it,
+ * a plan of 10,000 test cases takes a seventh less CPU on Node 20, a tenth less on 24 and a twentieth less on 26. Called
+ * only when a project or plan is read: Node's own modules are precompiled for its initial flags, but not for others.
  */
 export function tuneFor(files: number): void {
   set("--max-inlined-bytecode-size-cumulative=100");
-  // To optimise the one huge function of the HTTP parser takes 30 MiB, and more time than a run of seconds can win back.
+  // Optimising the one huge function of the HTTP parser takes 30 MiB, and more time than a run of seconds can save.
   set("--wasm-tiering-budget=2000000000");
-  // What is read stays until the end. A large space for young objects saves no work there and costs a tenth of the memory
-  // on Node 20, and a third on 24 and 26. On Node 20 the heap of a large project grows in small steps, which takes up to a
-  // seventh less memory for 100,000 test cases; later versions need more time for that and save nothing.
+  // Data that was read is kept to the end. A large space for young objects saves no work then, and costs a tenth of the
+  // memory on Node 20, and a third on 24 and 26. On Node 20, the heap of a large project grows in small steps, which takes
+  // up to a seventh less memory for 100,000 test cases; later versions need more time for that and save nothing.
   set("--semi-space-growth-factor=1");
   if (files > 20_000) set("--heap-growing-percent=15", 22);
   else if (files < 1000) set("--heap-growing-percent=100", 22);
 }
 
 /**
- * What mostly waits, or does little with much, is optimised late: compiling took a twelfth of the CPU of an apply, and a
- * seventh of that of `show`. To wake threads that help to clear the megabyte of young objects takes an apply as much again.
+ * Delays optimisation, for commands that mostly wait or do little with much data: compiling took a twelfth of the CPU of
+ * an apply, and a seventh of `show`. Waking threads to clear the megabyte of young objects costs an apply as much again.
  */
 export function optimiseLate(): void {
   set("--interrupt-budget=600000", 22);
   set("--no-parallel-scavenge", 24);
 }
 
-/** @param newest version of Node in which the flag is known to be there: V8 complains on standard error of any other */
+/** Sets a V8 flag. @param newest last version of Node known to have it: V8 complains on standard error about any other */
 function set(flag: string, newest = 26): void {
   if (Number.parseInt(process.versions.node, 10) <= newest) setFlagsFromString(flag);
 }

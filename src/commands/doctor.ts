@@ -19,34 +19,34 @@ import { type Session, withSession } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** What `tasc doctor` looks at, in the order in which it tells. */
+/** The checks of `tasc doctor`, in the order of its output. */
 const CHECKS = ["config", "stage", "key", "service", "clock", "version", "state", "lock"] as const;
 type CheckName = (typeof CHECKS)[number];
 
-/** `skipped`: an earlier check failed, or there is nothing to look at. */
+/** `skipped`: an earlier check failed, or there is nothing to check. */
 type CheckStatus = "ok" | "warn" | "fail" | "skipped";
 
 type Check = ReturnType<typeof check>;
 
-/** @param summary what was found @param detail what follows from it and what to do; nothing where all is well */
+/** @param summary the finding @param detail what follows from it and what to do; empty if there is nothing to do */
 function check(name: CheckName, status: CheckStatus, summary: string, detail = "") {
   return { name, status, summary, detail };
 }
 
-/** @throws whatever is not a failure of ours */
+/** Returns a failed check from an error. @throws any error other than a TascError */
 function failedBy(name: CheckName, error: unknown): Check {
   if (!(error instanceof TascError)) throw error;
   const [first] = error.diagnostics;
   return check(name, "fail", first?.summary ?? error.message, first?.detail);
 }
 
-/** Checks everything that a plan and an apply need, and says what to do. It removes stale locks, and changes nothing else. */
+/** Checks everything that a plan and an apply need, and says what to do. Removes stale locks; changes nothing else. */
 export async function doctor(options: OptionsOf<"doctor">, { host }: Context): Promise<View> {
   const version = checkVersion(host.version, process.versions.node, `${platform()} ${arch()}`);
   const found = [...(await checkProject(options, host)), version];
   let cause: CheckName = "config";
   const all = CHECKS.map((name) => {
-    // The last check that failed kept it from being made.
+    // A missing check was prevented by the last check that failed before it.
     const own = found.find((one) => one.name === name);
     if (own?.status === "fail") cause = name;
     return own ?? check(name, "skipped", `not checked, since ${cause} failed`);
@@ -54,7 +54,7 @@ export async function doctor(options: OptionsOf<"doctor">, { host }: Context): P
   return checksView(all);
 }
 
-/** What the service answered last, and what this machine's clock said then. */
+/** The service's last answer, and this machine's time when it arrived. */
 type Answer = CallFinished & { readonly local: number };
 
 async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<readonly Check[]> {
@@ -66,7 +66,7 @@ async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<r
       if (event.kind === "finished") last = { ...event, local: host.now() };
     },
   };
-  // Missing secrets are a check of their own, which keeps no other from being made. Each call is sent once.
+  // Missing secrets are reported by a check of their own and prevent no other. By default, each call is sent once.
   const once = { ...options, retries: options.retries ?? 0 };
   const work = async (session: Session): Promise<readonly Check[]> => {
     const { stage, stages } = session.settings;
@@ -127,7 +127,7 @@ function checkConfig({ project }: Session, allowMissingSecrets: boolean): Check 
   return check("config", "warn", `${size}; ${warnings}`, first.detail);
 }
 
-/** The checks `key`, `service` and `clock`: one call answers them all. */
+/** Makes the checks `key`, `service` and `clock`, which need only one call. */
 async function checkService(session: Session, lastAnswer: () => Answer | undefined) {
   const { baseUrl, apiKey } = session.settings;
   if (apiKey === undefined) return [missingKey(session)];
@@ -184,7 +184,7 @@ async function checkState(session: Session): Promise<readonly Check[]> {
   return read.status === "fail" && tried.status === "ok" ? [read] : [read, tried];
 }
 
-/** Reads every document of the stage: that it can be read, and that it is of this service. */
+/** Checks that every document of the stage can be read and belongs to this service. */
 async function readStates(session: Session): Promise<Check> {
   const { stage, state: config } = session.settings;
   const { backend } = await session.states();
@@ -197,7 +197,7 @@ async function readStates(session: Session): Promise<Check> {
   );
   const journalled = stored.filter(([, one]) => one.journalled);
   const named = (some: typeof stored): string => list(some.map(([target]) => target));
-  // That a server hands out locks does not say that it takes documents.
+  // A server that grants locks may still refuse documents.
   const writable = config.backend === "http" ? "" : " writable,";
   const summary = `${config.backend}: readable,${writable} of this service; state of ${stored.length} of ${count(targets.length, "target")}`;
   const words = [
@@ -209,8 +209,8 @@ async function readStates(session: Session): Promise<Check> {
 }
 
 /**
- * Takes each target's lock for a moment. No backend tells otherwise who holds one, and whoever can take a lock can
- * write where it is kept. @throws what keeps that place, which is that of the documents, from being written
+ * Takes each target's lock for a moment. Not every backend shows the holder of a lock otherwise, and if a lock can be
+ * taken, the place where it is kept is writable. @throws the error that prevents writing to that place
  */
 async function tryLocks(session: Session): Promise<Check> {
   const targets = session.desired.targets.map(({ key }) => key);
@@ -240,10 +240,10 @@ async function tryLocks(session: Session): Promise<Check> {
     : check("lock", "ok", "free");
 }
 
-/** Milliseconds. An HTTP date knows whole seconds, and an answer takes a while. */
+/** Tolerance in milliseconds. HTTP dates have whole seconds only, and an answer takes some time. */
 const TOLERANCE = 30_000;
 
-/** @param difference by how much this machine is ahead of the service, in milliseconds */
+/** Checks the clock. @param difference milliseconds by which this machine is ahead of the service */
 export function checkClock(difference: number): Check {
   if (Math.abs(difference) <= TOLERANCE) return check("clock", "ok", "this machine and the service agree");
   const seconds = Math.abs(difference) / 1000;
@@ -264,7 +264,7 @@ const MARKS = {
   skipped: { sign: "-", style: "faint" },
 } as const;
 
-/** Columns of a check's name, the longest of which is `version`. */
+/** Columns for the names of checks, the longest of which is `version`. */
 const NAME_WIDTH = 9;
 
 function checksView(checks: readonly Check[]): View {
@@ -290,7 +290,7 @@ function checkBlocks({ name, status, summary, detail }: Check): readonly Block[]
 
 export const LEAST_NODE = "20.19";
 
-/** @param node without a `v` @param system operating system and processor */
+/** Checks the version of Node. @param node without a `v` @param system operating system and processor */
 export function checkVersion(tasc: string, node: string, system: string): Check {
   const summary = `tasc ${tasc} on Node ${node}, ${system}`;
   if (node.localeCompare(LEAST_NODE, "en", { numeric: true }) >= 0) return check("version", "ok", summary);

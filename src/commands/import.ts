@@ -26,7 +26,7 @@ import { contentOf } from "../state/document.ts";
 import { applyEvents } from "../state/events.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** Writes manifests for live targets, such that a plan right after it is empty. */
+/** Writes manifests for live targets, so that a plan right after it is empty. */
 export async function importTargets(session: Session, options: OptionsOf<"import">): Promise<View> {
   const { into: given, dir, elements, split = "target", dryRun } = options;
   const { host } = session;
@@ -34,7 +34,7 @@ export async function importTargets(session: Session, options: OptionsOf<"import
     if (!isAddress(`target.${key}`))
       throw invalid("bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
   const disk = projectFolder(session.root, session.env.TASC_TRUST);
-  // Where nobody has changed it, or applied it in any stage.
+  // The sample is removed only if it was neither changed nor applied in any stage.
   const { backend } = await session.states();
   const hasSample =
     session.project.sources.get(SAMPLE.file)?.text === SAMPLE.text &&
@@ -71,7 +71,7 @@ async function readSources(session: Session, folder: ProjectFolder, wanted: read
   const { states, strays } = await session.remembered();
   const client = session.client();
   const targets = await client.listTargets();
-  // A name that may be a secret of before is not said.
+  // A name that may be a former secret is redacted.
   const secrets = secretFields([...states.values(), ...strays]);
   const hide = (id: string, field: string, name = ""): unknown =>
     secrets.get(id)?.includes(field) === true && session.host.secrets.add(name);
@@ -117,7 +117,7 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
   return targets.filter((target) => wanted.some((word) => means(word)(target)));
 }
 
-/** Which declared target each live one is in this stage; what is unclear is asked, or else refused. */
+/** Decides which declared target each live one is in this stage. Asks if that is unclear; refuses if there is no answer. */
 async function pair(sources: ImportSources, into: ReadonlyMap<string, string>, host: Host) {
   const given = [...into].map(([key, live]): [string, string] => {
     const meant = sources.chosen.filter(({ id, app }) => id === live || app === live);
@@ -151,7 +151,7 @@ async function pair(sources: ImportSources, into: ReadonlyMap<string, string>, h
   return { pairs: pairTargets(sources, all).pairs, into: all };
 }
 
-/** The names of folders: from state, from other stages, from the command line, and from the person at the terminal. */
+/** Names folders from state, from other stages, from the command line, and by asking the person at the terminal. */
 async function nameFolders(folders: readonly Folder[], given: ReadonlyMap<string, string>, host: Host) {
   const unknown = [...given.keys()].filter((id) => !folders.some((folder) => folder.id === id));
   refuseAll(
@@ -164,7 +164,7 @@ async function nameFolders(folders: readonly Folder[], given: ReadonlyMap<string
         `Folder ${id} is recorded as ${JSON.stringify(name)}. Its test cases are already declared, so no file changes; the folder is managed where they have \`folder: ${name}\`.`,
       );
   const questions = unnamedIn(foldersWith(given, folders)).map(({ id, apps, testCases }): Question => {
-    // What a person who knows the folder's name needs to recognise it by.
+    // These let a person who knows the folder's name recognise it.
     const examples = testCases.slice(0, 3).map((name) => JSON.stringify(name));
     const more = testCases.length > 3 ? `, and ${testCases.length - 3} more` : "";
     return {
@@ -175,7 +175,7 @@ async function nameFolders(folders: readonly Folder[], given: ReadonlyMap<string
   });
   const answers = (await host.ask?.(questions)) ?? [];
   const named = foldersWith(new Map([...given, ...answers]), folders);
-  // Two folders of one target cannot have one name, in state as on the service.
+  // Two folders of one target cannot have the same name, neither in state nor on the service.
   const withName = named.filter(({ name }) => name !== undefined);
   const clashes = [...groupBy(withName, ({ target, name }) => JSON.stringify([target.id, name])).values()];
   const twice = clashes.filter((own) => own.length > 1);
@@ -197,7 +197,7 @@ async function nameFolders(folders: readonly Folder[], given: ReadonlyMap<string
   return named;
 }
 
-/** Folders without a name in which test cases are new. Two targets may show one folder. */
+/** Returns the folders without a name that contain new test cases. Two targets may show the same folder. */
 function unnamedIn(folders: readonly Folder[]) {
   const open = folders.filter(({ name, fresh }) => name === undefined && fresh.length > 0);
   return [...groupBy(open, ({ id }) => id)]
@@ -224,7 +224,7 @@ function refuse({ problems, unmatched }: Prepared): void {
   refuseAll(problems.length > 0 ? [...faults, head, ...problems] : faults);
 }
 
-/** State first: what it learns is true whatever becomes of the files. */
+/** Writes state first: what it learns is true even if the files cannot be written. */
 async function carryOut(
   session: Session,
   { files, texts, learnt }: Prepared,
@@ -237,7 +237,7 @@ async function carryOut(
   await session.withLocks([...learnt.keys()], { timeout, why: "tasc import" }, async (states) => {
     for (const [target, { isNew, state }] of states) {
       const before = read.get(target);
-      // A run that was cut off has ended with the lock.
+      // Taking the lock has ended a run that was cut off, so the earlier state is compared as if it had ended, too.
       const ended = before && contentOf(applyEvents(before, [{ type: "ended" }]));
       if ((isNew ? undefined : contentOf(state)) !== ended)
         throw failed(
@@ -294,7 +294,7 @@ function importView(
     leftOut: leftOut.map(({ app, kind, id, name, reason }) => ({ app, kind, id, name, reason })),
   };
   const nothing = "Nothing to import: everything on the service is already declared.";
-  // A stream of documents that YAML readers can take apart again.
+  // A stream of documents that YAML readers can split again.
   const added = files.map(({ file, text }) => `--- # ${file}\n${text}`);
   const escape = (text: string): string => safeOutput(text, { colour: false });
   const preview = [...texts.map(patchOf), ...added].map((text) => ({ text, escape }));

@@ -22,12 +22,12 @@ import type { OptionsOf } from "./table.ts";
 
 export async function explain(options: OptionsOf<"explain">, { host }: Context): Promise<View> {
   const { address, field, offline, format } = options;
-  // Addresses have dots, and codes have none; a kind alone is the beginning of an address.
+  // Addresses contain dots, and codes do not; a kind alone is the beginning of an address.
   if (field === undefined && !address.includes(".") && !KINDS.some((kind) => kind === address))
     return explainCode(address);
   const work = async (session: Session): Promise<View> => {
     const { env, fingerprints, project, desired } = session;
-    // Reading one target is enough, so the plan is narrowed to what is asked for.
+    // One target is enough, so the plan is limited to the requested address.
     const surveyed = offline ? undefined : await survey(session, { only: [address] });
     const resources = desired.targets.flatMap(resourcesOf);
     const resource = resources.find((one) => one.address === address);
@@ -53,7 +53,7 @@ export async function explain(options: OptionsOf<"explain">, { host }: Context):
       placeOf: await placesIn(project.sources),
     });
   };
-  // Without the key fingerprints cannot be compared, and the rest can still be told.
+  // Without the key, fingerprints cannot be compared, but everything else can be explained.
   return withSession(options, host, work, { needsApiKey: !offline });
 }
 
@@ -75,7 +75,7 @@ export async function drift(session: Session, options: OptionsOf<"drift">): Prom
   const raw = driftOf(planned, request.scope);
   const drifted: Drift = { ...raw, problems: await locate(raw.problems, project.sources) };
   const { targets } = remembered.desired;
-  // Without a binding: folders alone are what an import has learnt.
+  // Counts bindings, because a state with only folders comes from an import.
   const unapplied = targets.filter(({ key }) => (remembered.states.get(key)?.bindings.size ?? 0) === 0);
   host.warn([...drifted.problems, ...neverApplied(unapplied)], source);
   const view = driftView(drifted, {
@@ -89,7 +89,7 @@ export async function drift(session: Session, options: OptionsOf<"drift">): Prom
   return { ...view, exitCode: drifted.problems.length > 0 ? EXIT.failed : exitCode };
 }
 
-/** A night job that looks at a stage without state would else find no drift for ever. */
+/** Warns about targets without state: a nightly job on a stage without state would never find any drift. */
 function neverApplied(targets: Survey["remembered"]["desired"]["targets"]): readonly Diagnostic[] {
   const [first, ...others] = targets;
   if (first === undefined) return [];
@@ -145,7 +145,7 @@ export async function listReports(
     })),
   );
   const cut = all.filter(({ end }) => WHY_CUT[end] !== undefined);
-  // The service says that there is more and does not give it: whoever counts on the list must know.
+  // The service says that there is more but does not return it. Users who rely on the list must know.
   session.host.warn(
     cut.map(({ key, end }) =>
       warning(
@@ -172,7 +172,7 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
   if (!/^[\w-]+$/.test(id))
     throw invalid("bad-id", "This is not the id of a report", "List them:\n  tasc reports list");
   const { targets, addressOf, secrets } = await managedTargets(session, target);
-  // The path of a report names its target, so each managed one is asked until one has it.
+  // The path of a report contains its target, so each managed target is asked until one has the report.
   for (const one of targets)
     try {
       const report = reports.reportOf(one, await session.client().getReport(one.id, id), secrets);
@@ -180,7 +180,7 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
       return junit ? { ...view, format: "junit" } : view;
     } catch (error) {
       const failure = error instanceof ServiceError ? error.failure : undefined;
-      // An id that it does not know, a service may also call a bad one.
+      // A service may also answer that an unknown id is invalid.
       if (failure?.kind !== "status" || ![400, 404, 410, 422].includes(failure.status)) throw error;
     }
   const searched = targets.map(({ key }) => key).join(", ") || "no target";
@@ -201,7 +201,7 @@ export async function notifications(
       "bad-option",
       "--follow prints notifications as they come, which is not a single JSON value; omit one of the two",
     );
-  // It changes nothing, so it may end at any moment.
+  // This changes nothing, so it may end at any moment.
   const end = () => process.exit(EXIT.interrupted);
   if (follow) process.once("SIGINT", end).once("SIGTERM", end);
   const { targets, addressOf } = await managedTargets(session, target);

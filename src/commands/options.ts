@@ -5,19 +5,19 @@ import { invalid } from "../model/error.ts";
 import type { Link } from "../render/words.ts";
 
 /*
- * What a command takes is declared once, as a record of options. The parser, the help, the completion and the reference
- * read it; the type of what `run` gets follows from it.
+ * The options of a command are declared once, as a record. The parser, the help, the completion and the reference read it,
+ * and the type of the argument of `run` is derived from it.
  */
 
 export interface OptionSpec {
-  /** In the parser's form, `--out <file>`; of an argument, `<file>` or `[file]`. */
+  /** In the parser's form: `--out <file>`; for an argument, `<file>` or `[file]`. */
   readonly flags: string;
   readonly description: string;
   readonly choices?: readonly string[];
   readonly repeatable?: true;
 }
 
-/** One with the value that a command gets of what the parser found. @throws TascError for one that it does not take */
+/** An option with the conversion from the parser's value to the command's. @throws TascError for an invalid value */
 export interface Option<T> extends OptionSpec {
   readonly read: (raw: unknown) => T;
 }
@@ -55,7 +55,7 @@ export function someOf<const C extends string>(
   return { flags, description, choices, repeatable: true, read };
 }
 
-/** A text that is read; `takes` says what it is to be where it cannot be. */
+/** Returns an option whose text is parsed; the error for an invalid text says `takes`. */
 export function parsed<T>(
   flags: string,
   description: string,
@@ -77,7 +77,7 @@ export function whole(flags: string, description: string, least: number): Option
   );
 }
 
-/** A time in milliseconds; `always` is what the option means without one. */
+/** Returns an option for a time in milliseconds; `always` is the value if the option is given without one. */
 export function duration(
   flags: string,
   description: string,
@@ -90,7 +90,7 @@ export function duration(
   return { ...option, read: (raw) => (raw === true ? always : option.read(raw)) };
 }
 
-/** Pages by what they are called, `PR 12=https://…`. */
+/** Returns an option for named links, `PR 12=https://…`. */
 export function links(flags: string, description: string): Option<readonly Link[]> {
   const read = (raw: unknown) =>
     textsIn(raw).map((given): Link => {
@@ -101,7 +101,7 @@ export function links(flags: string, description: string): Option<readonly Link[
   return { flags, description, repeatable: true, read };
 }
 
-/** Values by what they are said of, `ID=NAME`. @param twice what to say of two values for one */
+/** Returns an option for values by name, `ID=NAME`. @param twice returns the error for two values of one name */
 export function pairs(
   flags: string,
   description: string,
@@ -122,7 +122,7 @@ export function pairs(
   return { flags, description, repeatable: true, read };
 }
 
-/** A folder of the project with forward slashes; empty for that itself. */
+/** Returns an option for a folder inside the project, with forward slashes; empty for the project folder itself. */
 export function insideFolder(flags: string, description: string, otherwise: string): Option<string> {
   const read = (raw: unknown): string => {
     const given = textIn(raw) ?? otherwise;
@@ -138,7 +138,7 @@ export function argument(flags: `<${string}>`, description: string): Option<stri
   return { flags, description, read: (raw) => textIn(raw) ?? "" };
 }
 
-/** The same, of which the parser has made sure that it is one of these. */
+/** Returns an argument with fixed choices, which the parser has already checked. */
 export function oneOf<const C extends string>(
   flags: `<${string}>`,
   description: string,
@@ -166,7 +166,7 @@ export function address(flags: string, description: string): Option<Addressed | 
   return { flags, description, read };
 }
 
-/** The key of a target; its address will do. */
+/** Returns an argument for the key of a target; its address is accepted, too. */
 export function targetKey(flags: `<${string}>`, description: string): Option<string> {
   return { flags, description, read: (raw) => (textIn(raw) ?? "").replace(/^target\./, "") };
 }
@@ -203,7 +203,7 @@ export const TEXT_OR_JSON = {
   format: choice("--format <format>", "output format", ["text", "json"]),
 } as const;
 
-/** What the parser found: arguments by position, options by the parser's name. */
+/** The parser's result: arguments by position, options by the parser's name. */
 export interface Raw {
   readonly args: readonly string[];
   readonly options: Readonly<Record<string, unknown>>;
@@ -213,7 +213,7 @@ export function isArgument({ flags }: OptionSpec): boolean {
   return !flags.startsWith("-");
 }
 
-/** The values of a record of options. @throws TascError for one that an option does not take */
+/** Returns the values of a record of options. @throws TascError for a value that an option does not accept */
 export function readOptions<R extends OptionRecord>(record: R, { args, options }: Raw): Options<R>;
 export function readOptions(record: OptionRecord, { args, options }: Raw): Record<string, unknown> {
   let position = 0;
@@ -229,7 +229,7 @@ export function readOptions(record: OptionRecord, { args, options }: Raw): Recor
   );
 }
 
-/** `--dry-run` is `dryRun` to the parser, and `--no-color` is `color`. */
+/** Returns the parser's name of an option: `dryRun` for `--dry-run`, `color` for `--no-color`. */
 function parserName({ flags }: OptionSpec): string {
   const [name = ""] = flags.replace(/^--(no-)?/, "").split(" ", 1);
   return name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());

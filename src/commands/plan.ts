@@ -1,4 +1,4 @@
-// What calls need of Node is loaded before flags are set (context.ts).
+// The parts of Node that calls need are loaded before V8 flags are set (context.ts).
 import "node:http";
 import "node:tls";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -63,7 +63,7 @@ function exitCodeOf({ plan }: Review, detailed: boolean): ExitCode {
 
 type StagePlan = OfStage<{ readonly reviewed: Review; readonly session: Session }>;
 
-/** `--all-stages`: a table of the stages, then the plan of each. The exit code is that of the worst. */
+/** `--all-stages`: prints a table of the stages, then the plan of each. The exit code is the worst one. */
 async function runAll(options: OptionsOf<"plan">, context: Context): Promise<ExitCode> {
   const { host, console } = context;
   const { format = "text", out, snapshot, stage: only, detailedExitcode } = options;
@@ -106,17 +106,17 @@ function jsonOf(of: StagePlan, { host, console }: Context) {
 }
 
 /**
- * `plan --base REF`: a plan with the cause of each change, so that a reviewer sees their own first. The manifests of REF
- * are planned against the same live values and the same state: what is declared alike there is no change of the
- * manifests, but either not applied yet or drift.
+ * `plan --base REF`: adds the cause to each change, so that reviewers see their own changes first. The manifests of REF
+ * are planned against the same live values and the same state. If they declare the same, the change does not come from
+ * the manifests: it is either not applied yet or drift.
  */
 async function withCauses(session: Session, survey: Survey, ref: string): Promise<Survey> {
   const { desired: declared, settings } = (await projectAt(session, ref)) ?? {};
   const { input, planned } = survey;
-  // Of targets that only REF declares, what a target of another name was read for is known.
+  // Test cases of a target that only REF declares are known only if a target of another name was read for it.
   const desired = declared && desiredInScope(declared, input.scope, input.states);
   const base = desired && makePlan({ ...input, desired });
-  // Its manifests count without state as well: what is committed of that is the change's own, and scope may miss names.
+  // Also without state: state that is committed is part of the reviewed change, and the scope may leave out names.
   const whole = { ...input, states: new Map(), strays: [], elsewhere: undefined };
   const stateless = declared && makePlan({ ...whole, desired: declared });
   const known = settings && basisOf(settings) === basisOf(session.settings) ? base : undefined;
@@ -133,21 +133,21 @@ function causeOf(change: Change, planned: Planned, base: Planned | undefined): C
   return hands.size === 1 && hands.has("service") ? "drift" : "pending";
 }
 
-/** What a plan of the same manifests follows from; who changes it is the cause of all that differs. It does not leave the process. */
+/** Returns the settings that a plan depends on: if REF has others, they cause every change. Must not leave the process. */
 function basisOf({ baseUrl, apiKey, state, policy: { onRemove = "ignore" } }: Settings): string {
   const { backend, fingerprintKey, options } = state;
   return canonicalJson(reveal([baseUrl, apiKey ?? null, backend, fingerprintKey ?? null, options, onRemove]));
 }
 
-/** All that is declared of an address, with its secrets, and of which live resource; it does not leave the process. */
+/** Returns everything declared for an address, with secrets, and its live resource. It must not leave the process. */
 function declaration({ address }: Change, planned: Planned): string {
   const guard = guardOf(address, [], planned, { keyCheck: "", of: (_, value) => canonicalJson(value) });
   return canonicalJson({ ...guard, target: planned.matched.get(targetOf(address))?.live?.id ?? null });
 }
 
-/** The project as it is in a commit, for the session's stage; nothing where it is not valid for that. */
+/** Returns the project of a commit for the session's stage; undefined if it is not valid for that stage. */
 async function projectAt({ root, env, settings, host }: Session, ref: string) {
-  // A branch before a tag of its name, as git does not have it: whoever may push tags would choose the base.
+  // Unlike in git, a branch wins over a tag of the same name: otherwise, anyone who can push tags could choose the base.
   const commitOf = (name: string) =>
     git(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`]);
   const taken = commitOf(ref);
@@ -163,8 +163,8 @@ async function projectAt({ root, env, settings, host }: Session, ref: string) {
     );
   const folder = mkdtempSync(join(tmpdir(), "tasc-base-"));
   try {
-    // An index and a work tree of its own: those of the repository stay as they are, and what attributes are in its
-    // files does not say how those of REF are read.
+    // A separate index and work tree: those of the repository do not change, and gitattributes in its work tree have no
+    // effect on how the files of REF are read.
     const tree = join(folder, "tree");
     const files = join(tree, prefix);
     mkdirSync(files, { recursive: true });
@@ -175,7 +175,7 @@ async function projectAt({ root, env, settings, host }: Session, ref: string) {
     const resolving = { stage: settings.stage, env, allowMissingSecrets: true, needsApiKey: false };
     const { resolved, problems, secrets } = resolveProject(base, resolving);
     for (const secret of secrets) host.secrets.add(secret);
-    // In whatever stage: a change must not show a secret of REF as a variable, or in a stage that it adds.
+    // In every stage: a change must not reveal a secret of REF through a variable or through a stage that it adds.
     const named = placeholdersIn([base.project?.value ?? null, ...base.documents.map(({ value }) => value)]);
     const names = new Set(named.map(({ kind, name }) => kind === "secret" && name));
     for (const [name, value = ""] of Object.entries(env))
@@ -186,7 +186,7 @@ async function projectAt({ root, env, settings, host }: Session, ref: string) {
   }
 }
 
-/** What a job has written for `${file:…}` is in no commit, so it is taken from where it stands. */
+/** Takes the files that a job wrote for `${file:…}` from the current work tree, because no commit contains them. */
 function withOwnFiles(base: ProjectFolder, root: string): ProjectFolder {
   const disk = projectFolder(root);
   const holding = (file: string): ProjectFolder => {

@@ -12,7 +12,7 @@ import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
 export async function run(options: OptionsOf<"serve">, context: Context): Promise<ExitCode> {
-  // Its data holds the passwords that it is given.
+  // Its data contains the passwords that it receives.
   process.umask(0o077);
   const root = projectRoot(options, context.host);
   const dataDir =
@@ -27,23 +27,23 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
       for (const suffix of ["", "-wal", "-shm", "-journal"]) refuseLinks(join(dataDir, name + suffix), root);
     refuseLinks(keyFile, root);
     const stored = given === undefined && existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : "";
-    // A random key for each data folder, so that no page or program of this machine can guess it.
+    // A random key for each data folder, so that no web page and no program on this machine can guess it.
     const key = (given ?? stored) || randomBytes(24).toString("base64url");
     const { discoveryTime } = options;
     const server = await startServer({ port, dataDir, apiKey: key, ...defined({ discoveryTime, seed }) });
     if (given === undefined && stored === "") {
-      // Not through a link, also not through one that another process has made since. An empty file is not a key.
+      // Never through a link, even one that another process has created meanwhile. An empty file is not a key.
       rmSync(keyFile, { force: true });
       writeFileSync(keyFile, `${key}\n`, { mode: 0o600, flag: "wx" });
     }
     return { server, key };
   });
-  // Whoever reads the address may stop it at once.
+  // Registered before the address is printed, because its reader may stop the process at once.
   const stopped = new Promise<void>((end) =>
     process.once("SIGINT", () => end()).once("SIGTERM", () => end()),
   );
   const { url, controlUrl: control } = server;
-  // Only a key of the data folder is printed: nobody knows it otherwise.
+  // Only a key from the data folder is printed; the user knows a given one.
   const apiKey = given === undefined ? key : null;
   const lines = [
     `Serving on ${url}`,
@@ -53,7 +53,7 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
     "Press Ctrl-C to stop; the data is kept.",
   ];
   const json = { url, apiKey, data: dataDir, control };
-  // One line, so that whoever waits for the address need not look for the end of an object.
+  // On one line, so that a program that waits for the address need not find the end of an object.
   if (options.format === "json") context.console.event(json);
   else await context.console.show({ json, text: [lines] });
   await stopped;
@@ -61,7 +61,7 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   return EXIT.done;
 }
 
-/** `--from`: what an empty data folder begins with. One that holds data keeps it, so that a restart goes on. */
+/** Reads `--from`, the initial data of an empty data folder. A folder with data keeps it, so a restart continues with it. */
 function readSeed({ from: file }: OptionsOf<"serve">, { host, console }: Context, dataDir: string) {
   if (file === undefined) return undefined;
   if (!existsSync(join(dataDir, "service.db"))) {
@@ -75,7 +75,7 @@ function readSeed({ from: file }: OptionsOf<"serve">, { host, console }: Context
   return undefined;
 }
 
-/** What keeps the local service from starting, in words. @throws TascError */
+/** Runs the start of the local service and explains its errors. @throws TascError */
 export async function explainStart<T>(
   { port, dataDir }: Pick<ServerOptions, "port" | "dataDir">,
   start: () => Promise<T>,

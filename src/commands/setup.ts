@@ -21,7 +21,7 @@ import ignoreText from "./templates/gitignore.txt?raw";
 import trustText from "./templates/tasc-trust.yaml?raw";
 import projectText from "./templates/tasc.yaml?raw";
 
-/** `tasc init`: writes a project. A file that is there already stays as it is, but git is to ignore what is secret. */
+/** `tasc init`: writes a project. Existing files are kept, except that .gitignore gets the entries for secret files. */
 export async function init(options: OptionsOf<"init">, { host, console }: Context): Promise<View> {
   const root = resolve(host.cwd, options.chdir ?? ".");
   const files: readonly (readonly [file: string, text: string, mode?: number])[] = [
@@ -41,7 +41,7 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
     );
   const written: string[] = [];
   const kept: string[] = [];
-  // Before anything is written: a project that is there is not written again.
+  // Read before anything is written: if this fails, init can run again, which it refuses once tasc.yaml is written.
   const ignored = textOf(join(root, ".gitignore"));
   for (const [file, text, mode = 0o666] of files) {
     const isAdded = file === ".gitignore" && ignored?.includes(text) === false;
@@ -82,7 +82,7 @@ const SCHEMA_FILES = {
   target: ".vscode/tasc/target.schema.json",
 } as const;
 
-/** The settings of VS Code for a folder, which the YAML extension reads, too. */
+/** The VS Code settings of a folder, which the YAML extension reads, too. */
 const SETTINGS_FILE = ".vscode/settings.json";
 
 const KEY = "yaml.schemas";
@@ -109,7 +109,7 @@ async function installForVscode(root: string): Promise<View> {
   }
 }
 
-/** A file's text; nothing where there is none. */
+/** Returns a file's text; undefined if there is no such file. */
 function textOf(path: string): string | undefined {
   return existsSync(path) ? unlessRefused(path, () => readFileSync(path, "utf8")) : undefined;
 }
@@ -123,7 +123,7 @@ function writeText(root: string, file: string, text: string, how?: WriteFileOpti
   });
 }
 
-/** What the system says need not name the file. @throws TascError */
+/** Adds the path to a system error, whose message may not contain it. @throws TascError */
 function unlessRefused<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -134,7 +134,7 @@ function unlessRefused<T>(path: string, work: () => T): T {
   }
 }
 
-/** The settings with our schemas in them. @throws TascError for a file that cannot be written again without a loss */
+/** Adds tasc's schemas to the settings. @throws TascError if the file cannot be rewritten without a loss */
 export function mergeSettings(before: string | undefined, manifests: readonly string[]): string {
   const own = { [`./${SCHEMA_FILES.project}`]: ["tasc.yaml"], [`./${SCHEMA_FILES.target}`]: manifests };
   const keep = (why: string): Error =>

@@ -8,7 +8,7 @@ import { redactPlan } from "../render/redact.ts";
 import { type Console, type Context, optimiseLate, tuneFor } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** `tasc show FILE` and `tasc merge-plans FILE…`: print saved plans again, and say if one is not as it was saved. */
+/** `tasc show FILE` and `tasc merge-plans FILE…`: prints saved plans again, and reports any that was changed since. */
 export async function run(options: OptionsOf<"show"> | OptionsOf<"merge-plans">, context: Context) {
   const { host, console } = context;
   const names = "file" in options ? [options.file] : options.files;

@@ -15,7 +15,7 @@ import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
 function stateJson({ target, bindings, folders, batchGenerations, intents }: State): JsonObject {
-  // One that was cut off while it was sent: with the key a plan would find it uncertain as well.
+  // Batch generations that were cut off while being sent: with the key, a plan would report them as uncertain, too.
   const cutOff = [...intents.keys()].filter((address) => parseAddress(address)?.kind === "batchGeneration");
   const batches = [
     ...[...batchGenerations].map(([address, { status }]) => [address, status] as const),
@@ -38,18 +38,18 @@ function byAddress(entries: readonly (readonly [Address, string])[]): JsonObject
 export async function snapshot(session: Session, { out }: OptionsOf<"snapshot">, { console }: Context) {
   const { stage, baseUrl } = session.settings;
   if (out === undefined) {
-    // Nothing of one that broke off.
+    // Print nothing if it fails halfway.
     const pieces: string[] = [];
     await takeSnapshot(session, (piece) => void pieces.push(piece));
     for (const piece of pieces) console.document(piece);
     return EXIT.done;
   }
   await writeWhole(out, session, "unwritable", (write) => takeSnapshot(session, write));
-  // For people, nothing to say is good news.
+  // In text format, no output means success.
   return { json: { stage, baseUrl, out }, text: [] };
 }
 
-/** Reads the service into a snapshot, one target after the other, so that the test cases of one are held and no more. */
+/** Reads the service into a snapshot, one target after another, so that only one target's test cases are in memory. */
 async function takeSnapshot(session: Session, write: (piece: string) => void): Promise<void> {
   const { settings, host, redactor } = session;
   const { stage, baseUrl } = settings;
@@ -64,7 +64,7 @@ async function takeSnapshot(session: Session, write: (piece: string) => void): P
   writer.end();
 }
 
-/** Writes a snapshot as it is read: the head, then test case after test case, then the end. */
+/** Writes a snapshot while it is read: the head, then one test case after another, then the end. */
 export function writeSnapshot(write: (piece: string) => void, head: SnapshotHead, redactor: Redactor) {
   const line = (value: Json): string => printedJson(JSON.stringify(redactor.json(value)));
   const secrets = secretFields(head.states);
@@ -100,7 +100,7 @@ function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json)
   return `{\n${members.map(([name, text]) => `  "${name}": ${text},\n`).join("")}  "testCases": [`;
 }
 
-/** Of a target whose test cases were not read, nobody here knows what is secret in it: it keeps what it is told by. */
+/** Returns a target as JSON. If its test cases were not read, its secrets are unknown, so it has identifying fields only. */
 function targetJson(
   { id, app, environments }: LiveTarget,
   read: SnapshotHead["read"],
@@ -112,8 +112,8 @@ function targetJson(
 }
 
 /**
- * They are left out by name, since the old secret itself is not known: a plan takes what is not shown as unknown. Only
- * what a plan cannot do without stays, without its texts.
+ * Removes fields that may show an old secret. The secret itself is not known, so this goes by name; a plan treats missing
+ * fields as unknown. Fields that a plan needs are kept, but without their texts.
  */
 function withoutFields(shown: JsonObject, secrets: SecretFields): JsonObject {
   const hidden = secrets.get(shown["id"]) ?? [];
@@ -128,7 +128,7 @@ function withoutFields(shown: JsonObject, secrets: SecretFields): JsonObject {
   );
 }
 
-/** Ids and words of the service, such as a status, are no values of anybody. */
+/** Fields with ids or words of the service, such as a status, and not with user data. */
 const OWN_WORDS: readonly string[] = ["id", "status", "action", "expectation", "selectorType"];
 
 function withoutTexts(value: Json): Json {
@@ -140,7 +140,7 @@ function withoutTexts(value: Json): Json {
   );
 }
 
-/** As the service lists it (service-api.md, "Test case"), as far as a plan reads it: no dates, scroll states, or messages. */
+/** Returns what a plan reads of a listed test case (service-api.md, "Test case"): no dates, scroll states, or messages. */
 function testCaseJson(
   { elements, discovery, ...plain }: Omit<LiveTestCase, "asDeclared">,
   testTargetId: string,

@@ -33,7 +33,7 @@ export async function pullState(session: Session, { target }: OptionsOf<"state p
   const targets = target === undefined ? await backend.list(stage) : [target];
   const stored = await backend.readAll(targets.map((key) => session.stateKey(key)));
   if (target !== undefined && stored.size === 0) await mustKnowTarget(session, target);
-  // A secret may read like a stage or the key of a target, and a backup without them could not be restored.
+  // A secret may equal a stage or the key of a target. If these were redacted, the backup could not be restored.
   const documents = [...stored].map(([target, { state, revision }]): [string, object] => {
     const document = session.redactor.json(parseJson(formatDocument(state, serialOf(revision))));
     return [target, Object.assign({}, document, { stage, target })];
@@ -44,8 +44,8 @@ export async function pullState(session: Session, { target }: OptionsOf<"state p
 }
 
 /**
- * Writes the documents of a backup. Each must be of the document that is there now, by its lineage, and not older than
- * it, by its serial; `force` leaves that out. Nothing is written unless all may be.
+ * Writes the documents of a backup. Each must belong to the current document (same lineage) and must not be older (by its
+ * serial); `force` skips both checks. Nothing is written unless all documents may be written.
  */
 export async function pushState(session: Session, options: OptionsOf<"state push">): Promise<View> {
   const backup = readBackup(session, options.file);
@@ -106,7 +106,7 @@ function readText({ cwd }: Host, file: string): string {
 
 /* Migration: from the backend of an old `state:` section to that of tasc.yaml. */
 
-/** Copies the stage's documents, under the locks of both sides, and reads back each that was written. */
+/** Copies the stage's documents, with locks on both sides, and reads back each document that was written. */
 export async function migrateState(session: Session, options: OptionsOf<"state migrate">): Promise<View> {
   const { fromConfig } = options;
   if (fromConfig === undefined)
@@ -125,7 +125,7 @@ export async function migrateState(session: Session, options: OptionsOf<"state m
   return { json: { stage, copied, same }, text: [lines] };
 }
 
-/** @returns which were copied, and which were there already with the same content */
+/** @returns the targets that were copied, and those that had been copied before with the same content */
 async function migrate(session: Session, file: string, options: OptionsOf<"state migrate">) {
   const { stage } = session.settings;
   const settings = await readSection(session, file);
@@ -139,7 +139,7 @@ async function migrate(session: Session, file: string, options: OptionsOf<"state
     const present = [...found.keys()].map((target) => session.stateKey(target));
     const locks = await lockDocuments(from, present, world, { timeout: options.lockTimeout ?? 0, why });
     try {
-      // Once more, under the locks.
+      // Read again, now with the locks.
       const states = await from.readAll(present);
       const isCopy = (there: State | undefined, target: string) => {
         const original = states.get(target)?.state;
@@ -173,8 +173,8 @@ async function migrate(session: Session, file: string, options: OptionsOf<"state
 }
 
 /**
- * A `state:` section of its own, read as that of tasc.yaml is: it is put in its place, so that the same schema, stage,
- * variables and limits of the trust file hold for it. What it says of fingerprints does not matter.
+ * Reads a separate `state:` section like the one in tasc.yaml. It replaces that one in memory, so that the same schema,
+ * stage, variables and limits of the trust file apply. Its fingerprint key is ignored.
  */
 async function readSection(session: Session, file: string): Promise<StateSettings> {
   const { root, env, settings, host } = session;
@@ -199,7 +199,7 @@ async function readSection(session: Session, file: string): Promise<StateSetting
   const stages = Object.entries(isObject(project.stages) ? project.stages : {}).map(
     ([stage, own]): [string, object] => [stage, isObject(own) ? { ...own, state: undefined } : {}],
   );
-  // What is undefined is left out of the text.
+  // Undefined values are left out of the text.
   const text = JSON.stringify({
     ...project,
     manifests: undefined,

@@ -29,20 +29,20 @@ import { historyOf } from "../app/history.ts";
 import type { Session } from "../app/session.ts";
 import type { OptionsOf } from "./table.ts";
 
-/* The commands that look at state and edit it; `state-copies.ts` has those that carry whole documents. */
+/* The commands that read and edit state; `state-copies.ts` has those that copy whole documents. */
 
-/** A target's document under lock. An edit reads it, and writes it whole or not at all. */
+/** A target's document under lock. An edit reads it, and writes it as a whole or not at all. */
 export interface LockedDocument {
   readonly key: DocumentKey;
   readonly stored: State | undefined;
-  /** What is stored, or an empty state. */
+  /** The stored state, or an empty one. */
   readonly state: State;
-  /** Counts the document's versions, where the backend does. */
+  /** The document's version number, if the backend counts versions. */
   readonly serial: number | undefined;
   readonly replace: (state: State) => Promise<void>;
 }
 
-/** Does the work while the documents of these targets are locked; it gets one for each, in the order of the targets. */
+/** Does the work while these targets' documents are locked. The work gets one document per target, in the same order. */
 export async function withDocuments<T>(
   session: Session,
   targets: readonly string[],
@@ -83,7 +83,7 @@ export function serialOf(revision: string | undefined): number | undefined {
   return revision !== undefined && /^\d{1,15}$/.test(revision) ? Number(revision) : undefined;
 }
 
-/** @throws TascError where no manifest declares the target and there is no state of it */
+/** @throws TascError if no manifest declares the target and it has no state */
 export async function mustKnowTarget(session: Session, target: string): Promise<void> {
   const { stage } = session.settings;
   const { backend } = await session.states();
@@ -128,8 +128,8 @@ function holderJson({ id, who, since, why, folder, job, process }: LockInfo) {
 }
 
 /**
- * What state remembers of an address; `undefined` where it knows nothing of it. Fingerprints stay out: they tell nothing,
- * and a list of them would look as if it did. Of a target, also what is in it.
+ * Returns what state remembers of an address, or undefined if that is nothing. Fingerprints are left out: they say nothing
+ * to people, although a list of them would look as if they did. For a target, adds its folders and number of addresses.
  */
 export function describe(state: State, address: Address, holder?: LockInfo) {
   const isTarget = parseAddress(address)?.kind === "target";
@@ -138,7 +138,7 @@ export function describe(state: State, address: Address, holder?: LockInfo) {
   const binding = state.bindings.get(address);
   const intent = state.intents.get(address);
   const locators = Object.keys(binding?.locators ?? {});
-  // A field has a record, or its parts have.
+  // Either the field has one record, or each of its parts has one.
   const fields: Record<string, true | readonly string[]> = {};
   for (const [name, record] of Object.entries(binding?.fields ?? {}))
     fields[name] = typeof record === "string" ? true : Object.keys(record);
@@ -224,7 +224,7 @@ export async function moveState(session: Session, options: OptionsOf<"state mv">
     );
   await withDocuments(session, targets, "tasc state mv", options, async (old, next?: LockedDocument) => {
     if (next === undefined) return old.replace(moveAddress(old.state, from.address, to.address));
-    // The new document first: cut off in between, everything is known twice and the same command ends it.
+    // The new document first: if interrupted in between, both have everything, and the same command finishes the move.
     await next.replace(moveTarget(old.state, to.target, next.stored));
     await old.replace(emptyState(old.key.stage, target, old.key.service));
   });
@@ -354,7 +354,7 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
     );
   const why = "tasc state bind";
   const before = await withDocuments(session, [target], why, options, async ({ state, stored, replace }) => {
-    // The checks that need no call come first; then the service is asked; then it is bound.
+    // First the checks that need no call, then the call to the service, then the binding.
     if (stored === undefined) await mustKnowTarget(session, target);
     const resources = session.desired.targets.flatMap(resourcesOf);
     const byHand = resources.find((one) => one.id === id && one.address !== address);
@@ -369,7 +369,7 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
     for (const { bindings } of (await session.readStates(others)).values())
       for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
     await mustBeListed(session, options, state);
-    // What a target that gets its first binding starts with.
+    // Initial records of a target that gets its first binding.
     const declared = session.desired.targets.find(({ key }) => key === target)?.batchGenerations ?? [];
     const batches = declared.filter((one) => !state.batchGenerations.has(one.address));
     const held = batches.map((batch) => {
@@ -395,7 +395,7 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
   };
 }
 
-/** @throws TascError unless the service lists a resource of that kind with that id, in that target */
+/** @throws TascError unless the service lists a resource of this kind with this id, in this target */
 async function mustBeListed(
   session: Session,
   { address: { kind, target }, id }: OptionsOf<"state bind">,
@@ -416,7 +416,7 @@ async function mustBeListed(
         : await client.listTestCases(holder.id, ({ id: own, status }) => ({ id: own, status }));
   const live = listed.find(isIt);
   if (live !== undefined && live.status !== DELETED) return;
-  // An id of another kind is an easy mistake.
+  // The id of another kind is an easy mistake.
   const other = targets.find(({ environments }) => environments.some(isIt));
   const hint =
     live !== undefined

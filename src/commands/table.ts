@@ -32,12 +32,12 @@ import {
   whole,
 } from "./options.ts";
 
-/** Of commands that read state, which may be on a server. */
+/** Options of commands that read state, which may be on a server. */
 const INSECURE = {
   insecure: flag("--insecure", "allow plain HTTP to hosts other than localhost"),
 };
 
-/** Of commands that call the service. */
+/** Options of commands that call the service. */
 const SERVICE = {
   requestTimeout: duration("--request-timeout <duration>", "time limit of each request, e.g. 30s", {
     examples: "500ms, 30s or 2m",
@@ -65,7 +65,7 @@ const MISSING_SECRETS = {
   ),
 };
 
-/** What a plan sends although state says that it was sent. */
+/** Options that make a plan send something, even if state says that it was sent. */
 const ON_DEMAND = {
   rediscover: list(
     "--rediscover <address>",
@@ -78,7 +78,7 @@ const OVERRIDE_POLICY = {
   overridePolicy: someOf("--override-policy <rule>", "ignore this policy rule for this run", POLICY_RULES),
 };
 
-/** What is planned, and which rules may refuse it. */
+/** Options that choose the content of a plan, and the policy rules that it ignores. */
 const PLANNING = {
   ...SCOPE,
   shard: parsed(
@@ -115,7 +115,7 @@ const STATE_EDIT = { ...LOCK_TIMEOUT, ...INSECURE };
 interface CommandRow {
   readonly summary: string;
   readonly examples: Readonly<Record<string, string>>;
-  /** What it takes in addition to `--format text|json`, which a format of its own replaces, and the global options. */
+  /** Options in addition to the global ones and `--format text|json`, which a `format` of its own replaces. */
   readonly options: OptionRecord;
 }
 
@@ -620,16 +620,16 @@ const GROUPS: Readonly<Record<string, Omit<CommandRow, "options">>> = {
 
 type Name = keyof typeof TABLE;
 
-/** What a command gets: the values of its options, the format, and the global ones. */
+/** The options that a command receives: its own, the format, and the global ones. */
 export type OptionsOf<N extends Name> = Options<
   Omit<typeof TEXT_OR_JSON, keyof (typeof TABLE)[N]["options"]> & (typeof TABLE)[N]["options"]
 > &
   Options<typeof GLOBAL>;
 
-/** A command's work. A view that it returns is shown in the format that was asked for; else it has printed. */
+/** A command's work. If it returns a view, that is shown in the requested format; otherwise it has printed its output. */
 type Run<N extends Name> = (options: OptionsOf<N>, context: Context) => Promise<View | ExitCode>;
 
-/** A command that works in a project. Its code is loaded before the project is opened for it. */
+/** Returns the work of a command in a project. The code of the command is loaded before the project is opened. */
 function inProject<N extends Name>(
   load: () => Promise<
     (session: Session, options: OptionsOf<N>, context: Context) => Promise<View | ExitCode>
@@ -642,13 +642,13 @@ function inProject<N extends Name>(
   };
 }
 
-/** Of commands that only read manifests. */
+/** Needs of commands that only read manifests. */
 const NO_SECRETS: ProjectNeeds = { needsApiKey: false, allowMissingSecrets: true };
 
-/** Of commands that edit state: what the manifests say does not matter to them. */
+/** Needs of commands that edit state, which do not depend on the contents of the manifests. */
 const STATE: ProjectNeeds = { ...NO_SECRETS, targets: "optional" };
 
-/** The code of each command, loaded only when it is called. */
+/** The code of each command, loaded only when the command is called. */
 const RUN: { readonly [N in Name]: Run<N> } = {
   init: async (...call) => (await import("./setup.ts")).init(...call),
   validate: async (...call) => (await import("./validate.ts")).run(...call),
@@ -677,7 +677,7 @@ const RUN: { readonly [N in Name]: Run<N> } = {
   "state mv": inProject(async () => (await import("./state.ts")).moveState, STATE),
   "state rm": inProject(async () => (await import("./state.ts")).removeState, STATE),
   "state bind": inProject(async () => (await import("./state.ts")).bindState, STATE),
-  // What it ran with is recorded under the key, secrets and all, so both must be there.
+  // It records a fingerprint of the content, secrets included, so it needs the key and the secrets.
   "state mark": inProject(async () => (await import("./state.ts")).markState),
   "state unlock": inProject(async () => (await import("./state.ts")).unlockState, STATE),
   "state pull": inProject(async () => (await import("./state-copies.ts")).pullState, STATE),
@@ -691,7 +691,7 @@ const RUN: { readonly [N in Name]: Run<N> } = {
   completion: async (options) => (await import("./completion.ts")).completion(options),
 };
 
-/** A command, or a group of them, as the parser, help and completion know it. */
+/** A command or a group of commands, as the parser, help and completion see it. */
 export interface CommandSpec extends Omit<CommandRow, "options"> {
   readonly name: string;
   readonly args?: readonly OptionSpec[];
@@ -719,7 +719,7 @@ function specOf<N extends Name>(path: N, run: Run<N> = RUN[path]): CommandSpec {
   };
 }
 
-/** `--json` goes with every `--format` that has it. */
+/** Adds `--json` to every `--format` that accepts json. */
 function withShortForm(option: OptionSpec): readonly OptionSpec[] {
   const isFormat = option.flags.startsWith("--format ") && option.choices?.includes("json") === true;
   return isFormat ? [option, { flags: "--json", description: "short for --format json" }] : [option];
@@ -732,7 +732,7 @@ function optionsOf(path: Name, raw: Raw): Readonly<Record<string, unknown>> {
 
 const NAMES = Object.keys(TABLE).filter((name): name is Name => name in TABLE);
 
-/** The table of the product, in the order in which help lists it. */
+/** All commands of tasc, in the order in which help lists them. */
 export const COMMANDS: readonly CommandSpec[] = NAMES.flatMap((path): readonly CommandSpec[] => {
   const [name = ""] = path.split(" ", 1);
   const group = GROUPS[name];

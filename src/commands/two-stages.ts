@@ -24,7 +24,7 @@ import { withSession } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** A project read once and seen in two of its stages; no secret need be there, and nothing is called. */
+/** Reads a project once and resolves it for two stages. Secrets may be missing, and the service is not called. */
 async function openTwoStages(options: OptionsOf<"diff" | "promote">, host: Host) {
   const { root, env, folder, reading } = await readFolder(options, host);
   const { project } = reading;
@@ -36,10 +36,10 @@ async function openTwoStages(options: OptionsOf<"diff" | "promote">, host: Host)
   const to = resolveProject(reading, { ...resolving, stage: names.to });
   for (const secret of [...from.secrets, ...to.secrets]) host.secrets.add(secret);
   const problems = [...reading.problems, ...from.problems, ...to.problems].filter(
-    // Nothing here needs a secret's value.
+    // Nothing here needs the value of a secret.
     ({ code, severity }) => severity === "error" || code !== MISSING_SECRET,
   );
-  // What is wrong in both stages is said once.
+  // A problem that both stages have is reported once.
   const known = new Map(problems.map((one) => [JSON.stringify([one.origin, one.code, one.summary]), one]));
   const found = await invalidProject(reading, [...known.values()]);
   if (from.resolved === undefined || to.resolved === undefined || hasErrors(problems)) throw found;
@@ -128,11 +128,11 @@ function refusal(refused: readonly Refused[], stage: string): TascError {
   );
 }
 
-/** Asks the newest finished report of each target, in one stage's service, whether the test cases have passed. */
+/** Checks in the newest finished report of each target, in one stage's service, whether the test cases have passed. */
 function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addresses: readonly Address[]) {
   return withSession({ ...options, stage }, host, async (session) => {
     const { planned } = await survey(session, { only: addresses });
-    // Only of what was applied before it is known that a report came before what the manifests say now.
+    // Only for test cases that were applied before is it certain that a report is older than their manifests.
     const isBound = (address: Address): boolean =>
       planned.matched.get(targetOf(address))?.state?.bindings.has(address) === true;
     const pending = new Set(planned.plan.changes.map(({ address }) => address).filter(isBound));
@@ -155,7 +155,7 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
         const ranBefore = Date.parse(report?.createdAt ?? "") <= Date.parse(discovery?.updatedAt ?? "");
         const isOpen = generating !== undefined && (ranBefore || !hasEnded(discovery, generating));
         const hasSecrets = !Object.values(resource?.fields ?? {}).some(isUnknown);
-        // A report tells nothing of what is not as its manifest says.
+        // A report says nothing about a test case that differs from its manifest.
         const untested = [
           [pending.has(address), "it is not as its manifest says; apply it there first"],
           [
@@ -174,12 +174,12 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
         refused.push(...refusedBy(address, live?.id, untested, report, applied.get(address)));
       }
     }
-    // Of these, any report counts.
+    // For test cases that were never applied, any report counts.
     return { refused, reports, neverApplied: addresses.filter((address) => !applied.has(address)) };
   });
 }
 
-/** The list tells which report is the newest; its plain results are for the report itself to tell. */
+/** Returns the newest finished report. The list only shows which one is the newest; the report has the plain results. */
 async function reportOf(client: Client, target: string, matched: MatchedTarget | undefined) {
   if (matched?.live === undefined) return undefined;
   const { id } = matched.live;

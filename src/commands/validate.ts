@@ -20,7 +20,7 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
     return await printValid(await openProject(options, host, needs), format, context);
   } catch (error) {
     if (format === "text" || !(error instanceof TascError)) throw error;
-    // The mistakes are what this command is asked for, so in a format for programs they are its result.
+    // Errors are the result of this command, so formats for programs print them as the result.
     const { reason, diagnostics } = error;
     if (format === "json") console.json({ valid: false, ...failureJson(error, diagnostics) });
     else await console.report(diagnostics, format);
@@ -28,7 +28,7 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
   }
 }
 
-/** `--all-stages`: what is wrong in several stages is said once. */
+/** `--all-stages`: validates each stage; a problem in several stages is reported once. */
 async function validateAll(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
   if (options.format !== undefined || options.stage !== undefined)
     throw invalid(
@@ -65,10 +65,10 @@ async function printValid({ project }: Opened, format: string, context: Context,
   return EXIT.done;
 }
 
-/** The project's stages in the order of the file, and the one that is worked on unless another is named. */
+/** Returns the project's stages in the order of the file, and the one that is selected. */
 async function stageNames(options: ProjectOptions, host: Host) {
   const { project } = await readProject(projectFolder(projectRoot(options, host)));
-  // Opening it tells what is wrong with it.
+  // Opening the project reports what is wrong with it.
   if (project === undefined) {
     const { settings } = (await openProject(options, host)).project;
     return { stages: settings.stages, chosen: settings.stage };
@@ -81,7 +81,7 @@ export type OfStage<T> = { readonly stage: string } & (
   { readonly value: T } | { readonly failure: TascError }
 );
 
-/** Does the same work for each stage in turn; a stage that fails stops no other. */
+/** Does the same work for each stage, one after another; a stage that fails does not stop the others. */
 export async function forEachStage<T, O extends ProjectOptions>(
   options: O,
   host: Host,
@@ -99,7 +99,7 @@ export async function forEachStage<T, O extends ProjectOptions>(
   return all;
 }
 
-/** From the mildest to the worst, for a command that works on several stages. */
+/** Exit codes from mildest to worst, for commands that work on several stages. */
 const { done, changes, failed, stale, locked, unreachable, invalid: wrong, interrupted } = EXIT;
 const WORSE = [done, changes, failed, stale, locked, unreachable, wrong, interrupted];
 

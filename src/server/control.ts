@@ -8,19 +8,19 @@ import { testReportView } from "./reports.ts";
 import type { Service } from "./service.ts";
 import type { StoredRows } from "./store.ts";
 
-/** What the control interface can reach: the service, and the machinery around it. */
+/** Everything that the control interface can access: the service, and what runs around it. */
 export type Control = Interface & {
   readonly runner: ReturnType<typeof createRunner>;
-  /** The settings the server was started with. */
+  /** The settings that the server was started with. */
   readonly startSettings: r.Settings;
 };
 
-/** What it answers is 200, nothing is 204. */
+/** Answers 200 with a body, or 204 without one. */
 type ControlOperation = (control: Control, call: HandlerCall) => Answer | void;
 
 const KINDS: readonly r.Collection[] = ["testTargets", ...r.OWNED];
 
-/** GET /control/data: everything stored, what can only be written included. */
+/** GET /control/data: everything stored, including write-only fields. */
 const readData: ControlOperation = ({ service: { store } }) =>
   Object.fromEntries(KINDS.map((kind) => [kind, [...store[kind].all()]]));
 
@@ -29,7 +29,7 @@ const replaceData: ControlOperation = ({ service, runner }, call) => {
   runner.stop();
 };
 
-/** Refuses a document that repeats an id, or has a row of a target that it has not. */
+/** Reads a document. Refuses it if an id is repeated, or if a row belongs to a target that is not in the document. */
 export function dataIn(document: Json, runtime: v.ServerRuntime): r.Data {
   const data = r.dataReader(document, "", runtime);
   const targets = new Set(data.testTargets.map((target) => target.id));
@@ -43,7 +43,7 @@ export function dataIn(document: Json, runtime: v.ServerRuntime): r.Data {
   return data;
 }
 
-/** Replaces all that is stored. */
+/** Replaces all stored data. */
 export function putData({ store }: Service, data: r.Data): void {
   store.write(() => {
     for (const kind of KINDS) {
@@ -61,12 +61,12 @@ const edit = v.object({
   remove: v.or(v.flag, false),
 });
 
-/** POST /control/edit: what a colleague could do in the web application. Answers the resource as stored. */
+/** POST /control/edit: a change that a colleague could make in the web application. Answers the resource as stored. */
 const editResource: ControlOperation = ({ service: { store, runtime } }, call) => {
   const { kind, id, set, remove } = call.body(edit);
   for (const name of ["id", "testTargetId"])
     if (Object.hasOwn(set, name)) throw v.badValue(`set.${name}`, "cannot change");
-  /** What it is then is read as a request is: an edit can no more break a row. */
+  /** Reads the edited resource like a request, so that an edit cannot create an invalid row. */
   const overwritten = <T>(table: StoredRows<T>, read: v.Reader<T>): T => {
     const current = table.get(id);
     if (current === undefined) throw v.notFound("resource");
@@ -83,7 +83,7 @@ const editResource: ControlOperation = ({ service: { store, runtime } }, call) =
   return store.write(() => {
     const edited = edits[kind]();
     if (!remove) return edited;
-    // A test target goes with all it has, a case with the generation that would still write to it.
+    // With a test target, everything it has is removed; with a test case, the generation that would still write to it.
     if (kind === "testTarget")
       for (const owned of r.OWNED) for (const row of store[owned].of(id)) store[owned].remove(row.id);
     if (kind === "testCase")
@@ -101,7 +101,7 @@ const execution = v.object({
   browser: r.browser,
 });
 
-/** POST /control/reports: a report begins to run, of the cases named or of all that are not DELETED. */
+/** POST /control/reports: starts a report of the given test cases, or of all that are not DELETED. */
 const beginReport: ControlOperation = ({ service: { store, runtime } }, call) => {
   const { testCaseIds, ...given } = call.body(execution);
   const { testTargetId } = given;
@@ -113,7 +113,7 @@ const beginReport: ControlOperation = ({ service: { store, runtime } }, call) =>
       if (found !== undefined) return found;
       throw v.badValue(`testCaseIds[${at}]`, "is not a test case of the test target");
     }) ?? live;
-  // A report without results would be done before it began.
+  // A report without results would be finished at once.
   if (cases.length === 0) throw v.badValue("testCaseIds", "must name a test case");
   const times = r.created(runtime);
   const environments = [...store.environments.of(testTargetId)];
@@ -131,7 +131,7 @@ const beginReport: ControlOperation = ({ service: { store, runtime } }, call) =>
 
 const outcome = v.object({ results: v.freeForm, errorMessage: v.or(v.text, "the test failed") });
 
-/** POST /control/reports/{id}/results: results finish; the report is done when the last of them is. */
+/** POST /control/reports/{id}/results: finishes results; the report is finished with the last of them. */
 const finishResults: ControlOperation = ({ service }, call) => {
   const { store, runtime } = service;
   const before = store.testReports.get(call.id("id"));
@@ -168,11 +168,11 @@ const addFault: ControlOperation = ({ faults }, call) => {
 const listFaults: ControlOperation = ({ faults }) =>
   Array.from(faults, ([rule, matched]) => ({ ...rule, matched }));
 
-/** What is left out is as the server was started with, so `{}` undoes all changes. */
+/** Missing settings become those that the server was started with, so `{}` undoes all changes. */
 const replaceSettings: ControlOperation = ({ service, startSettings }, call) =>
   (service.settings = call.body(r.settingsReader(startSettings)));
 
-/** The control interface, under `/control`: not a part of the described service, so without faults. */
+/** The control interface, under `/control`. It is not part of the described service, so faults do not apply to it. */
 const routes: readonly Route<ControlOperation>[] = [
   { method: "GET", path: "/requests", run: ({ log }) => log },
   { method: "DELETE", path: "/requests", run: ({ log }) => void log.splice(0) },

@@ -5,21 +5,21 @@ import { type Received, type Reply, errorReply, send, sendHalf } from "./http.ts
 import * as v from "./input.ts";
 import type { Service } from "./service.ts";
 
-/** A reply, and the stack of the defect when it is one that says 500. */
+/** A reply, and the stack of the defect if the reply is a 500. */
 export type HandlerAnswer = { readonly reply: Reply; readonly defect?: string };
 
-/** Older requests are dropped: the log lives in memory. */
+/** Maximum number of requests in the log, because it is kept in memory. Older ones are dropped. */
 const MOST = 100_000;
 
-/** What requests of the interface share. */
+/** The data that the requests of the interface share. */
 export type Interface = {
   readonly service: Service;
-  /** The requests it received, in the order they came. */
+  /** The received requests, in order. */
   readonly log: JsonObject[];
   readonly faults: FaultPlan;
 };
 
-/** One request of the interface, with the fault that applies to it, if any; the log says how it came out. */
+/** Handles one request of the interface, with the fault that applies to it, if any, and logs the result. */
 export async function exchange(
   { log, faults, service }: Interface,
   received: Received,
@@ -51,7 +51,7 @@ function faultReply({ status, headers, body }: v.Read<typeof FAULTS.status>, { s
   return { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers }, text: body };
 }
 
-/** The body as it was meant where it is JSON, as it was sent where it is not. */
+/** Returns the body as JSON, or as it was sent if it is not JSON. */
 function bodyOf(sent: string): Json {
   if (sent === "") return null;
   try {
@@ -77,7 +77,7 @@ const headers: v.Reader<Readonly<Record<string, string>>> = (value, at, runtime)
 
 const when = v.or(v.oneOf("before", "after"), "before");
 
-/** What goes wrong with a request. "before" and "after" say whether the request is carried out. */
+/** The faults of requests. With "before", the request is not carried out; with "after", it is. */
 const FAULTS = {
   latency: v.object({ type: v.oneOf("latency"), ms: v.integerFrom(0, 600_000) }),
   status: v.object({
@@ -111,8 +111,8 @@ const pattern: v.Reader<string> = (value, at, runtime) => {
 };
 
 /**
- * A fault and the requests it applies to: those of `method` whose path after /apiKey/v3 matches the expression `path`;
- * of these the `nth` and all later ones, at most `times` of them. Given `nth` alone it is that request only.
+ * A fault and its requests: those with `method` whose path after /apiKey/v3 matches the expression `path`; of these, the
+ * `nth` and all later ones, but at most `times`. With `nth` alone, only that request.
  */
 export const faultRule = v.object({
   method: v.optional(v.nonEmptyText),
@@ -122,10 +122,10 @@ export const faultRule = v.object({
   fault,
 });
 
-/** The rules in force, and how many requests each has matched so far. */
+/** The active rules, with the number of requests that each has matched so far. */
 export type FaultPlan = Map<v.Read<typeof faultRule>, number>;
 
-/** Counts the request on every rule it matches; the first rule that applies decides. */
+/** Counts the request for every rule that it matches, and returns the fault of the first rule that applies. */
 function nextFault(faults: FaultPlan, { method, path }: Received): Fault | undefined {
   let found: Fault | undefined;
   for (const [rule, before] of faults) {

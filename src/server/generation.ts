@@ -10,7 +10,7 @@ import {
   tagsNamed,
 } from "./service.ts";
 
-/** The table of operation 10; a required name or prompt has to say something. */
+/** The body of operation 10, by its table; a required name or prompt must not be empty. */
 const discoveryBody = v.object({
   name: v.nonEmptyText,
   prompt: v.nonEmptyText,
@@ -22,7 +22,7 @@ const discoveryBody = v.object({
   type: v.optional(v.oneOf("LOGIN", "COOKIE_BANNER")),
 });
 
-/** Operation 10: POST /test-targets/{testTargetId}/discoveries. The case is there at once, without elements. */
+/** Operation 10: POST /test-targets/{testTargetId}/discoveries. The test case exists at once, without elements. */
 export const createDiscovery: TargetOperation = (service, call, { id: testTargetId }) => {
   const { name, prompt, prerequisiteName, folderName, tagNames, ...given } = call.body(discoveryBody);
   const testCase = freshTestCase(service, {
@@ -45,13 +45,13 @@ function freshTestCase({ runtime, settings }: Service, given: JsonObject): r.Tes
   return r.fresh(r.testCaseReader, runtime, { status, runStatus, ...r.created(runtime), ...given });
 }
 
-/** "Six documented variants", of which one is shown: any object that says by its `source` which one it is. */
+/** "Six documented variants", of which only one is shown: any object with a `source`, which says which one it is. */
 const context: v.Reader<void> = (value, at, runtime) => {
   const { source } = v.freeForm(value, at, runtime);
   v.object({ source: v.nonEmptyText })(source === undefined ? {} : { source }, at, runtime);
 };
 
-/** Of the fields of operation 11 only those a later answer can show are kept; all are checked. */
+/** The body of operation 11. All fields are checked, but only those that a later answer can show are kept. */
 const batchBody = v.object({
   prompt: v.or(v.text, ""),
   imageUrls: v.optional(v.list(v.webUrl)),
@@ -76,7 +76,7 @@ export const createBatchGeneration: TargetOperation = (service, call, { id: test
   return { batchGenerationId };
 };
 
-/** Begins the generation of a stored case. One that still runs is given up: two ends would write the same elements. */
+/** Starts the generation of a stored test case. Cancels a running one, because both would write the same elements. */
 export function startDiscovery(service: Service, testCase: r.TestCase, freePrompt: string): r.Generation {
   const { store, runtime } = service;
   const { id: testCaseId, testTargetId } = testCase;
@@ -95,11 +95,11 @@ function startGeneration({ store, runtime, settings }: Service, wanted: JsonObje
   return generation;
 }
 
-/** Ends generations when their time has come. */
+/** Creates the runner, which ends generations when they are due. */
 export function createRunner(service: Service) {
   const { store, runtime } = service;
   const timers = new Map<string, NodeJS.Timeout>();
-  /** Well or badly, in one write. One that was given up meanwhile does nothing. */
+  /** Ends a generation with success or failure, in one write. Does nothing if it was cancelled meanwhile. */
   const end = (id: string): void => {
     clearTimeout(timers.get(id));
     timers.delete(id);
@@ -122,7 +122,7 @@ export function createRunner(service: Service) {
         timers.set(id, setTimeout(end, wait, id));
       }
     },
-    /** Ends all that run, now, in the order of their requests; says how many. */
+    /** Ends all running generations now, in the order of their requests, and returns their number. */
     finishAll(): number {
       const running = [...store.generations.all()];
       for (const { id } of running) end(id);
@@ -135,7 +135,7 @@ export function createRunner(service: Service) {
   };
 }
 
-/** A prompt with this word in it comes to nothing, so that failures can be tried. */
+/** A prompt that contains this word fails, so that failures can be tested. */
 const FAIL = "[fail]";
 const FAILURE = { abortCause: "PROMPT_FAILED", message: `the prompt asks for a failure: ${FAIL}` };
 
@@ -154,7 +154,7 @@ function endDiscovery(service: Service, testCase: r.TestCase, freePrompt: string
   notify(service, testCase.testTargetId, "DISCOVERY_FINISHED", { testCaseId: testCase.id });
 }
 
-/** A batch makes two cases, each told of in a notification of its own. */
+/** Ends a batch: creates two test cases, with one notification for each. */
 function endBatch(service: Service, { id, testTargetId, prompt, ...generation }: r.Generation): void {
   const batchGenerationId = id;
   if (prompt.includes(FAIL)) {
@@ -174,10 +174,10 @@ function endBatch(service: Service, { id, testTargetId, prompt, ...generation }:
   }
 }
 
-/** Steps beyond these are left out: a prompt may be a page long. */
+/** Maximum number of steps, because a prompt may be a page long. Further steps are left out. */
 const MOST_STEPS = 8;
 
-/** "How a discovery ... executes internally" is not shown (Gaps): a click for each sentence, and a last look. */
+/** "How a discovery ... executes internally" is not shown (Gaps): here, a click for each sentence, and a final assertion. */
 function generatedElements(prompt: string, runtime: v.ServerRuntime): readonly r.Element[] {
   const steps = prompt
     .split(/[.;\n]+/)
@@ -196,7 +196,7 @@ function generatedElements(prompt: string, runtime: v.ServerRuntime): readonly r
   return r.elementsReader(elements, "", runtime);
 }
 
-/** Records an event, to be read with operation 14 (Events). */
+/** Records an event, which operation 14 returns (Events). */
 export function notify(
   { store, runtime }: Service,
   testTargetId: string,

@@ -7,7 +7,7 @@ import { isLoopback, urlOf } from "../model/shape.ts";
 import { type Reader, Refusal, type ServerRuntime, isUuid, notFound, parseForeign } from "./input.ts";
 import type { Settings } from "./resources.ts";
 
-/** Far beyond any honest request; the text gives no size bounds (Limits). */
+/** Maximum bytes of a body, far above any honest request; service-api.md gives no size bounds (Limits). */
 const LARGEST_BODY = 256 * 1024 * 1024;
 
 export type Received = Awaited<ReturnType<typeof receive>>;
@@ -18,7 +18,7 @@ export async function receive(request: IncomingMessage, apiKey: string) {
   const [path = "", query] = url.split(/\?(.*)/s);
   const chunks: Buffer[] = [];
   let size = 0;
-  // A body too large, or without the key, is still read to its end: hanging up would hide the answer from the sender.
+  // A body that is too large, or without the key, is still read to its end: otherwise, the sender would miss the answer.
   for await (const chunk of request) {
     if (!Buffer.isBuffer(chunk)) throw new Error("a request's stream holds bytes");
     size += chunk.length;
@@ -28,14 +28,14 @@ export async function receive(request: IncomingMessage, apiKey: string) {
   return { method, path, query: new URLSearchParams(query), headers, body: Buffer.concat(chunks) };
 }
 
-/** What answers are made of. An undefined field is not written: it has no value and, in the text, no null either. */
+/** The values in answers. An undefined field is not written: it has no value, and service-api.md does not allow null. */
 export type AnsweredJson = null | boolean | number | string | readonly AnsweredJson[] | AnsweredObject;
 export type AnsweredObject = { readonly [name: string]: AnsweredJson | undefined };
 
-/** Undefined for none. A list may be made while it is written. */
+/** Undefined for no body. A list may be generated while it is written. */
 export type Answer = AnsweredJson | Generator<AnsweredJson> | undefined;
 
-/** An answer before it is bytes; `text` takes the place of a body of JSON. */
+/** An answer before it is serialised; `text` is used if there is no JSON body. */
 export type Reply = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ function isList(body: Answer): body is Generator<AnsweredJson> | readonly Answer
 
 const CHUNK = 64 * 1024;
 
-/** An answer's body in pieces, so that a list of many thousands is never one string. */
+/** Yields an answer's body in pieces, so that a list of many thousands is never one string. */
 function* pieces({ body, text = "" }: Reply): Generator<string> {
   let piece = body === undefined ? text : isList(body) ? "[" : JSON.stringify(body);
   if (isList(body)) {
@@ -66,10 +66,10 @@ function* pieces({ body, text = "" }: Reply): Generator<string> {
   if (piece !== "") yield piece;
 }
 
-/** Objects whose keys are data, not fields: a key added there would be a lie about the data. */
+/** Objects whose keys are data, not fields: an additional key would falsify the data. */
 const FREE_FORM = new Set(["additionalHeaderFields", "context", "options", "payload", "scrollState"]);
 
-/** The answer of a later service, with a field the text does not know in every object. */
+/** Returns the answer of a later service: every object has a field that service-api.md does not have. */
 export function withExtraFields(body: Answer): Answer {
   return isList(body) ? Array.from(body, extended) : body === undefined ? body : extended(body);
 }
@@ -84,7 +84,7 @@ function extended(json: AnsweredJson): AnsweredJson {
   return Object.fromEntries([...fields, ["addedLater", { since: "v3" }]]);
 }
 
-/** "Error status codes, error body shape and error codes ...: not shown" (Errors): so any of four forms. */
+/** "Error status codes, error body shape and error codes ...: not shown" (Errors), so one of four forms. */
 export function errorReply({ status, message, field, headers }: Refusal, form: Settings["errorBody"]): Reply {
   if (form === "empty") return { status, headers };
   if (form === "json") return { status, headers, body: { statusCode: status, message, field } };
@@ -99,7 +99,7 @@ export async function send(response: ServerResponse, reply: Reply): Promise<void
   await pipeline(Readable.from(pieces(reply)), response);
 }
 
-/** Writes the head of the whole answer and half of its body, then hangs up. */
+/** Writes the head of the whole answer and half of its body, then closes the connection. */
 export async function sendHalf(response: ServerResponse, reply: Reply): Promise<void> {
   const whole = Buffer.from([...pieces(reply)].join(""));
   response.writeHead(reply.status, { ...headersOf(reply), "content-length": whole.length });
@@ -111,10 +111,10 @@ function headersOf({ headers, body }: Reply): Record<string, string> {
   return { ...(body !== undefined && { "content-type": "application/json; charset=utf-8" }), ...headers };
 }
 
-/** A request as an operation sees it: uuids of the path by their names there, and the body, read on demand. */
+/** A request as an operation sees it: the query, the UUIDs of the path by name, and the body, read on demand. */
 export type HandlerCall = ReturnType<typeof findRoute>["call"];
 
-/** One row of a table of operations; `{name}` in a path stands for a uuid. The status is for where it is not the usual. */
+/** One row of a table of operations; `{name}` in a path is a UUID. `status` is set if it is not the usual one. */
 export type Route<Run> = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -122,7 +122,7 @@ export type Route<Run> = {
   readonly status?: number;
 };
 
-/** Finds the row for a request: unknown paths are 404, methods no row has 405 with Allow, ids no uuid 400. */
+/** Finds the row of a request. Unknown paths are 404, methods without a row 405 with Allow, other ids than UUIDs 400. */
 export function findRoute<Run>(
   routes: readonly Route<Run>[],
   { method, path, query, headers, body }: Received,
@@ -161,8 +161,8 @@ export function findRoute<Run>(
 }
 
 /**
- * Web pages have no business here. A page whose name was made to point here (DNS rebinding) has that name in Host; a
- * page from elsewhere has its own in Origin; and browsers say in Sec-Fetch-Site that a request is another site's.
+ * Refuses requests from web pages. If a page's name was made to point here (DNS rebinding), Host contains that name; a
+ * page from elsewhere has its own name in Origin; and browsers report a request from another site in Sec-Fetch-Site.
  */
 export function refuseForeignPages({
   host = "",
@@ -185,7 +185,7 @@ export function checkKey(headers: IncomingHttpHeaders, apiKey: string, wrongKeyS
 }
 
 function isKey(sent: string | readonly string[] | undefined, apiKey: string): boolean {
-  // Both sides of a timing-safe comparison must be of one length.
+  // Both sides of a timing-safe comparison must have the same length.
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return typeof sent === "string" && timingSafeEqual(digest(sent), digest(apiKey));
 }

@@ -18,30 +18,30 @@ export type { Settings } from "./resources.ts";
 export { Refusal } from "./input.ts";
 
 export type ServerOptions = {
-  /** 0 or absent: any free port. */
+  /** If 0 or unset, any free port. */
   readonly port?: number;
-  /** Where the data is kept; created when missing. Without it, the data stays in memory. */
+  /** The folder for the data, created if it is missing. If unset, the data stays in memory. */
   readonly dataDir?: string;
-  /** What `X-API-Key` must carry, for the control interface as well. */
+  /** The key that `X-API-Key` must contain, also for the control interface. */
   readonly apiKey: string;
   /** Milliseconds a discovery or batch generation takes; short for `settings.discoveryTime`. */
   readonly discoveryTime?: number;
-  /** Behaviour to start with, where it is not the default. */
+  /** Settings to start with, where they differ from the defaults. */
   readonly settings?: Partial<Settings>;
-  /** What an empty data directory is filled with: a document as `GET /control/data` gives, gaps allowed. */
+  /** The content for an empty data directory: a document as from `GET /control/data`, in which fields may be missing. */
   readonly seed?: JsonObject;
-  /** Milliseconds since the epoch; the service makes its timestamps strictly increasing by itself. */
+  /** Returns milliseconds since the epoch; the service makes its timestamps strictly increasing by itself. */
   readonly clock?: () => number;
-  /** Makes UUIDs; the default ones are random. */
+  /** Returns UUIDs; random ones by default. */
   readonly ids?: () => string;
 };
 
 export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
-/** The service has no business beyond this machine. */
+/** Only this machine may use the service. */
 const HOST = "127.0.0.1";
 
-/** @throws TascError, a Refusal of the seed, or the system's error (port taken) */
+/** Starts the local service. @throws TascError, a Refusal of the seed, or the system's error (port taken) */
 export async function startServer(options: ServerOptions) {
   const { apiKey, seed, discoveryTime, settings } = options;
   const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
@@ -55,10 +55,10 @@ export async function startServer(options: ServerOptions) {
   const control = { service, runner, log: [], faults: new Map(), startSettings };
   const handle = handlerOf(control, apiKey, closing.signal);
   try {
-    // A seed is for an empty data directory: on a restart, what was written since counts.
+    // A seed is only for an empty data directory: after a restart, the data written since then is kept.
     if (data !== undefined && [...store.testTargets.all()].length === 0) putData(service, data);
     const server = createServer((request, response) => {
-      // Whatever goes wrong here is past any answer: the other side has gone, or half of the answer is out.
+      // It is too late to answer after an error here: the client has gone, or half of the answer was sent.
       handle(request, response).catch(() => response.destroy());
     });
     server.listen(options.port ?? 0, HOST);
@@ -81,7 +81,7 @@ export async function startServer(options: ServerOptions) {
       url,
       /** The address of the control interface, `/control` included. */
       controlUrl: `${url}/control`,
-      /** Breaks off what is under way and releases the data directory. */
+      /** Aborts requests in progress and releases the data directory. */
       close,
     };
   } catch (error) {
@@ -112,7 +112,7 @@ const operations: readonly http.Route<Operation>[] = [
   { method: "GET", path: `${target}/notifications`, run: inTarget(listNotifications) },
 ];
 
-/** Carries out one request of the interface: key, path, method, ids, then the operation in one transaction. */
+/** Carries out one request of the interface: checks key, path, method and ids; an operation writes in one transaction. */
 function performed(service: Service, apiKey: string, received: http.Received): http.Reply {
   const { settings, store } = service;
   http.checkKey(received.headers, apiKey, settings.wrongKeyStatus);
@@ -125,10 +125,10 @@ function performed(service: Service, apiKey: string, received: http.Received): h
   return { status, body: settings.extraFields ? http.withExtraFields(body) : body };
 }
 
-/** Answers version 3 of the described interface, and the one that controls this server. */
+/** Returns the handler of requests: version 3 of the described interface, and the one that controls this server. */
 function handlerOf(control: Control, apiKey: string, closing: AbortSignal) {
   const { service, runner } = control;
-  /** Carries out what was asked, and starts the timers of what that began; any error but a refusal is a defect. */
+  /** Carries out a request, and starts the timers of new generations; any error other than a refusal is a defect. */
   const act = (work: () => http.Reply, form = service.settings.errorBody): HandlerAnswer => {
     try {
       return { reply: work() };

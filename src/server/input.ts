@@ -1,10 +1,10 @@
 import { type Defined, type Json, defined, isArray, isObject, parseJson } from "../model/json.ts";
 
-/** The service says no: an answer rather than a defect. Whoever finds a request wrong throws it. */
+/** A refusal by the service: an answer, not a defect. Thrown by any code that finds a request invalid. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
-  /** The field at fault, as a path inside the body: `elements[0].interaction.action`. */
+  /** The invalid field, as a path inside the body: `elements[0].interaction.action`. */
   readonly field: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -16,7 +16,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A value that is not as the text describes it; `at` is its place in the body, empty for the body itself. */
+/** Returns the refusal of a value that differs from service-api.md; `at` is its path, empty for the body itself. */
 export function badValue(at: string, must: string): Refusal {
   return at === "" ? new Refusal(400, `the body ${must}`) : new Refusal(400, `${at} ${must}`, { field: at });
 }
@@ -41,15 +41,15 @@ export function refuseRepeated<K extends "id" | "index">(
 }
 
 export type ServerRuntime = {
-  /** The time, as ISO 8601; later than every time before. */
+  /** The time in ISO 8601, always later than every time before. */
   readonly now: () => string;
   readonly newId: () => string;
 };
 
-/** Turns plain data into a typed value, or throws a Refusal that names the place. All that enters goes through one. */
+/** Converts plain data to a typed value, or throws a Refusal that names the place. All input passes through a reader. */
 export type Reader<T> = (value: Json, at: string, runtime: ServerRuntime) => T;
 
-/** A field that may be left out, and what it is then; undefined leaves it out of the object that is read. */
+/** An optional field and its default value; an undefined default leaves the field out of the object. */
 type Optional<T> = { readonly read: Reader<T>; readonly absent: (runtime: ServerRuntime) => T };
 
 export type Read<F> = F extends Reader<infer T> ? T : F extends Optional<infer T> ? T : never;
@@ -87,7 +87,7 @@ export function list<T>(read: Reader<T>): Reader<readonly T[]> {
   return numbered(() => read);
 }
 
-/** A list whose items know their position, for those that may leave their `index` out. */
+/** Returns a reader of a list whose items know their position, because their `index` is optional. */
 export function numbered<T>(read: (position: number) => Reader<T>): Reader<readonly T[]> {
   return (value, at, runtime) => {
     if (!isArray(value)) throw badValue(at, "must be an array");
@@ -95,12 +95,12 @@ export function numbered<T>(read: (position: number) => Reader<T>): Reader<reado
   };
 }
 
-/** `T|null` of the text's notation. */
+/** `T|null` in the notation of service-api.md. */
 export function nullable<T>(read: Reader<T>): Reader<T | null> {
   return (value, at, runtime) => (value === null ? null : read(value, at, runtime));
 }
 
-/** An enumeration whose whole list the text gives. */
+/** An enumeration that service-api.md lists completely. */
 export function oneOf<const T extends string | number>(...values: readonly T[]): Reader<T> {
   return (value, at) => {
     const found = values.find((each) => each === value);
@@ -122,7 +122,7 @@ function checked<T>(read: Reader<T>, holds: (value: T) => boolean, must: string)
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 
-/** "`uuid` is a string in UUID format" (Resources and their fields). */
+/** Whether a text is a UUID: "`uuid` is a string in UUID format" (Resources and their fields). */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
@@ -136,7 +136,7 @@ export const dateTime = checked(
   (value) => DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)),
   "must be an ISO 8601 timestamp",
 );
-/** URL fields take what a browser could open: absolute, http or https. */
+/** URL fields accept what a browser could open: absolute http or https URLs. */
 export const webUrl = checked(
   text,
   (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
@@ -148,20 +148,20 @@ export const integer = checked(
   (value): value is number => typeof value === "number" && Number.isSafeInteger(value),
   "must be an integer",
 );
-/** An object whose keys the text leaves open. */
+/** An object whose keys service-api.md does not define. */
 export const freeForm = checked(anything, isObject, "must be an object");
 
 export function integerFrom(least: number, most = Number.MAX_SAFE_INTEGER): Reader<number> {
   return checked(integer, (value) => value >= least && value <= most, `must be from ${least} to ${most}`);
 }
 
-/** A field that is made where it is left out. */
+/** A field that is generated if it is missing. */
 export const newId: Optional<string> = { read: uuid, absent: (runtime) => runtime.newId() };
 export const now: Optional<string> = { read: dateTime, absent: (runtime) => runtime.now() };
-/** A field that may be there and says nothing new, as a parent's id in a nested object. */
+/** A field that is accepted but ignored because it repeats something, such as a parent's id in a nested object. */
 export const ignored: Optional<undefined> = { read: () => undefined, absent: () => undefined };
 
-/** JSON from outside; `what` says in the refusal which text is not JSON. */
+/** Parses JSON from outside; `what` names the text in the refusal. */
 export function parseForeign(sent: string, what: string): Json {
   try {
     return parseJson(sent);

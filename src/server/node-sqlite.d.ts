@@ -1,4 +1,4 @@
-/** The types of Node 20 do not have it; this is the part that the store uses, and that libsql has too. */
+/** The part of node:sqlite that the store uses, and that libsql has, too. The types of Node 20 do not contain it. */
 declare module "node:sqlite" {
   type Row = { readonly [column: string]: string | number } | undefined;
   export class DatabaseSync {

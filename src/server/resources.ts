@@ -1,7 +1,7 @@
 import type { JsonObject } from "../model/json.ts";
 import * as v from "./input.ts";
 
-/** Its clock never says the same twice: two writes in one millisecond get an order, and `createdAt` is good as a cursor. */
+/** Returns a runtime whose clock never repeats a time: all writes have an order, and `createdAt` can be a cursor. */
 export function serverRuntime(clock: () => number, newId: () => string): v.ServerRuntime {
   let last = 0;
   return {
@@ -13,7 +13,7 @@ export function serverRuntime(clock: () => number, newId: () => string): v.Serve
   };
 }
 
-/** A new resource: an id, what it is given, and the defaults of its reader. */
+/** Creates a resource from a new id, the given fields, and the defaults of its reader. */
 export function fresh<T>(read: v.Reader<T>, runtime: v.ServerRuntime, given: JsonObject): T {
   return read({ id: runtime.newId(), ...given }, "", runtime);
 }
@@ -23,7 +23,7 @@ export function created(runtime: v.ServerRuntime) {
   return { createdAt: now, updatedAt: now };
 }
 
-/** Some fields of an object; one that it does not have stays away. */
+/** Returns some fields of an object; missing fields stay missing. */
 export function pick<T extends object, K extends keyof T>(from: T, ...names: readonly K[]): Pick<T, K> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are the fields by name
   return Object.fromEntries(names.flatMap((name) => (name in from ? [[name, from[name]]] : []))) as Pick<
@@ -32,7 +32,7 @@ export function pick<T extends object, K extends keyof T>(from: T, ...names: rea
   >;
 }
 
-/** "trackerIntegration fields" (Test target). All optional: which are required is not shown. */
+/** "trackerIntegration fields" (Test target). All optional, because service-api.md does not show which are required. */
 export const trackerIntegration = v.object({
   domain: v.optional(v.webUrl),
   username: v.optional(v.text),
@@ -40,7 +40,7 @@ export const trackerIntegration = v.object({
   apiKey: v.optional(v.text),
 });
 
-/** A test target as stored: what answers show, and what can only be written (Test target). */
+/** A test target as stored: readable and write-only fields (Test target). */
 export const testTargetReader = v.object({
   id: v.uuid,
   app: v.text,
@@ -53,7 +53,7 @@ export const testTargetReader = v.object({
 
 export type TestTarget = v.Read<typeof testTargetReader>;
 
-/** Secrets of an environment, as requests carry them. */
+/** Secrets of an environment, as in requests. */
 const basicAuth = { username: v.optional(v.text), password: v.optional(v.text) };
 const testAccount = { ...basicAuth, otpInitializerKey: v.optional(v.text) };
 export const basicAuthBody = v.object(basicAuth);
@@ -66,7 +66,7 @@ export const privateLocationReader = v.object({
   type: v.or(v.text, "PRIVATE"),
 });
 
-/** An environment as stored (Environment); `name` is what a request gave, any string. */
+/** An environment as stored (Environment); `name` is the string from the request. */
 export const environmentReader = v.object({
   id: v.uuid,
   testTargetId: v.uuid,
@@ -85,11 +85,11 @@ export const environmentReader = v.object({
 
 export type Environment = v.Read<typeof environmentReader>;
 
-/** A folder has no operation of its own: requests name it, answers give its id (Test case, `folderId`). */
+/** A folder has no operation of its own: requests contain its name, and answers its id (Test case, `folderId`). */
 const folderReader = v.object({ id: v.uuid, testTargetId: v.uuid, name: v.text });
 
-// The stored shapes leave out `testCaseId` and `testCaseElementId`, which repeat where an object stands: answers add
-// them, and readers accept and drop them, so that an answer's elements can be given back as data.
+// The stored shapes leave out `testCaseId` and `testCaseElementId`, which only repeat the parent's id: answers add them,
+// and readers accept and drop them, so that the elements of an answer can be used as data.
 
 export const interaction = { action: v.nonEmptyText, calledWith: v.optional(v.text) };
 export const assertion = { expectation: v.nonEmptyText, calledWith: v.optional(v.text) };
@@ -119,7 +119,7 @@ const elementReader = (position: number) =>
     locatorLine: v.optional(v.text),
   });
 
-/** The elements of a test case as stored (Test case element), with the locator line one was last set by. */
+/** The elements of a test case as stored (Test case element), with the last locator line that was set. */
 export const elementsReader = v.numbered(elementReader);
 
 export type Element = v.Read<ReturnType<typeof elementReader>>;
@@ -127,7 +127,7 @@ export type Selector = v.Read<ReturnType<typeof selectorReader>>;
 
 const settable = ["ENABLED", "DISABLED", "DRAFT", "OUTDATED", "PROVISIONAL"] as const;
 
-/** Accepted on update (States and transitions). */
+/** The statuses that are accepted on update (States and transitions). */
 export const settableStatus = v.oneOf(...settable);
 /** "DELETED appears only in the list filter". */
 export const caseStatus = v.oneOf(...settable, "DELETED");
@@ -143,7 +143,7 @@ const discoveryReader = v.object({
   message: v.optional(v.text),
 });
 
-/** A test case as stored (Test case). The name that a discovery gives, or that a prerequisite is known by, is its description. */
+/** A test case as stored (Test case). Its description is the name that discoveries and prerequisites use. */
 export const testCaseReader = v.object({
   id: v.uuid,
   testTargetId: v.uuid,
@@ -168,7 +168,7 @@ export const testCaseReader = v.object({
 
 export type TestCase = v.Read<typeof testCaseReader>;
 
-/** A case a user still sees; a DELETED one is kept, but no operation reaches it any more. */
+/** Whether users still see a test case. A DELETED one is kept, but only the list with a filter returns it. */
 export function isLive(testCase: TestCase): boolean {
   return testCase.status !== "DELETED";
 }
@@ -187,7 +187,7 @@ const testResultReader = v.object({
   traceUrl: v.or(v.nullable(v.text), null),
 });
 
-/** A test report as stored (Test report). It has no status: that is derived from the results. */
+/** A test report as stored (Test report). Its status is not stored, but derived from the results. */
 export const testReportReader = v.object({
   id: v.uuid,
   testTargetId: v.uuid,
@@ -204,8 +204,8 @@ export type TestReport = v.Read<typeof testReportReader>;
 export type TestResult = v.Read<typeof testResultReader>;
 
 /**
- * The derivation table of "States and transitions". A status beyond the three seen counts as done, but neither as
- * failed nor as succeeded: beside no failed result the report keeps WAITING, as no row of the table lets it pass.
+ * Derives a report's status by the table of "States and transitions". A status other than the three known ones counts as
+ * done, but not as failed or passed: without a failed result, the report stays WAITING, as no row of the table fits.
  */
 export function derivedStatus(results: readonly Pick<TestResult, "status">[]) {
   const statuses = results.map((result) => result.status);
@@ -224,7 +224,7 @@ export const notificationType = v.oneOf(
   "REPORT_EXECUTION_FINISHED",
 );
 
-/** A notification as stored, which is as answered (Notification). */
+/** A notification, which is stored as it is answered (Notification). */
 export const notificationReader = v.object({
   id: v.newId,
   testTargetId: v.uuid,
@@ -235,14 +235,14 @@ export const notificationReader = v.object({
   ack: v.or(v.nullable(v.oneOf("IN_WEB_APP")), null),
 });
 
-/** A discovery or batch generation that still runs: stored with the answer to its request, it survives the process. */
+/** A discovery or batch generation in progress. It is stored before its request is answered, so it survives the process. */
 export const generationReader = v.object({
   id: v.uuid,
   testTargetId: v.uuid,
   kind: v.oneOf("discovery", "batch"),
   prompt: v.text,
   dueAt: v.integer,
-  /** The case a discovery makes the elements of; null for a batch. */
+  /** The test case whose elements a discovery generates; null for a batch. */
   testCaseId: v.or(v.nullable(v.uuid), null),
   entryPointUrlPath: v.or(v.nullable(v.text), null),
   prerequisiteId: v.or(v.nullable(v.uuid), null),
@@ -250,7 +250,7 @@ export const generationReader = v.object({
 
 export type Generation = v.Read<typeof generationReader>;
 
-/** Everything the service keeps, as one document: what `GET /control/data` shows and seeds are written in. */
+/** All stored data as one document: the format of `GET /control/data` and of seeds. */
 export const dataReader = v.object({
   testTargets: v.or(v.list(testTargetReader), []),
   environments: v.or(v.list(environmentReader), []),
@@ -264,7 +264,7 @@ export const dataReader = v.object({
 export type Data = v.Read<typeof dataReader>;
 export type Collection = keyof Data;
 
-/** The kinds of which each row belongs to a test target. */
+/** The kinds whose rows each belong to a test target. */
 export const OWNED = [
   "environments",
   "folders",
@@ -276,42 +276,42 @@ export const OWNED = [
 
 const LONGEST_WAIT = 2 ** 31 - 1;
 
-/** How the service behaves where the text says "not shown", or two things. A client has to work under any combination. */
+/** Behaviour for which service-api.md says "not shown", or two things. A client must work with every combination. */
 const settings = v.object({
-  /** Of the POST operations. */
+  /** Status of the POST operations. */
   createStatus: v.or(v.oneOf(200, 201), 201),
-  /** Of operations 4, 8 and 9; 204 answers no body. Operation 6 says 200, so it stays. */
+  /** Status of operations 4, 8 and 9; 204 has no body. Operation 6 is described as 200, so that is fixed. */
   updateStatus: v.or(v.oneOf(200, 204), 200),
   /** "Response body ... not shown" (operation 4). */
   patchTargetBody: v.or(v.oneOf("resource", "empty"), "resource"),
-  /** Whether the list of test cases carries `discovery.freePrompt`, and `discovery` at all. */
+  /** Whether the list of test cases contains `discovery.freePrompt`, and `discovery` at all. */
   showPrompt: v.or(v.flag, true),
   showDiscovery: v.or(v.flag, true),
-  /** Adds a field the text does not know to every object answered, free-form objects excepted. */
+  /** Adds an unknown field to every answered object, except to free-form objects. */
   extraFields: v.or(v.flag, false),
-  /** Answers values the text does not list where it leaves an enumeration open, and as notification types. */
+  /** Answers unlisted values for enumerations that service-api.md leaves open, and as notification types. */
   unknownEnums: v.or(v.flag, false),
   errorBody: v.or(v.oneOf("json", "text", "html", "empty"), "json"),
-  /** A missing key is 401 always. */
+  /** For a wrong key; a missing key is always 401. */
   wrongKeyStatus: v.or(v.oneOf(401, 403), 403),
-  /** Of the cases that discoveries and batch generations make. */
+  /** Values of test cases that discoveries and batch generations create. */
   createdCaseStatus: v.or(settableStatus, "DRAFT"),
   createdRunStatus: v.or(runStatus, "OFF"),
-  /** What a discovery's end sets its case to; null leaves the status alone. */
+  /** The status that a test case gets when its discovery ends; null leaves it unchanged. */
   finishedCaseStatus: v.or(v.nullable(settableStatus), null),
   /** Milliseconds from the request of a discovery or batch generation to its end. */
   discoveryTime: v.or(v.integerFrom(0, LONGEST_WAIT), 2000),
-  /** Reports per page, and the query parameter that asks for the next page. */
+  /** Reports per page, and the query parameter that requests the next page. */
   pageSize: v.or(v.integerFrom(1), 20),
   pageParameter: v.or(v.oneOf("key", "createdAt", "none"), "key"),
-  /** An environment's answered name: "enum" as the response table has it, "given" as the request said. */
+  /** The `name` in answers of environments: "enum" as in the response table, "given" as in the request. */
   environmentName: v.or(v.oneOf("enum", "given"), "enum"),
   tagOrder: v.or(v.oneOf("given", "sorted"), "given"),
 });
 
 export type Settings = v.Read<typeof settings>;
 
-/** Settings as a request gives them: what is left out is as in `defaults`. */
+/** Returns a reader of the settings in a request; missing ones are as in `defaults`. */
 export function settingsReader(defaults: Partial<Settings>): v.Reader<Settings> {
   return (given, at, runtime) => settings({ ...defaults, ...v.freeForm(given, at, runtime) }, at, runtime);
 }

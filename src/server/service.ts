@@ -6,17 +6,17 @@ import type { Store } from "./store.ts";
 export type Service = {
   readonly store: Store;
   readonly runtime: ServerRuntime;
-  /** The behaviour as it is now. */
+  /** The current behaviour. */
   settings: Settings;
 };
 
-/** One of the 14 operations: answers, or throws a Refusal and nothing is written. */
+/** One of the 14 operations. If it throws a Refusal, nothing is written. */
 export type Operation = (service: Service, call: HandlerCall) => Answer;
 
-/** One of those on what belongs to a test target. */
+/** An operation on something that belongs to a test target. */
 export type TargetOperation = (service: Service, call: HandlerCall, target: TestTarget) => Answer;
 
-/** Looks up the target that the path names, before anything else of the request. */
+/** Finds the target in the path, before it reads anything else of the request. */
 export function inTarget(run: TargetOperation): Operation {
   return (service, call) => {
     const target = service.store.testTargets.get(call.id("testTargetId"));
@@ -25,7 +25,7 @@ export function inTarget(run: TargetOperation): Operation {
   };
 }
 
-/** A resource that a path names. One of another test target is as unknown as one that never was. */
+/** Returns a resource that a path names. A resource of another test target counts as unknown. */
 export function ownedBy<T extends { readonly testTargetId: string }>(
   target: TestTarget,
   row: T | undefined,
@@ -40,7 +40,7 @@ export function liveCase({ store }: Service, testTargetId: string, id: string): 
   return found?.testTargetId === testTargetId && isLive(found) ? found : undefined;
 }
 
-/** The folder of that name, made when the target has none; null is not a folder (Test case, `folderName`). */
+/** Returns the folder with this name, and creates it if it is missing; null is not a folder (Test case, `folderName`). */
 export function folderIdNamed({ store, runtime }: Service, testTargetId: string, name: string | null) {
   if (name === null) return null;
   for (const folder of store.folders.of(testTargetId)) if (folder.name === name) return folder.id;
@@ -49,7 +49,7 @@ export function folderIdNamed({ store, runtime }: Service, testTargetId: string,
   return folder.id;
 }
 
-/** The names as a case bears them, each once; those the target does not know become tags of the target. */
+/** Returns the tags of a test case without duplicates. Adds those that the target does not have to the target. */
 export function tagsNamed({ store }: Service, testTargetId: string, names: readonly string[]) {
   const tags = [...new Set(names)];
   const target = store.testTargets.get(testTargetId);
@@ -59,7 +59,7 @@ export function tagsNamed({ store }: Service, testTargetId: string, names: reado
   return tags;
 }
 
-/** The one live case of that name (operation 10, `prerequisiteName`); a case's name is its description. */
+/** Finds the only live test case with this name (operation 10, `prerequisiteName`); the name is its description. */
 export function prerequisiteIdNamed({ store }: Service, testTargetId: string, name: string): string {
   const named = [...store.testCases.of(testTargetId)].filter(
     (testCase) => isLive(testCase) && testCase.description === name,

@@ -52,25 +52,25 @@ export async function openStore(dataDir: string | undefined): Promise<Store> {
   }
 }
 
-/** Counts up when the shape of a stored row changes. */
+/** The format version, increased when the shape of a stored row changes. */
 const FORMAT = 1;
 
 function prepare(db: Database, place: string): void {
-  // A file says what it is before it is read: 0 is a new one, and rows of another format are not ours to trust.
+  // The version is checked before anything is read: 0 is a new file, and rows of another format cannot be trusted.
   const version = db.prepare("PRAGMA user_version").get()?.["user_version"];
   const summary = `The data in ${place} has format ${String(version)}; this version reads ${FORMAT}`;
   if (version !== 0 && version !== FORMAT)
     throw failed("data-unusable", summary, "Use the version of tasc that wrote it.");
   db.exec(`PRAGMA user_version = ${FORMAT}`);
   db.exec("PRAGMA journal_mode = WAL");
-  // FULL, not the usual NORMAL of WAL: an answered write must be on the disk, not merely on its way.
+  // FULL, not NORMAL as usual with WAL: an answered write must be on the disk, not only on its way there.
   db.exec("PRAGMA synchronous = FULL");
 }
 
 /**
- * Two processes would answer from different memories of faults and running timers. The lock is an open transaction on a
- * database of its own, which the system drops when the process dies. It is not the data file, because a connection with
- * prepared statements keeps its locks past close() until they are collected.
+ * Locks the data folder, because two processes would have different faults and timers in memory. The lock is an open
+ * transaction on a separate database, which the system releases when the process dies. It is not the data file, because a
+ * connection with prepared statements keeps its locks after close() until the statements are garbage-collected.
  */
 function takeLock(open: OpenDatabase, dataDir: string): Database {
   const lock = open(join(dataDir, "lock.db"));
@@ -88,7 +88,7 @@ function takeLock(open: OpenDatabase, dataDir: string): Database {
 
 type OpenDatabase = (file: string) => Database;
 
-/** Node's own SQLite (from 22.13), else libsql, which a project on Node 20 installs beside tasc. */
+/** Loads Node's own SQLite (from 22.13), or libsql, which a project on Node 20 installs next to tasc. */
 async function sqlite(): Promise<OpenDatabase> {
   const builtIn = await withoutWarning(() => import("node:sqlite")).catch(() => undefined);
   if (builtIn !== undefined) return (file) => new builtIn.DatabaseSync(file);
@@ -101,7 +101,7 @@ async function sqlite(): Promise<OpenDatabase> {
   }
 }
 
-/** Loading it warns that it is experimental, on the terminal of someone who did not choose it. */
+/** Suppresses Node's warning that the module is experimental, because users did not choose the module. */
 async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
   const warn = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;
@@ -112,15 +112,15 @@ async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** How many rows are held at once while a table is walked. */
+/** Maximum number of rows in memory while a table is read. */
 const PAGE = 200;
 
-/** One kind of resource, a row each, in creation order. A test target is its own. */
+/** One kind of resource, with one row each, in creation order. A test target belongs to itself. */
 export type StoredRows<T> = {
   insert(row: T): void;
   update(row: T): void;
   get(id: string): T | undefined;
-  /** The rows of one test target, read as the walk goes on: rows written meanwhile may or may not be met. */
+  /** The rows of one test target, read during the iteration: rows written meanwhile may or may not appear. */
   of(testTargetId: string): Iterable<T>;
   all(): Iterable<T>;
   remove(id: string): void;
@@ -131,7 +131,7 @@ function openTable<T extends { readonly id: string; readonly testTargetId?: stri
   db: Database,
   name: string,
 ): StoredRows<T> {
-  // AUTOINCREMENT: a removed row's place is never taken again, so a walk under way meets no row twice.
+  // AUTOINCREMENT: the position of a removed row is never reused, so an iteration never sees a row twice.
   db.exec(
     `CREATE TABLE IF NOT EXISTS ${name} (
        seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, target TEXT NOT NULL, json TEXT NOT NULL);
@@ -145,10 +145,10 @@ function openTable<T extends { readonly id: string; readonly testTargetId?: stri
   const [pageOf, pageOfAll] = [page("target = ? AND"), page("")];
   const remove = db.prepare(`DELETE FROM ${name} WHERE id = ?`);
   const clear = db.prepare(`DELETE FROM ${name}`);
-  // Nothing but the two statements above writes rows, and the file's version says so of earlier processes too: what
-  // is parsed here is a T. Reading it like a request would cost more than all the rest of a long list.
+  // Only the two statements above write rows, and the file's version guarantees the same for earlier processes: so the
+  // parsed value is a T. Reading it like a request would cost more than all the rest of a long list.
   const parse: (json: string) => T = JSON.parse;
-  /** Page by page, so that no statement stays open while someone slow reads the answer. */
+  /** Reads page by page, so that no statement stays open while a slow client reads the answer. */
   function* walk(pageAfter: (seq: number) => ReturnType<typeof pageOf.all>): Generator<T> {
     let rows = pageAfter(0);
     while (rows.length > 0) {

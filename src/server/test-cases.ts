@@ -23,9 +23,9 @@ export const listTestCases: TargetOperation = ({ store, settings, runtime }, cal
   })();
 };
 
-// The `elements` of an update (operation 8). The array replaces the stored one whole, and so does every element in it.
-// An object without an id takes that of what the stored element has in its place: else a client that writes back an
-// assertion without its id would make a new one.
+// The `elements` of an update (operation 8). The array replaces the stored array as a whole, and so does each element.
+// An object without an id takes the id of the stored object in its place: otherwise, a client that writes back an
+// assertion without its id would create a new one.
 
 const part = { id: v.optional(v.uuid), testCaseElementId: v.optional(v.uuid) };
 const index = (position: number) => v.or(v.integerFrom(0), position);
@@ -46,7 +46,7 @@ const writtenElement = (position: number) =>
 
 const writtenElements = v.numbered(writtenElement);
 
-/** "Body (all optional)". */
+/** The body of operation 8: "Body (all optional)". */
 const update = v.object({
   elements: v.optional(writtenElements),
   description: v.optional(v.text),
@@ -60,7 +60,7 @@ const update = v.object({
   externalId: v.optional(v.nullable(v.text)),
 });
 
-/** Operation 8: PATCH …/test-cases/{testCaseId}. A new prompt starts a generation; until it ends, the elements stay. */
+/** Operation 8: PATCH …/test-cases/{testCaseId}. A new prompt starts a generation; the elements stay until it ends. */
 export const updateTestCase: TargetOperation = (service, call, target) => {
   const current = testCaseOf(service, call, target);
   const {
@@ -81,13 +81,13 @@ export const updateTestCase: TargetOperation = (service, call, target) => {
   };
   service.store.testCases.update(testCase);
   if (prompt !== undefined) startDiscovery(service, testCase, prompt);
-  // The shape of an update's answer leaves out what is "list only" (operation 8).
+  // The answer to an update leaves out the fields that are "list only" (operation 8).
   return common(testCase, "update", service.settings);
 };
 
 const elementUpdate = v.object({ locatorLine: v.nonEmptyText });
 
-/** Operation 9: PATCH .../test-cases/{testCaseId}/elements/{elementId}. The line's selectors replace all others. */
+/** Operation 9: PATCH .../test-cases/{testCaseId}/elements/{elementId}. The selectors of the line replace all others. */
 export const updateElement: TargetOperation = (service, call, target) => {
   const testCase = testCaseOf(service, call, target);
   const current = testCase.elements.find((each) => each.id === call.id("elementId"));
@@ -108,7 +108,7 @@ function testCaseOf(service: Service, call: HandlerCall, target: r.TestTarget): 
 
 type Filter = (testCase: r.TestCase) => boolean;
 
-/** The query's `filter` (operation 7): plain values of fields, and lists of filters for AND, OR and NOT (none). */
+/** Reads the `filter` of the query (operation 7): values of fields, and lists of filters for AND, OR and NOT (none). */
 const filter: v.Reader<Filter> = (...sent) => {
   const { AND = [], OR, NOT = [], ...wanted } = filterFields(...sent);
   return (testCase) =>
@@ -132,7 +132,7 @@ const filterFields = v.object({
   NOT: filters,
 });
 
-/** The list shape: all response fields of the table (Test case, operation 7). */
+/** Returns the list shape: all response fields of the table (Test case, operation 7). */
 function listedTestCaseView(testCase: r.TestCase, settings: r.Settings): AnsweredJson {
   const { status = "", freePrompt, ...discovery } = testCase.discovery ?? {};
   const shown = testCase.discovery && {
@@ -157,7 +157,7 @@ function common(testCase: r.TestCase, shape: ElementShape, settings: r.Settings)
   };
 }
 
-/** The elements the case has afterwards; refuses ids that are not of this case, or come twice. */
+/** Returns the elements after the update. Refuses ids that are not of this test case, and repeated ids. */
 function elementsAfter(
   elements: readonly v.Read<ReturnType<typeof writtenElement>>[],
   testCase: r.TestCase,
@@ -203,7 +203,7 @@ function selectorsAfter(
   const after = selectors.map((written, position) => {
     const place = `${at}.selectors[${position}]`;
     mustBe(`${place}.testCaseElementId`, written.testCaseElementId, stored?.id);
-    // The one in this place may have moved: then its id is spoken for elsewhere in the request.
+    // The stored selector in this place may have moved: then its id is used elsewhere in the request.
     const free = named.has(before[position]?.id) ? undefined : before[position];
     const kept = written.id === undefined ? free : known(`${place}.id`, written.id, before);
     return {
@@ -225,7 +225,7 @@ function mustBe(at: string, given: string | undefined, own: string | undefined):
   if (given !== undefined && given !== own) throw v.badValue(at, "is not of this test case");
 }
 
-/** The calls a locator line is made of, and the selector type each stands for. */
+/** The calls in locator lines, with the selector type for each. */
 const TYPES: Readonly<Record<string, string>> = {
   getByRole: "ROLE",
   getByText: "TEXT",
@@ -243,7 +243,7 @@ const CALL = new RegExp(
 );
 const NAME = /\bname\s*:\s*(?:'([^']*)'|"([^"]*)")/;
 
-/** "How the locator line maps onto selectors: not shown" (operation 9): here every call that finds something is one, in order. */
+/** "How the locator line maps onto selectors: not shown" (operation 9): here, the calls that find something, in order. */
 function selectorsOf(locatorLine: string, runtime: v.ServerRuntime): r.Selector[] {
   const found = [...locatorLine.matchAll(CALL)].map(([, call = "", single, double, rest = ""]) => {
     const [, inSingle, inDouble] = NAME.exec(rest) ?? [];

@@ -8,10 +8,10 @@ import { type Operation, type Service, type TargetOperation, openEnum, ownedBy }
 export const listTestTargets: Operation = (service) =>
   Array.from(service.store.testTargets.all(), (target) => view(service, target));
 
-/** "Whether the inner fields are required: not shown": they are, so that leaving one out is noticed. */
+/** "Whether the inner fields are required: not shown". Here they are, so that a missing one is noticed. */
 const creation = v.object({ testTarget: v.object({ app: v.text, discoveryUrl: v.webUrl }) });
 
-/** Operation 2: POST /test-targets. Also makes the target's DEFAULT environment, at the discoveryUrl. */
+/** Operation 2: POST /test-targets. Also creates the target's DEFAULT environment, with the discoveryUrl. */
 export const createTestTarget: Operation = (service, call) => {
   const { app, discoveryUrl } = call.body(creation).testTarget;
   const target = r.fresh(r.testTargetReader, service.runtime, { app });
@@ -40,12 +40,12 @@ export const updateTestTarget: TargetOperation = (service, call, current) => {
   return service.settings.patchTargetBody === "resource" ? view(service, target) : undefined;
 };
 
-/** A test target as answered: id, app, tags and environments, and nothing else that was written (Test target). */
+/** Returns a test target as answered: only id, app, tags and environments (Test target). */
 function view({ store }: Service, { id, app, tags }: r.TestTarget): AnsweredJson {
   return { id, app, tags, environments: Array.from(store.environments.of(id), summary) };
 }
 
-/** The request fields, where `plain` says whether the plain strings among them may be null. */
+/** Returns a reader of the request fields; `plain` decides whether the plain strings among them may be null. */
 const environmentBody = (plain: (read: v.Reader<string>) => v.Reader<string | null>) =>
   v.object({
     name: v.optional(plain(v.text)),
@@ -61,7 +61,7 @@ const creationEnvironments = environmentBody((read) => read);
 /** "On update, name, discoveryUrl and privateLocationName may also be null" (Environment). */
 const updateEnvironments = environmentBody(v.nullable);
 
-/** Operation 5: POST /test-targets/{testTargetId}/environments. The DEFAULT one came with the target. */
+/** Operation 5: POST /test-targets/{testTargetId}/environments. The DEFAULT one is created with the target. */
 export const createEnvironment: TargetOperation = (service, call, { id }) => {
   const made = freshEnvironment(service.runtime, id, "ADDITIONAL");
   const environment = withChanges(service, made, call.body(creationEnvironments));
@@ -78,7 +78,7 @@ export const updateEnvironment: TargetOperation = (service, call, target) => {
   return environmentView(environment, service.settings);
 };
 
-/** Null clears. Objects are replaced whole: a testAccount without a password has none afterwards. */
+/** Applies a request. Null clears. Objects are replaced as a whole: a testAccount without a password has none afterwards. */
 function withChanges(service: Service, current: r.Environment, given: v.Read<typeof updateEnvironments>) {
   const updatedAt = service.runtime.now();
   const { discoveryUrl, privateLocationName: name, testAccount, basicAuth, ...rest } = given;
@@ -97,14 +97,14 @@ function withChanges(service: Service, current: r.Environment, given: v.Read<typ
   });
 }
 
-/** No operation makes private locations, so a name met for the first time makes one. */
+/** Finds a private location by name. No operation creates one, so an unknown name does. */
 function locationNamed({ store, runtime }: Service, name: string) {
   for (const { privateLocation } of store.environments.all())
     if (privateLocation?.name === name) return privateLocation;
   return r.fresh(r.privateLocationReader, runtime, { name });
 }
 
-/** An environment before anything is written to it; the service gives every one an address of its own. */
+/** Returns an environment before any values are written; the service gives each one an email address of its own. */
 function freshEnvironment(runtime: v.ServerRuntime, testTargetId: string, type: "DEFAULT" | "ADDITIONAL") {
   const environment = r.fresh(r.environmentReader, runtime, { testTargetId, type });
   const emailPrefix = `env-${environment.id.slice(0, 8)}`;
@@ -116,13 +116,13 @@ function summary({ id, type, discoveryUrl, emailPrefix, emailDomain }: r.Environ
   return { id, type, discoveryUrl, email: hasEmail ? `${emailPrefix}@${emailDomain}` : undefined };
 }
 
-/** An environment as answered (Environment, response fields), without the secrets that the table has among them. */
+/** Returns an environment as answered (Environment, response fields), without the secrets that the table lists. */
 function environmentView(environment: r.Environment, settings: r.Settings): AnsweredJson {
   const { name, type, testAccount: account, basicAuth: auth, privateLocation, ...rest } = environment;
   const isListed = name === "DEFAULT" || name === "ADDITIONAL";
   return {
     ...rest,
-    // A request's name is any string, an answer's one of two: by default the answer keeps to its table.
+    // A request's name is any string, an answer's is one of two; by default, the answer follows its table.
     name: name !== null && (isListed || settings.environmentName === "given") ? name : type,
     type,
     testAccount: account && r.pick(account, "username", "updatedAt"),

@@ -5,8 +5,8 @@ import { FaultError } from "./failure.ts";
 import { MAX_PAGES, MAX_REPORTS, isSegment } from "./request.ts";
 
 /*
- * Reading answers. What is not as service-api.md describes it is thrown as a FaultError; its place is put together on the
- * way out, as a misfit is rare. Of all optional fields, null is taken as absent where service-api.md does not allow it.
+ * Reading answers. An answer that differs from service-api.md is thrown as a FaultError. Its path is built while the error
+ * propagates, since that is rare. Null counts as absent in every optional field where service-api.md does not allow null.
  */
 
 function misfit(expected: string, found: Json | undefined): FaultError {
@@ -41,7 +41,7 @@ function optional<T>(read: Read<T>): Read<T | undefined> {
 
 const anObject = required("an object", isObject);
 const aString = required("a string", (value) => typeof value === "string");
-/** One that can stand in a path. */
+/** An id that is valid in a URL path. */
 const anId = required("an id", isSegment);
 const text = optional(aString);
 const flag = optional(required("a boolean", (value) => typeof value === "boolean"));
@@ -49,7 +49,7 @@ const number = optional(required("a number", (value) => typeof value === "number
 const object = optional(anObject);
 /** For fields of type `string or null`. */
 const nullableText: Read<string | null | undefined> = (value) => (value === null ? null : text(value));
-/** The same for ids, of which an empty one is none. */
+/** Like `nullableText`, for ids: an empty one counts as null. */
 const nullableId: Read<string | null | undefined> = (value) => (value === "" ? null : nullableText(value));
 
 function listOf<T>(read: Read<T>): Read<readonly T[]> {
@@ -69,7 +69,7 @@ function listOf<T>(read: Read<T>): Read<readonly T[]> {
 type Fields = Readonly<Record<string, Read<unknown>>>;
 type Made<F extends Fields> = { readonly [K in keyof F]: ReturnType<F[K]> };
 
-/** An object with these fields, each read by its own reader; what else it has is passed over. */
+/** Returns a reader of an object with these fields, each read by its own reader; other fields are ignored. */
 function shape<const F extends Fields>(fields: F): Read<Made<F>> {
   const names = Object.keys(fields);
   return (value) => {
@@ -86,7 +86,7 @@ function shape<const F extends Fields>(fields: F): Read<Made<F>> {
   };
 }
 
-/** The answer of operation 3 (service-api.md, "Test target"). */
+/** Reads the answer of operation 3 (service-api.md, "Test target"). */
 export const readTarget: Read<LiveTarget> = shape({
   id: anId,
   app: aString,
@@ -100,10 +100,10 @@ function orNone<T>(read: Read<readonly T[]>): Read<readonly T[]> {
   return (value) => readAny(value) ?? [];
 }
 
-/** One item of operation 7 (service-api.md, "Test case", list shape). @param at its place in the list */
+/** Reads one item of operation 7 (service-api.md, "Test case", list shape). @param at its index in the list */
 export function readTestCase(item: Json, at?: number): LiveTestCase {
   try {
-    // Required in the list, and a sign that the list is what it should be; nothing else needs it.
+    // Checked only as a sign that this is a list of test cases, where the field is required; nothing else needs it.
     belonging(item);
     return testCase(item);
   } catch (error) {
@@ -146,7 +146,7 @@ function at<T>(holder: JsonObject, name: string, read: Read<T>): T {
   }
 }
 
-/** Reads the parts that the field table has, in a manifest's words; what may be null says by it that there is none. */
+/** Returns a reader of the parts in the field table, named as in a manifest. Null is kept only in nullable parts. */
 function partsOf({ parts, required: strict }: ObjectShape): (holder: JsonObject) => JsonObject {
   const readers = Object.entries(parts).map(([name, { shape: of, writeOnly, nullable = false }]) => {
     const read: Read<Json> = writeOnly ? () => null : partOf(of, strict?.includes(name) === true);
@@ -162,7 +162,7 @@ function partsOf({ parts, required: strict }: ObjectShape): (holder: JsonObject)
   };
 }
 
-/** Left out counts as none, no items, or what the service takes for it. */
+/** Returns the reader of one part. A missing part is read as null, an empty list, or the service's default. */
 function partOf(of: Shape, strict: boolean): Read<Json> {
   if (of.type === "boolean") return (value) => flag(value) ?? false;
   if (of.type === "json") return (value) => object(value) ?? {};
@@ -175,7 +175,7 @@ function partOf(of: Shape, strict: boolean): Read<Json> {
   return orNone(inOrder((one) => (item === undefined ? (one ?? null) : item(anObject(one)))));
 }
 
-/** A list sorted by `index`; where an item has none, the order of the list is all there is, and it stands. */
+/** Returns a reader of a list that sorts it by `index`. If an item has no index, the list keeps its order. */
 function inOrder<T>(read: Read<T>): Read<readonly T[]> {
   const [readItems, readIndexes] = [listOf(read), listOf((item) => at(anObject(item), "index", number))];
   return (value) => {
@@ -192,7 +192,7 @@ function inOrder<T>(read: Read<T>): Read<readonly T[]> {
 
 const elementParts = partsOf(ELEMENT);
 
-/** service-api.md, "Notification". What its payload holds depends on the event; only `testCaseId` is described. */
+/** service-api.md, "Notification". The payload depends on the event; only `testCaseId` is described. */
 const notification = shape({
   id: anId,
   testTargetId: anId,
@@ -206,7 +206,7 @@ export type LiveNotification = ReturnType<typeof notification>;
 
 export const readNotifications = listOf(notification);
 
-/** service-api.md, "Test result". Undefined: the answer did not show it. */
+/** service-api.md, "Test result". A field is undefined if the answer does not contain it. */
 const result = shape({
   id: text,
   testCaseId: text,
@@ -232,7 +232,7 @@ const reportFields = shape({
 });
 
 export type LiveReport = ReturnType<typeof reportFields> & {
-  /** The plain results, also where a list wraps them in report-shaped entries. */
+  /** The results without wrappers, even if a list wraps them in report-shaped entries. */
   readonly results: readonly LiveResult[];
 };
 
@@ -241,8 +241,8 @@ export function readReport(answer: Json | undefined): LiveReport {
 }
 
 /**
- * The list's sample wraps results in further report-shaped objects (service-api.md, operation 12): an entry that
- * has `testResults` of its own and names no test case is such a wrapper.
+ * Returns the results of a report. In the sample of the list, further report-shaped objects wrap them (service-api.md,
+ * operation 12): an entry with `testResults` of its own and without a `testCaseId` is such a wrapper.
  */
 function results(holder: JsonObject): readonly LiveResult[] {
   const read = listOf((json) => {
@@ -255,7 +255,7 @@ function results(holder: JsonObject): readonly LiveResult[] {
 
 export type ReportPage = ReturnType<typeof readReportPage>;
 
-/** A missing `hasNextPage` is read from whether there is a key. */
+/** Reads one page of reports. If `hasNextPage` is missing, the presence of `key` decides. */
 export function readReportPage(answer: Json) {
   const { data, hasNextPage } = reportPage(answer);
   const key = anObject(answer)["key"] ?? undefined;
@@ -264,21 +264,21 @@ export function readReportPage(answer: Json) {
 
 const reportPage = shape({ data: listOf(readReport), hasNextPage: flag });
 
-/** What follows a page when all are read one after the other. */
+/** Whether another page of reports follows, and if not, why. */
 export type PageEnd =
   | "more"
-  /** This was the last one. */
+  /** This was the last page. */
   | "end"
-  /** The service says that there is more, but this page brought no report that was not known, */
+  /** The service reports another page, but this one contained no new report. */
   | "nothing-new"
-  /** or gave no key to ask for it, */
+  /** The service reports another page, but returned no key to request it. */
   | "no-key"
-  /** or there are more than any service has. */
+  /** There are more pages or reports than any service has. */
   | "too-many";
 
 export type NewReports = { readonly reports: readonly LiveReport[]; readonly next: PageEnd };
 
-/** Which reports of a page are new, and whether to ask for another; adds their ids to those seen. */
+/** Returns the new reports of a page, and whether to request another page. Adds their ids to `seen`. */
 export function newReports(page: ReportPage, seen: Set<string>, pages: number): NewReports {
   const reports = page.reports.filter(({ id }) => !seen.has(id) && seen.add(id));
   const isTooMuch = pages >= MAX_PAGES || seen.size >= MAX_REPORTS;

@@ -33,14 +33,14 @@ interface Call<T> {
   readonly path: readonly string[];
   readonly query?: string;
   readonly body?: string;
-  /** Makes what reads a 2xx answer; made again for each send. */
+  /** Creates the reader of a 2xx answer; called for each send. */
   readonly reader: () => AnswerReader<T>;
 }
 
 /**
- * Asked right before every send and resend, reads included, after all waiting for a turn and for a delay. What it looks
- * up holds for PERMISSION_LASTS: where it then takes longer until a connection stands, it is asked again. It refuses by
- * throwing a `TascError`: nothing is sent, and the call ends as `withheld`.
+ * Called right before every send and resend, reads included, after all waiting for a turn or a delay. The result of an
+ * asynchronous check is valid for PERMISSION_LASTS; if connecting takes longer, it is called again. To refuse, it throws
+ * a `TascError`: nothing is sent, and the call ends as `withheld`.
  */
 export type BeforeSend = (send: Sending) => void | Promise<void>;
 type Sending = Pick<OfCall, "method" | "path" | "attempt">;
@@ -51,41 +51,41 @@ export interface ClientOptions {
   readonly apiKey: Secret;
   readonly concurrency: number;
   readonly rateLimit?: number | undefined;
-  /** Where the rate is kept together with other processes. */
+  /** Takes sends from a rate that is shared with other processes. */
   readonly shareRate?: ShareRate | undefined;
-  /** Milliseconds from connecting to the answer's last byte; for the streamed list of test cases, for each 256 KiB. */
+  /** Milliseconds from connecting to the last byte of the answer; for the streamed list of test cases, per 256 KiB. */
   readonly requestTimeout: number;
   readonly retries: number;
   readonly world: ClientRuntime;
   readonly onEvent?: (event: ClientEvent) => void;
-  /** Where the variables of proxies are looked for (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); no proxy without it. */
+  /** Environment with the proxy variables (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). If unset, no proxy is used. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly beforeSend?: BeforeSend;
-  /** Ends everything at once: calls in flight are dropped, and all calls end as `interrupted`. */
+  /** Stops everything at once: requests in flight are dropped, and all calls end as `interrupted`. */
   readonly signal?: AbortSignal;
-  /** Removes secrets from the service's own words, before these are shortened. The API key is removed anyway. */
+  /** Removes secrets from the service's messages before these are shortened. The API key is always removed. */
   readonly redact?: Redact;
 }
 
-/** Milliseconds: timers of Node that are set for longer go off at once. */
+/** Maximum delay of a Node timer, in milliseconds. A timer with a longer delay fires at once. */
 const MAX_TIMER = 2 ** 31 - 1;
-/** Milliseconds. */
+/** Milliseconds for which a permission by `beforeSend` is valid. */
 const PERMISSION_LASTS = 1000;
-/** Connections that one send may wait for, where connecting takes longer than a permission lasts. */
+/** Maximum number of connections per send, if connecting takes longer than PERMISSION_LASTS. */
 const MAX_CONNECTS = 3;
 
 export type Client = ReturnType<typeof createClient>;
 
 /**
- * The service's 14 operations. They throw a `ServiceError` for what the service or the network does wrong, and else only
- * mistakes of the caller. Nothing is connected, and no HTTP library loaded, before the first call.
+ * Creates the client of the service's 14 operations. They throw a `ServiceError` for faults of the service or the network;
+ * any other error is a mistake of the caller. The HTTP library is loaded, and a connection opened, at the first call.
  */
 export function createClient(options: ClientOptions) {
   const { baseUrl, apiKey, concurrency, rateLimit, shareRate, retries, world, env = {} } = options;
   const { onEvent = () => undefined, beforeSend = () => undefined, redact = (text) => text } = options;
   const ending = new AbortController();
   const signal = AbortSignal.any([ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
-  // Every call that waits for its next try listens; that is not a leak, as Node would warn from the eleventh on.
+  // Every call that waits for its next attempt adds a listener. From the eleventh on, Node would wrongly report a leak.
   setMaxListeners(0, signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
   const limiter = new Limiter({ concurrency, rateLimit, shareRate, world, signal });
@@ -96,8 +96,8 @@ export function createClient(options: ClientOptions) {
   const open = async (): Promise<Transport> =>
     (await import("./transport.ts")).openTransport(baseUrl.origin, requestTimeout, concurrency, env);
 
-  // Every call in flight listens here, since a signal walks through all its listeners each time one comes or goes.
   const now = (): number => world.now();
+  // Calls in flight register here: a signal walks through all its listeners whenever one is added or removed.
   const inFlight = new Set<() => void>();
   signal.addEventListener("abort", () => {
     for (const interrupt of inFlight) interrupt();
@@ -124,7 +124,7 @@ export function createClient(options: ClientOptions) {
         const result = { ok: false, failure: { kind: "withheld", cause: error } } as const;
         return { result, status: undefined, date: undefined, began: false, tooLate: false };
       }
-      // Monotonic clocks stand still while a machine is suspended, so this one is the wall's.
+      // The wall clock, because monotonic clocks stop while a machine is suspended.
       const granted = Date.now();
       const exchanged = await exchange(connections, {
         request,
@@ -158,7 +158,7 @@ export function createClient(options: ClientOptions) {
         const { era } = limiter;
         const started = world.now();
         const about = { call: number, method, path, attempt };
-        // What is spread comes last: with fields added to it, an object takes V8 several times as long to make.
+        // The spread comes last: V8 takes several times as long to create an object if fields are added after it.
         onEvent({ kind: "started", ...about });
         const { result, status, date, began } = await send(call, about).catch((error: unknown) => {
           limiter.sent(false);
@@ -178,7 +178,7 @@ export function createClient(options: ClientOptions) {
         if (attempt > retries || !mayRetry(method, result.failure, actedNow)) throw failed(result.failure);
         const { kind } = result.failure;
         onEvent({ kind: "waiting", fault: kind, status, attempts: retries + 1, delay, ...about });
-        // After a 429 all calls wait, this one among them.
+        // After a 429, the limiter makes all calls wait, including this one.
         const mayGoOn = isTooMany(result.failure) || (await slept(world, delay, signal));
         if (!mayGoOn || !(await limiter.again())) throw failed({ kind: "interrupted" });
       }
@@ -198,10 +198,10 @@ export function createClient(options: ClientOptions) {
   return {
     listTargets: () => read([], answers.readTargets),
     getTarget: (targetId: string) => read([targetId], answers.readTarget),
-    /** In the service's order; the answer is never held whole. @param keep what to hold on to of each test case */
+    /** In the service's order; the answer is never in memory as a whole. @param keep returns the part to keep of each */
     listTestCases: <T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> =>
       get([targetId, "test-cases"], () => streamedList((item, at) => keep(answers.readTestCase(item, at)))),
-    /** Gives undefined for an answer that is empty, and for one to a PATCH that cannot be read. */
+    /** Returns undefined for an empty answer, and for an unreadable answer to a PATCH. */
     send: ({ method, path, body }: WriteCall): Promise<Json | undefined> =>
       make({
         method,
@@ -224,27 +224,27 @@ export function createClient(options: ClientOptions) {
     getReport: (targetId: string, reportId: string) =>
       read([targetId, "test-reports", reportId], answers.readReport),
     listNotifications: (targetId: string) => read([targetId, "notifications"], answers.readNotifications),
-    /** Drops all connections; calls still under way end as `interrupted`. */
+    /** Drops all connections; calls in progress end as `interrupted`. */
     close: async (): Promise<void> => {
       ending.abort();
-      // Where it could not be opened, the calls said why.
+      // If opening failed, the calls have already reported why.
       await (await transport?.catch(() => undefined))?.dispatcher.destroy();
     },
   };
 }
 
-/** Milliseconds before the next send. What the service asks for counts. @param send how many there were, from 1 */
+/** Returns the milliseconds before the next send. A delay asked for by the service wins. @param send sends so far, from 1 */
 export function retryDelay(fault: Fault, send: number, random: number): number {
   const asked = fault.kind === "status" ? fault.retryAfter : undefined;
   if (asked !== undefined && asked > 0) return asked;
-  // All five retries together take about 4 s on average. A 429 wants peace, so half of its delay is certain.
+  // All five retries together take about 4 s on average. After a 429, half of the delay is fixed, to spare the service.
   const [base, cap, jitter] = isTooMany(fault) ? [1000, 30_000, 0.5] : [250, 10_000, 1];
   const full = Math.min(cap, base * 2 ** (send - 1));
   return Math.round(full * (1 - jitter + jitter * random));
 }
 
-/** Header values that arrive as they were sent: ASCII, without blanks at the ends or line breaks, as CI variables have. */
+/** Header values that arrive unchanged: ASCII, without line breaks or the blanks at the ends that CI variables can have. */
 const HEADER_VALUE = /^[!-~]([\t -~]*[!-~])?$/;
 
-/** Shorter texts occur by themselves; removing them would spoil messages and protect nothing. */
+/** Minimum length of a key to redact. Shorter texts occur by chance; removing them would only spoil messages. */
 const MIN_REDACTED = 4;

@@ -13,9 +13,9 @@ import {
   STREAM_WINDOW_BYTES,
 } from "./request.ts";
 
-/** Connections to one origin. Nothing is retried, redirected or queued in there. */
+/** Connections to one origin. It does not retry, redirect or queue requests. */
 export interface Transport {
-  /** Whether a proxy may stand between here and the service. */
+  /** Whether there may be a proxy between tasc and the service. */
   readonly isProxied: boolean;
   readonly dispatcher: Pick<Dispatcher, "dispatch" | "destroy">;
 }
@@ -24,14 +24,14 @@ export interface ExchangeOptions<T> {
   readonly request: Pick<Dispatcher.DispatchOptions, "origin" | "method" | "path" | "headers" | "body">;
   readonly reader: AnswerReader<T>;
   readonly baseUrl: Pick<BaseUrl, "origin" | "host">;
-  /** Milliseconds from handing the request over to the last byte of the answer. */
+  /** Milliseconds from the start to the last byte of the answer; restarted after each `window` of the reader. */
   readonly limit: number;
   readonly signal: AbortSignal;
-  /** Called when the signal is aborted. */
+  /** The callbacks to call when the signal is aborted. */
   readonly inFlight: Set<() => void>;
   readonly redact: Redact;
   readonly now: () => number;
-  /** Asked once a connection stands, before a byte is written; if not, the connection is dropped. */
+  /** Called once connected, before a byte is written. If it returns false, the connection is dropped. */
   readonly mayWrite: () => boolean;
 }
 
@@ -39,16 +39,16 @@ export interface Exchanged<T> {
   readonly result: Result<T, Fault>;
   readonly status: number | undefined;
   readonly date: string | undefined;
-  /** Whether any byte of the request can have left. */
+  /** Whether any byte of the request may have been sent. */
   readonly began: boolean;
-  /** Nothing was sent, since it might not be written any more when a connection stood. */
+  /** True if nothing was sent, because `mayWrite` returned false after connecting. */
   readonly tooLate: boolean;
 }
 
 /**
- * Sends one request once and reads its answer. The time limit covers connecting, headers and body, and runs on the real
- * clock: it guards against a peer in the real world that hangs or trickles.
- * @throws what the reader throws, but for a FaultError
+ * Sends one request once and reads its answer. The time limit covers connecting, headers and body. It runs on the real
+ * clock, because it protects against a real peer that hangs or trickles.
+ * @throws any error of the reader except a FaultError
  */
 export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): Promise<Exchanged<T>> {
   const { reader, limit, signal, inFlight, redact, now } = options;
@@ -61,7 +61,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     let body: AnswerReader<T> | undefined;
     let tooLate = false;
     let untilNextWindow = Infinity;
-    /** The answer has come to its own end. */
+    /** Whether the answer has ended by itself. */
     let isWhole = false;
 
     const cleanUp = (): void => {
@@ -76,7 +76,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
       resolve({ result, status, date, began: abort !== undefined, tooLate });
     };
     const fail = (failure: Fault): void => settle({ ok: false, failure });
-    /** An error in what the reader hands items to is a mistake of ours and not the connection's. */
+    /** Runs the reader. An error other than a FaultError is a bug in tasc, so it rejects the promise. */
     const guard = (read: () => void): void => {
       try {
         read();
@@ -89,7 +89,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     const finish = (): void => {
       if (body !== undefined) settle({ ok: true, value: body.end() });
     };
-    /** Once a status refuses the request, that is the answer, whether or not its words come through. */
+    /** Ends with a fault. If a status has already refused the request, that is the result, even with an incomplete body. */
     const giveUp = (fault: Fault): void => {
       if (status !== undefined && status >= 300) guard(finish);
       else fail(fault);
@@ -105,10 +105,10 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
 
     transport.dispatcher.dispatch(options.request, {
       onRequestStart(controller) {
-        // undici may move a request to another connection. For a creation that could be a second one.
+        // undici may move a request to another connection. A creation could then be sent twice.
         if (abort !== undefined) return controller.abort(new Error("the request was about to be sent twice"));
         const drop = (): void => controller.abort(new Error("the answer is not wanted any more"));
-        // Given up while the connection was being made: dropped before a byte is written.
+        // The call gave up while connecting: drop the connection before a byte is written.
         if (isOver) return drop();
         tooLate = !options.mayWrite();
         if (!tooLate) abort = drop;
@@ -128,7 +128,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
             throw new FaultError(statusFault(code, headers, words, origin, now()));
           });
         else if (encoding === "" || encoding === "identity") body = reader;
-        // Compression was not asked for, so there is nothing here to undo it.
+        // tasc does not ask for compression, so it cannot decompress.
         else body = { take: () => false, end: () => reader.end(COMPRESSED) };
         untilNextWindow = body.window ?? Infinity;
       },
@@ -157,15 +157,15 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
 const COMPRESSED: Fault = { kind: "unreadable", why: "compressed", offset: undefined };
 
 export interface AnswerReader<T> {
-  /** @returns whether it wants the next piece; if not, the rest of the answer cannot change the result */
+  /** @returns whether it needs the next piece; if not, the rest of the answer cannot change the result */
   take(piece: Uint8Array): boolean;
   /** Called once, after the last piece. @param unreadable why the answer cannot be read at all @throws FaultError */
   end(unreadable?: Fault): T;
-  /** The call's time limit starts again after so many bytes; without it, it holds for the whole answer. */
+  /** Number of bytes after which the time limit restarts. If unset, the limit covers the whole answer. */
   readonly window?: number;
 }
 
-/** Holds what comes until it is more than so many bytes. @param read is given all of it, once */
+/** Keeps an answer in memory until it is longer than `most` bytes. @param read receives all of it, once */
 function held<T>(most: number, read: (bytes: Uint8Array, unreadable?: Fault) => T): AnswerReader<T> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -182,7 +182,7 @@ function held<T>(most: number, read: (bytes: Uint8Array, unreadable?: Fault) => 
   };
 }
 
-/** @param read is given what parses the answer */
+/** Returns a reader that keeps the whole answer. @param read receives a function that parses the answer */
 function heldAnswer<T>(read: (parse: () => Json | undefined) => T): AnswerReader<T> {
   return held(MAX_ANSWER_BYTES, (whole, unreadable) =>
     read(() => {
@@ -196,7 +196,7 @@ function heldAnswer<T>(read: (parse: () => Json | undefined) => T): AnswerReader
   );
 }
 
-/** An empty answer is undefined. */
+/** Reads a whole JSON answer; undefined if it is empty. */
 export function wholeAnswer(): AnswerReader<Json | undefined> {
   return heldAnswer((parse) => parse());
 }
@@ -209,7 +209,7 @@ export function shapedAnswer<T>(read: (answer: Json) => T): AnswerReader<T> {
   });
 }
 
-/** The answer of an update, of which the status says it all: a body that cannot be read is as good as none. */
+/** Reads the answer to an update. Its status is sufficient, so an unreadable body counts as empty. */
 export function optionalAnswer(): AnswerReader<Json | undefined> {
   return heldAnswer((parse) => {
     try {
@@ -221,7 +221,7 @@ export function optionalAnswer(): AnswerReader<Json | undefined> {
   });
 }
 
-/** A list of which one item is held at a time. @param read what is kept of it */
+/** Reads a list with only one item in memory at a time. @param read returns the part of an item to keep */
 export function streamedList<T>(
   read: (item: Json, index: number) => T,
   limit = MAX_LIST_BYTES,
@@ -245,7 +245,7 @@ export function streamedList<T>(
   };
 }
 
-/** @param began whether a connection stood and the request was being written @param limit of the call's time */
+/** Returns the fault of a connection error. @param began whether writing had begun @param limit time limit of the call */
 export function connectionFault(
   error: Error,
   began: boolean,
@@ -268,8 +268,8 @@ export function connectionFault(
 }
 
 /**
- * Codes of certificate checks are OpenSSL's and Node's own: DEPTH_ZERO_SELF_SIGNED_CERT, ERR_TLS_CERT_ALTNAME_INVALID. A
- * handshake fails otherwise with a server that speaks plain http.
+ * Causes by error code. The codes of certificate checks come from OpenSSL and Node: DEPTH_ZERO_SELF_SIGNED_CERT,
+ * ERR_TLS_CERT_ALTNAME_INVALID. Other handshake errors come, for example, from a server that speaks plain http.
  */
 const CAUSES = [
   [/^ECONNREFUSED$/, "refused"],
@@ -278,7 +278,7 @@ const CAUSES = [
   [/^ERR_TLS_|^ERR_SSL_|^EPROTO$/, "encryption"],
 ] as const;
 
-/** The system's code, of the first that has one: where a name has several addresses, errors come in a bundle. */
+/** Returns the system's error code. If a name has several addresses, errors are bundled, and the first one counts. */
 function codeOf(error: Error): string {
   if ("code" in error && typeof error.code === "string" && error.code !== "") return error.code;
   const inner: readonly unknown[] = error instanceof AggregateError ? error.errors : [];

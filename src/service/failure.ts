@@ -3,12 +3,12 @@ import type { Path } from "../model/json.ts";
 import type { Method } from "./request.ts";
 
 type Kind = keyof typeof WORDS;
-/** What can go wrong with one send. */
+/** A fault of one send. */
 export type Fault<K extends Kind = Kind> = {
   [P in K]: { readonly kind: P } & ((typeof WORDS)[P] extends (of: infer A) => unknown ? Readonly<A> : never);
 }[K];
 
-/** Thrown by what reads answers, and caught where the call is made. */
+/** The error of the readers of answers, caught where the call is made. */
 export class FaultError extends Error {
   readonly fault: Fault;
 
@@ -20,10 +20,10 @@ export class FaultError extends Error {
 
 export type MayHaveActed = "no" | "maybe";
 
-/** Why a call did not end well. `acted` and `attempts` cover all its sends. */
+/** The reason why a call failed. `acted` and `attempts` cover all its sends. */
 export type Failure<K extends Kind = Kind> = Fault<K> & {
   readonly method: Method;
-  /** From `/apiKey/v3` on, without the query. */
+  /** The path from `/apiKey/v3` on, without the query. */
   readonly path: string;
   readonly attempts: number;
   readonly acted: MayHaveActed;
@@ -40,15 +40,15 @@ export class ServiceError extends TascError {
   }
 }
 
-/** Whether the service cannot be reached or does not accept the key: exit code 6 of the design contract. */
+/** Whether the service cannot be reached or rejects the key: exit code 6 of the design contract. */
 export function isOutOfReach(fault: Fault): boolean {
   if (fault.kind === "timeout") return fault.during === "connecting";
   return fault.kind === "unsendable" || fault.kind === "unreachable" || fault.kind === "key-refused";
 }
 
 /**
- * Whether the service can have acted on a send that ended with the fault. A 4xx says that it did not, except 408, which
- * says that it gave up waiting; all others leave it open. @param began whether any byte of the request can have left
+ * Whether the service may have acted on a send that ended with this fault. After a 4xx it has not, except after a 408 (it
+ * stopped waiting); other faults of a write leave it open. @param began whether any byte of the request may have been sent
  */
 export function mayHaveActed(method: Method, fault: Fault, began: boolean): MayHaveActed {
   if (method === "GET" || !began || fault.kind === "key-refused") return "no";
@@ -63,10 +63,10 @@ export function isTooMany(fault: Fault): boolean {
   return fault.kind === "status" && fault.status === TOO_MANY_REQUESTS;
 }
 
-/** Whether a call may be sent again: a creation only if the service cannot have acted on this send. */
+/** Whether a call may be sent again: a POST only if the service cannot have acted on this send. */
 export function mayRetry(method: Method, fault: Fault, acted: MayHaveActed): boolean {
   if (method === "POST" && acted === "maybe") return false;
-  // A certificate that is wrong now is wrong in a second, too.
+  // A wrong certificate will still be wrong in a second.
   if (fault.kind === "unreachable") return fault.cause !== "certificate" && fault.cause !== "encryption";
   if (fault.kind === "status")
     return (
@@ -75,7 +75,7 @@ export function mayRetry(method: Method, fault: Fault, acted: MayHaveActed): boo
   return fault.kind === "timeout" || fault.kind === "broken";
 }
 
-/** They hold nothing secret: no header, no body, no query; the service's words are redacted. */
+/** Describes a failure without secrets: no header, no body, no query; the service's own words are redacted. */
 export function describeFailure<K extends Kind>(failure: Failure<K>) {
   const { method, path, attempts, acted } = failure;
   const [code, summary, detail, next] = DESCRIBED[failure.kind](failure);
@@ -89,21 +89,21 @@ export function describeFailure<K extends Kind>(failure: Failure<K>) {
 }
 
 type Told = { readonly words: string | undefined };
-/** The detail has no full stop; `next` is what to do. */
+/** The text of a failure. `detail` has no full stop; `next` says what to do. */
 type Description = readonly [code: string, summary: string, detail: string, next: string];
 
 const CHECK_BASE_URL =
   "Check that `service.baseUrl` is the service's own address, and that its version is the one tasc is for.";
 
 const WORDS = {
-  /** The API key cannot be put into a header. */
+  /** The API key is not a valid header value. */
   unsendable: () => [
     "key-unsendable",
     "The API key cannot be sent",
     "the key is empty, or holds a line break, a blank at an end or a character that no HTTP header can carry",
     "Check how the key gets into its environment variable.",
   ],
-  /** No connection came about, so nothing was sent. */
+  /** No connection was made, so nothing was sent. */
   unreachable: ({ cause, host, code }: { cause: keyof typeof UNREACHABLE; host: string; code: string }) => {
     const [why, next] = UNREACHABLE[cause];
     const detail = `no connection to ${host}: ${why} (${code})`;
@@ -115,7 +115,7 @@ const WORDS = {
     "cancelled before the service answered",
     "Run the command again.",
   ],
-  /** `beforeSend` refused the send; later sends of the run would be refused as well. */
+  /** `beforeSend` refused the send; it would refuse later sends of this run, too. */
   withheld: ({ cause }: { cause: TascError }) => {
     const why = cause.diagnostics.find(({ severity }) => severity === "error");
     return [why?.code ?? "withheld", cause.message, "not sent", why?.detail ?? ""];
@@ -138,14 +138,14 @@ const WORDS = {
     says(words),
     "Check that `service.apiKey` is the key of this service and may do this.",
   ],
-  /** Any 3xx: never followed. Host and port of `Location`, where one was given. */
+  /** Any 3xx; redirects are never followed. `host` is host and port of `Location`, if it was given. */
   redirect: ({ status, host }: { status: number; host: string | undefined }) => [
     "redirect",
     `The service redirects (${status})`,
     `the answer ${host === undefined ? "names no other place" : `points to ${host}`}; redirects are never followed, because the API key would be sent along`,
     "If that is where the service is, make it the base address (`service.baseUrl`).",
   ],
-  /** Any other outside 2xx. What the service says about it is one bounded line; `retryAfter` is in milliseconds. */
+  /** Any other status outside 2xx. `words` is the service's message in one short line; `retryAfter` is in milliseconds. */
   status: ({ status, words }: Told & { status: number; retryAfter: number | undefined }) => {
     const next =
       status === 404
@@ -157,14 +157,14 @@ const WORDS = {
             : "Correct what the service refuses, and run the command again.";
     return [`http-${status}`, `The service answered ${status}`, says(words), next];
   },
-  /** A 2xx answer that is not JSON, from the first byte that does not fit, or the list item that holds it. */
+  /** A 2xx answer that is not JSON. `offset` is the first wrong byte, or the start of the list item that contains it. */
   unreadable: ({ why, offset }: { why: keyof typeof UNREADABLE; offset: number | undefined }) => [
     "answer-unreadable",
     "The service's answer cannot be read",
     `${UNREADABLE[why]}${offset === undefined ? "" : ` (at byte ${offset})`}`,
     CHECK_BASE_URL,
   ],
-  /** Where an answer departs from service-api.md; types are named, values are not. */
+  /** An answer that differs from service-api.md at this path; the text names types, not values. */
   misshapen: ({ at, expected, found }: { at: Path; expected: string; found: string }) => {
     const steps = at.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
     const place = at.length === 0 ? "" : `${steps.replace(/^\./, "")}: `;

@@ -6,27 +6,27 @@ import { MAX_DEPTH, MAX_ITEMS, MAX_ITEM_BYTES } from "./request.ts";
 const NOT_IN_STRING = -1;
 
 /**
- * Splits a JSON list that arrives in pieces into its items, each parsed from just its bytes.
+ * Splits a JSON list that arrives in pieces into its items, and parses each item from its own bytes.
  *
- * A scan finds where items end, and `JSON.parse` judges what is in them. The scan counts brackets outside of strings
- * without telling `[` from `{`: where that matters (`[{]}`) the item is not JSON. So the whole is accepted exactly when
- * `JSON.parse` would accept it. Pieces may end anywhere, also inside a character; those of an unfinished item are kept
- * and joined once. After a fault the splitter is spent.
+ * A scan finds the ends of items, and `JSON.parse` checks their contents. The scan counts brackets outside strings without
+ * distinguishing `[` from `{`; where that matters (`[{]}`), the item is not valid JSON. So the list is accepted exactly
+ * when `JSON.parse` would accept it. Pieces may end anywhere, even inside a character; the pieces of an unfinished item
+ * are kept and joined once. After a fault, the splitter cannot be used any more.
  */
 export class JsonSplitter {
   readonly #take: (item: Json, index: number) => unknown;
   readonly #maxItems: number;
   #stage: "before" | "inside" | "after" = "before";
-  /** Of the current piece in the text. */
+  /** Offset of the current piece in the text. */
   #offset = 0;
   #count = 0;
-  /** Brackets, the list's own included. In an array, as objects `{ brackets }` come in forms that V8 tells apart. */
+  /** Number of open brackets, including the list's own. An array, as V8 has several forms of objects `{ brackets }`. */
   readonly #open = new Uint8Array(1);
-  /** Where the scan goes on inside an unfinished string: 0, or 1 behind an escape; or NOT_IN_STRING. */
+  /** Where to continue inside an unfinished string: 0, or 1 after an escape; NOT_IN_STRING if outside a string. */
   #resume = NOT_IN_STRING;
   #kept: Uint8Array[] = [];
   #keptBytes = 0;
-  /** Where the text behind the list begins, once the list has ended as it must. */
+  /** Offset of the text after the list, once the list has ended correctly. */
   closedAt: number | undefined;
 
   constructor(take: (item: Json, index: number) => unknown, maxItems = MAX_ITEMS) {
@@ -34,7 +34,7 @@ export class JsonSplitter {
     this.#maxItems = maxItems;
   }
 
-  /** The piece must not change afterwards. @throws FaultError, and what the taker throws */
+  /** Reads the next piece, which must not change afterwards. @throws FaultError, and any error of `take` */
   push(piece: Uint8Array): void {
     const from = this.#stage === "before" ? this.#begin(piece) : 0;
     const after = this.#stage === "inside" ? this.#inside(piece, from) : from;
@@ -45,7 +45,7 @@ export class JsonSplitter {
     this.#offset += piece.length;
   }
 
-  /** The text is over; inside the list that is a break which the connection did not report. @throws FaultError */
+  /** Ends the text. Inside the list, this is a broken connection that was not reported as one. @throws FaultError */
   end(): void {
     if (this.#stage === "before") throw unreadable("empty");
     if (this.#stage === "inside") throw new FaultError({ kind: "broken", code: "CUT_OFF" });
@@ -91,7 +91,7 @@ export class JsonSplitter {
     return whole;
   }
 
-  /** @param end of the item in the text; `from` and `to` are its place in the bytes */
+  /** @param end end of the item in the text; `from` and `to` are its range in `bytes` */
   #item(bytes: Uint8Array, end: number, from = 0, to = bytes.length): void {
     if (to - from > MAX_ITEM_BYTES) throw tooBig("item", MAX_ITEM_BYTES);
     if (this.#count === this.#maxItems) throw tooBig("items", this.#maxItems);
@@ -115,7 +115,7 @@ export function tooBig(what: keyof typeof TOO_BIG, limit: number): FaultError {
   return new FaultError({ kind: "too-big", what, limit });
 }
 
-/** The bytes that JSON is structured by; all of them are ASCII, so no byte of a longer character equals one. */
+/** The structural bytes of JSON. All are ASCII, so they never equal a byte of a longer character. */
 export const COMMA = 0x2c;
 export const OPEN_LIST = 0x5b;
 export const CLOSE_LIST = 0x5d;
@@ -123,7 +123,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
-/** With this bit set, `[` is `{` and `]` is `}`; no other byte becomes one of the two. */
+/** With this bit set, `[` becomes `{` and `]` becomes `}`; no other byte becomes one of these two. */
 const CASE_BIT = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
@@ -145,11 +145,11 @@ export function isBlank(byte: number): boolean {
 }
 
 /**
- * Position of the quote that ends a string. In a text that ends before the string does it is the text's length,
- * or one more when a backslash comes last: what is left over is where to go on in the next piece of the text.
+ * Returns the position of the quote that ends a string. If the text ends first, returns the text's length, or one more
+ * if a backslash comes last: the difference is the position at which to continue in the next piece.
  */
 export function stringEnd(bytes: Uint8Array, from: number): number {
-  // Asked for once: the length of a view is looked up each time.
+  // Read once, because the length of a view is looked up at each access.
   const { length } = bytes;
   let at = from;
   for (; at < length; at++) {
@@ -161,8 +161,8 @@ export function stringEnd(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * Position of the comma that ends an item of a list, or of the bracket that ends the list; where neither comes, as far as
- * `stringEnd` goes. A function of its own, as V8 gives up again and again what it optimises of a loop that does more.
+ * Returns the position of the comma that ends an item of a list, or of the bracket that ends the list. If there is none,
+ * returns the same as `stringEnd`. A separate function, because V8 keeps deoptimising a loop that does more.
  */
 function itemEnd(bytes: Uint8Array, from: number, open: Uint8Array): number {
   const { length } = bytes;
@@ -171,7 +171,7 @@ function itemEnd(bytes: Uint8Array, from: number, open: Uint8Array): number {
   for (; at < length; at++) {
     const byte = bytes[at] ?? 0;
     if (byte === QUOTE) {
-      // `stringEnd` in its place: calls of it took a third of the time.
+      // A copy of `stringEnd`: calling it took a third of the time.
       for (at++; at < length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
     } else if (opens(byte)) {
       if (++depth > MAX_DEPTH) throw tooBig("depth", MAX_DEPTH);
@@ -184,9 +184,9 @@ function itemEnd(bytes: Uint8Array, from: number, open: Uint8Array): number {
 }
 
 /**
- * The members of the one object that a text consists of, with what is made of the place of each value: nobody holds the
- * object whole, nor its text. Of a name that is there twice the last counts, as with `JSON.parse`.
- * @throws FaultError unless it is an object, as far as names and brackets tell
+ * Returns the members of a text's only object, each with the result of `valueOf` for the range of its value. Neither the
+ * whole object nor its text is in memory. If a name is repeated, the last one wins, as in `JSON.parse`.
+ * @throws FaultError unless it is an object, as far as names and brackets show
  */
 export function membersOf<T>(
   bytes: Buffer,
@@ -215,7 +215,7 @@ export function membersOf<T>(
   return members;
 }
 
-/** Some servers send it. */
+/** The UTF-8 byte order mark, which some servers send. */
 const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 
 export function withoutBom(bytes: Buffer): Buffer;
@@ -226,7 +226,7 @@ export function withoutBom(bytes: Uint8Array): Uint8Array {
     : bytes;
 }
 
-/** Asked before parsing: the parser would build any depth, and everything that walks the result is recursive. */
+/** Whether brackets nest deeper than `limit`. Checked before parsing: the parser has no limit, but other code recurses. */
 export function isDeeper(bytes: Uint8Array, limit: number): boolean {
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -239,12 +239,12 @@ export function isDeeper(bytes: Uint8Array, limit: number): boolean {
 }
 
 /**
- * Wrong UTF-8 is refused rather than replaced: a replaced character would look like a difference, and could be written
- * back. The parser's own message is dropped, since it quotes the text.
+ * Parses JSON. Invalid UTF-8 is refused, not replaced: a replaced character would look like a difference and could be
+ * written back. The parser's own message is dropped, because it quotes the text.
  * @param offset of the bytes in the whole text @throws FaultError
  */
 export function parseBytes(bytes: Uint8Array, offset?: number, from = 0, to = bytes.length): Json {
-  // A view of each item would take longer than its check.
+  // Not a view of each item, which would take longer than its check.
   const own = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = own.toString("utf8", from, to);
   if (text.includes("\ufffd") && !isUtf8(bytes.subarray(from, to))) throw unreadable("not-utf-8", offset);

@@ -9,31 +9,31 @@ export interface LimiterOptions {
 }
 
 /**
- * Takes the next sends of a rate that several processes keep together, for this one alone. Where it fails, each process
- * keeps the rate by itself. @returns milliseconds until the first of them
+ * Takes the next sends of a rate that is shared with other processes, for this process only. If it fails, each process
+ * keeps to the rate on its own. @returns milliseconds until the first of these sends
  */
 export type ShareRate = (sends: number) => Promise<number>;
 
-/** Told false when there is no more waiting. */
+/** Called with false if waiting was aborted. */
 type Waiter = (mayGo: boolean) => void;
 
-/** Milliseconds that sends may be behind the rate and still catch up: timers are that late. */
+/** Milliseconds that sends may be behind the rate and still catch up, because timers can be this late. */
 const LATENESS = 20;
-/** The same for sends that were taken from a shared rate: nobody else can have them. */
+/** The same for sends that were taken from a shared rate, which no other process can use. */
 const SHARED_LATENESS = 250;
-/** Sends that are taken at first, and at most; each time twice as many, so that a short run leaves few unused. */
+/** Size of the first and the largest batch of sends taken. Sizes double, so that a short run leaves few unused. */
 const FIRST_BATCH = 4;
 const LARGEST_BATCH = 20;
 
 /**
- * Decides which call may send next. A call holds its place from its first send to its end, also while it waits between
- * tries: when the service is down for a while, only the calls in flight use up their retries. Two things are limited,
- * places held and sends on the wire; they differ after a 429, when more calls hold places than may now send.
+ * Decides which call may send next. A call keeps its place from its first send to its end, even while it waits between
+ * attempts: when the service is down for a while, only the calls in flight use up their retries. Two numbers are limited:
+ * places taken and requests in flight. They differ after a 429, when more calls have places than may send.
  *
- * A 429 stops all sends until its pause is over, and halves the limit; of calls that were on the wire together, only the
- * first does. Each success adds its share of one, so that the limit grows by one for every round of calls.
+ * A 429 stops all sends until its pause is over, and halves the limit; of requests that were in flight together, only the
+ * first 429 does. Each success adds 1/limit, so that the limit grows by one per round of calls.
  *
- * A rate spaces sends evenly, resends included: a burst that is right on average could still be refused.
+ * A rate spaces all sends evenly, including resends: the service could refuse a burst even if the average is right.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
@@ -48,7 +48,7 @@ export class Limiter {
   #era = 0;
   #nextSend = 0;
   #isSpacing = false;
-  /** The end of the sends that were taken from a shared rate. */
+  /** The time when the sends taken from a shared rate end; Infinity without a shared rate. */
   #takenUntil = Infinity;
   #batch = FIRST_BATCH;
 
@@ -67,17 +67,17 @@ export class Limiter {
     return Math.floor(this.#limit);
   }
 
-  /** Counts the times the limit was halved; to be read when a send begins, for `slowDown`. */
+  /** How often the limit was halved; read it when a send begins, for `slowDown`. */
   get era(): number {
     return this.#era;
   }
 
-  /** Waits for a call's first send. After true, the call must `leave` in the end. */
+  /** Waits for a call's first send. If it returns true, the call must `leave` in the end. */
   enter(): Promise<boolean> {
     return this.#wait(this.#newcomers);
   }
 
-  /** Waits for a further send of a call that has entered; it goes before all new ones. */
+  /** Waits for another send of a call that has entered; such calls go before all new ones. */
   again(): Promise<boolean> {
     return this.#wait(this.#returners);
   }
@@ -93,7 +93,7 @@ export class Limiter {
     this.#letGo();
   }
 
-  /** A send was told to slow down: nobody may send for so long, and fewer afterwards. @param era in which it began */
+  /** Pauses all sends for so long after a 429, and lowers the limit. @param era the era in which the send began */
   slowDown(ms: number, era: number): void {
     this.#pauses++;
     this.#sending--;
@@ -127,14 +127,14 @@ export class Limiter {
     return line.shift();
   }
 
-  /** Whether the rate allows a send, which is then taken as made; if not, who waits is asked again when it does. */
+  /** Whether the rate allows a send, which then counts as made. If not, waiting calls are tried again when it does. */
   #isDue(): boolean {
     if (this.#spacing === 0) return true;
     if (this.#isSpacing) return false;
     const now = this.#options.world.now();
     const lateness = this.#takenUntil === Infinity ? LATENESS : SHARED_LATENESS;
     const next = Math.max(this.#nextSend, now - lateness);
-    // Half a send earlier: sums of fractions are not exact.
+    // Half a send earlier, because sums of fractions are not exact.
     const isTaken = next < this.#takenUntil - this.#spacing / 2;
     if (isTaken && now >= next) {
       this.#nextSend = next + this.#spacing;

@@ -15,7 +15,7 @@ export interface WriteCall {
   readonly body: Json;
 }
 
-/** An id that can stand in a path: not empty, no `.` or `..`, which others on the way would resolve; and no words. */
+/** An id that is valid in a path: not empty, no `.` or `..` (which proxies would resolve), no space or control character. */
 // oxlint-disable-next-line no-control-regex -- what it must not have
 const SEGMENT = /^(?!\.{1,2}$)[^\s\0-\x1f\x7f-\x9f\ud800-\udfff]+$/u;
 
@@ -23,19 +23,19 @@ export function isSegment(value: unknown): value is string {
   return typeof value === "string" && SEGMENT.test(value);
 }
 
-/** The path of a request, each segment percent-encoded. @throws RangeError for a segment that no path can carry */
+/** Returns the path of a request, each segment percent-encoded. @throws RangeError for a segment that is not valid */
 export function pathOf(segments: readonly string[]): string {
   const wrong = segments.find((segment) => !isSegment(segment));
   if (wrong !== undefined) throw new RangeError(`${JSON.stringify(wrong)} cannot be a part of a path`);
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join("");
 }
 
-/** A base address that was checked; only `checkBaseUrl` makes one. */
+/** A checked base address; only `checkBaseUrl` returns one. */
 export interface BaseUrl {
   /** Scheme, host and port. The API key is sent nowhere else. */
   readonly origin: string;
   readonly host: string;
-  /** What comes before `/apiKey`, without a slash at its end; mostly empty. */
+  /** The part before `/apiKey`, without a slash at its end; usually empty. */
   readonly path: string;
 }
 
@@ -56,7 +56,7 @@ export function checkBaseUrl(text: string, { insecure = false } = {}): Result<Ba
       "contains credentials",
       "The service accepts only the API key. Remove the user name and password from the address.",
     );
-  // An empty query or fragment (`https://host/?`) shows only in the text.
+  // An empty query or fragment (`https://host/?`) is visible only in the text.
   if (/[?#]/.test(href))
     return notOne(
       "base-url",
@@ -85,12 +85,12 @@ function notOne(code: string, what: string, detail: string): Result<never, BaseU
 
 export interface ClientRuntime {
   now(): number;
-  /** Resolves after so many milliseconds, or ends early, in either way, when the signal is aborted. */
+  /** Resolves after `ms` milliseconds. If the signal is aborted, it resolves or rejects early. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   random(): number;
 }
 
-/** @returns false when the signal ended it */
+/** Sleeps. @returns false if the signal ended it */
 export async function slept(world: Pick<ClientRuntime, "sleep">, ms: number, signal: AbortSignal) {
   try {
     await world.sleep(ms, signal);
@@ -101,24 +101,24 @@ export async function slept(world: Pick<ClientRuntime, "sleep">, ms: number, sig
 }
 
 /*
- * What an answer may measure. service-api.md ("Limits") states no bounds, so these are far above anything
- * that a service would send and only keep a broken or hostile one from filling the memory.
+ * Limits on answers. service-api.md ("Limits") states none, so these are far above anything that a service would send,
+ * and only prevent a broken or hostile service from filling the memory.
  */
 
-/** Bytes of an answer that is held whole: everything but the list of test cases. */
+/** Maximum bytes of an answer that is kept whole: every answer except the list of test cases. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Bytes of a streamed list of test cases: one of 100,000 has a third of it. */
+/** Maximum bytes of a streamed list of test cases; a list of 100,000 takes a third of it. */
 export const MAX_LIST_BYTES = 1024 * 1024 * 1024;
 export const MAX_ITEM_BYTES = 16 * 1024 * 1024;
 export const MAX_ITEMS = 1_000_000;
 export const MAX_PAGES = 1000;
 export const MAX_REPORTS = 100_000;
 export const MAX_DEPTH = 100;
-/** Bytes of an answer with an error status that are read for the service's words. */
+/** Maximum bytes of an error answer that are read for the service's message. */
 export const MAX_ERROR_BYTES = 64 * 1024;
 export const MAX_WORDS = 500;
 /**
- * Bytes of a streamed list that each get a time limit of their own: a limit on silence alone would let a server trickle
- * for days; one on the whole would cut off a long honest list.
+ * Bytes of a streamed list after which the time limit restarts. A limit on silence alone would let a server trickle for
+ * days; a limit on the whole answer would cut off a long valid list.
  */
 export const STREAM_WINDOW_BYTES = 256 * 1024;

@@ -5,11 +5,11 @@ import { isLoopback } from "../model/shape.ts";
 import type { Transport } from "./exchange.ts";
 
 /**
- * The one module that opens undici; load it only when a call is about to be made. Its inner modules spare the 60 ms that
- * the index takes for fetch, WebSocket and caches.
- * @param origin nothing else is connected to, but a proxy
- * @param connections as many as there are calls at once; left to itself, undici opens twice as many
- * @param env where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked for
+ * Opens connections to the service. Only this module loads undici, so load it only when a call is about to be made. Its
+ * inner modules save the 60 ms that the index takes for fetch, WebSocket and caches.
+ * @param origin the only host to connect to, except for a proxy
+ * @param connections number of calls at once; by default, undici opens twice as many connections
+ * @param env where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read
  */
 export async function openTransport(
   origin: string,
@@ -17,14 +17,14 @@ export async function openTransport(
   connections: number,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Transport> {
-  // undici's own limits on answers are off: they are coarse, and an exchange has its own.
+  // undici's own time limits for answers are off: they are coarse, and an exchange has its own.
   const options = { connections, connectTimeout, headersTimeout: 0, bodyTimeout: 0 };
   const proxied = await throughProxies(origin, env, options);
   const dispatcher = proxied ?? new Pool(origin, options);
   return { isProxied: proxied !== undefined, dispatcher };
 }
 
-/** Connects through the proxies that the environment names; nothing where it names none for this origin. */
+/** Connects through the proxies in the environment. Returns undefined if none is set, or the origin is this machine. */
 export async function throughProxies(
   origin: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -36,13 +36,13 @@ export async function throughProxies(
     import("undici/lib/dispatcher/env-http-proxy-agent.js"),
     import("undici/lib/api/api-connect.js"),
   ]);
-  // The package's index gives every dispatcher this method; the agent asks a proxy with it.
+  // The package's index gives every dispatcher this method; the agent connects to a proxy with it.
   const clientFactory = (proxy: URL, more: object): Dispatcher =>
     Object.assign(new Pool(proxy, more), { connect });
   try {
     return new Agent({ ...options, ...proxies, clientFactory });
   } catch {
-    // Not repeated in the error: it may carry a password.
+    // The error does not repeat the URL, which may contain a password.
     throw invalid(
       "bad-proxy",
       "HTTP_PROXY or HTTPS_PROXY is not a URL",

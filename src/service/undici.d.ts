@@ -1,4 +1,4 @@
-/** undici declares no types for its inner modules; these are what its index exports under their names. */
+/** Types of undici's inner modules, which it does not declare: the same as its index exports. */
 declare module "undici/lib/dispatcher/pool.js" {
   export { Pool as default } from "undici";
 }
