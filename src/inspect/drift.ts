@@ -44,7 +44,7 @@ export function hasDrifted({ changes, removed }: Drift): boolean {
   return changes.length + removed.length > 0;
 }
 
-/** A resource whose manifest has an `id` is left out: another id is then a correction, and not a change on the service. */
+/** Returns removed resources, but none with an `id` in the manifest: there, another id is a correction, and not drift. */
 function removedFrom({ resources, matches, state }: MatchedTarget): readonly Removed[] {
   return [...resources.values()].flatMap(({ address, id: byHand }) => {
     const match = matches.get(address);

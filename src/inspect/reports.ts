@@ -75,7 +75,7 @@ export async function newestReports(pages: AsyncIterable<NewReports>, limit: num
 
 /**
  * Reads pages until the requested reports are among them. The order of the list is not documented (service-api.md,
- * operation 12), but its key is a point in time: if it goes from new to old, the first are the newest; else all are read.
+ * operation 12), but its key is a point in time: if it goes from new to old, the first are the newest. If not, all are read.
  */
 async function readUntil(
   pages: AsyncIterable<NewReports>,
@@ -259,7 +259,7 @@ function headSection(report: TargetReport): Section {
 
 type Named = LiveResult & { readonly title: string };
 
-/** A result that neither passed nor failed is skipped, with its status: not ended, or not listed in service-api.md. */
+/** Writes a JUnit report. Skipped, with their status: results that have not ended or whose status service-api.md lacks. */
 function junitReport({ target, id, createdAt }: TargetReport, results: readonly Named[]): Markup {
   const [failures = 0, passed = 0] = ["FAILED", "PASSED"].map(
     (wanted) => results.filter(({ status }) => status === wanted).length,

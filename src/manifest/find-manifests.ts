@@ -67,7 +67,7 @@ interface Standing {
 }
 
 /**
- * Finds the files that match, through links inside the project too; one with several paths is found once, by the shortest.
+ * Finds the matching files, also through links inside the project. A file with several paths is found by the shortest.
  * Also returns links that lead out of the project or nowhere, and files with a leading dot in their own or a folder's name.
  */
 export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {

@@ -28,7 +28,7 @@ interface InterpolationSources {
 export interface Interpolated {
   /** Meaningless if there is an error, or if the value is unknown. */
   readonly value: Scalar;
-  /** Whether it contains a secret, so that no part of it must show. */
+  /** Whether it contains a secret, so that all of it must be hidden. */
   readonly sensitive: boolean;
   /** Whether the value is not known, because of an error, or of a missing secret that is allowed to be missing. */
   readonly unknown: boolean;

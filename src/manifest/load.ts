@@ -179,7 +179,7 @@ function notShown(file: string): ManifestProblem {
   return manifestProblem("untrusted", { file, path: [] }, "The mistakes in this file are not shown", detail);
 }
 
-/** Returns why `tasc.yaml` cannot be read: it is missing, or errors in it would show lines of another file. */
+/** Returns why `tasc.yaml` is not read: it is missing, or errors in it would show lines of another file. */
 function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
   const own = folder.read(PROJECT_FILE);
   const origin = { file: PROJECT_FILE, path: [] };

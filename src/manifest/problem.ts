@@ -75,14 +75,14 @@ export function didYouMean(guess: string | undefined): string {
   return guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
 }
 
-/** Returns such a sentence, without backquotes, about the candidate that a word most likely means, e.g. an address. */
+/** Returns such a sentence with the candidate that a word most likely means, e.g. an address; or an empty text. */
 export function guessed(word: string, candidates: Iterable<string>): string {
   const guess = nearest(word, candidates);
   return guess === undefined ? "" : ` Did you mean ${guess}?`;
 }
 
 const SHORTEST_START = 3;
-/** Limits of a comparison, which takes the product of both lengths. Words so long do not have so many typing errors. */
+/** Limits of a comparison, which takes the product of both lengths. Longer words, or more edits, are not typing errors. */
 const [LONGEST_WORD, MOST_EDITS] = [100, 8];
 
 /** Returns the candidate that a misspelt word most likely means: up to a third of it differs, or it begins with the word. */

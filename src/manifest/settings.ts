@@ -121,7 +121,7 @@ function resolveService(context: SettingsContext): ValueObject {
 
 /**
  * Returns the first placeholder that must not be at its place in the service's address. The address decides who gets the
- * API key, and its content is sent there with every call. So it may only contain what a reviewer sees, and, in the host,
+ * API key, and its text is sent there with every call. So it may only contain what a reviewer sees, and, in the host,
  * environment variables. @param before variables that are being looked into
  */
 function firstMisplaced(
@@ -146,7 +146,7 @@ function firstMisplaced(
   return undefined;
 }
 
-/** If a stage names another backend than the project, the options of the project's backend are dropped. */
+/** Resolves `state`. If a stage names another backend, the options of the project's backend mean nothing and are dropped. */
 function resolveState(context: SettingsContext): StateSettings {
   const { layers, interpolator, isInvalid, reportAt } = context;
   const declared = mergedAt(layers, ["state", "backend"]);
@@ -209,7 +209,7 @@ function resolveState(context: SettingsContext): StateSettings {
   };
 }
 
-/** Returns the parts of a secret address that are secret by themselves: passwords and tokens. Messages show the rest. */
+/** Returns the parts of a secret address that are secret by themselves (password, tokens): messages show other parts. */
 function secretParts(address: Secret): readonly string[] {
   const text = address.reveal();
   if (!URL.canParse(text)) return [];
@@ -340,7 +340,7 @@ export function stagesOf(project: Document): readonly string[] {
   return declared.length === 0 ? [ONLY_STAGE] : declared;
 }
 
-/** Chooses the stage: `--stage`, else TASC_STAGE, else `defaultStage`, else the one named `default`, else the only one. */
+/** Chooses the stage: the first of `--stage`, TASC_STAGE, `defaultStage`, the stage named `default`, and the only stage. */
 export function chooseStage(
   project: Document,
   option: string | undefined,

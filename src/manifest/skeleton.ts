@@ -71,7 +71,7 @@ function withComments(
   return [...lines.slice(0, end), ...commentsOf(fields, declared, indent), ...lines.slice(end)].join("\n");
 }
 
-/** Compares only the first part of names, so that `discovery.prompt` leaves out all other fields of `discovery`. */
+/** Returns comments for fields whose first part is not declared: `discovery.prompt` leaves out all of `discovery`. */
 function commentsOf(fields: readonly Field[], declared: Record<string, Json>, indent: string): string[] {
   return fields
     .filter(({ name }) => !Object.hasOwn(declared, name.split(".", 1)[0] ?? ""))

@@ -109,7 +109,7 @@ const FIELDS: ReadonlyMap<InnerKind, Parts> = new Map(
   SECTIONS.map(({ kind, fields }) => [kind, partsOf(fields)]),
 );
 
-/** Adds `id` and `onlyStages`, which each resource has for itself: they have no defaults. */
+/** Returns the part of a section. Unlike the fields, `id` and `onlyStages` of a resource have no defaults. */
 function resourcesPart({ kind, description, itemDescription }: SectionRow): ManifestPart {
   const parts = { id: idPart(kind), onlyStages: ONLY_STAGES, ...FIELDS.get(kind) };
   const resource: ObjectShape = { type: "object", description: itemDescription, parts };

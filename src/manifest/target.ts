@@ -190,7 +190,7 @@ export function groupByTarget(documents: readonly Document[]): readonly TargetDo
 
 const GROUPED = new WeakMap<readonly Document[], readonly TargetDocuments[]>();
 
-/** Layers in the order of their files, by key: of ten thousand documents with a test case each, few contain another key. */
+/** Layers in the order of their files, indexed by key: most of ten thousand documents contain nothing but a test case. */
 interface Layers {
   readonly all: readonly Layer[];
   readonly having: (key: string) => readonly Layer[];

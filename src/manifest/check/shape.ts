@@ -41,7 +41,7 @@ export interface CheckedDocument {
   /** Without its invalid parts, so that the rest can be checked in the same run. */
   readonly document: Document;
   readonly problems: readonly ManifestProblem[];
-  /** Whether more than fields was removed with the invalid parts, so that a missing resource or stage is not an error. */
+  /** Whether resources or stages were removed with the invalid parts, so that references to them are not errors. */
   readonly lossy: boolean;
 }
 

@@ -204,7 +204,7 @@ class TextEditor {
     return { start: isSpaced ? start - 1 : start, end: isSpaced ? end : end + 1, text: "" };
   }
 
-  /** @returns whether the map or list can be kept and was changed inside */
+  /** Changes a map or list inside. @returns whether it could be kept */
   #collection(node: Collection, target: Json): boolean {
     const { flow, kind, entries, start } = node;
     if (kind === "map" ? !isObject(target) : !isArray(target)) return false;
@@ -286,7 +286,7 @@ class TextEditor {
     }
   }
 
-  /** If entries have their own lines, new ones get their own lines, too, and comments stay next to their entries. */
+  /** Adds and deletes entries. If they have lines to themselves, new ones get them, too; comments stay where they are. */
   #changeFlow({ end: close, entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
     const lines = this.#lines;
     /** Whether a comma follows an entry, and the end of the entry's line, if only a comment follows on it. */
@@ -305,8 +305,8 @@ class TextEditor {
     const lineLike = (offset: number): string => lines.eol + pad(lines.column(offset));
     const lastKept = entries.findLastIndex((entry) => staying.has(entry));
     const kept = entries[lastKept] ?? NOWHERE;
-    // Entries are deleted with their commas and, if they have lines to themselves, with these whole lines. The comma before
-    // the last ones is then kept: YAML allows it, and its line does not change.
+    // Entries are deleted with their commas and, if they have lines to themselves, with everything on these lines. Then the
+    // comma before the last entries is kept: YAML allows it, and its line does not change.
     for (let first = 0; first < entries.length; first++) {
       const { start } = entries[first] ?? NOWHERE;
       let past = first;

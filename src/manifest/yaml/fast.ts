@@ -49,7 +49,7 @@ export class Marks {
   /** The end of the last value. */
   #end = 0;
 
-  /** @returns the index of its end in the list */
+  /** Adds a node. @returns the index of its end in the list */
   add(start: number, end: number): number {
     this.#end = end;
     return this.list.push(start, end) - 1;
@@ -403,7 +403,7 @@ class FastReader {
   }
 
   /**
-   * Reads a quoted text, from its first quote to the last on the same line. The end is found by a search, because a regular
+   * Reads a quoted text, up to its closing quote on the same line. The end is found by a search, because a regular
    * expression with alternatives runs out of stack in a text of some megabytes.
    */
   private quoted(quote: number): string {
@@ -431,7 +431,7 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - first) % 2 === 1;
 }
 
-/** Returns a block's lines without indentation and empty ones at the end, where they end (`last`), and the next line (`end`). */
+/** Returns a block's lines without indentation or empty ones at the end, their end (`last`), and the next line (`end`). */
 function linesBelow(text: string, start: number, parent: number) {
   const lines: string[] = [];
   let indent = -1;

@@ -142,7 +142,7 @@ export function everydayRoot(text: string): Node | undefined {
 /** Texts that the fast reader reads have neither. */
 const [anchor, tag] = [undefined, undefined];
 
-/** Builds nodes from the marks of the fast reader. Their properties are listed: spread objects need more time and memory. */
+/** Builds nodes from the marks of the fast reader. It lists all properties, because a spread takes more time and memory. */
 class MarkedTree {
   readonly #text: string;
   readonly #marks: readonly number[];

@@ -29,7 +29,7 @@ function canBePlain(text: string, style: CollectionStyle): boolean {
   return isPlainText(text, style) && !MEANT_OTHERWISE_IN_1_1.test(text);
 }
 
-/** Whether readers of YAML 1.2 do so: for them `ON` and `12:30` are texts. */
+/** Whether readers of YAML 1.2 read this text, without quotes, as the same text: for them `ON` and `12:30` are texts. */
 function isPlainText(text: string, style: CollectionStyle): boolean {
   if (!PLAIN_START.test(text) || NEVER_PLAIN.test(text)) return false;
   if (style === "flow" && /[,[\]{}]/.test(text)) return false;
@@ -61,7 +61,7 @@ const MEANT_OTHERWISE_IN_1_1 = new RegExp(
   "i",
 );
 
-/** Single quotes have no escapes, and fold lines. */
+/** Whether a text can be in single quotes, which have no escapes and fold lines. */
 function canBeSingleQuoted(text: string): boolean {
   return !/[\t\n]/.test(text) && !NEVER_UNESCAPED.test(text);
 }
@@ -70,7 +70,7 @@ function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The escapes of JSON are valid in YAML, but JSON does not escape some characters that YAML forbids. */
+/** Quotes a text as JSON, whose escapes are valid in YAML, and escapes further characters that YAML forbids. */
 function doubleQuoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     new RegExp(NEVER_UNESCAPED, "gu"),
@@ -213,7 +213,7 @@ export function restyled(value: Json, node: Node, source: string, indent: number
   return quoted === undefined ? inlineLines(value, indent) : [quoted];
 }
 
-/** Does the same inside braces and brackets, where everything stays on one line. */
+/** Writes a value in the style of the old one inside braces and brackets, where everything stays on one line. */
 export function restyledFlow(value: Json, node: Node): string {
   if (typeof value !== "string" || node.kind !== "scalar") return flowText(value);
   return sameQuotes(value, node, "flow") ?? scalarText(value, "flow");
