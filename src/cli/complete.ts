@@ -5,8 +5,8 @@ import { COMMANDS, type CommandSpec } from "../commands/table.ts";
 import type { Lookup } from "./complete-project.ts";
 
 /**
- * Answers a shell that completes a command line: a candidate a line, with a tab before what is said of it, or
- * `:files` or `:dirs` for what the shell completes best itself. It stays silent, whatever is wrong.
+ * Answers a shell that completes a command line: one candidate per line, with a tab before its description, or `:files`
+ * or `:dirs` if the shell should complete paths itself. Errors are never printed.
  * @param words after `tasc`; the last is the one at the cursor
  */
 export async function complete(words: readonly string[], world: ProcessContext): Promise<void> {
@@ -16,7 +16,7 @@ export async function complete(words: readonly string[], world: ProcessContext):
     const lines = await linesOf(wanted, current, resolve(world.cwd, folder));
     world.stdout.write(lines.map((line) => `${line}\n`).join(""));
   } catch {
-    // Whoever presses the tabulator wants no error message into the line.
+    // An error message would end up in the line that the user is typing.
   }
 }
 
@@ -32,7 +32,7 @@ async function linesOf(wanted: Expected, current: string, root: string): Promise
   return words.filter((word) => word.startsWith(current));
 }
 
-/** What may stand where the cursor is. */
+/** The possible words at the cursor. */
 type Expected =
   | { readonly kind: "words"; readonly words: readonly Candidate[] }
   | { readonly kind: "project"; readonly lookup: Lookup; readonly before: string }
@@ -43,15 +43,15 @@ type Candidate = { readonly word: string; readonly says?: string };
 const NOTHING: Expected = { kind: "words", words: [] };
 
 /**
- * What may come next on a command line, by the table of commands. The last word is the one at the cursor; bash cuts
- * `--stage=dev` into three words, other shells leave it whole.
+ * Returns what may come next on a command line, according to the table of commands. The last word is the one at the cursor.
+ * bash splits `--stage=dev` into three words; other shells keep it as one.
  */
 export function parseWords(words: readonly string[]) {
   let spec: CommandSpec | undefined;
   let position = 0;
-  /** An option whose value comes next. */
+  /** The option whose value comes next. */
   let open: OptionSpec | undefined;
-  /** `--` has come: no options any more. */
+  /** Whether `--` was found: no options follow. */
   let ended = false;
   let folder: string | undefined;
   const children = (): readonly CommandSpec[] => (spec === undefined ? COMMANDS : (spec.commands ?? []));
@@ -107,7 +107,7 @@ function valueOf({ flags, choices }: OptionSpec, before: string): Expected {
   return lookup === "files" || lookup === "dirs" ? { kind: lookup } : { kind: "project", lookup, before };
 }
 
-/** What the table calls a value tells what it is. */
+/** What to look up for a value, by the value's name in the table of commands. */
 const LOOKUPS: ReadonlyMap<string, Lookup | "files" | "dirs"> = new Map([
   ["stage", "stages"],
   ["address", "addresses"],

@@ -4,8 +4,8 @@ import { EXIT, type ExitCode, TascError, failed } from "../model/error.ts";
 import { failureJson } from "../render/json.ts";
 
 /**
- * The one place that makes words and an exit code of what stopped a command: for people on standard error, and in the
- * format that was asked for on standard output, so that whoever waits for a document reads why there is none.
+ * Turns the error that stopped a command into messages and an exit code; nothing else does. People read it on standard
+ * error. Standard output gets it in the requested format, so that a program that expects a document sees why it is missing.
  */
 export async function reportFailure(
   error: unknown,
@@ -25,7 +25,7 @@ export async function reportFailure(
   return code;
 }
 
-/** An error that nobody expected. Its stack is for those who correct tasc, so it shows only at the level `debug`. */
+/** Wraps an unexpected error. Its stack is for developers of tasc, so it only shows at the level `debug`. */
 function crash(error: unknown, debug: boolean): TascError {
   const kind = error instanceof Error ? error.name : typeof error;
   const summary = error instanceof Error ? (error.message.split("\n")[0] ?? "") : "";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { isatty } from "node:tty";
 
 /*
- * Where the program starts. The build writes the texts of `--help` and `--version`, which the parser makes of the table
- * of commands, to files; for whoever asks for nothing else, neither of them is loaded. On a terminal they are made there
- * and then, since they fill its columns.
+ * The entry point. The build writes the texts of `--help` and `--version`, which the parser makes from the table of
+ * commands, to files, so that these options need neither the parser nor the table. On a terminal the texts are made at
+ * run time, because they fill its columns.
  */
 
 const FILES: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ function printFile(name: string): boolean {
     if (written < text.length) process.stdout.write(text.subarray(written));
     return true;
   } catch {
-    // Nothing was written, and the parser's way of writing knows what to say of that.
+    // Nothing was written. The parser then writes the text itself, and reports the failure.
     return false;
   }
 }

@@ -8,8 +8,8 @@ import { openSink } from "../render/terminal.ts";
 export type Request = { readonly spec: CommandSpec; readonly raw: Raw };
 
 /**
- * Reads a command line. Help and versions are answered here, with no request left; a command is only named, so that its
- * code is loaded by whoever runs it. @throws TascError for a command line that makes no sense
+ * Parses a command line. Help and versions are printed here, and no request is returned. A request only names the command,
+ * so that the caller loads its code. @throws TascError for an invalid command line
  */
 export function readCommandLine(
   argv: readonly string[],
@@ -29,12 +29,12 @@ export function readCommandLine(
       writeErr: (text) => openSink(world.stderr, () => {})(text),
       outputError: () => {},
       getOutHelpWidth: () => (world.stdout.isTTY === true ? (world.stdout.columns ?? 80) : 80),
-      // What is asked here has no colours.
+      // The texts printed here have no colours.
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     });
   addOptions(program, Object.values(GLOBAL));
-  // Whoever begins with a command's name has no use for the others.
+  // If the first word is a command, the other commands are not needed.
   const named = COMMANDS.filter(({ name }) => name === argv[0]);
   for (const spec of named.length > 0 ? named : COMMANDS)
     addCommand(program, spec, argv, (chosen) => {
@@ -67,7 +67,7 @@ function argumentError({ code, message }: CommanderError, argv: readonly string[
   return invalid("bad-arguments", summary.charAt(0).toUpperCase() + summary.slice(1), detail);
 }
 
-/** What other tools call something, and what it is here. */
+/** Words that people know from other tools, with the equivalent in tasc. */
 const HABITS: ReadonlyMap<string, string> = new Map([
   ["target", "A plan is narrowed by address:\ntasc plan --only testCase.shop.login"],
   [
@@ -81,7 +81,7 @@ const HABITS: ReadonlyMap<string, string> = new Map([
   ["refresh", "Every plan reads the service. This shows what changed there:\ntasc drift"],
 ]);
 
-/** A command that no word of the command line names is there for its line in the help, and has no details. */
+/** Adds a command. If no word of the command line names it, it only needs its line in the help, and gets no details. */
 function addCommand(
   parent: Command,
   spec: CommandSpec,
@@ -101,7 +101,7 @@ function addCommand(
     command.action(() => choose({ spec, raw: { args: command.args, options: allOptions(command) } }));
 }
 
-/** Commands take options, whether or not they have been added; the one for help, which is not ours, takes none. */
+/** Returns how the help names a command: with `[options]`, even if none are added yet. commander's own `help` takes none. */
 function subcommandTerm(command: Command): string {
   const options = command.name() === "help" ? [] : ["[options]"];
   const given = command.registeredArguments.map((argument) =>
@@ -110,12 +110,12 @@ function subcommandTerm(command: Command): string {
   return [command.name(), ...options, ...given].join(" ");
 }
 
-/** The command's options, and those given before its name, which the parser keeps apart. */
+/** Returns the command's options and those given before its name, which the parser stores separately. */
 function allOptions(command: Command): Record<string, unknown> {
   const all: Record<string, unknown> = { ...command.opts() };
   for (let parent = command.parent; parent !== null; parent = parent.parent)
     for (const [name, value] of Object.entries(parent.opts()))
-      // `--no-color` is on unless it was given, so in any place it counts only when it says no.
+      // `--no-color` sets `color` to false; its default is true, so only false counts, at any place.
       if (all[name] === undefined || value === false) all[name] = value;
   return all["json"] === true ? { ...all, format: "json" } : all;
 }
@@ -125,7 +125,7 @@ function addOptions(command: Command, options: readonly OptionSpec[]): void {
     const option = new Option(flags, description);
     if (choices !== undefined) option.choices([...choices]);
     if (repeatable)
-      // A parser of its own takes the place of the one that looks at the choices.
+      // A custom parser replaces the one that checks the choices.
       option.argParser<readonly string[] | undefined>((value, before) => {
         if (choices?.includes(value) === false)
           throw new InvalidArgumentError(`Allowed choices are ${choices.join(", ")}.`);

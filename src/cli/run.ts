@@ -6,14 +6,14 @@ import { readCommandLine } from "./program.ts";
 
 declare const __TASC_VERSION__: string;
 
-/** Asked by the scripts of `tasc completion`; no command, so that help does not list it. */
+/** Called by the scripts of `tasc completion`. It is not in the table of commands, so help does not list it. */
 const COMPLETE = "__complete";
 
 export async function run(argv: readonly string[]): Promise<void> {
   const world: ProcessContext = {
     env: process.env,
     cwd: process.cwd(),
-    // Node opens a stream when it is first asked for, and most commands ask nothing.
+    // Node opens a stream at its first use, and most commands ask no questions.
     stdin: () => process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
@@ -24,13 +24,13 @@ export async function run(argv: readonly string[]): Promise<void> {
     unwritten: (error) => process.once("exit", () => sayUnwritten(error)),
   };
   process.exitCode = await exitCodeOf(argv, world);
-  // Left to itself, Node waits for all that V8 is still compiling, and takes the heap apart page by page.
+  // Otherwise Node would wait for everything that V8 is still compiling, and free the heap page by page.
   setImmediate(() => {
     if (world.stdout.writableLength + world.stderr.writableLength === 0) process.exit();
   });
 }
 
-/** A result that is cut short must not pass for a whole one. */
+/** Reports that the output is incomplete, since it must not be taken for a whole one. */
 function sayUnwritten({ message }: Error): void {
   process.exitCode = EXIT.failed;
   writeSync(
@@ -46,7 +46,7 @@ async function exitCodeOf(argv: readonly string[], world: ProcessContext): Promi
     await complete(words, world);
     return EXIT.done;
   }
-  // Until the command line is understood, its words say how an error in it is to be told.
+  // Until the command line is parsed, its words decide how an error in it is reported.
   let raw: Raw = { args: [], options: asked(argv) };
   let context: Context | undefined;
   try {
@@ -70,7 +70,7 @@ async function contextFor(raw: Raw, world: ProcessContext): Promise<Context> {
   return openContext(world, logLevel, !color);
 }
 
-/** What a command line that is not understood asks of the words about it. */
+/** Returns the options that decide how an error in an invalid command line is reported. */
 function asked(argv: readonly string[]): Raw["options"] {
   const [, format] = /(?:^| )--format[ =](\S+)/.exec(argv.join(" ")) ?? [];
   return { format: argv.includes("--json") ? "json" : format, color: !argv.includes("--no-color") };

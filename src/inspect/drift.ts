@@ -11,19 +11,19 @@ import { outside } from "../render/redact.ts";
 import { type Block, type Line, type Section, type View, faint, strong } from "../render/view.ts";
 import { byTarget } from "../render/words.ts";
 
-/** What the service changed since the last apply: what is left of a plan when everything the manifests changed is taken away. */
+/** What the service changed since the last apply: a plan without the changes that come from the manifests. */
 export type Drift = ReturnType<typeof driftOf>;
 
-/** A bound resource that the service no longer lists, with what is found by the same name now. */
+/** A bound resource that the service no longer lists, and the id of the resource that has its name now. */
 type Removed = { readonly address: Address; readonly id: string; readonly replacedBy?: string };
 
 export function driftOf({ plan, matched }: Planned, scope: Scope) {
   const inScope = scopeTest(scope);
   const removed = [...matched.values()].flatMap(removedFrom).filter(({ address }) => inScope(address));
   return {
-    /** Sorted by address, as are those removed. */
+    /** Sorted by address, like `removed`. */
     changes: plan.changes.flatMap(({ address, id, fields }) => {
-      // A plan goes from the live value to what is declared; drift went the other way, and is drawn so.
+      // A plan goes from the live value to the declared one; drift went the other way, so the sides are swapped.
       const drifted = fields.flatMap(({ path, before, after, sensitive, changedBy }) => {
         if (changedBy === undefined || changedBy === "manifest") return [];
         const sides = sensitive ? { sensitive } : { before: after, after: before };
@@ -33,9 +33,9 @@ export function driftOf({ plan, matched }: Planned, scope: Scope) {
       return id === undefined || drifted.length === 0 ? [] : [{ address, id, fields: drifted }];
     }),
     removed: removed.toSorted((a, b) => compareAddresses(a.address, b.address)),
-    /** Still bound, though no manifest declares them: no drift, but nothing else would tell a nightly job. */
+    /** Still bound, but no longer declared. This is not drift, but a nightly job would not see it otherwise. */
     orphaned: plan.orphaned,
-    /** Errors of the plan, and reasons for which drift cannot be told. */
+    /** Errors of the plan, and reasons why drift cannot be detected. */
     problems: problemsOf(plan.diagnostics, new Set(removed.map(({ address }) => address))),
   };
 }
@@ -44,7 +44,7 @@ export function hasDrifted({ changes, removed }: Drift): boolean {
   return changes.length + removed.length > 0;
 }
 
-/** Another id by the manifest's own word is a correction, and not the service's doing. */
+/** Returns removed resources, but none with an `id` in the manifest: there, another id is a correction, and not drift. */
 function removedFrom({ resources, matches, state }: MatchedTarget): readonly Removed[] {
   return [...resources.values()].flatMap(({ address, id: byHand }) => {
     const match = matches.get(address);
@@ -55,13 +55,13 @@ function removedFrom({ resources, matches, state }: MatchedTarget): readonly Rem
   });
 }
 
-/** Without records under the current key nothing can be said, and silence would pass for "no drift". */
+/** Returns the errors. Records under another key become one: drift cannot be detected, and silence would mean "no drift". */
 function problemsOf(
   diagnostics: readonly Diagnostic[],
   removed: ReadonlySet<Address>,
 ): readonly Diagnostic[] {
   return diagnostics.flatMap((diagnostic): readonly Diagnostic[] => {
-    // What was removed is drift, also where a plan could not make it again.
+    // A removed resource is drift, even if a plan could not create it again.
     if (diagnostic.address !== undefined && removed.has(diagnostic.address)) return [];
     if (diagnostic.severity === "error") return [diagnostic];
     if (diagnostic.code !== "key-changed") return [];
@@ -76,7 +76,7 @@ export interface DriftOptions {
   readonly baseUrl: string;
   readonly meta: PlanMeta;
   readonly verbose: boolean;
-  /** Whether there was ever an apply that the service could have drifted from. */
+  /** Whether there was an apply before, so that there is something to compare with. */
   readonly applied: boolean;
 }
 

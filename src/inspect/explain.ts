@@ -33,12 +33,12 @@ import type { PlaceOf } from "./stages.ts";
 
 export interface ExplainRequest {
   readonly resource: DesiredResource;
-  /** Names of the fields to explain; none: all that are declared. */
+  /** Names of the fields to explain; empty: all that are declared. */
   readonly fields: readonly string[];
   readonly stage: string;
   readonly env: EnvironmentVariables;
   readonly vars: ReadonlyMap<string, Variable>;
-  /** Of the resource's target, for an explanation without the service. */
+  /** The state of the resource's target, for an explanation without the service. */
   readonly state: State | undefined;
   readonly fingerprints: Fingerprinter | undefined;
   readonly planned: Planned | undefined;
@@ -46,7 +46,7 @@ export interface ExplainRequest {
   readonly placeOf: PlaceOf;
 }
 
-/** What explanations draw on in addition. */
+/** The request, with further facts that explanations need. */
 type Facts = ReturnType<typeof factsOf>;
 
 function factsOf(request: ExplainRequest) {
@@ -55,7 +55,7 @@ function factsOf(request: ExplainRequest) {
   const matched = planned?.matched.get(targetOf(address));
   const state = matched === undefined ? request.state : matched.state;
   const bound = state?.bindings.get(address)?.id;
-  /** The live resource; nothing where there is none, or the service was not asked. */
+  /** The live resource; `undefined` if there is none, or if the service was not asked. */
   const live = matched?.matches.get(address)?.live;
   const id = matched === undefined ? (resource.id ?? bound) : live?.id;
   const hasError = diagnostics.some(({ severity }) => severity === "error");
@@ -75,14 +75,14 @@ function factsOf(request: ExplainRequest) {
   };
 }
 
-/** Where the values of one address come from, and what follows from them: the resource, then each field. */
+/** Explains where the values of an address come from, and what follows from them: first the resource, then each field. */
 export function explain(request: ExplainRequest): View {
   const facts = factsOf(request);
   const { resource, diagnostics, stage, id } = facts;
   const { address, kind } = resource;
   const found = foundBy(facts);
   const [action, why] = decision(facts);
-  // With an error nothing is sent.
+  // If there is an error, nothing is sent.
   const calls = facts.problem ? [] : (facts.change?.calls ?? []).map(callJson);
   const fields = fieldsOf(kind)
     .filter(({ name }) =>
@@ -125,7 +125,7 @@ function row(label: string, line: Line): Block {
   return { label: ["  ", faint(label)], column: 10, beside: line };
 }
 
-/** How it is known which live resource an address means, or why there is none. */
+/** Explains how the live resource of an address was found, or why it was not. */
 function foundBy({ resource, matched, id, bound }: Facts): string {
   const { kind, key, address, fields, id: byHand } = resource;
   const match = matched?.matches.get(address);
@@ -217,14 +217,14 @@ function fieldSection(field: ReturnType<typeof explainField>): Section {
   ];
 }
 
-/** Whether a layer's value is the one that counts, a part of it, or replaced by a later one. */
+/** Whether the value of a layer is the one that counts, a part of it, or replaced by a later layer. */
 const ROLES = {
   counts: "",
   merged: "  (merged with what follows)",
   replaced: "  (replaced by what follows)",
 } as const;
 
-/** The layers that give a field a value, lowest first, and the interpolations of those that count, each once. */
+/** Returns the layers with a value for a field, lowest first, and the interpolations of the merged value, each once. */
 function sourcesOf(facts: FieldFacts) {
   const { value } = facts;
   const { path } = facts.field;
@@ -250,7 +250,7 @@ function sourcesOf(facts: FieldFacts) {
     return written === undefined ? [] : [{ layer, written }];
   });
   const sources = found.map(({ layer, written }, at) => {
-    // A map goes on to count below maps; anything else is replaced by what comes later.
+    // A map is merged if only maps follow; any other value is replaced by later ones.
     const isMerged = found.slice(at).every((one) => isObject(one.written));
     const role: keyof typeof ROLES = at === found.length - 1 ? "counts" : isMerged ? "merged" : "replaced";
     const place = facts.placeOf({ file: layer.file, path: [...layer.path, ...path] });
@@ -261,16 +261,16 @@ function sourcesOf(facts: FieldFacts) {
       role,
     };
   });
-  // Of what counts alone: only that was checked to be allowed, and what is replaced may name any variable.
+  // Only from the merged value, because only that was checked: a replaced value may name any variable.
   visit(mergedAt(facts.resource.layers, path) ?? null);
   return { sources, placeholders: [...placeholders.values()] };
 }
 
 /**
- * A value as it is written. Of one that must not show, the interpolations may still, which name a secret; what stands
- * around them stays hidden. Of a map each part is sensitive by itself, anything else as a whole.
+ * Returns a value as written. In a value that must not show, interpolations may still show, because they only name a
+ * secret; the text around them is hidden. In a map each part is sensitive by itself; any other value as a whole.
  *
- * @param isSecret whether what a later layer takes away must not show either
+ * @param isSecret whether a part that a later layer removes is hidden, too
  */
 function shownText(written: Json, value: Value | undefined, isSecret: boolean): Json {
   const shown = (part: Json, meant: Value = null): Json => {
@@ -335,20 +335,20 @@ function liveText({ field, value, planned, resource, live, memory, matched }: Fi
   return { live: new Outside(isReference ? (addressOfId(shown, matched) ?? shown) : shown) };
 }
 
-/** The declared test case that a live one is. */
+/** Returns the address of the declared test case with this live id. */
 export function addressOfId(id: string, matched: MatchedTarget | undefined): Address | undefined {
   for (const [address, { live }] of matched?.matches ?? []) if (live?.id === id) return address;
   return undefined;
 }
 
-/** By who moved a field away from what was last applied. */
+/** The sentences for who changed a field since the last apply. */
 const MOVED = {
   service: "the declared value was applied; the service has changed since",
   both: "a different value was applied; manifest and service have both changed since",
   manifest: "the live value was applied; the manifest has changed since",
 } as const;
 
-/** What state can tell of a field, as a sentence. It holds no values, so it can only tell what is the same. */
+/** Describes what state records of a field. State contains no values, so it only shows whether a value is the same. */
 function rememberedOf({ field, value, resource, memory, state, fingerprints, live }: FieldFacts): string {
   if (resource.kind === "batchGeneration") {
     const status = state?.batchGenerations.get(resource.address)?.status;
@@ -362,7 +362,7 @@ function rememberedOf({ field, value, resource, memory, state, fingerprints, liv
   if (fingerprints === undefined) return "a record; the API key is needed to compare it";
   if (value === undefined) return "a record, from when it was declared";
   if (isUnknown(value)) return "a record; the declared value is unknown, so they cannot be compared";
-  // To be compared, and not to be shown.
+  // Only used for a comparison, never shown.
   const isDirect = live !== undefined && field.compare !== "folder" && field.compare !== "elements";
   const raw = isDirect ? field.read?.(live) : undefined;
   if (raw !== undefined) {
@@ -376,7 +376,7 @@ function rememberedOf({ field, value, resource, memory, state, fingerprints, liv
   return `a different value was last sent${names.length === 0 ? "" : ` for ${names.join(", ")}`}`;
 }
 
-/** Why a field is sent, or why it is not: the first that holds. */
+/** Explains why a field is sent, or why it is not: the first reason that applies. */
 function whyField(facts: FieldFacts, changes: boolean, shown: boolean): string {
   const { field, value, planned, problem, resource, live, change, memory } = facts;
   const recorded = memory?.binding?.fields[field.name] !== undefined;
@@ -415,12 +415,12 @@ function whyCreated({ create, update }: Field, value: Value, { calls }: Change):
     ({ method, body }) => method === "PATCH" && update !== undefined && Object.hasOwn(body, update),
   );
   if (follows) return "The creation cannot set it, so a PATCH follows.";
-  // The DEFAULT environment is made with its target, and has no creation of its own.
+  // The DEFAULT environment is created with its target and has no creation of its own.
   if (!posts && create !== undefined) return "It is sent with the creation of the target.";
   return "It is sent after the creation if the service's own value differs by then.";
 }
 
-/** The fields that a word means: one by its name, a part of one (`testAccount.password`), or what holds several (`discovery`). */
+/** Returns the fields that a word means: a name, a part of a field (`testAccount.password`), or a group (`discovery`). */
 export function fieldsNamed(kind: Kind, word: string): readonly string[] {
   return fieldsOf(kind)
     .map(({ name }) => name)
@@ -430,7 +430,7 @@ export function fieldsNamed(kind: Kind, word: string): readonly string[] {
     });
 }
 
-/** The entry of the catalogue of diagnostics. @throws TascError if there is none */
+/** Shows the entry of a code in the catalogue of diagnostics. @throws TascError if there is none */
 export function explainCode(name: string): View {
   const entry = errorCode(name);
   if (entry === undefined)

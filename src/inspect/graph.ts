@@ -5,15 +5,15 @@ import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { safeLine } from "../render/escape.ts";
 import { type Markup, type View, markup } from "../render/view.ts";
 
-/** What runs before what, as the manifests declare it. Nodes and edges are in the order of addresses. */
+/** The order in which resources run, as the manifests declare it. Nodes and edges are sorted by address. */
 type Graph = ReturnType<typeof graphOf>;
 
 type GraphNode = {
-  /** An address; for a test case that nothing here manages, a name that no address has. */
+  /** The address; for a test case that is not managed, a name that no address can have. */
   readonly id: string;
   readonly kind: Exclude<Kind, "target"> | "unmanaged";
   readonly label: string;
-  /** As declared: `DISABLED`, `ENABLED, ON`. Nothing where none is. */
+  /** As declared: `DISABLED`, `ENABLED, ON`; `undefined` if none is declared. */
   readonly status: string | undefined;
   readonly off: boolean;
 };
@@ -26,7 +26,7 @@ export function graphOf(stage: string, targets: readonly DesiredTarget[]) {
 
 function targetGraph({ key, environments, testCases, batchGenerations }: DesiredTarget) {
   const edges: Edge[] = [];
-  // A test case which no manifest declares is known by its name alone.
+  // A test case that no manifest declares is identified only by its name.
   const unmanaged = new Map<string, GraphNode>();
   const idOf = (label: string): string => {
     const id = unmanaged.get(label)?.id ?? `unmanaged.${key}.${unmanaged.size + 1}`;
@@ -46,7 +46,7 @@ function targetGraph({ key, environments, testCases, batchGenerations }: Desired
   link(batchGenerations, "prerequisite", "prerequisite");
   link(batchGenerations, "environment", "environment");
   const named = new Set(edges.map(({ from }) => from));
-  // An environment is of interest only where something runs in it.
+  // An environment is only shown if something runs in it.
   const used = environments.filter(({ address }) => named.has(address));
   const declared = [...used, ...testCases, ...batchGenerations].map(nodeOf);
   return { target: key, nodes: [...declared, ...unmanaged.values()], edges };
@@ -75,7 +75,7 @@ export function graphView(graph: Graph): View {
   };
 }
 
-/** How a language draws nodes and edges; the order of them is the same in all. */
+/** How a language draws nodes and edges; their order is the same in all languages. */
 interface Language {
   readonly group: (key: string, at: number) => Markup;
   readonly node: (node: GraphNode) => Markup;
@@ -113,12 +113,12 @@ function dot(graph: Graph): Markup {
   return write`digraph "${graph.stage}" {\n  rankdir=LR;\n  node [shape=box];\n${body}}\n`;
 }
 
-/** Inside a quoted string, in which only quotes and backslashes mean something. */
+/** Escapes a text for a quoted string, in which only quotes and backslashes have a meaning. */
 export function dotText(text: string): string {
   return safeLine(text).replace(/["\\]/g, String.raw`\$&`);
 }
 
-/** Mermaid is what Markdown on GitHub and GitLab draws. */
+/** Draws a graph in Mermaid, which GitHub and GitLab show in Markdown. */
 function mermaid(graph: Graph): Markup {
   const write = markup(mermaidText);
   const nodes = graph.targets.flatMap((target) => target.nodes);
@@ -142,8 +142,8 @@ function mermaid(graph: Graph): Markup {
 }
 
 /**
- * A name inside a quoted label. Mermaid reads quotes, tags, Markdown, directives (`%%{`) and its own entities there,
- * so every sign that is not plain in a name becomes an entity, and what would begin a list.
+ * Escapes a name for a quoted label. Mermaid interprets quotes, tags, Markdown, directives (`%%{`) and its own entities
+ * there, so special characters become entities, as does a character that would begin a list.
  */
 export function mermaidText(text: string): string {
   return safeLine(text)

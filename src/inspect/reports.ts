@@ -19,7 +19,7 @@ import {
 import { groupBy } from "../render/words.ts";
 import type { LiveNotification, LiveReport, LiveResult, NewReports, PageEnd } from "../service/answers.ts";
 
-/** Which address has an id, by all that state binds. */
+/** Returns the address that an id is bound to in any of the states. */
 export type AddressOf = (id: string | undefined) => Address | undefined;
 
 export function addressesIn(states: Iterable<State>): AddressOf {
@@ -30,7 +30,7 @@ export function addressesIn(states: Iterable<State>): AddressOf {
   return (id) => (id === undefined ? undefined : byId.get(id));
 }
 
-/** The newest report that has ended. Unsure: the list broke off in no order, so a newer one may be missing. */
+/** Finds the newest finished report. `unsure`: the list ended early and is not sorted, so a newer one may be missing. */
 export async function newestFinished(pages: AsyncIterable<NewReports>) {
   // service-api.md, "States and transitions": a report is WAITING until all of its results are done.
   const isFinished = ({ status }: LiveReport): boolean => status !== undefined && status !== "WAITING";
@@ -39,7 +39,7 @@ export async function newestFinished(pages: AsyncIterable<NewReports>) {
   return { report, unsure: end !== "end" && (report === undefined || !goesDown(reports)) };
 }
 
-/** A report with the key of its target, and without the names and the address that may show a secret of before. */
+/** Adds the target's key to a report, and hides names and an address that may show a former secret. */
 export function reportOf(
   { key, environments }: Pick<LiveTarget, "environments"> & { readonly key: string },
   report: LiveReport,
@@ -60,10 +60,10 @@ export function reportOf(
 
 type TargetReport = ReturnType<typeof reportOf>;
 
-/** What was read of a target's reports, and why it ended there. */
+/** The reports of a target that were read, and why reading stopped. */
 export interface ReadReports {
   readonly reports: readonly LiveReport[];
-  /** `limit`: there are as many as were wanted, and no older one can be newer. */
+  /** `limit`: as many as requested were read, and all further ones are older. */
   readonly end: Exclude<PageEnd, "more"> | "limit";
 }
 
@@ -74,8 +74,8 @@ export async function newestReports(pages: AsyncIterable<NewReports>, limit: num
 }
 
 /**
- * Reads pages until what is looked for is among them. The order of the list is not stated (service-api.md, operation
- * 12), but its key is a point in time: where it goes from new to old the first are the newest; else all must be read.
+ * Reads pages until the requested reports are among them. The order of the list is not documented (service-api.md,
+ * operation 12), but its key is a point in time: if it goes from new to old, the first are the newest. If not, all are read.
  */
 async function readUntil(
   pages: AsyncIterable<NewReports>,
@@ -90,7 +90,7 @@ async function readUntil(
   return { reports, end: "end" };
 }
 
-/** From new to old, as far as was read; one moment alone shows no order. */
+/** Whether the reports that were read go from new to old. Reports of a single moment do not show an order. */
 function goesDown(reports: readonly LiveReport[]): boolean {
   const times = reports.map(timeOf);
   const isSorted = times.every((time, at) => at === 0 || time <= (times[at - 1] ?? 0));
@@ -101,12 +101,12 @@ function newestFirst<T extends LiveReport>(reports: readonly T[]): readonly T[] 
   return reports.toSorted((a, b) => timeOf(b) - timeOf(a) || compareText(a.id, b.id));
 }
 
-/** What the service gives no time of is the oldest. */
+/** Returns the time of creation; without one, an item counts as the oldest. */
 function timeOf({ createdAt = "" }: Pick<LiveReport, "createdAt">): number {
   return Date.parse(createdAt) || 0;
 }
 
-/** Those that were not seen yet, oldest first; their ids are added to those seen. */
+/** Returns the notifications that were not seen yet, oldest first, and adds their ids to `seen`. */
 export function newNotifications(notifications: readonly TargetNotification[], seen: Set<string>) {
   const fresh = notifications.filter(({ id }) => !seen.has(id));
   for (const { id } of fresh) seen.add(id);
@@ -139,7 +139,7 @@ function table(headings: readonly string[], rows: readonly (readonly string[])[]
   return [rows.length === 0 ? nothing : { headings, rows }];
 }
 
-/** Those that came later than a table: lines without headings. */
+/** Shows notifications that arrived after the table: lines without headings. */
 export function laterView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
   return { json: null, text: [notifications.map((one) => notificationCells(one, addressOf).join("  "))] };
 }
@@ -148,12 +148,12 @@ function notificationCells({ createdAt, target, type, payload }: TargetNotificat
   return [createdAt, target, type, addressOf(testCaseIn(payload)) ?? JSON.stringify(payload)];
 }
 
-/** The only key of a payload that is described (service-api.md, "Notification"). */
+/** Returns the value of the only documented key of a payload (service-api.md, "Notification"). */
 function testCaseIn({ testCaseId: id }: LiveNotification["payload"]): string | undefined {
   return typeof id === "string" ? id : undefined;
 }
 
-/** Reports as a table, the newest first. @param complete whether the service gave all */
+/** Shows reports as a table, the newest first. @param complete whether the service returned all of them */
 export function reportsView(reports: readonly TargetReport[], complete: boolean): View {
   const sorted = newestFirst(reports);
   const rows = sorted.map((report) => [
@@ -174,14 +174,14 @@ export function reportsView(reports: readonly TargetReport[], complete: boolean)
   };
 }
 
-/** One report: what it is, its results, and what the failed ones say; also as a JUnit report, for CI. */
+/** Shows one report: its properties, its results, and the errors of the failed ones; also as a JUnit report, for CI. */
 export function reportView(shown: TargetReport, addressOf: AddressOf): View {
   const { results, context } = shown;
-  // Failed ones first, then what still waits, then the rest, each by name.
+  // Failed results first, then those that neither failed nor passed, then the passed ones, each group by title.
   const rank = ({ status }: LiveResult): number => (status === "FAILED" ? 0 : status === "PASSED" ? 2 : 1);
   const sorted = results
     .map((result): Named => {
-      // The address that it is about, or, where nothing here manages the case, what the service calls it.
+      // The title is the address, or, for a test case that is not managed, its name on the service.
       const { name = "", testCaseId: id } = result;
       return { ...result, title: addressOf(id) ?? [name, id && `(${id})`].filter(Boolean).join(" ") };
     })
@@ -228,10 +228,10 @@ function countResults(results: readonly LiveResult[]): Readonly<Record<string, n
   return Object.fromEntries([...names].map((name) => [name, groups.get(name)?.length ?? 0]));
 }
 
-/** A word that is not among these may be a secret, and a short one is looked for in its own case. */
+/** The words that may be shown in lower case. Others may be a secret, and a short secret is only found in its own case. */
 const STATUS = /^(?:PASSED|FAILED|WAITING|SKIPPED|UNKNOWN)$/;
 
-/** `12 passed, 1 failed`; what there is none of is left out. */
+/** Returns e.g. `12 passed, 1 failed`, without counts of zero. */
 function countsText(results: readonly LiveResult[]): string {
   const parts = Object.entries(countResults(results)).filter(([, amount]) => amount > 0);
   const worded = parts.map(([name, amount]) => `${amount} ${STATUS.test(name) ? name.toLowerCase() : name}`);
@@ -259,7 +259,7 @@ function headSection(report: TargetReport): Section {
 
 type Named = LiveResult & { readonly title: string };
 
-/** What neither passed nor failed is skipped and says so: not ended, or a status that service-api.md does not list. */
+/** Writes a JUnit report. Skipped, with their status: results that have not ended or whose status service-api.md lacks. */
 function junitReport({ target, id, createdAt }: TargetReport, results: readonly Named[]): Markup {
   const [failures = 0, passed = 0] = ["FAILED", "PASSED"].map(
     (wanted) => results.filter(({ status }) => status === wanted).length,

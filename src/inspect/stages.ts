@@ -34,10 +34,10 @@ type StageDiff = ReturnType<typeof diffStages>;
 /** A field that the stages resolve to different values. A side that is absent does not declare it. */
 export type Difference = StageDiff["differences"][number];
 
-/** Without a value where it must not show. */
+/** One side of a difference, without the value if it must not show. */
 type DiffSide = { readonly value?: Json; readonly origin?: Origin };
 
-/** Compares two stages field by field, sorted by address: those fields that promotion carries, or all. */
+/** Compares two stages field by field, sorted by address: either the fields that promotion copies, or all fields. */
 export function diffStages(
   from: StageView,
   to: StageView,
@@ -84,14 +84,14 @@ export function diffStages(
   };
 }
 
-/** What a written value comes to in one stage. */
+/** A written value, resolved in one stage. */
 export interface StageValue {
   readonly value: Value;
-  /** Filled in but for secrets, which stand by name: for comparing where they are unavailable. */
+  /** The value with everything filled in except secrets, which are named: used to compare values if secrets are missing. */
   readonly spelt: Json;
 }
 
-/** Whether two stages mean the same by a field. Both read the same environment, so secrets are known by their names. */
+/** Whether a field means the same in two stages. Both use the same environment, so secrets with the same name are equal. */
 export function sameStageValue(field: Field, a: StageValue | undefined, b: StageValue | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   const isSpelt = isUnknown(a.value) || isUnknown(b.value);
@@ -99,7 +99,7 @@ export function sameStageValue(field: Field, a: StageValue | undefined, b: Stage
   return sameJson(left, normalise(field.compare, isSpelt ? b.spelt : reveal(b.value)));
 }
 
-/** A project in one of its stages, where secrets may be missing: for commands that set stages side by side. */
+/** A project in one stage, in which secrets may be missing: for commands that compare stages. */
 export class StageView {
   readonly stage: string;
   readonly desired: Desired;
@@ -116,18 +116,18 @@ export class StageView {
     this.stage = stage;
     this.desired = desired;
     const interpolator = new Interpolator({ stage, env, files, vars, allowMissingSecrets: true });
-    // The manifests were checked as they stand; a text that does not fit is unknown, and equal to nothing else.
+    // The manifests were checked before, so nothing is reported here; a text that does not fit is unknown.
     this.#context = { interpolator, originOf: (path) => ({ file: "", path }), report: () => undefined };
   }
 
-  /** What a value would mean in this stage, if it were written for the field. */
+  /** Returns what a value would mean in this stage, if it were written for the field. */
   meaningOf(field: Field, written: Json | undefined): StageValue | undefined {
     if (written === undefined) return undefined;
     const value = resolveValue(field, written, field.path, this.#context);
     return { value, spelt: mapTexts(written, this.#spell) };
   }
 
-  /** @param within variables that are being spelt: those in a circle are told of elsewhere, and stay as written */
+  /** @param within variables that are being spelt. One in a circle stays as written; circles are reported elsewhere */
   readonly #spell = (text: string, within: readonly string[] = []): string => {
     if (!isTemplate(text)) return text;
     const pieces = parseTemplate(text).parts.map((part) => {
@@ -189,7 +189,7 @@ export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): 
   };
 }
 
-/** A section for each target, with its resources and what there is to say of each of their fields. */
+/** Returns a section for each target, with its resources and the blocks for each of their fields. */
 export function fieldSections<T extends { readonly address: Address }>(
   fields: readonly T[],
   blocksOf: (one: T) => readonly Block[],

@@ -6,15 +6,15 @@ import { type TextSpan, type YamlProblem, splitDocuments } from "./yaml/text.ts"
 
 export const PROJECT_FILE = "tasc.yaml";
 
-/** A document of a manifest file: the file's text, to find places in and to edit, and what the document means. */
+/** A document of a manifest file: the text of the whole file, to find places in and to edit, and the document's value. */
 export interface Document extends SourceText {
-  /** What every path in it begins with: nothing, or the number of the document in its file from the second on. */
+  /** The start of every path in the document: empty, or, from the second document of a file on, its number. */
   readonly root: Path;
   readonly bom: boolean;
   readonly value: JsonObject;
 }
 
-/** What a document says for all stages, and for each of them. */
+/** Returns the values that a document declares for all stages and for each single stage, with their paths. */
 export function scopesIn({ root, value }: Pick<Document, "root" | "value">) {
   const scopes = [{ path: root, value }];
   for (const [stage, override] of isObject(value.stages) ? Object.entries(value.stages) : [])
@@ -22,7 +22,7 @@ export function scopesIn({ root, value }: Pick<Document, "root" | "value">) {
   return scopes;
 }
 
-/** The keys of a section of documents, in whatever stage. */
+/** Returns the keys that documents declare in a section, in all stages. */
 export function keysIn(documents: readonly Document[], section: string): readonly string[] {
   return documents
     .flatMap(scopesIn)
@@ -35,10 +35,10 @@ export interface ReadDocuments {
   readonly problems: readonly ManifestProblem[];
 }
 
-/** Made once: ten thousand documents share it. */
+/** A shared instance, because ten thousand documents use it. */
 const FIRST: Path = [];
 
-/** Reads a manifest file. Most are read at once: a promise for each would take as long as reading them does. */
+/** Reads a manifest file. Returns most files without a promise, which would take as long as reading the file does. */
 export function readDocuments(folder: ProjectFolder, file: string): ReadDocuments | Promise<ReadDocuments> {
   const read = folder.read(file);
   if (!read.ok) {
@@ -53,7 +53,7 @@ export function readDocuments(folder: ProjectFolder, file: string): ReadDocument
   return { documents: [document], source: document, problems: [] };
 }
 
-/** What is not one map in the everyday part of YAML: several documents, anchors, or a mistake. */
+/** Reads a file that is not a single map in the common part of YAML: several documents, anchors, or a mistake. */
 async function readCarefully(
   source: SourceText & { readonly bom: boolean },
   whole: Json | undefined,
@@ -69,7 +69,7 @@ async function readCarefully(
       problems.push(manifestProblem("wrong-type", { file, path: root }, "A manifest must be a map", detail));
     }
   };
-  // The parser that explains is loaded for the first text that the fast one leaves to it.
+  // The slow parser, which explains mistakes, is loaded for the first text that the fast parser cannot read.
   const addSlowly = async (part: string, root: Path, line: number): Promise<void> => {
     const { readSlow } = await import("./yaml/read-slow.ts");
     const slow = readSlow(part);
@@ -85,7 +85,7 @@ async function readCarefully(
       const part = text.slice(start, end);
       const root = number === 0 ? FIRST : [number];
       const value = readFast(part);
-      // An empty document is what a stray `---` makes; a file of nothing else is an error.
+      // A stray `---` makes an empty document, which is skipped. A file that contains nothing else is an error.
       if (value !== undefined) add(value, root);
       else if (/[^\s]/.test(part.replaceAll(/^---|#[^\n]*/g, ""))) await addSlowly(part, root, line);
       line += part.split("\n").length - 1;

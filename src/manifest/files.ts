@@ -5,24 +5,24 @@ import type { Json } from "../model/json.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
 import { type YamlProblem, decodeUtf8, decodedText } from "./yaml/text.ts";
 
-/** The project folder as manifests see it, with relative paths and forward slashes; tests put a folder in memory in its place. */
+/** The project folder as manifests see it, with relative paths and forward slashes. Tests use a folder in memory instead. */
 export interface ProjectFolder {
-  /** What a folder holds, in no order; nothing where there is none. */
+  /** Lists the entries of a folder, in no particular order; empty if the folder does not exist. */
   readonly list: (folder: string) => readonly FolderEntry[];
   readonly read: (file: string) => FileRead;
-  /** What a path leads to, through all symbolic links. */
+  /** Returns where a path leads, through all symbolic links. */
   readonly follow: (path: string) => Destination;
-  /** Limits from outside of the project, where there are any (`--trust`). */
+  /** Returns the limits set from outside of the project (`--trust`); unset if there are none. */
   readonly trust?: () => Promise<TrustOf>;
-  /** Whether a file is in git, so that its author is whoever wrote the manifests; asked where there are limits. */
+  /** Whether a file is in git, so that the authors of the manifests know its content. Only set with a trust file. */
   readonly isCommitted?: (file: string) => boolean;
-  /** Which of these files are not in git as they stand, but written by the job; asked where there are limits. */
+  /** Returns those files whose current content is not in git but was written by the job. Only set with a trust file. */
   readonly ownOf?: (files: readonly string[]) => ReadonlySet<string>;
 }
 
 export interface Destination {
   readonly kind: "file" | "folder" | "other" | "nothing";
-  /** Its real path; `undefined` where that is outside of the project, or nowhere. */
+  /** The real path; `undefined` if it is outside of the project or does not exist. */
   readonly inside: string | undefined;
 }
 
@@ -34,11 +34,11 @@ export type FileRead =
       readonly ok: false;
       readonly missing: boolean;
       readonly reason: string;
-      /** Where the bytes stop being text. */
+      /** The place where the bytes stop being text. */
       readonly problem?: YamlProblem;
     };
 
-/** The project folder on disk. Reading one by one is several times faster than side by side. */
+/** Opens the project folder on disk. Reading files one by one is several times faster than in parallel. */
 export function projectFolder(root: string, trustFile?: string): ProjectFolder {
   const within = root.endsWith(sep) ? root : root + sep;
   return {
@@ -51,11 +51,11 @@ export function projectFolder(root: string, trustFile?: string): ProjectFolder {
       } catch (error) {
         if (!isSystemError(error)) throw error;
         if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
-        // What is in it must not seem to be gone.
+        // An unreadable folder must not look empty.
         throw invalid("unreadable", `The folder ${folder || "."} cannot be read`, reasonOf(error));
       }
     },
-    // Where there is nothing to be resolved, joining takes as long as opening the file.
+    // Without `..` there is nothing to resolve, and `join` would take as long as opening the file.
     read: (file) => readOnDisk(file.includes("..") ? join(root, file) : within + file),
     follow: (path) => {
       try {
@@ -78,12 +78,12 @@ export function projectFolder(root: string, trustFile?: string): ProjectFolder {
   };
 }
 
-/** Made once: what Node makes of a mere "utf8" takes a sixth of the time that reading a small file does. */
+/** Shared options: to make them from a plain "utf8", Node takes a sixth of the time of reading a small file. */
 const AS_TEXT = { encoding: "utf8", flag: "r" } as const;
 
 function readOnDisk(file: string): FileRead {
   try {
-    // Decoding on the way in is the fastest; it puts U+FFFD where bytes are no text, and where that stands is asked twice.
+    // Decoding while reading is fastest. It turns invalid bytes into U+FFFD, so such a text is read again and checked.
     const text = readFileSync(file, AS_TEXT);
     return text.includes("\ufffd") ? decodeUtf8(readFileSync(file)) : decodedText(text);
   } catch (error) {
@@ -109,14 +109,14 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["ELOOP", "Its symbolic links form a circle."],
 ]);
 
-/** Without the system's own text, which repeats the absolute path. */
+/** Returns the reason in words, without the system's own text, which repeats the absolute path. */
 function reasonOf({ code }: { readonly code: string }): string {
   return REASONS.get(code) ?? `It cannot be read (${code}).`;
 }
 
 /**
- * What git says of a folder; nothing outside a repository, or without git. The folder is a stranger's, so no file in it
- * may pass for git, and git must not run what files in it name: they may look like a bare repository with its settings.
+ * Returns git's output for a folder; `undefined` outside of a repository, or without git. The folder is not trusted: no file
+ * in it may run as git, and git must not run programs that its files name: they may form a bare repository with settings.
  */
 export function git(
   folder: string,
@@ -125,13 +125,13 @@ export function git(
 ): string | undefined {
   try {
     if (env["GIT_DIR"] === undefined && isForged(realpathSync(folder))) return undefined;
-    // Loaded here alone: it takes a tenth of the time of a start.
+    // Loaded only here, because it takes a tenth of the startup time.
     const { execFileSync } = process.getBuiltinModule("node:child_process");
-    // npm puts the programs of all dependencies first, and any of them may be called git.
+    // npm puts the programs of all dependencies first in PATH, and one of them may be called git.
     const folders = process.env["PATH"]?.split(delimiter);
     const path = folders?.filter((one) => !one.split(sep).includes("node_modules")).join(delimiter);
     return execFileSync("git", ["-C", folder, ...NO_PROGRAMS, ...args], {
-      // Windows looks for programs in the working folder first, and a PATH may name it.
+      // Windows looks for programs in the working folder first, and PATH may contain that folder.
       cwd: dirname(process.execPath),
       env: { ...process.env, PATH: path, ...env },
       encoding: "utf8",
@@ -145,21 +145,21 @@ export function git(
 const SETTINGS = ["safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null"];
 const NO_PROGRAMS = SETTINGS.flatMap((setting) => ["-c", setting]);
 
-/** Whether git before 2.38, to which the first of these says nothing, may take a folder on the way to `.git` for a repository. */
+/** Whether git before 2.38, which ignores `safe.bareRepository`, may use a folder on the way up to `.git` as repository. */
 function isForged(folder: string): boolean {
   if (existsSync(join(folder, ".git"))) return false;
   return existsSync(join(folder, "HEAD")) || (folder !== dirname(folder) && isForged(dirname(folder)));
 }
 
-/** Where git does not say, a file counts as committed, unless there is no repository. A submodule has its own, which is asked. */
+/** Asks git in the file's folder, which may be a submodule. If git fails, a file in a repository counts as committed. */
 function isCommitted(root: string, file: string): boolean {
   const listed = git(join(root, dirname(file)), ["ls-files", "--", `:(icase,literal)${basename(file)}`]);
   return listed === undefined ? isInRepository(root) : listed !== "";
 }
 
 /**
- * Those of some files that are not in git as they stand, so that no manifest's author knows what is in them. A file that
- * was committed only to be overwritten by the job is one of them. Outside of git, nothing tells.
+ * Returns the files whose current content is not in git, so that the authors of the manifests cannot know it. This includes
+ * a committed file that the job has overwritten. Outside of a repository the result is empty.
  */
 export function ownOf(root: string, files: readonly string[]): ReadonlySet<string> {
   if (!isInRepository(root)) return new Set();

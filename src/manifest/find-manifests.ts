@@ -8,7 +8,7 @@ import type { ProjectFolder } from "./files.ts";
 import { type ManifestProblem, manifestProblem } from "./problem.ts";
 import { DEFAULT_MANIFESTS } from "./tables.ts";
 
-/** The files that `manifests:` means. That there are none is an error, unless the patterns are not `certain`. */
+/** Finds the files that match `manifests:`. Finding none is an error only if the patterns are `certain`. */
 export function findManifests(folder: ProjectFolder, project: Document, certain: boolean) {
   const sources = patternsOf(project);
   const patterns: (readonly Pattern[])[] = [];
@@ -40,7 +40,7 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
     const detail = `No files match ${sources.map((pattern) => `\`${pattern}\``).join(", ")}. Write one with \`tasc new target shop\`, write those of a running service with \`tasc import\`, or correct \`manifests:\`.`;
     report("no-manifests", own, "There are no target documents", detail);
   }
-  // A mistyped one would leave targets out without a word.
+  // A mistyped pattern would silently leave out targets.
   for (const [at, wanted] of files.length === 0 || own.length === 0 ? [] : patterns.entries()) {
     const isMet = (path: string) => isComplete(path.split("/").reduce(advance, new Set(wanted)));
     const detail = `\`${sources[at]}\` matches nothing. Correct or remove it.`;
@@ -55,10 +55,10 @@ export function patternsOf(project: Document): readonly string[] {
   return isArray(manifests) ? manifests.filter((item) => typeof item === "string") : DEFAULT_MANIFESTS;
 }
 
-/** Such files often contain credentials, and what is wrong with a manifest is shown with its line. */
+/** Hidden paths. Such files often contain credentials, and an error in a manifest is shown with its line. */
 export const HIDDEN = /(?:^|\/)\./;
 
-/** Where a walk is, and the patterns that go on there. `above` are the real paths of the links that it came in by. */
+/** A place in a walk, with the patterns that continue there. `above` has the real paths of the links on the way to it. */
 interface Standing {
   readonly path: string;
   readonly real: string;
@@ -67,14 +67,14 @@ interface Standing {
 }
 
 /**
- * Links are followed inside of the project; what is reached in several ways is found once, under the shortest. Told apart
- * are links that lead out of the project, or nowhere, and files whose own names, or their folders', begin with a dot.
+ * Finds the matching files, also through links inside the project. A file with several paths is found by the shortest.
+ * Also returns links that lead out of the project or nowhere, and files with a leading dot in their own or a folder's name.
  */
 export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
   const found = new Map<string, string>();
   const escaping = new Set<string>();
   const hidden = new Set<string>();
-  /** Links to folders. */
+  /** Links to folders that are not entered yet. */
   let links: Standing[] = [];
   const enter = (place: Standing): void => {
     const isHidden = HIDDEN.test(place.real);
@@ -101,8 +101,8 @@ export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
     });
   };
   enter({ path: "", real: "", above: [], patterns: new Set(sought) });
-  // The shortest first, and each folder once for what is looked for in it: folders with links to one another have more
-  // ways between them than anybody could walk.
+  // Shortest paths first, and each folder only once per pattern: folders that link to one another have more paths between
+  // them than any walk could follow.
   const entered = new Map<string, Set<Pattern>>();
   for (let length = 0; links.length > 0; length++) {
     const places = links.filter(({ path }) => path.length === length);
@@ -123,13 +123,13 @@ function below(folder: string, name: string): string {
 }
 
 /**
- * The patterns of `manifests:`. `*` and `?` stay within a name and do not match a leading dot, `**` is any number of
- * folders, `{a,b}` is either, `[a-c]` one of a range. All patterns are followed at once in one walk, so that no
- * folder is listed twice and no file found twice.
+ * A pattern of `manifests:`. `*` and `?` match within a name, and not a leading dot; `**` matches any number of folders,
+ * `{a,b}` either text, `[a-c]` one character of a range. One walk follows all patterns at the same time, so that no folder
+ * is listed twice and no file is found twice.
  */
 export type Pattern = Segment | typeof DONE;
 
-/** A pattern is shared by all that a walk finds, so it is a chain that is walked along and never copied. */
+/** The first name of a pattern, and the rest. A linked list, because a walk shares patterns and never copies them. */
 interface Segment {
   readonly name: "**" | ((name: string) => boolean);
   readonly rest: Pattern;
@@ -148,7 +148,7 @@ export function compilePattern(
   const patterns: Pattern[] = [];
   const left = [source];
   for (let text = left.pop(); text !== undefined; text = left.pop()) {
-    // The innermost first: braces may be over folders, and in one another.
+    // The innermost braces come first: braces may contain `/` and other braces.
     const [braces = "", options] = /\{([^{},]*,[^{}]*)\}/.exec(text) ?? [];
     if (options === undefined) {
       const compiled = compileNames(text);
@@ -177,7 +177,7 @@ function compileNames(text: string): Pattern | { readonly fault: string } {
   return pattern;
 }
 
-/** What remains of each pattern once a walk has gone into, or found, something of this name. */
+/** Returns the rest of each pattern after a walk has entered a folder, or found a file, with this name. */
 function advance(progress: MatchedPatterns, name: string): MatchedPatterns {
   const next = new Set<Pattern>();
   for (let pattern of progress) {
@@ -188,7 +188,7 @@ function advance(progress: MatchedPatterns, name: string): MatchedPatterns {
   return next;
 }
 
-/** Whether a file at this point is meant. */
+/** Whether a file at this point matches a pattern. */
 function isComplete(progress: MatchedPatterns): boolean {
   for (let pattern of progress) {
     while (pattern !== DONE && pattern.name === "**") pattern = pattern.rest;

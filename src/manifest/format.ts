@@ -6,11 +6,11 @@ import { splitDocuments } from "./yaml/text.ts";
 import type { Collection, Entry, Node } from "./yaml/tree.ts";
 
 /**
- * Puts the keys of a manifest in their usual order and changes nothing else: a pair moves together with the comments
- * right above it and beside it. Keys that begin with `x-` come first, since they hold anchors; unknown keys come last.
- * Where keys are the user's own they stay as they are. Loads `yaml`: import this module lazily.
+ * Puts the keys of a manifest in their usual order and changes nothing else. A pair moves together with the comments right
+ * above it and on its line. Keys that begin with `x-` come first, since they contain anchors; unknown keys come last. Keys
+ * that users choose keep their order. Loads `yaml`: import this module lazily.
  *
- * @returns the text; the same one where it does not mean the same afterwards, as where an alias would precede its anchor
+ * @returns the new text; the old one if the new one would have another meaning, e.g. with an alias before its anchor
  */
 export function formatManifest(text: string, kind: DocumentKind): string {
   return splitDocuments(text)
@@ -27,7 +27,7 @@ function formatDocument(text: string, root: ManifestPart): string {
   return isSame ? formatted : text;
 }
 
-/** Nothing is lost, comments neither: what changes its place is all there. */
+/** Whether both texts have the same characters, so that nothing was lost, not even a comment. */
 function sameCharacters(a: string, b: string): boolean {
   const [inA = "", inB = ""] = [a, b].map((text) => text.split("").toSorted().join(""));
   return inA === inB;
@@ -35,7 +35,7 @@ function sameCharacters(a: string, b: string): boolean {
 
 class Formatter {
   readonly #text: string;
-  /** Where the first line with content begins. */
+  /** The offset of the first line with content. */
   readonly #top: number;
 
   constructor(text: string) {
@@ -43,12 +43,12 @@ class Formatter {
     this.#top = text.search(/^(?!---|[^\S\n]*(?:#|$))/m);
   }
 
-  /** A part of the text in which a node is, with the maps of that node in order. */
+  /** Returns the part of the text that contains a node, with the maps of that node in order. */
   range(start: number, end: number, node: Node, part: ManifestPart | undefined): string {
     const text = this.#text;
     if (node.kind === "scalar" || node.kind === "alias") return text.slice(start, end);
     if (node.kind === "map" && !node.flow) return this.#block(node, start, end, part);
-    // Of an item what stands behind its dash.
+    // The part of a list item begins after its dash.
     const spans = node.entries.map((entry) => ({
       start: entry.key === undefined ? entry.value.start : entry.start,
       end: Math.min(end, entry.end),
@@ -57,7 +57,7 @@ class Formatter {
       const span = spans[at] ?? entry;
       return this.#entry(entry, span.start, span.end, part);
     });
-    // Each pair of a map in braces takes the place of another one. A comment beside a pair would stay where the pair was.
+    // Pairs of a map in braces swap places. A comment next to a pair would stay behind, so maps with comments are kept.
     const isOrdered = node.kind === "map" && !text.slice(node.start, node.end).includes("#");
     const order = isOrdered ? orderOf(node.entries, part) : [];
     let done = start;
@@ -83,18 +83,18 @@ class Formatter {
     const starts = entries.map((entry, at) =>
       at === 0 ? this.#firstStart(entry.start, start) : this.#above(entry.start),
     );
-    // Past the line on which the last value ends.
+    // The end of the line on which the last value ends.
     const newline = text[mapEnd - 1] === "\n" ? mapEnd - 1 : text.indexOf("\n", mapEnd);
     const past = newline < 0 ? end : Math.min(newline + 1, end);
     const chunks = entries.map((entry, at) => {
       const from = starts[at] ?? entry.start;
       const chunk = this.#entry(entry, from, starts[at + 1] ?? past, part);
-      // The first pair begins behind the indentation, or behind the dash of an item.
+      // The first pair begins after the indentation, or after the dash of an item.
       return from === first.start && at === 0 ? indent + chunk : chunk;
     });
     const from = starts[0] ?? first.start;
     const order = orderOf(entries, part);
-    // A comment cannot come between a dash and its first key, and the indentation before that stays.
+    // Between a dash and the first key there is no place for a comment, and the indentation before that key stays.
     const isMovable = from < first.start || chunks[order[0] ?? 0]?.startsWith(`${indent}#`) === false;
     const isMoved = isMovable && order.some((at, place) => at !== place);
     const ended = chunks.map((chunk) => (isMoved && !chunk.endsWith("\n") ? `${chunk}\n` : chunk));
@@ -110,14 +110,14 @@ class Formatter {
     return this.range(start, end, value, inner);
   }
 
-  /** Comments above a map's first pair belong to it, unless they are the file's: those stay on top. */
+  /** Returns where a map's first pair begins, with the comments above it. Comments at the top of the file stay there. */
   #firstStart(offset: number, start: number): number {
     const above = this.#above(offset);
     const isOwnLine = /^ *$/.test(this.#text.slice(this.#lineStart(offset), offset));
     return isOwnLine && above > this.#top && above >= start ? above : offset;
   }
 
-  /** Where the comment lines right above a pair begin, else its own line. */
+  /** Returns where the comment lines right above a pair begin, or its own line if there are none. */
   #above(offset: number): number {
     let line = this.#lineStart(offset);
     while (line > 0) {

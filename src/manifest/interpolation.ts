@@ -7,10 +7,10 @@ import type { Scalar } from "./shape.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** What `${file:…}` reads: a file's text without one trailing newline, or why there is none. */
+/** The result of reading `${file:…}`: the file's text without one trailing newline, or why it cannot be read. */
 export type TextFile = { readonly text: string; readonly own?: boolean } | { readonly fault: string };
 
-/** An entry of `vars`, as it stands in the document. */
+/** An entry of `vars`, as written in the document. */
 export type Variable = { readonly value: Scalar; readonly origin: Origin };
 
 interface InterpolationSources {
@@ -18,40 +18,40 @@ interface InterpolationSources {
   readonly env: EnvironmentVariables;
   readonly files: ReadonlyMap<string, TextFile>;
   readonly vars: ReadonlyMap<string, Variable>;
-  /** A missing secret is then unknown, with a warning, and no error. */
+  /** If true, a missing secret is unknown and a warning; otherwise it is an error. */
   readonly allowMissingSecrets: boolean;
-  /** The names, or globs of names, of the variables that may be read; all, where there are none. */
+  /** Names or globs of the environment variables that may be read; unset: all of them. */
   readonly readable?: readonly string[] | undefined;
 }
 
-/** What a template comes to in one stage. */
+/** A template with its placeholders filled in for one stage. */
 export interface Interpolated {
-  /** Without meaning where there is an error, or where the value is unknown. */
+  /** Meaningless if there is an error, or if the value is unknown. */
   readonly value: Scalar;
-  /** A secret is in it, so that the whole of it must not show. */
+  /** Whether it contains a secret, so that all of it must be hidden. */
   readonly sensitive: boolean;
-  /** A secret in it is missing, and may be. */
+  /** Whether the value is not known, because of an error, or of a missing secret that is allowed to be missing. */
   readonly unknown: boolean;
-  /** Made of secrets and files, and of nothing else: fit for a password. */
+  /** Whether it consists only of secrets and files, so that it may be a password. */
   readonly guarded: boolean;
   readonly problems: readonly InterpolationProblem[];
-  /** What its placeholders stand for; each must not show where the whole must not. */
+  /** The texts of its secrets and files. If the whole must not show, none of them may. */
   readonly pieces: readonly string[];
 }
 
-/** `within` is the placeholder at fault; `origin` is where that stands, if not in the template itself but in a variable. */
+/** `within` is the faulty placeholder; `origin` is its place, if that is a variable and not the template itself. */
 type InterpolationProblem = Pick<ManifestProblem, "severity" | "code" | "summary" | "detail"> & {
   readonly within: string;
   readonly origin?: Origin;
 };
 
-/** Fills templates for one stage, each once however many resources share it. */
+/** Fills in templates for one stage, each only once, however many resources share it. */
 export class Interpolator {
   readonly #sources: InterpolationSources;
   readonly #isReadable: (name: string) => boolean;
-  /** All texts met so far that must not show. */
+  /** All texts found so far that must not show. */
   readonly secrets = new Set<string>();
-  /** Characters of all texts that were filled in, and names that unknown variables were compared with. */
+  /** Total characters of all texts filled in, and number of names compared with unknown variables. Both are limited. */
   #length = 0;
   #guesses = 0;
   readonly #filled = new Map<string, Interpolated>();
@@ -62,7 +62,7 @@ export class Interpolator {
     this.#sources = sources;
     const tests = sources.readable?.map((glob) => globTest(glob));
     this.#isReadable = (name) => tests === undefined || tests.some((test) => test(name));
-    // A manifest that names a secret no longer must not show where the service repeats it.
+    // A secret that the manifests no longer use must not show either, because the service may still repeat it.
     for (const [name, value = ""] of tests === undefined ? [] : Object.entries(sources.env))
       if (CREDENTIAL.test(name) && this.#isReadable(name) && UNMISTAKABLE.test(value)) this.protect(value);
   }
@@ -72,7 +72,7 @@ export class Interpolator {
     return value === undefined ? undefined : String(value);
   }
 
-  /** Notes a text that must not show, with and without white space around it. */
+  /** Adds a text that must not show, with and without the white space around it. */
   protect(text: string): void {
     this.secrets.add(text).add(text.trim());
   }
@@ -87,7 +87,7 @@ export class Interpolator {
     return filled;
   }
 
-  /** Malformed placeholders are told of when documents are checked, for all stages at once. */
+  /** Does not report malformed placeholders: the check of documents reports them, for all stages at once. */
   #fillTemplate(text: string): Interpolated {
     const { parts, faults } = parseTemplate(text);
     const pieces = parts.map((part) => (part.kind === "text" ? plain(part.text) : this.#placeholder(part)));
@@ -121,7 +121,7 @@ export class Interpolator {
     return failed("missing-env", `The environment variable ${name} is not set`, detail, source);
   }
 
-  /** Pipelines hand over a missing secret as an empty one. */
+  /** Treats an empty secret as missing, because pipelines pass missing secrets as empty variables. */
   #secret({ name, source }: Placeholder): Interpolated {
     const value = this.#environment(name);
     if (value !== undefined && value !== "") {
@@ -137,7 +137,7 @@ export class Interpolator {
     return { ...failed(MISSING_SECRET, summary, detail, source, "warning"), sensitive: true };
   }
 
-  /** What a file holds may show, unless it stands where a secret belongs, or the job has written it. */
+  /** Returns a file's text. It may be shown, unless it is the value of a secret field or the job has written the file. */
   #file({ name: path, source }: Placeholder): Interpolated {
     const file = this.#sources.files.get(path) ?? { fault: "It was not read." };
     if ("text" in file) {
@@ -164,7 +164,7 @@ export class Interpolator {
     this.#pending.push(name);
     const filled = at(origin, typeof value === "string" ? this.fill(value) : plain(value));
     this.#pending.pop();
-    // Also in the middle of a circle, or variables that double one another would be worked out again and again.
+    // Also inside a circle; otherwise variables that double one another would be resolved again and again.
     this.#variables.set(name, filled);
     return filled;
   }
@@ -173,7 +173,7 @@ export class Interpolator {
     const { stage, vars } = this.#sources;
     const names = [...vars.keys()];
     const known = names.length === 0 ? "There are none." : `Known: ${listWords(names, "and")}.`;
-    // Each guess looks at all names, so a project with very many mistakes gets no more of them.
+    // Each suggestion compares all names, so a project with very many mistakes gets no more suggestions.
     this.#guesses += names.length;
     const guess = this.#guesses > MOST_GUESSES ? undefined : nearest(name, names);
     return failed(
@@ -184,7 +184,7 @@ export class Interpolator {
     );
   }
 
-  /** Told from the same variable whichever one it was entered by, so that it is told once. */
+  /** Reports a circle at the same variable wherever it was entered, so that it is reported only once. */
   #circle(name: string): Interpolated {
     const circle = fromFirst(this.#pending.slice(this.#pending.indexOf(name)));
     const [first = name, next = name] = circle;
@@ -199,38 +199,38 @@ export class Interpolator {
   }
 }
 
-/** A name of which everyone would say that its value is a secret. */
+/** The names of environment variables whose values are obviously secrets. */
 export const CREDENTIAL =
   /(?:^|_)(?:KEYS?|TOKENS?|(?:PG)?PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
-/** No word that a text may have by chance. */
+/** Values that do not occur in other texts by chance, unlike plain words. */
 export const UNMISTAKABLE = /^(?=.*[^A-Za-z]).{8,}/s;
 
 /**
- * Mail addresses are users as well, and passwords are pasted as they are. What follows a port is none: that is digits in
- * front of a query, or of the path of a web page, which alone may have an @. A query may have a token.
+ * An address with a password, or with a token in its query. The user may be a mail address, and the password may be
+ * unescaped. Digits after the host are a port if a query follows, or the path of a web page; only that path may contain @.
  */
 const ADDRESS_WITH_PASSWORD =
   /[a-z][a-z\d+.-]{0,30}:\/\/[^\s/:]{0,200}:(?!\d{1,5}(?:(?<=\bhttps?:\S{0,210})\/|(?:\/[^\s@]*)?[?#]))\S{1,1000}@|[?&][\w-]{0,40}(?:token|key|secret|passw(?:or)?d|sig)=(?=[^&\s]{0,200}\d)[^&\s]{8}/i;
 
-/** Code of the problem that a secret is not there; some commands can do without. */
+/** The code of the problem that a secret is missing, which some commands tolerate. */
 export const MISSING_SECRET = "missing-secret";
 
-/** Names that are compared with unknown ones. */
+/** Maximum number of names that are compared with unknown variables. */
 const MOST_GUESSES = 20_000;
 
 const DEEPEST = 100;
 
-/** Room for any prompt, and a bound on variables that double one another. */
+/** Maximum characters of one text: enough for any prompt, and a bound on variables that double one another. */
 const LONGEST = 1_000_000;
 
-/** Characters of all interpolated texts of a stage: a variable of a megabyte in each of them would fill the memory. */
+/** Maximum characters of all texts of a stage: a variable of a megabyte in each of them would fill the memory. */
 const LONGEST_TOGETHER = 100_000_000;
 
 function plain(value: Scalar): Interpolated {
   return { value, sensitive: false, unknown: false, guarded: false, problems: [], pieces: [] };
 }
 
-/** What cannot be had. It counts as guarded, so that a missing variable is not reported as a literal password, too. */
+/** Returns an unknown value with a problem. It is guarded, so that a missing variable is not also a literal password. */
 function failed(
   code: string,
   summary: string,
@@ -242,7 +242,7 @@ function failed(
   return { ...plain(""), unknown: true, guarded: true, problems };
 }
 
-/** The pieces of a template in one. `flawed`: there is more to it, which was told of before. */
+/** Joins the pieces of a template. `flawed`: the template also has malformed placeholders, which are reported elsewhere. */
 function join(pieces: readonly Interpolated[], flawed: boolean): Interpolated {
   const [only] = pieces;
   if (only !== undefined && pieces.length === 1 && !flawed) return only;
@@ -256,13 +256,13 @@ function join(pieces: readonly Interpolated[], flawed: boolean): Interpolated {
     sensitive: pieces.some(({ sensitive }) => sensitive),
     unknown: flawed || pieces.some(({ unknown }) => unknown),
     guarded: flawed || pieces.every(({ guarded }) => guarded),
-    // Each once, or variables that double one another would double these too.
+    // Without duplicates; otherwise variables that double one another would double these too.
     problems: [...new Set(pieces.flatMap(({ problems }) => problems))],
     pieces: [...new Set(pieces.flatMap((piece) => piece.pieces))],
   };
 }
 
-/** The same with its problems at a place, unless they are those of a place further in. */
+/** Adds a place to the problems of a value that do not have one yet. */
 function at(origin: Origin | undefined, filled: Interpolated): Interpolated {
   if (origin === undefined || filled.problems.length === 0) return filled;
   return { ...filled, problems: filled.problems.map((problem) => ({ origin, ...problem })) };
@@ -270,7 +270,7 @@ function at(origin: Origin | undefined, filled: Interpolated): Interpolated {
 
 export type FoundTemplate = { readonly path: Path; readonly template: Template };
 
-/** The templates of a document. Where `${` is not in its text, only an escape in double quotes can make one. */
+/** Finds the templates of a document. A text without `${` can contain one only by an escape in double quotes. */
 export function findTemplates({
   text,
   value,
@@ -286,7 +286,7 @@ export function placeholdersIn(value: Json): readonly Placeholder[] {
 
 function search(document: Json): readonly FoundTemplate[] {
   const found: FoundTemplate[] = [];
-  // One path for the whole walk, copied where something is found.
+  // One path for the whole walk, copied only when a template is found.
   const path: (string | number)[] = [];
   const visit = (value: Json): void => {
     if (typeof value === "string") {
@@ -304,10 +304,10 @@ function search(document: Json): readonly FoundTemplate[] {
   return found;
 }
 
-/** A text, cut into literal pieces and placeholders. Placeholders do not nest, so that a text means what it shows. */
+/** A text, split into literal pieces and placeholders. Placeholders do not nest, so that a text means what it says. */
 interface Template {
   readonly parts: readonly TemplatePart[];
-  /** Placeholders that are none of ours; their text is not part. */
+  /** Malformed placeholders. Their text is not in `parts`. */
   readonly faults: readonly TemplateFault[];
 }
 
@@ -315,7 +315,7 @@ type TemplatePart = { readonly kind: "text"; readonly text: string } | Placehold
 
 export interface Placeholder {
   readonly kind: keyof typeof NAMES | "stage";
-  /** Of a file its path. */
+  /** The name of a variable, or the path of a file; empty for `${stage}`. */
   readonly name: string;
   readonly fallback?: string | undefined;
   readonly source: string;
@@ -323,7 +323,7 @@ export interface Placeholder {
 
 type TemplateFault = { readonly source: string; readonly reason: string };
 
-/** What may stand behind the colon, and what is said of anything else. */
+/** What may follow the colon, and the message for anything else. */
 const NAMES = {
   env: [
     /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s,
@@ -341,9 +341,9 @@ const FORMS =
   "`${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`";
 const ESCAPE = "For a literal `${`, write `$${`.";
 
-/** Whether a text holds a placeholder or an escape; all other texts stand for themselves. */
+/** Whether a text contains a placeholder or an escape; other texts are literal. */
 export function isTemplate(text: string): boolean {
-  // One character is looked for several times faster than two, and hardly any text has even that.
+  // Searching for one character is several times faster than for two, and hardly any text contains a `$`.
   return text.includes("$") && text.includes("${");
 }
 
@@ -353,13 +353,13 @@ export function escapeTemplate(text: string): string {
 
 export function parseTemplate(text: string): Template {
   const parts: TemplatePart[] = [];
-  /** By source: the same mistake in fifty thousand places is reported once. */
+  /** By source text: the same mistake in fifty thousand places is reported once. */
   const faults = new Map<string, TemplateFault>();
   let end = 0;
   const literal = (piece: string): void => {
     if (piece !== "") parts.push({ kind: "text", text: piece });
   };
-  // An escape; or a placeholder, with all that follows where it is not closed.
+  // Matches an escape, or a placeholder. A placeholder that is not closed includes all that follows.
   for (const { 0: source, 1: body, 2: close, index } of text.matchAll(/\$\$\{|\$\{([^}]*)(\}?)/g)) {
     literal(text.slice(end, index));
     end = index + source.length;
@@ -402,7 +402,7 @@ function placeholder(source: string, body: string): Placeholder | TemplateFault 
   return { source, reason };
 }
 
-/** The circles in a graph in which each node points to one other at most, each once, from its first member in order and back to it. */
+/** Returns the circles of a graph with at most one edge per node. Each begins and ends with its first member in order. */
 export function circlesIn(next: ReadonlyMap<string, string>): readonly (readonly string[])[] {
   const seen = new Set<string>();
   const circles: string[][] = [];
@@ -420,7 +420,7 @@ export function circlesIn(next: ReadonlyMap<string, string>): readonly (readonly
   return circles.toSorted(([a = ""], [b = ""]) => compareText(a, b));
 }
 
-/** A circle, turned so that it begins with its first member in order and ends with it again. */
+/** Rotates a circle so that it begins with its first member in order, and ends with that member again. */
 function fromFirst(circle: readonly string[]): string[] {
   const [first = ""] = circle.toSorted(compareText);
   const start = circle.indexOf(first);

@@ -26,9 +26,9 @@ import type { TrustOf } from "./trust.ts";
 
 export interface LoadOptions extends ResolveOptions {
   readonly root: string;
-  /** Whether a project without target documents will do, as an import writes the first; or whether none are read. */
+  /** `optional`: a project may have no target documents, because an import writes the first. `unread`: none are read. */
   readonly targets?: "optional" | "unread";
-  /** Whether the texts of manifests are kept, as whoever edits them must; else they are read again to show a place. */
+  /** Whether the texts of manifests are kept, as editing requires. Otherwise they are read again to show a place. */
   readonly texts?: boolean;
   readonly counted?: ((files: number) => void) | undefined;
 }
@@ -46,9 +46,9 @@ export interface LoadedProject extends Resolved {
   /** Texts that must not show in any output, from 4 characters up, longest first. */
   readonly secrets: readonly string[];
   readonly project: Document;
-  /** The target documents as they stand in their files, sorted by file; none if texts are not kept. */
+  /** The target documents as they are in their files, sorted by file; empty if texts are not kept. */
   readonly documents: readonly Document[];
-  /** How many target documents there are. */
+  /** The number of target documents. */
   readonly count: number;
 }
 
@@ -67,23 +67,23 @@ export async function loadProject(
   const { resolved, secrets } = resolution;
   if (resolved === undefined || project === undefined || hasErrors(problems))
     return { ok: false, diagnostics, sources, secrets };
-  // Without their texts nobody edits documents: what stays of their values is in the layers of what they declare.
+  // Documents are kept for editing, which needs their texts. Without texts, their values remain in the resources' layers.
   const kept = options.texts === false ? [] : documents;
   const count = documents.length;
   return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept, count };
 }
 
-/** A project as it was read from its folder: checked by itself, but nothing is chosen, merged or filled in yet. */
+/** A project as read from its folder: each document is checked, but nothing is chosen, merged or filled in yet. */
 export interface ProjectReading {
-  /** `tasc.yaml`; `undefined` where too little of it can be used to go on. */
+  /** `tasc.yaml`; `undefined` if too little of it is valid to continue. */
   readonly project: Document | undefined;
-  /** The target documents, sorted by file, without what is wrong in them. */
+  /** The target documents, sorted by file, without their invalid parts. */
   readonly documents: readonly Document[];
-  /** What `${file:…}` names, by the path as written. */
+  /** The files that `${file:…}` names, by the path as written. */
   readonly textFiles: ReadonlyMap<string, TextFile>;
   readonly sources: Sources;
   readonly problems: readonly ManifestProblem[];
-  /** Whether all resources are there; if not, a reference to one that is missing proves nothing. */
+  /** Whether all resources were read. If not, a reference to a missing one is not an error. */
   readonly complete: boolean;
   readonly trust: TrustOf;
   readonly isCommitted: (file: string) => boolean;
@@ -112,7 +112,7 @@ export async function readProject(
     const { file, root, bom, value } = document;
     return texts ? document : { file, text: "", bom, root, value };
   };
-  // That of the project adds the others. One after the other, so that its text can be let go.
+  // `tasc.yaml` is first and adds the others. They are read one after the other, so that each text can be freed.
   const files = problems.length > 0 ? [] : [PROJECT_FILE];
   for (const file of files) {
     const kind: DocumentKind = file === PROJECT_FILE ? "project" : "target";
@@ -124,7 +124,7 @@ export async function readProject(
     complete &&= read.problems.length === 0;
     for (let document of read.documents) {
       if (!accepts(document.value)) {
-        // What explains the mistakes in a document's shape is loaded for the first that has any.
+        // Loaded for the first document whose shape has a mistake.
         const { explainShape } = await import("./check/shape.ts");
         const explained = explainShape(kind, document);
         add(explained.problems);
@@ -147,7 +147,7 @@ export async function readProject(
   for (const target of groupByTarget(documents)) add(findDuplicates(target, stages ?? []));
   const hidden = ownAmong(folder, files, problems);
   const isShown = ({ file }: { readonly file: string }): boolean => !hidden.has(file);
-  // For places, in texts that are not kept as well. A file that was refused before it was read is not shown.
+  // To find places, a text that is not kept is read again. A file that was refused before it was read is not shown.
   const sourceOf = (file: string): SourceText | undefined => {
     if (hidden.has(file)) return undefined;
     const read = texts || !files.includes(file) ? undefined : folder.read(file);
@@ -165,7 +165,7 @@ export async function readProject(
   };
 }
 
-/** Manifests at fault that a job has written: each may be a secret that somebody names a manifest to have its lines shown. */
+/** Returns faulty manifests that the job wrote: a secret file may be named as a manifest to show its lines in errors. */
 function ownAmong(folder: ProjectFolder, files: readonly string[], problems: readonly ManifestProblem[]) {
   const named = new Set(problems.map(({ severity, origin }) => severity === "error" && origin.file));
   const wrong = files.filter((file) => named.has(file));
@@ -179,7 +179,7 @@ function notShown(file: string): ManifestProblem {
   return manifestProblem("untrusted", { file, path: [] }, "The mistakes in this file are not shown", detail);
 }
 
-/** Why `tasc.yaml` is not read: it is not there, or what is wrong in it would show the lines of another file. */
+/** Returns why `tasc.yaml` is not read: it is missing, or errors in it would show lines of another file. */
 function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
   const own = folder.read(PROJECT_FILE);
   const origin = { file: PROJECT_FILE, path: [] };
@@ -197,14 +197,14 @@ function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
   return [manifestProblem("escaping-link", origin, summary, "Replace it with a file.")];
 }
 
-/** The document without keys that begin with `x-`, which hold what anchors are set on and mean nothing by themselves. */
+/** Removes keys that begin with `x-`. They contain anchors and have no meaning of their own. */
 function withoutExtensions(document: Document, root: ManifestPart): Document {
   if (!document.text.includes("x-") && !document.text.includes("\\")) return document;
   const value = ownPartsOf(document.value, root);
   return isObject(value) ? { ...document, value } : document;
 }
 
-/** Where the keys are data of the service, headers for example, they all count. */
+/** Removes `x-` keys at all levels, but not from maps whose keys are data of the service, e.g. headers. */
 function ownPartsOf(value: Json, part: ManifestPart | undefined): Json {
   if (part === undefined) return value;
   if (isArray(value)) return value.map((item) => ownPartsOf(item, itemOf(part)));
@@ -219,19 +219,19 @@ export interface ResolveOptions {
   readonly stage?: string | undefined;
   readonly env: EnvironmentVariables;
   readonly allowMissingSecrets?: boolean;
-  /** `false` for what never calls the service: the API key may then be missing. */
+  /** `false` if the service is never called: the API key may then be missing. */
   readonly needsApiKey?: boolean;
 }
 
 export interface Resolution {
-  /** Absent where no stage could be chosen. Of use only if no problem is an error. */
+  /** Unset if no stage could be chosen. Only usable if no problem is an error. */
   readonly resolved?: Resolved;
   readonly problems: readonly ManifestProblem[];
-  /** All texts met that must not show, from 4 characters up, longest first. */
+  /** All texts found that must not show, from 4 characters up, longest first. */
   readonly secrets: readonly string[];
 }
 
-/** What a project means in one stage. Pure: the same reading can be resolved for several stages. */
+/** Resolves a project for one stage. Pure: the same reading can be resolved for several stages. */
 export function resolveProject(reading: ProjectReading, options: ResolveOptions): Resolution {
   const { project, textFiles: files } = reading;
   if (project === undefined) return { problems: [], secrets: [] };
@@ -260,7 +260,7 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
     (target) => resolveTarget(target, request, problems) ?? [],
   );
   for (const problem of checkTargets(targets, reading.complete)) problems.push(problem);
-  // Shorter texts would black out half of every output.
+  // Redacting shorter texts would remove half of every output.
   const secrets = [...interpolator.secrets]
     .filter((text) => text.length >= SHORTEST_SECRET)
     .toSorted((a, b) => b.length - a.length);
@@ -269,7 +269,7 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
 
 const SHORTEST_SECRET = 4;
 
-/** Whether a problem of `tasc.yaml` lies at a path, or above it, for the project or for any stage. */
+/** Whether a problem of `tasc.yaml` is at a path, or above it, for the project or for any stage. */
 function isInvalid({ file }: Document, path: Path, problems: readonly ManifestProblem[]): boolean {
   return problems.some(({ origin }) => {
     const inside = origin.path[0] === "stages" ? origin.path.slice(2) : origin.path;
@@ -278,7 +278,7 @@ function isInvalid({ file }: Document, path: Path, problems: readonly ManifestPr
   });
 }
 
-/** A default or a variable at fault is met once for each resource that uses it, and told once. */
+/** Removes duplicates: a wrong default or variable is found once for each resource that uses it. */
 function distinct(problems: readonly ManifestProblem[]): readonly ManifestProblem[] {
   const known = new Set<string>();
   return problems.filter(({ code, summary, origin: { file, path }, within = "" }) => {
@@ -287,7 +287,7 @@ function distinct(problems: readonly ManifestProblem[]): readonly ManifestProble
   });
 }
 
-/** What a job has written is its secret, wherever a manifest names it. */
+/** Reads the files that `${file:…}` names. A file that the job wrote is secret, wherever a manifest names it. */
 function readTextFiles(folder: ProjectFolder, paths: readonly string[]): ReadonlyMap<string, TextFile> {
   const files = paths.map((path) => [path, readTextFile(folder, path)] as const);
   const placeOf = (path: string): string => stepsOf(path).join("/");
@@ -298,8 +298,8 @@ function readTextFiles(folder: ProjectFolder, paths: readonly string[]): Readonl
 }
 
 /**
- * Reads what `${file:…}` names. What cannot be had is a problem only for the stage that uses it. A line ends the same way
- * whatever git makes of it on this machine, or a prompt would count as changed.
+ * Reads a file that `${file:…}` names. A failure is a problem only in the stages that use the file. Line ends are unified,
+ * because git may change them on this machine, and a prompt would then count as changed.
  */
 function readTextFile(folder: ProjectFolder, path: string): TextFile {
   if (/^(?:[/\\]|[A-Za-z]:)/.test(path) || stepsOf(path)[0] === "..")
@@ -315,7 +315,7 @@ function readTextFile(folder: ProjectFolder, path: string): TextFile {
   return read.ok ? { text: read.text.replaceAll("\r\n", "\n").replace(/\n$/, "") } : { fault: read.reason };
 }
 
-/** The names on a path without `.` and `..`; a `..` that leads above the start remains. */
+/** Returns the names on a path without `.` and `..`; a `..` that leads above the start remains. */
 function stepsOf(path: string): readonly string[] {
   const steps = posix.normalize(path.replaceAll("\\", "/")).split("/");
   return steps.filter((step) => step !== "" && step !== ".");

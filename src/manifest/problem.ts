@@ -4,22 +4,22 @@ import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import { list } from "../render/words.ts";
 import type { Node } from "./yaml/tree.ts";
 
-/** A problem of a manifest. Its line and column cost a second parse of the file, and are looked up once, for what is reported. */
+/** A problem of a manifest. Finding line and column needs a second parse of the file, so only reported problems get them. */
 export interface ManifestProblem extends Omit<Diagnostic, "place"> {
   readonly origin: Origin;
-  /** The key of the path's last step is meant, and not the value. */
+  /** Points to the key of the path's last step instead of the value. */
   readonly at?: "key";
-  /** A piece of the value's text that is meant, `${env:HOST}` for example. */
+  /** The part of the value's text that the problem is about, e.g. `${env:HOST}`. */
   readonly within?: string;
-  /** A second place that belongs to the problem; the detail ends by naming it. */
+  /** A second place that belongs to the problem; the end of the detail names it. */
   readonly related?: Origin;
-  /** Line and column, where something else than the path tells them. */
+  /** Line and column, if they are known without the path. */
   readonly spot?: { readonly line: number; readonly column: number };
 }
 
 type Extras = Partial<Omit<ManifestProblem, "code" | "origin" | "summary" | "detail">>;
 
-/** A problem at a place of a manifest: an error, unless the extras say otherwise. The detail begins with the path in the document. */
+/** Returns a problem at a place of a manifest, by default an error. The detail begins with the path in the document. */
 export function manifestProblem(
   code: string,
   origin: Origin,
@@ -39,16 +39,16 @@ export function hasErrors(problems: readonly { readonly severity: Severity }[]):
 const LONGEST = 60;
 const MOST_NAMED = 20;
 
-/** A path as the messages write it: `testCases.login.elements[2].selectors`. */
+/** Returns a path as messages show it: `testCases.login.elements[2].selectors`. */
 export function showPath(path: Path): string {
-  // A number at the start is not of the document, but which of its file it is.
+  // A number at the start is the document's number in its file, not a step in the document.
   const inner = typeof path[0] === "number" ? path.slice(1) : path;
   return inner
     .map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`))
     .join("");
 }
 
-/** What was found, with its value where that is short and may show. */
+/** Describes a value that was found, with its text if that may show; a long text is cut. */
 export function showFound(value: Json | undefined, mayShow: boolean): string {
   if (value === undefined) return "nothing";
   if (value === null) return "nothing (null)";
@@ -70,22 +70,22 @@ export function listWords(words: readonly string[], joint: "and" | "or"): string
   return list(words.length > MOST_NAMED ? [...named, "others"] : named, joint);
 }
 
-/** A guess as a sentence of its own with a space before it, or nothing. */
+/** Returns a guess as a sentence with a space before it, or an empty text. */
 export function didYouMean(guess: string | undefined): string {
   return guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
 }
 
-/** The same for the candidate that a word most likely means, an address for example. */
+/** Returns such a sentence with the candidate that a word most likely means, e.g. an address; or an empty text. */
 export function guessed(word: string, candidates: Iterable<string>): string {
   const guess = nearest(word, candidates);
   return guess === undefined ? "" : ` Did you mean ${guess}?`;
 }
 
 const SHORTEST_START = 3;
-/** To compare two words takes the product of their lengths, and nobody misspells so much of so long a word. */
+/** Limits of a comparison, which takes the product of both lengths. Longer words, or more edits, are not typing errors. */
 const [LONGEST_WORD, MOST_EDITS] = [100, 8];
 
-/** The candidate that a misspelt word most likely means: a third of its letters may differ; else the first that begins with the word. */
+/** Returns the candidate that a misspelt word most likely means: up to a third of it differs, or it begins with the word. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const all = [...candidates];
   const wanted = word.toLowerCase();
@@ -100,7 +100,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best ?? all.find((candidate) => word.length >= SHORTEST_START && candidate.startsWith(word));
 }
 
-/** Edits that turn one word into the other, up to a number; two swapped neighbours count as one (Damerau, optimal alignment). */
+/** Returns the number of edits between two words, up to a limit; swapped neighbours are one (Damerau, optimal alignment). */
 function distanceOf(a: string, b: string, most: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -129,14 +129,14 @@ function cell(row: readonly number[], column: number): number {
 export interface SourceText {
   readonly file: string;
   readonly text: string;
-  /** What it was read as, where somebody has done that. */
+  /** The parsed text, if it was parsed already. */
   readonly tree?: Node | undefined;
 }
 
-/** The texts of all files that a diagnostic may speak of, by file. */
+/** The texts of all files that diagnostics may refer to, by file. */
 export type Sources = Pick<ReadonlyMap<string, SourceText>, "get">;
 
-/** Diagnostics with the line and column of what they speak of, sorted by place; those without one come last, in their order. */
+/** Adds lines and columns to diagnostics and sorts them by place; those without a place come last, in their order. */
 export async function locate(
   problems: readonly (Diagnostic | ManifestProblem)[],
   sources: Sources,
@@ -160,7 +160,7 @@ export async function locate(
   );
 }
 
-/** Looks up lines and columns. A file is read and parsed for the first place in it that is asked for. */
+/** Returns a function that looks up lines and columns. It reads and parses a file at the first request for a place in it. */
 export async function placesIn(
   sources: Sources,
 ): Promise<(origin: Origin, at?: "key", within?: string) => Place> {

@@ -17,12 +17,12 @@ import { setOwn } from "./yaml/text.ts";
 
 export interface ResolveContext {
   readonly interpolator: Interpolator;
-  /** Where the value at a path stands, of several layers in the one that counts. */
+  /** Returns where the value at a path is declared, in the layer that determines it. */
   readonly originOf: (path: Path) => Origin;
   readonly report: (problem: ManifestProblem) => void;
 }
 
-/** A declared value with its interpolations filled in, converted to its shape, sensitive leaves wrapped; unknown where that fails. */
+/** Fills in and converts a declared value, and wraps its sensitive leaves; leaves that fail become unknown. */
 export function resolveValue(part: ManifestPart, json: Json, path: Path, context: ResolveContext): Value {
   return isPlain(json) && !holdsHidden(part) ? json : resolve(part, json, path, context);
 }
@@ -50,7 +50,7 @@ function resolveText(part: ManifestPart, text: string, path: Path, context: Reso
   return protect(String(value), context);
 }
 
-/** What keeps a filled text from standing where it does; its place is looked up only if there is anything. */
+/** Returns the problems of a filled text in its field. Its place is looked up only if there is a problem. */
 function problemsOf(
   part: ManifestPart,
   filled: Interpolated,
@@ -72,7 +72,7 @@ function problemsOf(
       "must come from a secret or a file",
       `\`${text}\` brings in other values. Write \`\${secret:NAME}\` or \`\${file:path}\`; a \`\${var:name}\` is possible if it resolves to nothing but these.`,
     );
-  // A secret is a text to us; and what others refer to, or count with, must be seen in the plan.
+  // Secrets are always strings; and a value that others refer to, or that is calculated with, must be visible in the plan.
   else if (filled.sensitive && (part.open === true || !TEXTUAL.has(part.shape.type)))
     add(
       "secret-misplaced",
@@ -99,7 +99,7 @@ function isPlain(json: Json): boolean {
   return !isObject(json) || Object.values(json).every(isPlain);
 }
 
-/** Maps merge key by key, anything else replaces, null too. What only one of them has is shared, not copied. */
+/** Merges maps key by key; any other value replaces, null too. Values that only one side has are shared, not copied. */
 export function merge(lower: Json, upper: Json): Json {
   if (!isObject(lower) || !isObject(upper)) return upper;
   const merged: Record<string, Json> = { ...lower };
@@ -110,9 +110,9 @@ export function merge(lower: Json, upper: Json): Json {
   return merged;
 }
 
-/** What stands at a path when all layers, lowest first, are merged, at the price of the one value; `undefined` if nothing does. */
+/** Returns the value at a path of the merged layers, lowest first, but merges nothing else; `undefined` if it is missing. */
 export function mergedAt(layers: readonly { readonly value: JsonObject }[], path: Path): Json | undefined {
-  // From the highest layer down to the first that is not a map, since that replaces whatever lies below.
+  // Goes down from the highest layer to the first value that is not a map, since that replaces all values below it.
   let highest: Json | undefined;
   for (let at = layers.length - 1; at >= 0; at--) {
     const value = look(layers[at]?.value, path);
@@ -125,7 +125,7 @@ export function mergedAt(layers: readonly { readonly value: JsonObject }[], path
   return highest;
 }
 
-/** On the way to the path stands something that is not a map: below, the path is replaced with it. */
+/** The result if a value on the way to the path is not a map: it replaces the path in the layers below. */
 const REPLACED = Symbol("replaced");
 
 function look(value: Json | undefined, path: Path): Json | typeof REPLACED | undefined {

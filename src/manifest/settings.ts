@@ -31,11 +31,11 @@ interface SettingsRequest {
   readonly layers: readonly Layer[];
   readonly interpolator: Interpolator;
   readonly needsApiKey: boolean;
-  /** Whether something stands at a path, in any layer, that was found wrong before. */
+  /** Whether a problem was already reported at a path or above it, in any layer. */
   readonly isInvalid: (path: Path) => boolean;
   /** Limits that the project cannot set. */
   readonly trust: Trust;
-  /** Whether a file that `${file:…}` names is in git; asked within limits alone. */
+  /** Whether a file that `${file:…}` names is in git. Only called if a trust file sets limits. */
   readonly isCommitted: (file: string) => boolean;
   readonly report: (problem: ManifestProblem) => void;
 }
@@ -44,7 +44,7 @@ interface SettingsContext extends SettingsRequest, ResolveContext {
   readonly reportAt: (code: string, path: Path, summary: string, detail: string, within?: string) => void;
 }
 
-/** The settings of one stage: merged, filled in, completed with defaults. */
+/** Resolves the settings of one stage: merged, filled in, completed with defaults. */
 export function resolveSettings(request: SettingsRequest): Settings {
   const { layers, stage, stages, trust, report } = request;
   const originOf = (path: Path): Origin => originIn(layers, path) ?? { file: PROJECT_FILE, path };
@@ -78,7 +78,7 @@ const SERVICE_DEFAULTS = Object.fromEntries(
   ),
 );
 
-/** Where nobody needs the API key, it is left alone unless it is there; an address that is refused is not resolved. */
+/** Resolves `service`. Leaves out an API key that is missing and not needed, and a base URL that is refused. */
 function resolveService(context: SettingsContext): ValueObject {
   const { layers, interpolator, needsApiKey, isInvalid, report, reportAt } = context;
   const merged = mergedAt(layers, ["service"]);
@@ -113,16 +113,16 @@ function resolveService(context: SettingsContext): ValueObject {
     report(manifestProblem("missing-key", origin, `\`service.${key}\` is missing`, detail));
   }
   if (typeof service.baseUrl !== "string") return service;
-  // What no call could be sent to. That plain http is allowed is for the command line to say.
+  // Reports addresses that no request can be sent to. Whether plain HTTP is allowed is decided by the command line.
   const checked = checkBaseUrl(service.baseUrl, { insecure: true });
   if (!checked.ok) reportAt(checked.failure.code, BASE_URL, checked.failure.summary, checked.failure.detail);
   return service;
 }
 
 /**
- * The first placeholder that the service's address may not have where it is. The address decides who gets the API key, and
- * what stands in it goes there with every call: it is made of what a reviewer sees, and of environment variables in its
- * host alone. @param before variables that are being looked into
+ * Returns the first placeholder that must not be at its place in the service's address. The address decides who gets the
+ * API key, and its text is sent there with every call. So it may only contain what a reviewer sees, and, in the host,
+ * environment variables. @param before variables that are being looked into
  */
 function firstMisplaced(
   text: string,
@@ -146,7 +146,7 @@ function firstMisplaced(
   return undefined;
 }
 
-/** A stage that names another backend than the project does starts from nothing: options of one mean nothing to another. */
+/** Resolves `state`. If a stage names another backend, the options of the project's backend mean nothing and are dropped. */
 function resolveState(context: SettingsContext): StateSettings {
   const { layers, interpolator, isInvalid, reportAt } = context;
   const declared = mergedAt(layers, ["state", "backend"]);
@@ -173,7 +173,7 @@ function resolveState(context: SettingsContext): StateSettings {
   for (const [key, text] of own) {
     if (typeof text !== "string") continue;
     const { value, pieces } = interpolator.fill(text);
-    // What is repeated, or stands beside it, makes a password no harder to guess.
+    // Repetitions and surrounding text do not make a password harder to guess.
     const isWeak = pieces.every(({ length }) => length < SHORTEST_FINGERPRINT_KEY);
     if (key === "fingerprintKey" && fingerprintKey instanceof Secret && isWeak)
       reportAt(
@@ -182,7 +182,7 @@ function resolveState(context: SettingsContext): StateSettings {
         `\`state.fingerprintKey\` has no secret of ${SHORTEST_FINGERPRINT_KEY} or more characters`,
         "A weak key lets others test guessed passwords against the fingerprints in state. Use a random value, e.g. from `openssl rand -base64 32`.",
       );
-    // Whether anything of the password is there without what secrets and files put into it.
+    // Looks for a password in the part of the value that does not come from secrets and files.
     const literal = pieces.reduce((left, piece) => left.replaceAll(piece, ""), String(value));
     if (/^[a-z]+:\/\/[^:@/]*:[^@/]+@/.test(literal))
       reportAt(
@@ -191,7 +191,7 @@ function resolveState(context: SettingsContext): StateSettings {
         `The password in \`state.${key}\` must come from a secret or a file`,
         "Write the whole address, or at least the password, as `${secret:NAME}`. Secrets written in the file stay in git history.",
       );
-    // A secret that is only a part of an address is cut where an address is: its pieces become server, port and database.
+    // A secret that is only part of an address is split like an address: its pieces become server, port and database.
     for (const piece of pieces.filter((one) => !/^[a-z]+:\/\//.test(one)))
       for (const part of [piece, piece.toLowerCase()].flatMap((one) => one.split(/[/:,@?#&=\\]+/)))
         interpolator.protect(part);
@@ -209,18 +209,18 @@ function resolveState(context: SettingsContext): StateSettings {
   };
 }
 
-/** What is secret by itself in an address that is one as a whole, since messages say where state is: password and tokens. */
+/** Returns the parts of a secret address that are secret by themselves (password, tokens): messages show other parts. */
 function secretParts(address: Secret): readonly string[] {
   const text = address.reveal();
   if (!URL.canParse(text)) return [];
   const { password, hostname, pathname, searchParams } = new URL(text);
-  // By the time that an address is shown, something else stands in place of `{stage}` and `{target}`.
+  // When an address is shown, `{stage}` and `{target}` have already been replaced.
   const tokens = [
     ...pathname.split(/\/|%7B(?:stage|target)%7D/),
     ...[...searchParams.values()].flatMap((value) => value.split(/\{(?:stage|target)\}/)),
   ];
   return [
-    // What becomes another name of a server on the way: a number an address, umlauts `xn--`.
+    // The URL parser may rewrite a host name: a number becomes an address, and umlauts become `xn--`.
     ...(text.toLowerCase().includes(hostname) ? [] : [hostname]),
     ...(/^.{8,}$/.test(password) && /[^A-Za-z]/.test(password) ? [password] : []),
     ...tokens.filter((token) => /^(?=.*\d|.*[a-z][A-Z].*[a-z][A-Z]).{16,}$/.test(token)),
@@ -241,7 +241,7 @@ export function foreignKey(file: string, path: Path, { of }: Branches, value: st
   );
 }
 
-/** A stage can only make a policy stricter: who may override it there may not be who wrote it for the project. */
+/** Resolves the policy. A stage can only make it stricter, since its authors may not be those of the project's policy. */
 function resolvePolicy(context: SettingsContext): Policy {
   return context.layers.reduce((lower: Policy, { file, path, value }) => {
     if (!isObject(value.policy)) return lower;
@@ -251,7 +251,7 @@ function resolvePolicy(context: SettingsContext): Policy {
   }, {});
 }
 
-/** Refuses what goes past the limits of the trust file. */
+/** Reports settings that exceed the limits of the trust file. */
 function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsContext): void {
   const { trust, reportAt, layers } = context;
   const refuse = (path: Path, what: string, allowed: readonly string[]): void => {
@@ -267,11 +267,11 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
       "`${secret:NAME}` with the name of a credential",
       "`${file:PATH}` of a file that is neither in git nor installed",
     ]);
-  // With a path it is one address, and without all that is there.
+  // An allowed address with a path matches only that address; without a path it matches the whole server.
   const isOf = (one: string): boolean =>
     sameService(one, urlOf(one)?.pathname === "/" ? (urlOf(baseUrl)?.origin ?? "") : baseUrl);
   if (baseUrl !== "" && origins?.some(isOf) === false) refuse(BASE_URL, `the service ${baseUrl}`, origins);
-  // State knows what a protected test case is called, so whoever chooses its place can get around the policy.
+  // State says which test case a protected address means, so a manifest that chooses its place could bypass the policy.
   const folder = statePath ?? (stateHosts?.length === 0 ? STATE_FOLDER : undefined);
   const { path = STATE_FOLDER } = state.options;
   const place = path instanceof Secret ? path.reveal() : String(path);
@@ -292,12 +292,12 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
   for (const host of strange) refuse(["state", key], `state at ${host}`, stateHosts);
 }
 
-/** Packages are not in git either, and everybody has them. */
+/** Installed packages. Their files are not in git either, but everybody has them. */
 const INSTALLED = /(?:^|[/\\])node_modules[/\\]/i;
 
 /**
- * Whether a key comes from variables that are named like secrets, or from files of the job's own. Whoever knows the key can
- * guess passwords by the digests in a saved plan, and the author of a manifest knows addresses, and what is committed.
+ * Whether a key comes only from variables with the name of a secret, or from the job's own files. With the key, passwords
+ * can be guessed from the digests in a saved plan, and the author of a manifest knows addresses and committed files.
  */
 function isOfCredentials(text: string, context: SettingsContext, before: readonly string[] = []): boolean {
   return placeholdersIn(text).every((part) => {
@@ -309,7 +309,7 @@ function isOfCredentials(text: string, context: SettingsContext, before: readonl
   });
 }
 
-/** What cannot be read is never connected to. */
+/** Returns the servers of state; empty if the settings cannot be read, since no connection is made then. */
 function serversOf(state: StateSettings) {
   try {
     return stateServers(state);
@@ -323,7 +323,7 @@ function mapOf(value: Value | undefined): ValueObject {
   return isValueObject(value) ? value : {};
 }
 
-/** What `tasc.yaml` says for a stage, lowest first: the project's own settings, and the stage's. */
+/** Returns the layers of `tasc.yaml` for a stage, lowest first: the project's own settings, then the stage's. */
 export function settingsLayers(project: Document, stage: string): readonly Layer[] {
   const { file, value } = project;
   const base: Layer = { kind: "base", file, path: [], value };
@@ -340,7 +340,7 @@ export function stagesOf(project: Document): readonly string[] {
   return declared.length === 0 ? [ONLY_STAGE] : declared;
 }
 
-/** The stage by `--stage`, else TASC_STAGE, else `defaultStage`, else the one named `default`, else the only one. */
+/** Chooses the stage: the first of `--stage`, TASC_STAGE, `defaultStage`, the stage named `default`, and the only stage. */
 export function chooseStage(
   project: Document,
   option: string | undefined,

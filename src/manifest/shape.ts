@@ -4,7 +4,7 @@ import type { Path } from "../model/json.ts";
 import { urlOf } from "../model/shape.ts";
 import { listWords } from "./problem.ts";
 
-/** What values of a manifest look like: the shapes of the field table, and some more that only the rest of the documents has. */
+/** The shape of a value in a manifest: the shapes of the field table, and some that only other settings have. */
 export type ManifestShape =
   | Exclude<Shape, { readonly type: "list" | "object" | "map" }>
   | { readonly type: "number"; readonly minimum?: number; readonly maximum?: number }
@@ -25,7 +25,7 @@ export interface MapShape {
   readonly type: "map";
   readonly of: ManifestShape;
   readonly sensitive?: true;
-  /** Keys are logical keys; else they are any texts but JavaScript's own traps. */
+  /** `logical`: keys are logical keys. If unset, any text except names that JavaScript reserves. */
   readonly keys?: "logical";
 }
 
@@ -37,7 +37,7 @@ export interface ObjectShape {
   readonly branches?: Branches;
 }
 
-/** One key decides which others may be there, and which must. */
+/** A key whose value decides which other keys are allowed, and which are required. */
 export interface Branches {
   readonly key: string;
   readonly default: string;
@@ -45,7 +45,7 @@ export interface Branches {
   readonly required: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The keys that mean nothing with this value of the deciding key. */
+/** Returns the keys that are not allowed with this value of the deciding key. */
 export function foreignKeys({ of }: Branches, value: string): readonly string[] {
   const own = of[value] ?? {};
   return Object.values(of).flatMap((parts) => Object.keys(parts).filter((key) => !Object.hasOwn(own, key)));
@@ -56,13 +56,13 @@ export type Parts = Readonly<Record<string, ManifestPart>>;
 export interface ManifestPart {
   readonly shape: ManifestShape;
   readonly nullable?: boolean;
-  /** Its value comes from `${secret:…}` or `${file:…}` alone and never shows. */
+  /** Its value comes only from `${secret:…}` or `${file:…}` and never shows. */
   readonly secret?: true;
   /** It never shows, wherever it comes from. */
   readonly sensitive?: true;
-  /** It shows wherever it is used, so that it cannot be a secret. */
+  /** It shows wherever it is used, so it cannot be a secret. */
   readonly open?: true;
-  /** It must stand there as it is: it is read before anything is interpolated. */
+  /** It cannot be interpolated, because it is read before values are filled in. */
   readonly literal?: true;
   readonly default?: string | number;
   readonly description: string;
@@ -81,7 +81,7 @@ export function itemOf({ shape, open }: ManifestPart): ManifestPart {
   return open === true ? { ...bare(shape.of), open } : bare(shape.of);
 }
 
-/** What stands under a key of a part's map; `undefined` where there is no such key, or none that we know of. */
+/** Returns the part under a key of a map; `undefined` if the key does not exist, or its part is not known. */
 export function entryOf({ shape }: ManifestPart, key: string): ManifestPart | undefined {
   if (shape.type === "object") return Object.hasOwn(shape.parts, key) ? shape.parts[key] : undefined;
   if (shape.type === "map")
@@ -89,7 +89,7 @@ export function entryOf({ shape }: ManifestPart, key: string): ManifestPart | un
   return shape.type === "reference" && key === "description" ? NAME_PART : undefined;
 }
 
-/** The parts along a path, the root first; it ends early where the shapes know no further. */
+/** Returns the parts along a path, the root first; it ends early at the first step without a known part. */
 export function partsAlong(root: ManifestPart, path: Path): readonly ManifestPart[] {
   const parts = [root];
   for (const step of path) {
@@ -105,7 +105,7 @@ export function isHidden(part: ManifestPart): boolean {
   return part.secret === true || part.sensitive === true;
 }
 
-/** Whether it, or anything in it, must not show, whatever it is made of. Asked for every value, so told once. */
+/** Whether a part, or any part inside it, must not show, whatever its source. Cached, since it is asked for every value. */
 export function holdsHidden(part: ManifestPart): boolean {
   const known = HOLDING.get(part);
   if (known !== undefined) return known;
@@ -122,7 +122,7 @@ function shapeHoldsHidden(shape: ManifestShape): boolean {
   return shape.type === "object" && Object.values(shape.parts).some(holdsHidden);
 }
 
-/** What a part allows, in words that follow "must be". */
+/** Describes what a part allows, in words that follow "must be". */
 export function allowedIn({ shape, nullable, literal }: ManifestPart): string {
   const words = allowed(shape);
   const isConverted = literal !== true && /^(?:integer|number|boolean|enum)$/.test(shape.type);
@@ -155,21 +155,21 @@ function bounds(minimum: number | undefined, maximum?: number): string {
   return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
 }
 
-// Regular expressions that JSON Schema and the checks after interpolation share, written for the `u` flag as JSON Schema wants it.
+// Regular expressions shared by JSON Schema and the checks after interpolation, with the `u` flag that JSON Schema uses.
 
-/** Names that JavaScript gives a meaning to; no manifest needs them. */
+/** Names with a meaning in JavaScript; no manifest needs them. */
 export const RESERVED_KEYS = ["__proto__", "constructor", "prototype"] as const;
 
-/** A logical key that is none of the reserved names. */
+/** Matches a logical key that is not a reserved name. */
 export const LOGICAL_KEY = KEY_PATTERN.replace("^", `^(?!(?:${RESERVED_KEYS.join("|")})$)`);
 
-/** Any key but the reserved names, and but what looks like an interpolation: keys have none. */
+/** Matches any key except reserved names and texts with `${`, since keys are not interpolated. */
 export const ANY_KEY = `^(?!(?:${RESERVED_KEYS.join("|")})$)(?![\\s\\S]*\\$\\{)`;
 
 const ADDRESS_KEY = KEY_PATTERN.slice(1, -1);
 
 export const TEXTS = {
-  /** A scheme, `://` and something after it; or a `data:` URL, as images may be. */
+  /** A scheme, `://` and something after it; or a `data:` URL, which images may be. */
   url: {
     pattern: "^(?:[A-Za-z][A-Za-z0-9+.-]*://[^\\s/]|data:)\\S*$",
     words: "a URL, e.g. `https://shop.example.com`",
@@ -213,7 +213,7 @@ export type Scalar = string | number | boolean;
 const INTEGER = /^[-+]?[0-9]+$/;
 const NUMBER = /^[-+]?[0-9]+(?:\.[0-9]+)?$/;
 
-/** What an interpolated value is in a place of this shape: `"10"` in an integer's place is 10. `undefined` where it does not fit. */
+/** Converts an interpolated value to a shape, e.g. `"10"` to 10 for an integer. Returns `undefined` if it does not fit. */
 export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined {
   const text = String(value);
   if (isTextual(shape)) return isOfType(shape, text) ? text : undefined;
@@ -239,7 +239,7 @@ function inside(
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds of a duration, if it is one. A timer of more than fit in 31 bits would go off at once, hence the day. */
+/** Returns the milliseconds of a duration. The default limit is a day: a timer of more than 31 bits would fire at once. */
 export function parseDuration(text: string, longestDays = 1): number | undefined {
   const [, count, unit] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) return undefined;
@@ -252,13 +252,13 @@ export function parseRate(text: string): number | undefined {
   return isOfType({ type: "rate" }, text) ? (Number(count) * 1000) / (UNITS[unit] ?? Number.NaN) : undefined;
 }
 
-/** A validator as ajv makes it. It leaves its findings on itself, until it is called again. */
+/** A validator generated by ajv. It stores its findings in `errors` until the next call. */
 export interface Validate {
   (value: unknown): boolean;
   errors?: readonly SchemaFinding[] | null;
 }
 
-/** One keyword of a schema that a value does not satisfy. */
+/** A keyword of a schema that a value does not satisfy. */
 export interface SchemaFinding {
   readonly instancePath: string;
   readonly keyword: string;

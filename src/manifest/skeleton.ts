@@ -9,7 +9,7 @@ import { SECTIONS } from "./tables.ts";
 import { editYaml } from "./yaml/edit.ts";
 import { openSource } from "./yaml/read-slow.ts";
 
-/** A new resource with what it needs, and all else that it may have as comments. @throws TascError */
+/** Adds a resource with its required fields, and with all other possible fields as comments. @throws TascError */
 export function withSkeleton(
   { kind, target, key }: AddressParts,
   project: Document,
@@ -29,7 +29,7 @@ export function withSkeleton(
     ({ value: { [section.name]: map } }) => isObject(map) && Object.hasOwn(map, key),
   );
   if (holder !== undefined) throw invalid("duplicate", `${address} is already declared in ${holder.file}`);
-  // Where most of its kind are, if they are in one file at all; a file for each of them is left to its owner to name.
+  // Several files may mean one file per resource, which only the user can name. Then the target's first document is used.
   const document = holders.length > 1 && first.value.app !== undefined ? first : (holders[0] ?? first);
   const path = [...document.root, section.name, key];
   const edited = editYaml(document.text, [{ kind: "set", path, value: exampleOf(kind, key) }]);
@@ -52,7 +52,7 @@ function exampleUrl(key: string): string {
   return `https://${key.toLowerCase().replaceAll("_", "-")}.example.com`;
 }
 
-/** What else may be declared, as comments below a resource in block style. */
+/** Adds the other possible fields as comments below a resource in block style. */
 function withComments(
   text: string,
   path: readonly (string | number)[],
@@ -62,7 +62,7 @@ function withComments(
   const source = openSource(text);
   const { line, column } = source.positionOf(path, "key");
   const first = source.positionOf([...path, Object.keys(declared)[0] ?? ""], "key");
-  // In braces there is no room for comments.
+  // A map in braces has no room for comments.
   if (first.line === line) return text;
   const lines = text.split("\n");
   const next = lines.findIndex((one, at) => at >= line && one.trim() !== "" && one.search(/\S/) < column);
@@ -71,7 +71,7 @@ function withComments(
   return [...lines.slice(0, end), ...commentsOf(fields, declared, indent), ...lines.slice(end)].join("\n");
 }
 
-/** By the first part of a name: what is beside `discovery.prompt` is told with it. */
+/** Returns comments for fields whose first part is not declared: `discovery.prompt` leaves out all of `discovery`. */
 function commentsOf(fields: readonly Field[], declared: Record<string, Json>, indent: string): string[] {
   return fields
     .filter(({ name }) => !Object.hasOwn(declared, name.split(".", 1)[0] ?? ""))
@@ -95,7 +95,7 @@ testCases: {}
   return { address, file, bom: false, before: undefined, after };
 }
 
-/** A folder whose YAML files are manifests. */
+/** Returns a folder whose YAML files are manifests. */
 function folderOf(project: Document): string {
   const patterns = patternsOf(project);
   const found = patterns.find((pattern) => /\*[^/]*\.(?:ya?ml|\{[^}]*yaml)/.test(pattern));
@@ -107,7 +107,7 @@ function folderOf(project: Document): string {
   );
 }
 
-/** The target that `tasc init` writes. An import takes it away where it is as it was. */
+/** The target that `tasc init` writes. An import removes it if it is unchanged. */
 export const SAMPLE = {
   file: "targets/shop.yaml",
   text: `# yaml-language-server: $schema=../.tasc/schemas/target.schema.json

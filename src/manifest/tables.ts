@@ -30,7 +30,7 @@ export interface SectionRow<K extends InnerKind = InnerKind> {
   readonly itemDescription: string;
 }
 
-/** What a document says of the target itself, with the keys under which it does. */
+/** The fields that a document declares for the target itself, and their paths. */
 export const OWN_FIELDS: readonly Pick<Field, "name" | "path">[] = [
   ...["id", "onlyStages", "onRemove"].map((name) => ({ name, path: [name] })),
   ...TARGET_FIELDS,
@@ -79,7 +79,7 @@ function part(
   return { shape, description, ...more };
 }
 
-/** Rows as they are; those of a discovery are the parts of one. */
+/** Turns rows into parts. Rows with the same first step, as for `discovery`, become one object. */
 function partsOf(rows: readonly Field[]): Parts {
   const parts = [...groupBy(rows, ({ path }) => String(path[0]))].map(
     ([key, own]): [string, ManifestPart] => {
@@ -109,7 +109,7 @@ const FIELDS: ReadonlyMap<InnerKind, Parts> = new Map(
   SECTIONS.map(({ kind, fields }) => [kind, partsOf(fields)]),
 );
 
-/** An id and the stages are each resource's own: they have no defaults. */
+/** Returns the part of a section. Unlike the fields, `id` and `onlyStages` of a resource have no defaults. */
 function resourcesPart({ kind, description, itemDescription }: SectionRow): ManifestPart {
   const parts = { id: idPart(kind), onlyStages: ONLY_STAGES, ...FIELDS.get(kind) };
   const resource: ObjectShape = { type: "object", description: itemDescription, parts };
@@ -132,7 +132,7 @@ const DEFAULTS: ManifestPart = part(
   "Default values for all resources of a kind.",
 );
 
-/* What `tasc.yaml` may hold: one row a setting, as the field table has one a field. */
+/* The settings of `tasc.yaml`, one row each, like the rows of the field table. */
 
 export const DEFAULT_MANIFESTS = ["targets/**/*.{yaml,yml}"];
 
@@ -161,7 +161,7 @@ export const SERVICE: ObjectShape = {
   },
 };
 
-/** What each backend needs to know. */
+/** The options of each backend. */
 const BACKENDS: Readonly<Record<string, Parts>> = {
   local: { path: part(NAME, "`local`: folder of the state files. Default: `.tasc/state`.") },
   postgres: {
@@ -297,7 +297,7 @@ const OVERRIDABLE_IN_TARGET: ObjectShape = {
     onlyStages: ONLY_STAGES,
     ...partsOf(TARGET_FIELDS),
     onRemove: ON_REMOVE_PART,
-    // As people read it: where it runs, what holds for all tests, the tests.
+    // The order that people read in: where it runs, the defaults of all tests, the tests.
     environments: resourcesPart(ENVIRONMENTS),
     defaults: DEFAULTS,
     testCases: resourcesPart(TEST_CASES),
@@ -335,6 +335,6 @@ export const TARGET_DOCUMENT: ObjectShape = {
   required: ["target"],
 };
 
-/** The two kinds of document, as the part that the whole of one is. */
+/** The parts of the two kinds of document as a whole. */
 export const DOCUMENTS = { project: bare(PROJECT), target: bare(TARGET_DOCUMENT) };
 export type DocumentKind = keyof typeof DOCUMENTS;

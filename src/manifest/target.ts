@@ -39,13 +39,13 @@ import {
 interface TargetRequest {
   readonly stage: string;
   readonly interpolator: Interpolator;
-  /** What holds for a target that does not say it itself. */
+  /** The value for a target that does not declare it. */
   readonly onRemove: Policy["onRemove"];
-  /** What `tasc.yaml` says for the stage; its defaults are below those of the target. */
+  /** The layers of `tasc.yaml` for the stage; its defaults are below those of the target. */
   readonly settings: readonly Layer[];
 }
 
-/** What the documents of a target want of one stage; `undefined` where the target exists in other stages alone. */
+/** Resolves the documents of a target for one stage; `undefined` if the target exists only in other stages. */
 export function resolveTarget(
   target: TargetDocuments,
   { stage, interpolator, settings, onRemove = "ignore" }: TargetRequest,
@@ -63,7 +63,7 @@ export function resolveTarget(
   });
   const section = <K extends InnerKind>({ kind, fields }: SectionRow<K>): DesiredResource<K>[] => {
     const resources: DesiredResource<K>[] = [];
-    // Made once: what is put together of five parts takes the room of five.
+    // Built once: a text joined from five parts takes the memory of five.
     const above = addressOf(kind, key, "");
     const { byKey } = layersOf(kind);
     [...byKey.keys()].toSorted(compareText).forEach((inner) => {
@@ -92,7 +92,7 @@ export function resolveTarget(
 
 type Unresolved<K extends Kind = Kind> = Pick<DesiredResource<K>, "kind" | "address" | "key" | "layers">;
 
-/** A resource from its layers, merged and filled in, its fields in the order of the table. */
+/** Resolves a resource from its layers, merged and filled in, with its fields in the order of the table. */
 function resolveResource<K extends Kind>(
   { kind, address, key, layers }: Unresolved<K>,
   rows: readonly Field[],
@@ -114,7 +114,7 @@ const ID_PART = bare({ type: "uuid" });
 const ID_PATH: Path = ["id"];
 const ONLY_STAGES_PATH: Path = ["onlyStages"];
 
-/** What is wrong with a variable or a default is reported once, not for each resource that uses it. */
+/** Whether a place is a variable or a default. Its problems are reported once, not for each resource that uses it. */
 function isShared({ file, path }: Origin): boolean {
   const [first, , third] = typeof path[0] === "number" ? path.slice(1) : path;
   return file === PROJECT_FILE || first === "defaults" || (first === "stages" && third === "defaults");
@@ -126,7 +126,7 @@ export function existsIn(stage: string, layers: readonly Layer[]): boolean {
   return !isArray(only) || only.includes(stage);
 }
 
-/** What two documents of a target both say: which of the two counted would depend on the names of the files. */
+/** Finds what two documents of a target both declare: which one wins would depend on the names of the files. */
 export function findDuplicates(
   { key: target, base }: TargetDocuments,
   stages: readonly string[],
@@ -138,7 +138,7 @@ export function findDuplicates(
     const related = { file: first.file, path: [...first.path, ...path] };
     problems.push(manifestProblem("duplicate", origin, summary, detail, { at: "key", related }));
   };
-  /** @param place a map of fields; @param owner of the fields, in words */
+  /** @param place path of a map of fields; @param owner of the fields, in words */
   const checkFields = (layers: Layers, place: Path, fields: typeof OWN_FIELDS, owner: string): void => {
     const detail = "Documents of one target share its fields and defaults. Remove one of the two.";
     for (const { name, path: inner } of fields) {
@@ -175,11 +175,11 @@ export function findDuplicates(
 interface TargetDocuments {
   readonly key: string;
   readonly base: Layers;
-  /** By stage, what `layersIn` has found. */
+  /** The results of `layersIn`, by stage. */
   readonly inStages: Map<string, (kind: Kind) => ResourceLayers>;
 }
 
-/** The documents of one project by the target they name, sorted by key; told once of the same documents. */
+/** Groups the documents of a project by the target they name, sorted by key. Cached for the same array of documents. */
 export function groupByTarget(documents: readonly Document[]): readonly TargetDocuments[] {
   return cached(GROUPED, documents, () => {
     const groups = groupBy(documents, ({ value: { target } }) => (typeof target === "string" ? target : ""));
@@ -190,7 +190,7 @@ export function groupByTarget(documents: readonly Document[]): readonly TargetDo
 
 const GROUPED = new WeakMap<readonly Document[], readonly TargetDocuments[]>();
 
-/** Layers in the order of their files. Of ten thousand documents with a test case each, few say anything else. */
+/** Layers in the order of their files, indexed by key: most of ten thousand documents contain nothing but a test case. */
 interface Layers {
   readonly all: readonly Layer[];
   readonly having: (key: string) => readonly Layer[];
@@ -221,17 +221,17 @@ function layerAt({ file, path, value }: Layer, inner: Path, kind: Layer["kind"])
   return isObject(map) ? [{ kind, file, path: [...path, ...inner], value: map }] : [];
 }
 
-/** The layers of resources of one kind, lowest first: those of each that is declared, and what holds for any other. */
+/** The layers of resources of one kind, lowest first: of each that is declared, and the defaults for any other. */
 interface ResourceLayers {
   readonly byKey: ReadonlyMap<string, readonly Layer[]>;
   readonly defaults: readonly Layer[];
 }
 
 /**
- * The layers of a target in one stage: of the target itself, whatever the key, and of the resources of a kind. A layer is
- * made once and shared by all resources that it gives values to: a hundred thousand test cases hold the same defaults.
+ * Returns the layers of a target in one stage: those of the target itself, as defaults, and those of the resources of a
+ * kind. A layer is created once and shared: a hundred thousand test cases have the same defaults.
  *
- * @param settings what `tasc.yaml` says for the stage; all that it says of targets is in its defaults
+ * @param settings the layers of `tasc.yaml` for the stage; only their defaults concern targets
  */
 export function layersIn(
   { base, inStages }: TargetDocuments,
@@ -245,13 +245,13 @@ export function layersIn(
     const speaking = new Set(TARGET_KEYS.flatMap(having));
     return all.filter((layer) => speaking.has(layer));
   });
-  // A document that only adds test cases to the target does not count, unless there is no other.
+  // A document that only adds resources to the target is not a layer of the target, unless there is no other document.
   const target = own.some(({ kind }) => kind === "base") ? own : [...base.all.slice(0, 1), ...own];
   const known = new Map<Kind, ResourceLayers>();
   const section = (kind: Kind): ResourceLayers => {
     const name = SECTIONS.find((one) => one.kind === kind)?.name;
     if (name === undefined) return { defaults: target, byKey: new Map() };
-    // As if the stage's overrides were merged into the document, defaults into defaults, before anything is looked up.
+    // The same as merging the stage's overrides into the document first, its defaults into the defaults.
     const defaults = [...settings, ...base.having("defaults"), ...overrides.having("defaults")].flatMap(
       (layer) => layerAt(layer, ["defaults", name], layer.kind === "stage" ? "stage defaults" : "defaults"),
     );
@@ -263,7 +263,7 @@ export function layersIn(
         const resource = declared[key];
         const below = layers.get(key) ?? defaults;
         if (!isObject(resource) || below.at(-1)?.kind === own) continue;
-        // Joined, and not spread where it need not be: a spread list keeps room for a dozen more, for each of the resources.
+        // `concat` where possible, because a spread list keeps room for a dozen more entries, for each of the resources.
         const inner = path.length === 0 ? [name, key] : [...path, name, key];
         const layer = { kind: own, file, path: inner, value: resource };
         layers.set(key, below.length === 0 ? [layer] : below.concat(layer));
@@ -276,7 +276,7 @@ export function layersIn(
   return found;
 }
 
-/** The `moved:` entries of a target's documents; whether they make sense together is for the rules to say. */
+/** Returns the `moved:` entries of a target's documents. Whether they make sense together is checked by the rules. */
 function movesOf({ having }: Layers): readonly Move[] {
   const moves: Move[] = [];
   for (const { file, path, value } of having("moved"))

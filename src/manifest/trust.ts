@@ -10,18 +10,18 @@ import { parseDuration } from "./shape.ts";
 
 /**
  * Limits that a manifest cannot set (`--trust FILE`, TASC_TRUST). A pipeline takes the file from a protected branch, so
- * that a pull request can neither send secrets elsewhere nor read others, nor loosen the policy:
+ * that a pull request can neither send secrets elsewhere, nor read other secrets, nor loosen the policy:
  *
  *     version: 1
- *     origins: [https://service.example.com]   # where the API key may be sent; with a path, to that address alone
- *     stateHosts: [db.example.com]             # where state may be kept; db.example.com:5432/app/tasc.state: there alone
+ *     origins: [https://service.example.com]   # where the API key may be sent; with a path, only to that address
+ *     stateHosts: [db.example.com]             # where state may be kept; db.example.com:5432/app/tasc.state: only there
  *     statePath: .tasc/state                   # the only folder of local state
  *     variables: [TASC_*, QA_*]                # what ${env:} and ${secret:} may read
- *     policy: { maxDisabledPercent: 30 }       # counts beside the project's own, the stricter of both
+ *     policy: { maxDisabledPercent: 30 }       # applies together with the project's own; the stricter rule wins
  *     stages: { production: { origins: [https://prod.example.com] } }   # lists replace those above
  *
- * What the file leaves out is not limited, but where `origins` are limited and `stateHosts` are not, state may be on no
- * server, and a file with `stages` allows no other stage.
+ * A limit that the file leaves out does not apply, with two exceptions: with `origins` but no `stateHosts`, state may not
+ * be on any server, and a file with `stages` allows no other stages.
  */
 export interface Trust {
   readonly origins?: readonly string[];
@@ -31,14 +31,14 @@ export interface Trust {
   readonly policy?: Policy;
 }
 
-/** The limits of one stage. @throws TascError for a stage that the file does not allow */
+/** Returns the limits of one stage. @throws TascError for a stage that the file does not allow */
 export type TrustOf = (stage: string) => Trust;
 
 const LISTS = ["origins", "stateHosts", "variables"] as const;
 const NUMBERS = ["maxChanges", "maxDisabledPercent", "maxGenerations", "planExpiry"] as const;
 const GLOBS = ["protected", "requireTags"] as const;
 
-/** Reads a trust file. @throws TascError where it cannot be read as one: no limit may be lost to a misspelt key. */
+/** Reads a trust file. @throws TascError if it is invalid in any way, so that no limit is lost to a misspelt key */
 export async function readTrust(file: string): Promise<TrustOf> {
   const own = [...LISTS, "statePath", "policy"];
   const root = mapOf(file, "the file", await readYaml(file), ["version", ...own, "stages"]);
@@ -98,7 +98,7 @@ function trustOf(file: string, map: JsonObject): Trust {
 type Refuse = (key: string, why: string) => void;
 type Writable = { -readonly [K in keyof Policy]: Policy[K] };
 
-/** The rules in a map, without those that do not fit. */
+/** Returns the rules in a map, without invalid ones. */
 export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Policy {
   const policy: Writable = {};
   for (const key of NUMBERS) {
@@ -118,7 +118,7 @@ export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Po
   return policy;
 }
 
-/** Two policies at once: of each rule the stricter one. `onRemove` is not a limit, and comes from the second if it has one. */
+/** Combines two policies: the stricter of each rule. `onRemove` is not a limit; the second policy's value wins if set. */
 export function stricter(a: Policy, b: Policy): Policy {
   const policy: Writable = { ...a, ...b };
   for (const key of NUMBERS)

@@ -7,7 +7,7 @@ import { stagesInWords } from "../settings.ts";
 import { type ManifestPart, isHidden, partsAlong } from "../shape.ts";
 import { DOCUMENTS, type DocumentKind, SECTIONS } from "../tables.ts";
 
-/** Checks a document beyond its shape, for all stages at once. @param stages the project's, where they are known */
+/** Checks a document beyond its shape, for all stages at once. @param stages the project's stages, if they are known */
 export function checkDocument(
   kind: DocumentKind,
   document: Document,
@@ -21,7 +21,7 @@ export function checkDocument(
   return problems;
 }
 
-/** Stages that are named exist; and an element is found by `locatorLine` or by `selectors`, not by both. */
+/** Checks that stages exist, and that an element does not have both `locatorLine` and `selectors`. */
 function checkResources(
   document: Document,
   stages: readonly string[] | undefined,
@@ -37,7 +37,7 @@ function checkResources(
   const check = (holder: Json | undefined, path: Path, section?: string, key = ""): void => {
     if (!isObject(holder)) return;
     const { onlyStages, elements } = holder;
-    // Most have neither, and cost no path.
+    // Most resources have neither, so no path is built for them.
     if (onlyStages === undefined && elements === undefined) return;
     const steps = section === undefined ? path : [...path, section, key];
     if (isArray(onlyStages))
@@ -64,7 +64,7 @@ function checkResources(
   }
 }
 
-/** Every `${…}` is an interpolation that tasc knows, also in stages that are not chosen, and none shows what looks like a credential. */
+/** Checks, also for stages not chosen, that every `${…}` is known to tasc and that none shows a likely credential. */
 function checkTemplates(
   { file, root }: Document,
   part: ManifestPart,
@@ -76,7 +76,7 @@ function checkTemplates(
       problems.push(manifestProblem(code, { file, path: [...root, ...path] }, summary, detail, { within }));
     };
     for (const { source, reason } of template.faults) {
-      // Where the value is to be hidden, so is what was meant as a placeholder: it may be the password itself.
+      // In a hidden value the malformed placeholder is hidden, too: it may be the password itself.
       const shown = partsAlong(part, path).some(isHidden) ? "${…}" : shortened(source);
       add("bad-placeholder", `\`${shown}\` is not an interpolation`, reason, source);
     }
@@ -88,7 +88,7 @@ function checkTemplates(
   }
 }
 
-/** The globs of a policy mean something, in stages that are not chosen too. */
+/** Checks that the globs of policies are valid, also in stages that are not chosen. */
 function protectedGlobsAreGlobs(document: Document, problems: ManifestProblem[]): void {
   for (const { path, value } of scopesIn(document)) {
     const globs = isObject(value.policy) ? value.policy.protected : undefined;

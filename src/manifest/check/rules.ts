@@ -28,7 +28,7 @@ type Add = (
   extras?: Pick<Partial<ManifestProblem>, "related" | "at" | "severity">,
 ) => void;
 
-/** Checks resolved targets. @param complete whether every resource could be read; if not, one that is missing proves nothing */
+/** Checks resolved targets. @param complete whether all resources were read; if not, a missing one is not an error */
 export function checkTargets(
   targets: readonly DesiredTarget[],
   complete: boolean,
@@ -52,7 +52,7 @@ export function checkTargets(
         add(environment, [], "misspelt-default", summary, detail, { at: "key" });
       }
     checkMoves(target, problems);
-    // What finds a resource again when state is lost should find one.
+    // A field by which a resource is found again when state is lost should match only one.
     warnOfShared(target.testCases, "externalId", "duplicate-external-id", add);
     const byName = target.testCases.filter(({ fields }) => fields.externalId === undefined);
     warnOfShared(byName, "description", "duplicate-description", add);
@@ -78,10 +78,10 @@ function referencesIn(target: DesiredTarget) {
   );
 }
 
-/** A guess looks at every key; where hundreds of references dangle, it is not a typing error that is to blame. */
+/** Maximum number of mistakes that get suggestions: each compares all keys, and hundreds are not typing errors. */
 const MOST_GUESSES = 100;
 
-/** What is given by key, a prerequisite or the environment of a batch generation, is declared in the same target. */
+/** Checks that prerequisites and environments given by key are declared in the same target. */
 function checkReferences(target: DesiredTarget, references: readonly Reference[], add: Add): void {
   if (references.length === 0) return;
   const keys = {
@@ -113,7 +113,7 @@ const isBase = ({ kind }: Layer): boolean => kind === "base";
 
 const RECOGNIZING = TEST_CASE_FIELDS.filter(({ recognizedBy }) => recognizedBy !== undefined);
 
-/** An override without a test case is most likely what a rename left behind, unless it says what the test case is called or checks. */
+/** Reports overrides without a test case, most likely left over from a rename, unless they identify the test case. */
 function checkOverrides(target: DesiredTarget, add: Add): void {
   const isStub = ({ id, fields, layers }: DesiredResource): boolean =>
     id === undefined && !layers.some(isBase) && RECOGNIZING.every(({ name }) => fields[name] === undefined);
@@ -128,7 +128,7 @@ function checkOverrides(target: DesiredTarget, add: Add): void {
   }
 }
 
-/** `{ description: … }` is for test cases that nothing here manages; those that are managed have a key. */
+/** Reports `{ description: … }` for managed test cases, which have a key; it is for test cases that are not managed. */
 function checkForeignPrerequisites(target: DesiredTarget, references: readonly Reference[], add: Add): void {
   const foreign = references.filter(({ value }) => isValueObject(value));
   if (foreign.length === 0) return;
@@ -144,7 +144,7 @@ function checkForeignPrerequisites(target: DesiredTarget, references: readonly R
   }
 }
 
-/** No test case waits for itself, by however many others. */
+/** Checks that no test case waits for itself, directly or through others. */
 function checkCircles(references: readonly Reference[], add: Add): void {
   const waiting = references.flatMap(({ from, path, value }) =>
     from.kind === "testCase" && typeof value === "string" ? [{ from, path, value }] : [],
@@ -157,7 +157,7 @@ function checkCircles(references: readonly Reference[], add: Add): void {
   }
 }
 
-/** `moved:` entries stay in their target and keep the kind, move an address once and to a place of its own, and leave nothing behind. */
+/** Checks `moved:` entries: same target and kind, each address moved once and to its own new one, nothing left behind. */
 function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
   const { key, moved } = target;
   if (moved.length === 0) return;
@@ -203,7 +203,7 @@ function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
   }
 }
 
-/** What has the same text in some place, each with the first that has it. */
+/** Returns the items whose text another item has, too, each with the first such item. */
 function shared<T>(items: readonly T[], textOf: (item: T) => Value | undefined) {
   const owners = new Map<string, T>();
   const found: [item: T, first: T, text: string][] = [];
@@ -217,7 +217,7 @@ function shared<T>(items: readonly T[], textOf: (item: T) => Value | undefined) 
   return found;
 }
 
-/** No two addresses are bound to one id by hand. */
+/** Checks that an id in the manifests is bound to only one address. */
 function checkIds(targets: readonly DesiredTarget[], add: Add): void {
   for (const [resource, owner] of shared(targets.flatMap(resourcesOf), ({ id }) => id?.toLowerCase())) {
     const detail = `\`${resource.id}\` can only be bound to one address. Correct or remove one of the two.`;
@@ -226,7 +226,7 @@ function checkIds(targets: readonly DesiredTarget[], add: Add): void {
   }
 }
 
-/** Warns about resources of one kind with the same value of a field by which live ones are found, unless bound by hand. */
+/** Warns about resources of one kind with the same value of a field that is used for matching, except those with an `id`. */
 function warnOfShared(resources: readonly DesiredResource[], field: string, code: string, add: Add): void {
   const unbound = ({ id, fields }: DesiredResource) => (id === undefined ? fields[field] : undefined);
   for (const [resource, owner, value] of shared(resources, unbound)) {

@@ -38,14 +38,14 @@ import {
 import { DOCUMENTS, type DocumentKind, SECTIONS, TARGET_KEYS } from "../tables.ts";
 
 export interface CheckedDocument {
-  /** Without what is wrong in it, so that the rest can be checked in the same run. */
+  /** Without its invalid parts, so that the rest can be checked in the same run. */
   readonly document: Document;
   readonly problems: readonly ManifestProblem[];
-  /** What went with the wrong is more than a field, so that references to what is not there prove nothing. */
+  /** Whether resources or stages were removed with the invalid parts, so that references to them are not errors. */
   readonly lossy: boolean;
 }
 
-/** The mistakes behind what JSON Schema found in a document, one for each key or value however many keywords it breaks. */
+/** Explains the findings of JSON Schema: one mistake for each key or value, however many keywords it does not satisfy. */
 export function explainShape(kind: DocumentKind, document: Document): CheckedDocument {
   const { file, root, value: whole } = document;
   const validate = kind === "project" ? validateProject : validateTarget;
@@ -59,7 +59,7 @@ export function explainShape(kind: DocumentKind, document: Document): CheckedDoc
     if (!isMissing) spoilt.push(path);
     lossy ||= isLoss(path);
   };
-  // That a branch does not hold is said by what does not hold in it.
+  // A failed `if` is explained by the findings inside its branch.
   const telling = findings.filter(({ keyword }) => keyword !== "if");
   for (const [pointer, found] of groupBy(telling, ({ instancePath }) => instancePath)) {
     const path = pathOf(pointer, whole);
@@ -69,7 +69,7 @@ export function explainShape(kind: DocumentKind, document: Document): CheckedDoc
     const originOf = (inner: Path) => ({ file, path: root.length === 0 ? inner : [...root, ...inner] });
     const known = knownKeys(part);
     if (found.some(({ keyword }) => keyword === "false schema")) {
-      // A key that means nothing beside the value of another one.
+      // A key that is not allowed with this value of the deciding key.
       const above = path.slice(0, -1);
       const { shape } = parts[above.length] ?? JSON_PART;
       if (shape.type !== "object" || shape.branches === undefined) continue;
@@ -81,7 +81,7 @@ export function explainShape(kind: DocumentKind, document: Document): CheckedDoc
     }
     const strange = namesIn(found, "additionalProperties", "additionalProperty");
     const required = namesIn(found, "required", "missingProperty");
-    // Who misspelt a key that must be there has made one mistake, not two.
+    // A required key that is misspelt is one mistake, not two.
     const meant = new Set(required.length === 0 ? [] : strange.map((key) => nearest(key, known)));
     for (const key of strange) {
       const inner = [...path, key];
@@ -114,7 +114,7 @@ export function explainShape(kind: DocumentKind, document: Document): CheckedDoc
   return { document: { ...document, value: withoutAll(whole, spoilt) }, problems, lossy };
 }
 
-/** A JSON pointer as a path. Only the document knows whether `0` is a key or a position. */
+/** Converts a JSON pointer to a path. Only the document shows whether `0` is a key or a position. */
 function pathOf(pointer: string, document: Json): Path {
   const path: (string | number)[] = [];
   let value: Json | undefined = document;
@@ -127,9 +127,9 @@ function pathOf(pointer: string, document: Json): Path {
   return path;
 }
 
-/** The document without what is at some paths. A list keeps its length, so that positions stay true: null remains. */
+/** Removes the values at some paths. In a list null replaces them, so that the other positions do not change. */
 function withoutAll(document: JsonObject, paths: readonly Path[]): JsonObject {
-  // A copy in which nothing is shared, as what aliases stand for is.
+  // A deep copy: aliases make values shared, and the document itself must not change.
   const copy = parseJson(JSON.stringify(document));
   for (const path of paths) {
     const holder = valueAt(copy, path.slice(0, -1));
@@ -140,7 +140,7 @@ function withoutAll(document: JsonObject, paths: readonly Path[]): JsonObject {
   return isObject(copy) && paths.every(({ length }) => length > 0) ? copy : {};
 }
 
-/** Whether stages, or the patterns of manifests, went with what was at a path; a misspelt key was meant to decide on them. */
+/** Whether stages or patterns of manifests were removed with a path. A misspelt key may have been one of these. */
 function isLossOfStages(path: Path): boolean {
   const [first] = path;
   if (first === undefined) return false;
@@ -148,7 +148,7 @@ function isLossOfStages(path: Path): boolean {
   return first === "manifests" || (first === "stages" && path.length === 2);
 }
 
-/** Whether a resource, or more, went with what was at a path. */
+/** Whether a resource, or more, was removed with a path. */
 function isLossOfResources(path: Path): boolean {
   const [first, ...further] = path[0] === "stages" ? path.slice(2) : path;
   if (further.length > 0) return further.length === 1 && SECTIONS.some(({ name }) => name === first);
@@ -157,7 +157,7 @@ function isLossOfResources(path: Path): boolean {
 
 const KEY = { at: "key" } as const;
 
-/** The keys that may stand in a part; none where they are the user's own. */
+/** Returns the keys that are allowed in a part; empty if the keys are the user's own. */
 function knownKeys({ shape }: ManifestPart): readonly string[] {
   if (shape.type === "object") return Object.keys(shape.parts);
   return shape.type === "reference" ? ["description"] : [];
@@ -173,14 +173,14 @@ function namesIn(findings: readonly SchemaFinding[], keyword: string, parameter:
 function whyBad(value: Json | undefined, key: string): string {
   if (RESERVED_KEYS.some((name) => name === key)) return "It is a reserved name. Choose another.";
   if (isTemplate(key)) return "Keys are not interpolated, only values are. Write the key in full.";
-  // The key as it could be written, unless that is taken.
+  // Suggests the key with allowed characters, unless such a key exists.
   const plain = key.replaceAll(/\p{M}/gu, "").normalize("NFKD").replaceAll(/\p{M}/gu, "");
   const written = plain.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^[_-]+|-+$/g, "");
   const isFree = written !== "" && !(isObject(value) && Object.hasOwn(value, written));
   return `It must be ${allowed({ type: "key" })}.${isFree ? ` \`${written}\` is possible.` : ""}`;
 }
 
-/** Says what is wrong without repeating any of it: it may well be the password. */
+/** Explains the mistake without repeating the text, which may be the password. */
 function secretDetail(text: string): string {
   const remedy =
     "Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.";

@@ -20,7 +20,7 @@ export type Edited =
       readonly ok: true;
       readonly text: string;
       readonly splices: readonly Splice[];
-      /** The new text, as it was read again; nothing for one of several documents. */
+      /** The tree of the new text; `undefined` if the file has several documents. */
       readonly tree?: Node | undefined;
     }
   | { readonly ok: false; readonly reason: string };
@@ -28,16 +28,16 @@ export type Edited =
 const BOM = "\ufeff";
 
 /**
- * Makes edits in a YAML text and leaves the rest of it as it is, to the byte: comments, order, quotes, blocks, line ends, a
- * byte order mark. In a file of several documents a number at the start of a path chooses one; without it, the first is
- * meant. Loads `yaml`: import this module lazily.
+ * Makes edits in a YAML text and keeps every other byte of it: comments, order, quotes, blocks, line ends, a byte order
+ * mark. In a file of several documents, a number at the start of a path selects one; the default is the first. Loads
+ * `yaml`: import this module lazily.
  *
- * Each edit refers to what those before it left. `set` makes missing maps on its way and may append to a list; a map or
- * list that is set onto another one changes only where the two differ. `delete` of what is not there does nothing; with
- * `prune`, a map or list that it leaves empty goes as well, and so on upwards. What aliases elsewhere stand for does not
- * change, see `TextEditor`. The result is read again, and refused unless it means exactly what the edits say.
+ * Each edit applies to the result of those before it. `set` creates missing maps on its path and may append to a list; a
+ * map or list that replaces another one changes only where the two differ. `delete` ignores a missing value; with
+ * `prune`, it also deletes the map or list that it leaves empty, and so on upwards. The values of aliases elsewhere do
+ * not change, see `TextEditor`. The result is read again, and refused unless it means exactly what the edits say.
  *
- * @returns the new text, or why there is none; then nothing is to be written
+ * @returns the new text, or the reason why there is none; in that case nothing must be written
  */
 export function editYaml(
   text: string,
@@ -54,7 +54,7 @@ export function editYaml(
       if (list === undefined) throw new EditRefusal(`there is no document ${number + 1} in the file`);
       list.push({ ...edit, path: inner });
     }
-    // Each document is edited by itself; the text between them, and those that no edit is of, stay.
+    // Each document is edited by itself. Documents without edits, and the text between documents, do not change.
     let tree: Node | undefined;
     const splices = documents.flatMap(({ start, end }, at) => {
       const list = own[at] ?? [];
@@ -85,7 +85,7 @@ function editDocument(text: string, edits: readonly YamlEdit[], prune: boolean) 
   return { splices, tree: after.root };
 }
 
-/** The replacements in the order of the text, or nothing if two of them overlap; the last line ends as it did. */
+/** Sorts replacements by their place; `undefined` if two overlap. The last line keeps its line end, or its lack of one. */
 function inOrder(text: string, splices: readonly Splice[]): readonly Splice[] | undefined {
   const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end);
   if (sorted.some(({ end }, at) => end > (sorted[at + 1]?.start ?? text.length))) return undefined;
@@ -94,7 +94,7 @@ function inOrder(text: string, splices: readonly Splice[]): readonly Splice[] | 
   if (sorted.length === 0 || wasEnded === after.endsWith("\n")) return sorted;
   const end = text.length;
   if (wasEnded) return [...sorted, { start: end, end, text: text.endsWith("\r\n") ? "\r\n" : "\n" }];
-  // Lines that go at the end take the line end before them along.
+  // Lines that are deleted at the end take the line end before them with them.
   const rest = after.replace(/(?:\r?\n)+$/, "");
   let same = 0;
   while (same < rest.length && rest[same] === text[same]) same++;
@@ -106,30 +106,30 @@ type Place = {
   readonly flow: boolean;
   /** The column of the key or the dash, from 0. */
   readonly column: number;
-  /** Past the colon or the dash: where a value is written that was not there. */
+  /** The end of the colon or the dash: where a value is written if there was none. */
   readonly head: number;
-  /** What must stand between: a space, or for a key without a colon also that. */
+  /** The text before such a value: a space, or, for a key without a colon, also the colon. */
   readonly lead: " " | ": ";
 };
 
 const ROOT: Place = { kind: "root", flow: false, column: 0, head: 0, lead: " " };
 
-/** What a name stands for from some point of the new text on, and how many aliases rely on that. */
+/** The value of an anchor's name from some point of the new text on, and the number of aliases that rely on it. */
 type Binding = { readonly value: Json; readonly node: Node | undefined; aliases: number };
 
-/** The entries of a map or list that stay, with the values they are to have, in the order of the text. */
+/** The entries of a map or list that are kept, with their new values, in the order of the text. */
 type Staying = ReadonlyMap<Entry, Json>;
 
-/** An entry that comes in behind one that stays, or before the first: its lines, or what stands between two commas. */
+/** A new entry after one that is kept, or before the first: its lines, or its text between two commas. */
 type Insertion = { readonly after: Entry | undefined; readonly lines: readonly string[] };
 
 /**
- * Finds the replacements that make a text mean another value, touching as little of it as possible.
+ * Finds the replacements that make a text mean another value, with as few changes as possible.
  *
- * The tree is walked in the order of the text, next to the value that it is to have, and on the way it is known what
- * every anchor will stand for. So an alias stays where it will then mean what is wanted; else it is written out. When an
- * anchored value changes, the first alias that wants the old one takes the anchor's name over, and the others follow it.
- * To write out every alias would hide the one change among many.
+ * It walks the tree in the order of the text, together with the new value, and knows at each point what every anchor will
+ * mean. An alias is kept if it will then have the wanted value; otherwise it is replaced by the value. When an anchored
+ * value changes, the first alias that needs the old value takes over the anchor's name, and the others follow it.
+ * Replacing every alias by its value would hide the one change among many.
  */
 class TextEditor {
   readonly #text: string;
@@ -156,7 +156,7 @@ class TextEditor {
   splices(target: Json): Splice[] {
     this.#value(this.#root, target, ROOT);
     for (const { node, aliases } of this.#bound)
-      // An anchor beside a tag, which is no longer right, has been written again.
+      // An anchor next to a tag is not removed: the tag no longer fits, and the anchor was written again without it.
       if (node !== undefined && aliases === 0 && this.#aliases.has(node) && node.tag === undefined)
         this.#splices.push(this.#withoutAnchor(node));
     return this.#splices;
@@ -189,7 +189,7 @@ class TextEditor {
     this.#bound.push(binding);
   }
 
-  /** The name for a value that is written in the place of an alias, if aliases further down may follow it, as where it is the old one. */
+  /** Returns the anchor's name for a value that replaces an alias, if it is the old value and later aliases may need it. */
   #takeOver(alias: AliasNode, value: Json): string | undefined {
     const isLast = alias.target === undefined || this.#aliases.get(alias.target)?.at(-1) === alias;
     if (isLast || !sameJson(alias.value, value)) return undefined;
@@ -204,7 +204,7 @@ class TextEditor {
     return { start: isSpaced ? start - 1 : start, end: isSpaced ? end : end + 1, text: "" };
   }
 
-  /** @returns whether the map or list could stay and be changed inside */
+  /** Changes a map or list inside. @returns whether it could be kept */
   #collection(node: Collection, target: Json): boolean {
     const { flow, kind, entries, start } = node;
     if (kind === "map" ? !isObject(target) : !isArray(target)) return false;
@@ -236,7 +236,7 @@ class TextEditor {
           });
     }
     const isChanged = staying.size < entries.length || inserted.length > 0;
-    // `[a: b]` holds a map without braces, which has no room for a second key.
+    // `[a: b]` contains a map without braces, which has no room for a second key.
     const isFixed = staying.size === 0 || (flow && !/[[{]/.test(this.#text.charAt(start)));
     if (isChanged && isFixed) return false;
     for (const [entry, wanted] of staying) {
@@ -262,12 +262,12 @@ class TextEditor {
     return true;
   }
 
-  /** By whole lines. Comments on lines of their own stay, also those above an entry that goes: that is for the reader of the diff. */
+  /** Changes whole lines. Comments on their own lines are kept, even above a deleted entry, for the reader of the diff. */
   #changeBlock({ entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
     const lines = this.#lines;
     const top = entries[0]?.start ?? 0;
-    // The first entries of what begins behind a dash, as in `- a: 1`: what follows, a comment or an entry, moves up to
-    // the dash, so that it stays in its column.
+    // Deletes the first entries after a dash, as in `- a: 1`. The next comment or entry moves up to the dash, so that it
+    // stays in its column.
     const led = lines.isFirstOnLine(top) ? 0 : entries.findIndex((entry) => staying.has(entry));
     const lastLed = entries[led - 1];
     if (lastLed !== undefined) {
@@ -280,20 +280,20 @@ class TextEditor {
       if (after !== undefined) this.#splices.push(lines.below(after.end, added));
       else {
         const indent = pad(lines.column(top));
-        // Works for `- - a`, too, where the first entry does not begin its line.
+        // Also correct for `- - a`, where the first entry is not the first on its line.
         this.#splice(top, top, `${added.join(lines.eol).slice(indent.length)}${lines.eol}${indent}`);
       }
     }
   }
 
-  /** Where entries have lines of their own, the new ones get such, too, and comments stay beside their entries. */
+  /** Adds and deletes entries. If they have lines to themselves, new ones get them, too; comments stay where they are. */
   #changeFlow({ end: close, entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
     const lines = this.#lines;
-    /** Whether a comma follows an entry, and where the line ends that it is on, if only a comment follows it there. */
+    /** Whether a comma follows an entry, and the end of the entry's line, if only a comment follows on it. */
     const behind = (at: number): { readonly comma: boolean; readonly lineEnd: number | undefined } => {
       const { end } = entries[at] ?? NOWHERE;
       const next = entries[at + 1]?.start ?? close - 1;
-      // A comma in a comment is none.
+      // A comma in a comment does not count.
       const comma = this.#text
         .slice(end, next)
         .replaceAll(/#.*/g, (comment) => " ".repeat(comment.length))
@@ -301,12 +301,12 @@ class TextEditor {
       const lineEnd = lines.end(Math.max(end, end + comma));
       return { comma: comma >= 0, lineEnd: lineEnd < next ? lineEnd : undefined };
     };
-    /** A line's end and the indentation of the line that an entry stands on. */
+    /** Returns a line end and the indentation of an entry's line. */
     const lineLike = (offset: number): string => lines.eol + pad(lines.column(offset));
     const lastKept = entries.findLastIndex((entry) => staying.has(entry));
     const kept = entries[lastKept] ?? NOWHERE;
-    // Entries go with their commas and, if they have lines to themselves, with those lines and what else is on them. The
-    // comma before the last ones stays, then: YAML allows it, and its line remains untouched.
+    // Entries are deleted with their commas and, if they have lines to themselves, with everything on these lines. Then the
+    // comma before the last entries is kept: YAML allows it, and its line does not change.
     for (let first = 0; first < entries.length; first++) {
       const { start } = entries[first] ?? NOWHERE;
       let past = first;
@@ -343,18 +343,18 @@ class TextEditor {
   }
 
   /**
-   * Writes a value whole in the place of another one. Comments beside and around the old value stay.
-   * @param rebound an anchor for the new value, where the old one is an alias of that name
+   * Replaces a value as a whole by another one. Comments next to and around the old value are kept.
+   * @param rebound an anchor for the new value, if the old one is an alias with that name
    */
   #replace(node: Node, place: Place, value: Json, rebound?: string): void {
     const lines = this.#lines;
     const { anchor, tag } = node;
     const isEmpty = node.kind === "scalar" && node.start === node.end;
     if (isEmpty && tag !== undefined) throw new EditRefusal("a tag without a value cannot be edited");
-    // A tag would be wrong for another value, and goes; an anchor beside it is written again.
+    // A tag would be wrong for another value, so it is removed; an anchor next to it is written again.
     const name = rebound ?? (tag === undefined ? undefined : anchor);
     const written = name === undefined ? "" : ` &${name}`;
-    // Past the colon, the dash, or the anchor of the value.
+    // The end of the colon, of the dash, or of the value's anchor.
     const head =
       anchor === undefined || name !== undefined
         ? place.head
@@ -372,7 +372,7 @@ class TextEditor {
       const [first, ...rest] = restyled(value, node, this.#text, indent);
       if (!isBelow) return void this.#splices.push(...lines.replace(start, end, lead + first, rest));
       this.#splice(head, head, `${written} ${first}`);
-      // Comments above the old lines stay, unless they would become part of a text.
+      // Comments above the old lines are kept, unless they would become part of a text.
       const from = rest.length === 0 ? lines.start(node.start) : lines.afterLine(head);
       return this.#splice(from, past, rest.map((line) => line + lines.eol).join(""));
     }
@@ -400,14 +400,14 @@ class TextEditor {
 
 const NOWHERE = { start: 0, end: 0 };
 
-/** Beyond this number of differences, items are compared place by place. */
+/** Maximum number of differences; beyond it, items are compared by position. */
 const MOST_CHANGES = 2000;
 
 type Match = readonly [from: number, to: number];
 
 /**
- * Which items of one list become which of another, in the order of both; the others go and come. There are the fewest of
- * these, and where both meet, one becomes the other. Of equal items the outermost stay.
+ * Returns which items of one list become which items of another, in the order of both; the rest are removed or added. Their
+ * number is minimal, and where both occur, one becomes the other. Of equal items the outermost are kept.
  */
 export function matchLists(before: readonly Json[], after: readonly Json[]): Match[] {
   const shorter = Math.min(before.length, after.length);
@@ -434,7 +434,7 @@ export function matchLists(before: readonly Json[], after: readonly Json[]): Mat
   return matches;
 }
 
-/** A text seen as lines, each with its end: LF, or CRLF where the text has more of those. */
+/** A text as lines with their line ends: LF, or CRLF if more lines of the text have that. */
 class TextLines {
   readonly text: string;
   readonly eol: "\n" | "\r\n";
@@ -463,7 +463,7 @@ class TextLines {
     return /^ *$/.test(this.text.slice(this.start(offset), offset));
   }
 
-  /** Whether an end is past a line's end, as it is for blocks of text and nothing else. */
+  /** Whether an end is after the end of a line, which is only the case for blocks of text. */
   isAfterLine(end: number): boolean {
     return end > 0 && this.text[end - 1] === "\n";
   }
@@ -481,7 +481,7 @@ class TextLines {
     return { start: at, end: at, text: isUnended ? this.eol + joined : joined + this.eol };
   }
 
-  /** A comment on the last line of what is replaced stays behind the first new one: it might end up in a block of text. */
+  /** Replaces a text. A comment on its last line stays after the first new line: below, it might join a block of text. */
   replace(start: number, end: number, first: string, rest: readonly string[]): Splice[] {
     const below = rest.map((line) => this.eol + line).join("");
     if (this.isAfterLine(end)) return [{ start, end, text: first + below + this.eol }];
@@ -494,7 +494,7 @@ class TextLines {
   }
 }
 
-/** How a text indents: as its first map in a map does, and its first list under a key. */
+/** Returns how a text indents: like its first map in a map, and its first list under a key. */
 function layoutOf(root: Node, source: TextLines): Layout {
   const steps: { map?: number; list?: number } = {};
   for (const node of nodesOf(root))

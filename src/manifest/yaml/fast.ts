@@ -15,24 +15,24 @@ const LIST_END = 0x5d;
 const MAP = 0x7b;
 const MAP_END = 0x7d;
 
-/** The indentation of what is behind the last line. */
+/** The indentation after the last line. */
 const END = -1;
 
-/** Tabs, control characters, and line ends other than LF: in a text with one of them the careful parser decides. */
+/** Tabs, control characters, and line ends other than LF. A text with any of them is left to the careful parser. */
 const UNUSUAL = /[^\n\u0020-\u007e\u00a0-\u2027\u202a-\ufefe\uff00-\ufffd]/;
 
 /**
- * Reads a text in the everyday part of YAML, many times faster than the parser with positions and messages can:
- * maps and lists in block style, values in one line, brackets, block scalars. Anchors and aliases are not part of it.
+ * Reads a text in the everyday part of YAML, many times faster than a parser with positions and messages can: maps and
+ * lists in block style, values on one line, brackets, block scalars. Anchors and aliases are not included.
  *
- * It never says what is wrong, and never guesses: whatever it does not read with certainty it leaves to `readSlow` by
- * returning undefined. What it reads, it reads as that does; that they agree is tested with generated texts.
+ * It never reports a mistake, and never guesses: if it cannot read a text with certainty, it returns `undefined` and
+ * leaves the text to `readSlow`. Otherwise its result is that of `readSlow`, which is tested with generated texts.
  *
- * @param marks is told where everything stands
- * @returns the value, or undefined when `readSlow` must decide.
+ * @param marks receives the place of each node
+ * @returns the value, or `undefined` if `readSlow` must decide
  */
 export function readFast(text: string, marks?: Marks): Json | undefined {
-  // Marks are of the text as it is.
+  // Marks refer to the original text, so its line ends must not change.
   const lines = marks === undefined && text.includes("\r") ? text.replaceAll("\r\n", "\n") : text;
   if (UNUSUAL.test(lines)) return undefined;
   try {
@@ -43,62 +43,62 @@ export function readFast(text: string, marks?: Marks): Json | undefined {
   }
 }
 
-/** The start and the end of each node in the order of their starts: of keys, of values, and of the dashes of lists. */
+/** The start and the end of each node, in the order of the starts: of keys, of values, and of the dashes of lists. */
 export class Marks {
   readonly list: number[] = [];
-  /** Where the last value ended. */
+  /** The end of the last value. */
   #end = 0;
 
-  /** @returns its place in the list */
+  /** Adds a node. @returns the index of its end in the list */
   add(start: number, end: number): number {
     this.#end = end;
     return this.list.push(start, end) - 1;
   }
 
-  /** Of a map or list, the end is known behind all that is in it. */
+  /** Sets the end of a map or list, which is only known after its content. */
   close(place = 0, end = this.#end): void {
     this.#end = end;
     this.list[place] = end;
   }
 }
 
-/** Thrown where the text must be left to the careful parser; without a message, since nobody sees why. */
+/** Thrown if a text must be left to the careful parser; without a message, because it is never shown. */
 class Deferred extends Error {}
 
 function defer(): never {
   throw new Deferred();
 }
 
-/** A key of everyday characters, with its colon still to come. */
+/** A key of everyday characters, without its colon. */
 const PLAIN_KEY = /[\w$~](?:[\w$./ -]*[\w$./-])?(?=:[ \n])/y;
 const PLAIN_FLOW_KEY = /[\w$](?:[\w$./ -]*[\w$./-])?/y;
 const PLAIN_IN_FLOW = /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))[^\n,[\]{}]*/y;
-/** Of a block scalar, without what tells the indentation or keeps empty lines. */
+/** The header of a block scalar, without indicators of indentation or of empty lines that are kept. */
 const HEADER = /[|>]-?/y;
-/** Characters that begin something else than a plain scalar. A dash may begin one. */
+/** Characters that begin something other than a plain scalar. A dash is not one of them, because it may begin one. */
 const INDICATORS = "?:,[]{}#&*!|>'\"%@`";
-/** Escapes that mean in YAML what they mean in JSON. */
+/** Escapes with the same meaning in YAML and in JSON. */
 const JSON_ESCAPES = /\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})/g;
 
 /**
- * The plain key that was last met behind a key, or first in a map that stands so far in. Manifests have the same keys
- * in the same order again and again, and to see that the expected one is there costs a fraction of finding out which.
+ * The last plain key that was found after a key, or first in a map with an indentation. Manifests repeat the same keys in
+ * the same order, and checking that the expected key is there costs a fraction of finding out which key it is.
  */
 const EXPECTED = new Map<string | number, string>();
 const MOST_EXPECTED = 1000;
 
-/** Lists in one line as they were read, by how they are written: manifests repeat their tags, and share what they repeat. */
+/** Lists on one line, by their text: manifests repeat their tags, and share a repeated list. */
 const LISTS = new Map<string, Json>();
 const MOST_LISTS = 1000;
 const LONGEST_LIST = 200;
 
-/** Reads at a place in the text, which stands at the content of a line, or behind the last one. */
+/** Reads from a position in the text, which is at the content of a line, or after the last line. */
 class FastReader {
   private readonly text: string;
-  /** Whether that was there, since how much of it is text is seen differently where a block scalar ends. */
+  /** Whether the last line end was in the text: parsers disagree on a block scalar that ends without one. */
   private readonly isEnded: boolean;
   private at = 0;
-  /** Column of the line's first character that is not a space; of an item behind a dash, its own. */
+  /** Column of the line's first character that is not a space; for a map or list after a dash, its own column. */
   private indent = 0;
   private depth = 0;
   private readonly marks: Marks | undefined;
@@ -156,7 +156,7 @@ class FastReader {
     this.indent = END;
   }
 
-  /** The start of the next line, where nothing but a comment may be left in this one. */
+  /** Returns the start of the next line. The rest of this line may only be a comment. */
   private nextLine(): number {
     const at = this.pastSpaces(this.at);
     const code = this.text.charCodeAt(at);
@@ -164,7 +164,7 @@ class FastReader {
     return this.text.indexOf("\n", at) + 1;
   }
 
-  /** Where what a sticky pattern finds at a place ends; the place itself, if it finds nothing there. */
+  /** Returns the end of a sticky pattern's match at a place; the place itself if the pattern does not match. */
   private endOf(pattern: RegExp, at: number): number {
     pattern.lastIndex = at;
     return pattern.test(this.text) ? pattern.lastIndex : at;
@@ -176,7 +176,7 @@ class FastReader {
     return this.at === from ? defer() : this.text.slice(from, this.at);
   }
 
-  /** At the first line of a map or list in block style: all of it, up to the first line that stands further left. */
+  /** Reads a whole map or list in block style from its first line, up to the first line with less indentation. */
   private block(): Json {
     if (++this.depth > MAX_DEPTH) defer();
     const mark = this.marks?.add(this.at, END);
@@ -216,7 +216,7 @@ class FastReader {
     return key;
   }
 
-  /** Whether a key that `PLAIN_KEY` has found elsewhere stands here too: it holds no colon, so it ends at the first. */
+  /** Whether a key that `PLAIN_KEY` found elsewhere is also here: it has no colon, so it ends at the first one. */
   private isKeyHere(key: string): boolean {
     const end = this.at + key.length;
     const text = this.text;
@@ -240,11 +240,11 @@ class FastReader {
       }
     } while (this.indent === indent && this.isDash());
     if (this.indent > indent) defer();
-    // Without the room that is left for further items: a list of three would keep that of seventeen.
+    // A copy without the room for further items: a list of three would keep that of seventeen.
     return items.slice();
   }
 
-  /** What stands behind a key or a dash, in the same line or below. @param flush whether a list may stand as far left as its key */
+  /** Reads the value after a key or a dash, on its line or below. @param flush whether a list may be in the key's column */
   private valueBehind(indent: number, flush: boolean): Json {
     const from = this.at;
     const start = this.pastSpaces(from);
@@ -262,7 +262,7 @@ class FastReader {
     return this.ended(value, indent);
   }
 
-  /** A value that ends in its line: what goes on in the next one is a text over several lines, or a mistake. */
+  /** Ends a value on its line. A next line with more indentation would be a text over several lines, or a mistake. */
   private ended(value: Json, indent: number): Json {
     this.toContent(this.nextLine());
     return this.indent > indent ? defer() : value;
@@ -277,7 +277,7 @@ class FastReader {
   private plainInLine(): Json {
     const [text, at] = [this.text, this.at];
     if (INDICATORS.includes(text.charAt(at)) || this.isDash()) defer();
-    // Up to the last character before the line's end, or before a comment, that is not a space.
+    // Up to the last character, before a comment or the end of the line, that is not a space.
     let end = at;
     for (let next = at; ; next++) {
       const code = text.charCodeAt(next);
@@ -294,19 +294,19 @@ class FastReader {
     const start = this.at;
     const header = this.take(HEADER);
     const { lines, last, end } = linesBelow(this.text, this.nextLine(), parent);
-    // How far a block of empty lines goes is for the careful parser to say.
+    // The careful parser decides how far a block of empty lines goes.
     if (lines.length === 0 && this.marks !== undefined) defer();
     this.marks?.add(start, last);
     if (end === this.text.length && !this.isEnded) defer();
     this.toContent(end);
-    // A comment between the two indentations, where parsers part.
+    // A comment between the two indentations, which parsers disagree on.
     if (this.indent > parent) defer();
     const [only = ""] = lines;
     const text = lines.length === 1 ? once(only) : header.startsWith("|") ? lines.join("\n") : folded(lines);
     return text === "" || header.endsWith("-") ? text : `${text}\n`;
   }
 
-  /** At `[` or `{`: a list or map that ends its line. Its further lines must be indented deeper than `parent`. */
+  /** Reads a list or map, from `[` or `{`, that ends its line. Its further lines must be indented deeper than `parent`. */
   private flowLines(parent: number): Json {
     return this.ended(this.flow(parent), parent);
   }
@@ -359,7 +359,7 @@ class FastReader {
     return map;
   }
 
-  /** Goes from a bracket or comma to the next entry, or past the bracket that closes. */
+  /** Goes from a bracket or comma to the next entry, or past the closing bracket. Returns whether there is an entry. */
   private entersFlow(parent: number, closer: number): boolean {
     if (this.code() !== closer) {
       this.at++;
@@ -384,11 +384,11 @@ class FastReader {
     const token = isQuoted ? this.quoted(code) : this.take(PLAIN_IN_FLOW);
     this.marks?.add(start, isQuoted ? this.at : start + token.trimEnd().length);
     if (isQuoted) return token;
-    // Other white space than spaces may be a part of the value.
+    // White space other than spaces may be a part of the value.
     return /: |:$| #|[^\S ]/.test(token) ? defer() : plain(token.trimEnd());
   }
 
-  /** Spaces and line ends; comments between brackets are left to the careful parser. */
+  /** Skips spaces and line ends. Comments between brackets are left to the careful parser. */
   private skipGap(parent: number): void {
     let lineStart = END;
     for (;;) {
@@ -398,13 +398,13 @@ class FastReader {
       this.at++;
     }
     if (lineStart >= 0 && this.at - lineStart <= parent) defer();
-    // A line that begins so ends the document, whatever is open.
+    // A line that begins like this ends the document, even inside brackets.
     if (this.at === lineStart && /^(?:---|\.\.\.)/.test(this.text.slice(lineStart, lineStart + 3))) defer();
   }
 
   /**
-   * At a quote: the text up to its other end in the same line. That is searched for and not matched: a regular expression
-   * with alternatives runs out of stack in a text of some megabytes.
+   * Reads a quoted text, up to its closing quote on the same line. The end is found by a search, because a regular
+   * expression with alternatives runs out of stack in a text of some megabytes.
    */
   private quoted(quote: number): string {
     const [text, from] = [this.text, this.at];
@@ -431,7 +431,7 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - first) % 2 === 1;
 }
 
-/** The lines of a block without indentation and empty ones at the end, where the last one ends, and where the next line begins. */
+/** Returns a block's lines without indentation or empty ones at the end, their end (`last`), and the next line (`end`). */
 function linesBelow(text: string, start: number, parent: number) {
   const lines: string[] = [];
   let indent = -1;
@@ -443,7 +443,7 @@ function linesBelow(text: string, start: number, parent: number) {
     let at = line;
     while (text.charCodeAt(at) === SPACE) at++;
     if (at === end) {
-      // White space that may be text.
+      // White space that may be part of the text.
       if (at > line && (indent < 0 || at - line > indent)) defer();
       lines.push("");
     } else {
@@ -458,7 +458,7 @@ function linesBelow(text: string, start: number, parent: number) {
   return { lines: lines.slice(0, filled), last, end: line };
 }
 
-/** Lines are joined, and a gap is as many line ends as it has empty lines. Lines that stand deeper are not joined. */
+/** Joins lines. A gap becomes as many line ends as it has empty lines. Lines with more indentation are not read here. */
 function folded(lines: readonly string[]): string {
   if (lines.some((line) => line.startsWith(" "))) defer();
   if (!lines.includes("")) return lines.join(" ");
@@ -472,8 +472,8 @@ function plain(text: string): Json {
 }
 
 /**
- * Texts that manifests repeat, a status or a tag, are kept once. Longer ones are but windows into the file's text, which
- * would stay with them as a whole: they are copied out of it.
+ * Texts that manifests repeat, such as a status or a tag; each is kept once. Longer texts are copied out of the file's
+ * text: without a copy they would only refer to it, and keep the whole of it in memory.
  */
 const REPEATED = new Map<string, string>();
 const LONGEST_REPEATED = 12;
@@ -486,7 +486,7 @@ function once(text: string): string {
   return known ?? text;
 }
 
-/** A plain scalar that YAML reads as a number which plain data cannot hold: infinite, not a number, or inexact. */
+/** The result for a number that plain data cannot contain: infinite, not a number, or inexact. */
 export const NOT_PLAIN_DATA = Symbol("not plain data");
 
 const WORDS: ReadonlyMap<string, boolean | null> = new Map([
@@ -498,7 +498,7 @@ const INTEGER = /^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
-/** What an unquoted scalar means in YAML 1.2 core: `yes`, `ON`, `1_000`, `0b1`, `2024-01-01` and `12:30` are text. */
+/** Returns the YAML 1.2 core value of an unquoted scalar: `yes`, `ON`, `1_000`, `0b1`, `2024-01-01` and `12:30` are text. */
 export function plainValue(text: string): Json | typeof NOT_PLAIN_DATA {
   if (!"~nNtTfF+-.0123456789".includes(text.charAt(0))) return text;
   const word = WORDS.get(text);

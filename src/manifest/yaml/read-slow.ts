@@ -15,17 +15,17 @@ export type Reading =
   | {
       readonly ok: false;
       readonly problems: readonly YamlProblem[];
-      /** What the text means but for its problems, where that is known: the rest is then checked in the same run. */
+      /** The value apart from its problems, if it is known, so that the rest is checked in the same run. */
       readonly value?: Json;
     };
 
-/** Reads any text, an everyday one fast. */
+/** Reads any text, with the fast reader if it can. */
 export function read(text: string): Reading {
   const value = readFast(text);
   return value === undefined ? readSlow(text) : { ok: true, value };
 }
 
-/** The same with the tree of the text. */
+/** Reads any text, and returns its tree too. */
 export function readTree(text: string): Reading & { readonly root: Node } {
   const root = everydayRoot(text);
   if (root !== undefined) return { ok: true, value: root.value, root };
@@ -33,23 +33,23 @@ export function readTree(text: string): Reading & { readonly root: Node } {
   return { ...readSlow(text, tree), root: tree.root };
 }
 
-/** Reads any text without byte order mark, and has the last word on what it means. Loads `yaml`: import this module lazily. */
+/** Reads any text without byte order mark, and decides what it means. Loads `yaml`: import this module lazily. */
 export function readSlow(text: string, tree = parseTree(text)): Reading {
   const placeOf = placesOf(text);
   const { root, findings } = tree;
   const faults = explainFaults(tree);
   const isTooDeep = ({ code }: Finding): boolean => code === "too-deep";
   const found: Finding[] = [
-    // The parser runs out of stack far below the depth that the evaluation allows: then both have found the same.
+    // The parser runs out of stack only far beyond the allowed depth, so both have found the same mistake.
     ...faults.filter((fault) => !isTooDeep(fault) || !findings.some(isTooDeep)),
-    // A line that is not even a pair has no key either, and that has been said.
+    // A line that is not a pair does not have a key either, but that was already reported.
     ...findings.filter(
       ({ code, offset }) => code !== "key" || !faults.some((fault) => fault.offset === offset),
     ),
   ];
   const isEmpty = root.kind === "scalar" && root.start === root.end && root.tag === undefined;
   if (found.length === 0 && !isEmpty) return { ok: true, value: root.value };
-  // A key that is there twice, or that means something to YAML 1.1 alone: all else is as it is written.
+  // Only keys are at fault: they are repeated, or only have a meaning in YAML 1.1. The rest is as written.
   const isOfKeys =
     found.length > 0 && found.every(({ code }) => code === "duplicate-key" || code === "merge-key");
   const problems = (found.length === 0 ? [emptiness(text)] : found)
@@ -71,8 +71,8 @@ function emptiness(text: string): Finding {
 }
 
 /**
- * The parser's complaints in words for the person who wrote the file, one for each line: what it says next about the same
- * line only follows from the first, as do tokens that it meets after the end of everything.
+ * Explains the parser's errors to the person who wrote the file, one for each line: further errors on the same line only
+ * follow from the first, as do tokens after the end of everything.
  */
 function explainFaults(tree: Tree): Finding[] {
   const inside = tree.faults.filter((fault) => fault.code !== "STRAY_TOKEN");
@@ -86,7 +86,7 @@ function explainFaults(tree: Tree): Finding[] {
     const { isAlignment, ...finding } = explainFault(fault, lineStart, tree);
     explained.add(lineStart);
     if (isAlignment) explained.add(tree.text.lastIndexOf("\n", finding.offset - 1) + 1);
-    // One line in the wrong column puts those below it out of place too, up to the next key of the whole document.
+    // One line in the wrong column also misplaces the lines below it, up to the next key of the whole document.
     const follows = misaligned !== undefined && !/\n[^\s#]/.test(tree.text.slice(misaligned, finding.offset));
     if (isAlignment && follows) continue;
     if (isAlignment) misaligned = finding.offset;
@@ -106,8 +106,8 @@ const CLOSERS: Readonly<Record<string, string>> = {
 type Explanation = Finding & { readonly isAlignment?: boolean };
 
 /**
- * The mistakes that manifests really have, the first that applies. They are looked for in the text, since the parser's
- * words say what it could not go on with, which is often a line after the mistake and rarely the reason.
+ * Explains a mistake that manifests really have, the first that applies. It is searched for in the text, because the
+ * parser only says where it could not continue, which is often a line after the mistake and rarely its reason.
  */
 function explainFault(
   { offset, code, words }: SyntaxFault,
@@ -226,20 +226,20 @@ function explainFault(
   return fault(`invalid YAML: ${words}`);
 }
 
-/** A text that can be asked where things stand in it. Loads `yaml`: import this module lazily. */
+/** A text in which places can be looked up. Loads `yaml`: import this module lazily. */
 export type Source = {
   /**
-   * Where a value begins, or with "key" its key. Of a map or a list it is the key too, since the value begins with its
-   * first entry, which is the wrong line to point at. A list item has no key, and both answers are its value; where nothing
-   * is written, both are the key or the dash. Behind an alias it is the place inside of what the alias refers to. For a
-   * path that the text does not have, it is the key of the nearest ancestor that it does have, and in the end the whole
-   * value. A number at the start of a path chooses one of several documents.
-   * @param within a piece of the text that is meant, if it stands there or further down
+   * Returns where a value begins, or with "key" its key. For a map or list the default is its key, since the value begins
+   * with its first entry, which is the wrong line to point at. A list item has no key, so both are its value; for an
+   * empty value, both are the key or the dash. After an alias, it is the place inside the aliased value. If the path
+   * does not exist, it is the key of the nearest ancestor that does, or at last the whole value. A number at the start of
+   * a path selects one of several documents.
+   * @param within a part of the value's text to point at, if it is found there or further down
    */
   positionOf(path: Path, at?: "key" | "value", within?: string): LineColumn;
 };
 
-/** Opens a text, without byte order mark, for questions about places. It is parsed at the first one, whatever is wrong with it. */
+/** Opens a text without byte order mark, valid or not, to look up places. The first lookup parses it. */
 export function openSource(text: string, tree?: Node): Source {
   const placeOf = placesOf(text);
   const documents = splitDocuments(text);

@@ -1,9 +1,9 @@
 import type { Path } from "../../model/json.ts";
 
 /**
- * What is wrong with a YAML text. `code` is for programs, `message` and `hint` are for the person who has to repair the
- * file: what was found and why it is refused, then what to write instead. Lines and columns count from 1, columns in
- * UTF-16 units, as editors, SARIF and GitHub annotations count them.
+ * A problem of a YAML text. `code` is for programs, `message` and `hint` are for the person who has to correct the file:
+ * what was found and why it is refused, then what to write instead. Lines and columns count from 1, columns in UTF-16
+ * units, as editors, SARIF and GitHub annotations count them.
  */
 export type YamlProblem = LineColumn & Omit<Finding, "offset">;
 
@@ -17,7 +17,7 @@ export type Finding = {
 const CONTROL = new RegExp(String.raw`[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]`, "g");
 const LONE_RETURN = /\r(?!\n)/g;
 
-/** Characters that YAML forbids, and line ends that its parsers disagree on. `cleaned` is as long as the text, and can be parsed. */
+/** Finds characters that YAML forbids, and line ends that parsers disagree on. `cleaned` is as long, but can be parsed. */
 export function findCharacters(text: string): { readonly cleaned: string; readonly findings: Finding[] } {
   const findings = [...text.matchAll(CONTROL)].map(({ 0: character, index }): Finding => {
     const code = character.charCodeAt(0).toString(16);
@@ -29,7 +29,7 @@ export function findCharacters(text: string): { readonly cleaned: string; readon
       hint: `delete it, or write it as \`${escape}\` in double quotes`,
     };
   });
-  // Told once: a file either has such line ends everywhere, or by an accident that is easily seen.
+  // Reported once: a file has such line ends either everywhere, or at one place that is easy to see.
   const lone = text.search(LONE_RETURN);
   if (lone >= 0)
     findings.push({
@@ -41,7 +41,7 @@ export function findCharacters(text: string): { readonly cleaned: string; readon
   return { cleaned: text.replace(CONTROL, "\ufffd").replace(LONE_RETURN, "\n"), findings };
 }
 
-/** Reads the bytes of a file as UTF-8. A problem stands at the first byte that cannot be read. */
+/** Decodes the bytes of a file as UTF-8. A problem is located at the first byte that cannot be decoded. */
 export function decodeUtf8(bytes: Uint8Array) {
   try {
     return decodedText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
@@ -51,20 +51,20 @@ export function decodeUtf8(bytes: Uint8Array) {
   }
 }
 
-/** A text without its byte order mark; `bom` says that there was one, for whoever writes the file back. */
+/** Removes the byte order mark of a text; `bom` says whether there was one, because it must be kept when writing. */
 export function decodedText(text: string) {
   const bom = text.startsWith("\ufeff");
   return { ok: true as const, text: bom ? text.slice(1) : text, bom };
 }
 
 function undecodable(bytes: Uint8Array): YamlProblem {
-  // The decoder does not tell where it stumbles, but it stops there when it is fed one byte at a time.
+  // The decoder does not report where it failed, but it stops there if it gets one byte at a time.
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text = "";
   try {
     for (const byte of bytes) text += decoder.decode(Uint8Array.of(byte), { stream: true });
   } catch {
-    // What was read before is the text up to that place.
+    // `text` now ends before the invalid bytes.
   }
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   return {
@@ -77,15 +77,15 @@ function undecodable(bytes: Uint8Array): YamlProblem {
   };
 }
 
-/** How deep maps and lists may nest. A manifest needs about ten levels; a hundred is a generator gone wrong. */
+/** Maximum depth of maps and lists. A manifest needs about ten levels; a hundred are the mistake of a generator. */
 export const MAX_DEPTH = 100;
 
-/** YAML's own bound on a key without `? `, in UTF-16 units from its start to its colon. */
+/** YAML's own limit for a key without `? `, in UTF-16 units from its start to its colon. */
 export const MAX_KEY_LENGTH = 1024;
 
 export type LineColumn = { readonly line: number; readonly column: number };
 
-/** Turns offsets of one text into lines and columns. A lone CR, which is refused elsewhere, ends a line as it does in editors. */
+/** Converts offsets of a text to lines and columns. A lone CR, refused elsewhere, ends a line, as it does in editors. */
 export function placesOf(text: string): (offset: number) => LineColumn {
   const starts = [0];
   for (const found of text.matchAll(/\r\n?|\n/g)) starts.push(found.index + found[0].length);
@@ -101,7 +101,7 @@ export function placesOf(text: string): (offset: number) => LineColumn {
   };
 }
 
-/** Sets an own property whatever its name: by assignment, `__proto__` would change the object's prototype. */
+/** Sets an own property of any name: an assignment to `__proto__` would change the object's prototype. */
 export function setOwn<T>(map: Record<string, T>, key: string, value: T): void {
   if (key === "__proto__")
     Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
@@ -110,9 +110,9 @@ export function setOwn<T>(map: Record<string, T>, key: string, value: T): void {
 
 export type TextSpan = { readonly start: number; readonly end: number };
 
-/** The documents of a text. A line that begins with `---` ends one whatever it is in, so that no parser is needed to see it. */
+/** Splits a text into documents. A line that begins with `---` always separates them, so a parser is not needed. */
 export function splitDocuments(text: string): readonly TextSpan[] {
-  // Not `^`, which takes U+2028 for a line end: to YAML what follows is still the comment that people see.
+  // Not `^`, which treats U+2028 as a line end: in YAML, text after it still belongs to the comment that people see.
   const found = text.includes("---") ? text.matchAll(/(?<![^\n])---(?=[ \t\r\n]|$)/g) : [];
   const marks = [...found].map(({ index }) => index);
   const above = text.slice(0, marks[0] ?? 0).split("\n");
@@ -129,7 +129,7 @@ export function inDocument(
   return documents.length > 1 && typeof number === "number" ? { number, inner } : { number: 0, inner: path };
 }
 
-/** Replaces the characters from `start` up to `end` by `text`; an insertion where the two are the same. */
+/** Replaces the characters from `start` up to `end` by `text`. If both are equal, it is an insertion. */
 export type Splice = { readonly start: number; readonly end: number; readonly text: string };
 
 export function spliced(text: string, splices: readonly Splice[]): string {

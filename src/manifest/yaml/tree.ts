@@ -17,19 +17,19 @@ import { Marks, NOT_PLAIN_DATA, plainValue, readFast } from "./fast.ts";
 import { type Finding, MAX_DEPTH, type TextSpan, findCharacters, placesOf, setOwn } from "./text.ts";
 
 /**
- * A YAML text as nodes that know where they stand in it and what they mean: the form in which the careful reader, places
- * and edits look at a text. Offsets are in UTF-16 units; `end` is past the last character: of a block scalar past its last
- * line's end, of a block map or list past its last value.
+ * A YAML text as nodes that know their place and their value: the form that the careful reader, the lookup of places and
+ * edits use. Offsets are in UTF-16 units. `end` is after the last character: for a block scalar after its last line end,
+ * for a block map or list after its last value.
  */
 export type Node = ScalarNode | Collection | AliasNode;
 
-/** `start` is where the content begins, after an anchor or a tag. */
+/** `start` is the start of the content, after an anchor or a tag. */
 type NodeBase = TextSpan & {
-  /** Where the anchor or the tag begins, else `start`. */
+  /** The start of the anchor or the tag; without them the same as `start`. */
   readonly from: number;
   readonly anchor: string | undefined;
   readonly tag: string | undefined;
-  /** What it means, as far as that is plain data. Aliased parts are shared. */
+  /** The value, as far as it is plain data. Aliased parts are shared. */
   readonly value: Json;
 };
 
@@ -52,36 +52,36 @@ export type Collection = NodeBase & {
   readonly entries: readonly Entry[];
 };
 
-/** A pair of a map, from its key or the `? ` before that, or an item of a list, in block style from its dash. */
+/** A pair of a map, from its key or the `? ` before it, or an item of a list, in block style from its dash. */
 export type Entry = TextSpan & {
-  /** Nothing for an item. */
+  /** `undefined` for an item. */
   readonly key: Node | undefined;
-  /** Where the `:` stands; undefined for a key without one, and for an item. */
+  /** The offset of the `:`; `undefined` for a key without one, and for an item. */
   readonly colon: number | undefined;
-  /** An empty plain scalar where nothing is written after the colon. */
+  /** An empty plain scalar if there is no value after the colon. */
   readonly value: Node;
 };
 
 export type SyntaxFault = { readonly offset: number; readonly code: string; readonly words: string };
 
 export type Tree = {
-  /** Without control characters, and of the same length as what was parsed. */
+  /** The text without control characters, as long as the original. */
   readonly text: string;
   /** The first document's content; an empty plain scalar if there is none. */
   readonly root: Node;
   readonly faults: readonly SyntaxFault[];
-  /** What keeps it from being one document of plain data. */
+  /** The reasons why it is not one document of plain data. */
   readonly findings: readonly Finding[];
-  /** Brackets, braces and quotes that are opened and never closed. */
+  /** Brackets, braces and quotes that are never closed. */
   readonly unclosed: readonly TextSpan[];
   /** The outermost maps and lists in braces and brackets. */
   readonly flows: readonly TextSpan[];
 };
 
 /**
- * Parses a text into nodes, whatever is wrong with it: faults and findings are listed, and the tree holds what could be
- * made out. The only module that loads `yaml`, which takes longer to load than most runs take to read all their
- * manifests; import it, and what imports it, lazily.
+ * Parses a text into nodes, valid or not: faults and findings are listed, and the tree contains the parts that could be
+ * read. This is the only module that loads `yaml`, which takes longer to load than most runs take to read all their
+ * manifests. Import it, and modules that import it, lazily.
  */
 export function parseTree(source: string): Tree {
   // `yaml` uses some control characters as marks between its lexer and its parser.
@@ -90,9 +90,9 @@ export function parseTree(source: string): Tree {
     version: "1.2",
     schema: "core",
     keepSourceTokens: true,
-    // Duplicates are looked for below, with the line of the first one, and not in quadratic time.
+    // Duplicates are searched for below, with the line of the first one, and not in quadratic time.
     uniqueKeys: false,
-    // Else `!!binary`, `!!timestamp` and others of YAML 1.1 would come to life when written out.
+    // Otherwise explicit tags of YAML 1.1, such as `!!binary` and `!!timestamp`, would take effect.
     resolveKnownTags: false,
   });
   const tokens = [...new Parser().parse(text)];
@@ -132,17 +132,17 @@ export function parseTree(source: string): Tree {
   return { text, root, faults, findings, unclosed, flows };
 }
 
-/** The root of a text's tree, many times faster than parsing it; undefined where the text is not an everyday one. */
+/** Returns the root of a text's tree, many times faster than parsing; `undefined` if the fast reader cannot read it. */
 export function everydayRoot(text: string): Node | undefined {
   const marks = new Marks();
   const value = readFast(text, marks);
   return value === undefined ? undefined : new MarkedTree(text, marks.list).node(value);
 }
 
-/** An everyday text has neither. */
+/** Texts that the fast reader reads have neither. */
 const [anchor, tag] = [undefined, undefined];
 
-/** Makes nodes of what the fast reader marked. They are written out: spread objects take much longer to make, and more room. */
+/** Builds nodes from the marks of the fast reader. It lists all properties, because a spread takes more time and memory. */
 class MarkedTree {
   readonly #text: string;
   readonly #marks: readonly number[];
@@ -153,7 +153,7 @@ class MarkedTree {
     this.#marks = marks;
   }
 
-  /** The node of the next mark, with those in it. */
+  /** Returns the node of the next mark, with the nodes inside it. */
   node(value: Json): Node {
     const start = this.#marks[this.#at++] ?? 0;
     const end = this.#marks[this.#at++] ?? 0;
@@ -164,7 +164,7 @@ class MarkedTree {
       return { kind: "list", start, end, from: start, anchor, tag, flow, entries, value };
     }
     if (typeof value === "object" && value !== null) {
-      // In the order of the text, which a map of JavaScript does not keep for keys that are numbers.
+      // Keys are taken from the marks, in the order of the text: a JavaScript object moves keys that are numbers.
       const entries = Object.keys(value).map(() => {
         const key = this.#key();
         const inner = this.node(value[key.text] ?? null);
@@ -180,7 +180,7 @@ class MarkedTree {
 
   #item(item: Json, flow: boolean): Entry {
     const dash = this.#marks[this.#at] ?? 0;
-    // A list in brackets has no dashes, and so no marks of them.
+    // A list in brackets does not have dashes, so there are no marks for them.
     if (!flow) this.#at += 2;
     const value = this.node(item);
     const end = flow ? value.end : Math.max(value.end, dash + 1);
@@ -200,7 +200,7 @@ class MarkedTree {
   }
 }
 
-/** By the first character. */
+/** The style of a node, by its first character. */
 const STYLE_OF: Readonly<Record<string, ScalarNode["style"] | "flow">> = {
   "'": "single",
   '"': "double",
@@ -210,10 +210,10 @@ const STYLE_OF: Readonly<Record<string, ScalarNode["style"] | "flow">> = {
   "{": "flow",
 };
 
-/** Tokens before a node, on its side of the `-`, `?` or `:`; its anchor and its tag are among them. */
+/** The tokens before a node, on its side of the `-`, `?` or `:`. They include its anchor and its tag. */
 type Before = readonly CST.SourceToken[];
 
-/** How many characters all aliases together may stand for; their number says little about how much they multiply. */
+/** Maximum number of characters that all aliases together may stand for; the number of aliases says little about this. */
 export const ALIAS_BUDGET = 250_000;
 
 class TreeBuilder {
@@ -221,7 +221,7 @@ class TreeBuilder {
   readonly flows: TextSpan[] = [];
   readonly #findings: Finding[];
   readonly #placeOf: ReturnType<typeof placesOf>;
-  /** What bears an anchor: the node once it has been read to its end, and the size of its text with aliases written out. */
+  /** By anchor: the node, once it has been read to its end, and the size of its text with aliases written out. */
   readonly #anchors = new Map<string, { node?: Node; size: number }>();
   #aliased = 0;
 
@@ -230,14 +230,14 @@ class TreeBuilder {
     this.#findings = findings;
   }
 
-  /** Nodes are met in the order of the text. @param isKey whether it is a key, which is text whatever it looks like */
+  /** Builds nodes, in the order of the text. @param isKey whether it is a key, which is always read as text */
   node(parsed: ParsedNode, before: Before, depth: number, isKey = false): Node {
     const [start, end] = parsed.range;
     const [anchor, tag] = ["anchor", "tag"].map((type) => before.find((token) => token.type === type));
     const from = Math.min(start, anchor?.offset ?? start, tag?.offset ?? start);
     const standing = { start, end, from, anchor: anchor?.source.slice(1), tag: tag?.source };
     if (!isClosed(parsed)) this.unclosed.push({ start, end });
-    // Kept apart from the name, which an anchor inside of this one may take over.
+    // Kept in a variable of its own, because an anchor inside this node may reuse the name.
     const anchored: { node?: Node; size: number } = { size: 0 };
     if (standing.anchor !== undefined) this.#anchors.set(standing.anchor, anchored);
     const [known, aliased] = [this.#findings.length, this.#aliased];
@@ -246,7 +246,7 @@ class TreeBuilder {
     const scalar = !isKey && isScalar(parsed) ? parsed.value : isKey ? "" : undefined;
     const isUnfit = standing.tag !== undefined && !fitsTag(standing.tag, node.kind, scalar);
     if (isTooDeep || isUnfit) {
-      // What is inside of it is not looked at.
+      // Findings inside it are dropped.
       this.#findings.length = known;
       node = { ...node, value: null };
     }
@@ -283,10 +283,10 @@ class TreeBuilder {
     const flow = parsed.flow === true;
     const last = this.flows.at(-1);
     if (flow && (last === undefined || last.end <= start)) this.flows.push({ start, end });
-    // What is too deep is refused, and to look into it would run out of stack.
+    // Deeper nesting is refused anyway, and following it would run out of stack.
     if (depth > MAX_DEPTH) return { ...standing, kind: "list", flow, entries: [], value: null };
     const inner = isMap(parsed) ? this.#map(parsed, depth) : this.#list(parsed, flow, depth);
-    // For the parser a block ends after the comments that follow it; for us where its last value does.
+    // The parser ends a block after the comments that follow it; here it ends after its last value.
     return { ...standing, ...inner, flow, end: flow ? end : (inner.entries.at(-1)?.end ?? end) };
   }
 
@@ -333,7 +333,7 @@ class TreeBuilder {
       // The tokens before `[&x a: b]` belong to its key, not to the map that the pair makes.
       const value = this.node(item, item.srcToken === undefined && isMap(item) ? [] : before, depth + 1);
       const start = before.find((token) => token.type === "seq-item-ind")?.offset ?? value.from;
-      // In block style an item may be nothing but its dash.
+      // In block style an item may consist only of its dash.
       return { start, end: flow ? value.end : Math.max(value.end, start + 1), ...NO_KEY, value };
     });
     return { kind: "list" as const, entries, value: entries.map(({ value }) => value.value) };
@@ -388,7 +388,7 @@ class TreeBuilder {
 
 const NO_KEY = { key: undefined, colon: undefined };
 
-/** The parser itself misses `"a\"` and `'a''` at the very end of a text. */
+/** Whether brackets and quotes are closed. The parser itself misses `"a\"` and `'a''` at the very end of a text. */
 function isClosed({ srcToken: token }: ParsedNode): boolean {
   if (token?.type === "flow-collection")
     return token.end[0]?.source === (token.start.source === "{" ? "}" : "]");
@@ -407,7 +407,7 @@ const STYLES: Readonly<Record<Scalar.Type, ScalarNode["style"]>> = {
   BLOCK_FOLDED: "folded",
 };
 
-/** `yaml` keeps what stands between the last item and the end as an item without content. */
+/** Whether it is an item. `yaml` stores tokens between the last item and the end as an item without content. */
 function isItem({ start, sep, value }: CST.CollectionItem): boolean {
   const marks = ["seq-item-ind", "explicit-key-ind", "anchor", "tag"];
   return value !== undefined || sep !== undefined || start.some((token) => marks.includes(token.type));
@@ -427,14 +427,14 @@ const TAGS: Readonly<Record<string, string>> = {
   "!!bool": "boolean",
 };
 
-/** Whether a tag is one of YAML's own and says what the node is; the parser made a value of any other. */
+/** Whether a tag is one of YAML's own and fits the node. For any other tag the parser chose a value. */
 function fitsTag(tag: string, kind: Node["kind"], scalar: unknown): boolean {
   if (tag === "!") return true;
   if (tag === "!!null") return kind === "scalar" && scalar === null;
   return TAGS[tag] === (kind === "scalar" ? typeof scalar : kind);
 }
 
-/** A node and all that is in it, in the order of the text. */
+/** Returns a node and all nodes inside it, in the order of the text. */
 export function nodesOf(node: Node, found: Node[] = []): readonly Node[] {
   found.push(node);
   if (node.kind === "scalar" || node.kind === "alias") return found;
@@ -445,7 +445,7 @@ export function nodesOf(node: Node, found: Node[] = []): readonly Node[] {
   return found;
 }
 
-/** The entries of maps by their keys, of those that were asked; of several with the same, which is an error, the last. */
+/** Caches the entries of maps by key. If a key is repeated, which is an error, the last one wins. */
 const KEYED = new WeakMap<Collection, ReadonlyMap<string, Entry>>();
 
 function entriesByKey(map: Collection): ReadonlyMap<string, Entry> {
@@ -454,12 +454,12 @@ function entriesByKey(map: Collection): ReadonlyMap<string, Entry> {
   return byKey;
 }
 
-/** The key of an entry, where it is a text. */
+/** Returns the key of an entry if it is a text; otherwise an empty text. */
 export function nameOf({ key }: Entry): string {
   return key?.kind === "scalar" ? key.text : "";
 }
 
-/** The entries from the root, which is the first, along a path for as far as the tree has it. Aliases on the way are followed. */
+/** Returns the entries along a path, the root first, as far as the tree has them. Aliases on the way are followed. */
 export function entriesAlong(root: Node, path: Path): Entry[] {
   const entries: Entry[] = [{ start: root.start, end: root.end, ...NO_KEY, value: root }];
   let last = root;

@@ -1,7 +1,7 @@
 import { type Json, type Path, isArray, isObject } from "../../model/json.ts";
 import { setOwn } from "./text.ts";
 
-/** A part of a value that is set or taken away. */
+/** A change to a value: a part of it is set or deleted. */
 export type YamlEdit =
   | { readonly kind: "set"; readonly path: Path; readonly value: Json }
   | { readonly kind: "delete"; readonly path: Path };
@@ -11,19 +11,19 @@ export class EditRefusal extends Error {}
 type Draft = Json[] | Record<string, Json>;
 
 /**
- * What edits mean for a value. Maps and lists are copied where they change, and once: there may be thousands of edits.
+ * Applies edits to a value. Each changed map or list is copied, but only once, because there may be thousands of edits.
  * @throws EditRefusal
  */
 export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolean): Json {
   const drafts = new Map<unknown, Draft>();
-  /** A map or list as a copy that may change. */
+  /** Returns a copy of a map or list that may be changed. */
   const opened = (part: Json): Json => {
     if (drafts.has(part) || typeof part !== "object" || part === null) return part;
     const draft = isArray(part) ? [...part] : { ...part };
     drafts.set(draft, draft);
     return draft;
   };
-  /** What is missing on the way, or null, becomes a map. */
+  /** Sets a value. A part of the path that is missing, or null, becomes a map. */
   const set = (holder: Json, path: Path, wanted: Json): void => {
     let container = holder;
     for (const [at, step] of path.entries()) {
@@ -35,7 +35,7 @@ export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolea
       container = inner;
     }
   };
-  /** @returns whether nothing is left */
+  /** Deletes a value. @returns whether its map or list is empty then */
   const remove = (container: Json, [step = "", ...rest]: Path): boolean => {
     const draft = drafts.get(container);
     const inner = partOf(container, step);
@@ -48,7 +48,7 @@ export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolea
     else delete draft[step];
     return Object.keys(draft).length === 0;
   };
-  // The root is made an item of a list, so that setting it is not a special case.
+  // The root becomes an item of a list, so that setting it is not a special case.
   const holder = opened([value]);
   for (const edit of edits) {
     if (edit.kind === "set") set(holder, [0, ...edit.path], edit.value);

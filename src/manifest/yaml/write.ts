@@ -3,10 +3,10 @@ import { plainValue } from "./fast.ts";
 import { MAX_KEY_LENGTH } from "./text.ts";
 import type { Node, ScalarNode } from "./tree.ts";
 
-/** Where a scalar is written: in braces and brackets fewer texts can go without quotes. */
+/** Where a scalar is written: in braces and brackets more texts need quotes. */
 type CollectionStyle = "block" | "flow";
 
-/** A scalar on one line, with quotes where some reader needs them: single ones where that spares every escape. */
+/** Writes a scalar on one line, with quotes if some reader needs them: single ones if no escapes are needed then. */
 function scalarText(value: string | number | boolean | null, style: CollectionStyle): string {
   if (typeof value === "number") return numberText(value);
   if (typeof value !== "string") return String(value);
@@ -15,7 +15,7 @@ function scalarText(value: string | number | boolean | null, style: CollectionSt
   return isPlainer ? singleQuoted(value) : doubleQuoted(value);
 }
 
-/** YAML 1.1 wants a dot before an exponent; and integers of more digits than can be kept are refused when they are read. */
+/** Writes a number. YAML 1.1 needs a dot before an exponent, and reading refuses integers that cannot be kept exactly. */
 function numberText(value: number): string {
   if (Object.is(value, -0)) return "-0";
   const text = String(value);
@@ -24,26 +24,26 @@ function numberText(value: number): string {
   return Number.isSafeInteger(value) ? text : `${text}.0`;
 }
 
-/** Whether YAML 1.1 and YAML 1.2 readers alike take this text for itself when it stands without quotes. */
+/** Whether readers of YAML 1.1 and of YAML 1.2 both read this text, without quotes, as the same text. */
 function canBePlain(text: string, style: CollectionStyle): boolean {
   return isPlainText(text, style) && !MEANT_OTHERWISE_IN_1_1.test(text);
 }
 
-/** The same for readers of YAML 1.2 alone: to them `ON` and `12:30` are texts. */
+/** Whether readers of YAML 1.2 read this text, without quotes, as the same text: for them `ON` and `12:30` are texts. */
 function isPlainText(text: string, style: CollectionStyle): boolean {
   if (!PLAIN_START.test(text) || NEVER_PLAIN.test(text)) return false;
   if (style === "flow" && /[,[\]{}]/.test(text)) return false;
   return plainValue(text) === text && text !== "<<";
 }
 
-/** Neither white space nor anything of YAML's own; `-x` is a text, `- x` is none. */
+/** A first character that is neither white space nor an indicator of YAML; `-x` is a text, `- x` is not. */
 const PLAIN_START = /^(?:-(?=[^\s-])|[^\s\-?:,[\]{}#&*!|>'"%@`])/;
 
 const NEVER_PLAIN = new RegExp(
   [
     String.raw`\s$|:(?:\s|$)|\s#`,
     String.raw`^\.\.\.(?:\s|$)`,
-    // Beyond what may not stand in a line: white space that readers treat differently, halves of characters.
+    // Not only forbidden characters: also white space that readers treat differently, and halves of characters.
     String.raw`[\0-\x1f\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufffe\uffff]|\p{Surrogate}`,
   ].join("|"),
   "u",
@@ -61,7 +61,7 @@ const MEANT_OTHERWISE_IN_1_1 = new RegExp(
   "i",
 );
 
-/** Single quotes know no escapes, and fold lines. */
+/** Whether a text can be in single quotes, which have no escapes and fold lines. */
 function canBeSingleQuoted(text: string): boolean {
   return !/[\t\n]/.test(text) && !NEVER_UNESCAPED.test(text);
 }
@@ -70,7 +70,7 @@ function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** JSON's escapes are YAML's, too; but it leaves some characters alone that are not allowed in a YAML file. */
+/** Quotes a text as JSON, whose escapes are valid in YAML, and escapes further characters that YAML forbids. */
 function doubleQuoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     new RegExp(NEVER_UNESCAPED, "gu"),
@@ -78,15 +78,15 @@ function doubleQuoted(text: string): string {
   );
 }
 
-/** What YAML forbids, and what turns the direction of a line, so that it reads differently from what it is. */
+/** Characters that YAML forbids, and those that change a line's direction, so that it looks different from its content. */
 const NEVER_UNESCAPED = new RegExp(
   String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]|\p{Surrogate}`,
   "u",
 );
 
 /**
- * Whether a block holds this text safely. Editors and readers are known to spoil white space at its start and on its last
- * line, and `|+` keeps empty lines at its end only together with those that follow it in the file.
+ * Whether a text can safely be a block. Editors and readers often damage white space at its start and on its last line,
+ * and `|+` keeps empty lines at its end only together with those that follow it in the file.
  */
 function canBeBlock(text: string): boolean {
   return text !== "" && !/^\s|\n[ \t]+$|\n\n$/.test(text) && !NEVER_UNESCAPED.test(text);
@@ -107,7 +107,7 @@ export type Layout = { readonly step: number; readonly listStep: number };
 
 type CommentAt = (path: Path) => string | undefined;
 
-/** Writes values in block style, as lines without their ends. Columns count from 0. */
+/** Writes values in block style, as lines without line ends. Columns count from 0. */
 export class BlockWriter {
   readonly layout: Layout;
   readonly #commentAt: CommentAt;
@@ -122,7 +122,7 @@ export class BlockWriter {
       return value.flatMap((item, at) => this.item(item, indent, [...path, at]));
     if (isObject(value) && isFilled(value))
       return Object.entries(value).flatMap(([key, inner]) => this.pair(key, inner, indent, [...path, key]));
-    // At the very top, too, the lines of a text are indented: there they could be taken for a `---`.
+    // Even at the top level, the lines of a text are indented: otherwise one could be read as `---`.
     const [first, ...rest] = inlineLines(value, Math.max(indent, this.layout.step));
     return [pad(indent) + first, ...rest];
   }
@@ -130,7 +130,7 @@ export class BlockWriter {
   pair(key: string, value: Json, indent: number, path: Path = []): string[] {
     const lines = this.comment(path, indent);
     const keyText = scalarText(key, "block");
-    // A longer key is none to YAML unless it is announced.
+    // YAML only accepts a longer key after a `? `.
     const isLong = keyText.length >= MAX_KEY_LENGTH;
     if (isLong) lines.push(`${pad(indent)}? ${keyText}`);
     const head = `${pad(indent)}${isLong ? "" : keyText}:`;
@@ -148,7 +148,7 @@ export class BlockWriter {
     return indent + (isArray(value) ? this.layout.listStep : this.layout.step);
   }
 
-  /** The comment on a path. It may quote names from elsewhere; what no YAML file may hold is shown as unreadable. */
+  /** Returns the comment for a path. It may quote names from elsewhere; characters that YAML forbids become U+FFFD. */
   comment(path: Path, indent: number): string[] {
     const lines = this.#commentAt(path)?.split(/\r\n?|[\n\u0085\u2028\u2029]/) ?? [];
     const printable = lines.map((line) =>
@@ -160,7 +160,7 @@ export class BlockWriter {
 
 const DASH = 2;
 
-/** A value that can begin behind a colon or a dash: its first line, and the lines below, which are indented. */
+/** A value that can begin after a colon or a dash: its first line, and the further lines, which are indented. */
 type Inline = readonly [first: string, ...rest: string[]];
 
 function inlineLines(value: Json, indent: number): Inline {
@@ -181,12 +181,12 @@ export function pad(indent: number): string {
 }
 
 /**
- * Writes plain data as YAML in block style: the same value always as the same text, texts of several lines as
- * `|` blocks, quotes only where a reader of YAML 1.1 or 1.2 would else take a text for something different.
+ * Writes plain data as YAML in block style. The same value always gives the same text. Texts of several lines become `|`
+ * blocks, and quotes are only used where a reader of YAML 1.1 or 1.2 would otherwise read a text as something different.
  * Reading the text gives the value again, if it is not nested deeper than reading allows.
  *
- * @param commentAt a comment to stand above the key or the item at a path, or for `[]` above everything. Without `#`; it
- *   may have several lines, and hold anything: it cannot end early and become YAML.
+ * @param commentAt returns a comment for the line above the key or the item at a path, or above everything for `[]`,
+ *   without `#`. It may have several lines and any content: it cannot end early and become YAML.
  */
 export function writeYaml(value: Json, commentAt?: CommentAt): string {
   const writer = new BlockWriter({ step: 2, listStep: 2 }, commentAt);
@@ -194,8 +194,8 @@ export function writeYaml(value: Json, commentAt?: CommentAt): string {
 }
 
 /**
- * A value in the style of the one that it replaces, as far as it can have it: plain, quotes, or a block of text with its
- * mark, its comment and its indentation. `source` is what the node stands in; `indent` is for a block that was none before.
+ * Writes a value in the style of the one that it replaces, as far as possible: plain, quoted, or a block of text with its
+ * header, its comment and its indentation. `source` contains the node; `indent` is used if the old value was not a block.
  */
 export function restyled(value: Json, node: Node, source: string, indent: number): Inline {
   if (node.kind !== "scalar") return inlineLines(value, indent);
@@ -213,7 +213,7 @@ export function restyled(value: Json, node: Node, source: string, indent: number
   return quoted === undefined ? inlineLines(value, indent) : [quoted];
 }
 
-/** The same inside of braces and brackets, where everything stays on one line. */
+/** Writes a value in the style of the old one inside braces and brackets, where everything stays on one line. */
 export function restyledFlow(value: Json, node: Node): string {
   if (typeof value !== "string" || node.kind !== "scalar") return flowText(value);
   return sameQuotes(value, node, "flow") ?? scalarText(value, "flow");
@@ -222,7 +222,7 @@ export function restyledFlow(value: Json, node: Node): string {
 function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyle): string | undefined {
   if (node.style === "single" && canBeSingleQuoted(text)) return singleQuoted(text);
   if (node.style === "double" || node.style === "single") return doubleQuoted(text);
-  // Whoever writes `ON` without quotes means YAML 1.2 and wants to see `OFF`.
+  // `ON` without quotes is text only in YAML 1.2, so its author also wants `OFF` without quotes.
   const isOwnStyle = node.value === node.text && !canBePlain(node.text, surroundings);
   return isOwnStyle && isPlainText(text, surroundings) ? text : undefined;
 }
@@ -248,13 +248,13 @@ function blockLike(
 }
 
 /**
- * A text, without line ends at its end, as the lines of a `>` block; undefined where folding would change it. Paragraphs
- * that the old block had keep their line breaks, so that a change of one of them is all that a diff shows; others are
- * broken at the width of the old block, if that was broken at all.
+ * Returns the lines of a `>` block for a text without line ends at its end; `undefined` if folding would change the text.
+ * Paragraphs of the old block keep their line breaks, so that a diff only shows the paragraphs that changed. Others are
+ * broken at the width of the old block, if that had any line breaks.
  */
 function foldedLines(content: string, body: readonly string[]): string[] | undefined {
   if (/^[ \t]|[ \t]$/m.test(content)) return undefined;
-  // Paragraphs by their text, each with its lines.
+  // Old paragraphs by their text, each with its lines.
   const blocks = body
     .map((line) => line.trim())
     .join("\n")
@@ -264,13 +264,13 @@ function foldedLines(content: string, body: readonly string[]): string[] | undef
   const isBroken = [...old.values()].some((lines) => lines.length > 1);
   const width = isBroken ? Math.max(...body.map((line) => line.trim().length)) : Infinity;
   const lines = content.split("\n").map((paragraph) => old.get(paragraph) ?? broken(paragraph, width));
-  // Between two paragraphs a line end is written as an empty line; between empty ones it stands for itself.
+  // Between two paragraphs a line end is written as an empty line; after an empty paragraph it is written as it is.
   return lines.flatMap((paragraph, at) =>
     paragraph[0] !== "" && at < lines.length - 1 ? [...paragraph, ""] : paragraph,
   );
 }
 
-/** Only single spaces can be line breaks: of several, folding would leave one. */
+/** Breaks a paragraph into lines, only at single spaces: folding would reduce several spaces to one. */
 function broken(paragraph: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of paragraph.split(/(?<=[^ \t]) (?=[^ \t])/)) {
