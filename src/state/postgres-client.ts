@@ -139,7 +139,7 @@ export class Connection {
   }
 }
 
-// A database's owner can set other schemas to be searched first. The rest stays: a pooler may lend sessions to others.
+// pg_catalog comes first, because a database's owner can set another order. The rest stays: a pooler may share sessions.
 const OWN_FIRST = `select pg_catalog.set_config('search_path', pg_catalog.concat('pg_catalog, ',
   pg_catalog.replace(pg_catalog.current_setting('search_path'), 'pg_catalog, ', '')), false)`;
 
