@@ -111,7 +111,7 @@ export interface StoredState {
 /** Maximum number of concurrent requests to a backend; with PostgreSQL they share one connection anyway. */
 const SIDE_BY_SIDE = 32;
 
-/** Processes some items at a time. After a failure, starts no other, and throws when the running ones have ended. */
+/** Processes some items at a time. After a failure, starts no other, and throws it when the running ones have ended. */
 export async function sideBySide<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
