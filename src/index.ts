@@ -1,6 +1,6 @@
 /**
- * tasc as a library: what the commands `validate`, `plan`, `show` and `apply` do, without printing or asking anything.
- * No secret is in what these functions return, throw or tell.
+ * tasc as a library: the commands `validate`, `plan`, `show` and `apply`, without output and questions. The values, errors
+ * and events of these functions contain no secrets.
  */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
@@ -44,16 +44,16 @@ export type {
 
 declare const __TASC_VERSION__: string;
 
-/** Why nothing came of a call, after the exit codes of the command line. */
+/** The reason why a call failed. Each reason has an exit code of the command line. */
 export type TascErrorReason = FailureReason;
 
-/** The one error that the library throws. */
+/** The only error that the library throws. */
 export class TascError extends Error {
   override readonly name = "TascError";
   readonly reason: TascErrorReason;
-  /** What the command line would have said on stderr, warnings included. */
+  /** The diagnostics that the command line would print to stderr, including warnings. */
   readonly diagnostics: readonly DiagnosticJson[];
-  /** What the command line would have ended with. */
+  /** The exit code of the command line in this case. */
   readonly exitCode: number;
 
   constructor(reason: TascErrorReason, diagnostics: readonly DiagnosticJson[]) {
@@ -66,15 +66,15 @@ export class TascError extends Error {
   }
 }
 
-/** How calls to the service are made; what is left out is as the project says. */
+/** Options for calls to the service. An omitted option has the project's value. */
 export interface CallOptions {
-  /** Time limit of each call, such as `30s`. */
+  /** Time limit of each call, e.g. `30s`. */
   readonly requestTimeout?: string;
-  /** Sends of a call after the first, at most. */
+  /** Maximum number of retries of a call. */
   readonly retries?: number;
-  /** Calls in flight, of any kind. */
+  /** Maximum number of calls in flight, of any kind. */
   readonly concurrency?: number;
-  /** Allows plain http to an address that is not this machine's. */
+  /** Allows plain http to an address of another machine. */
   readonly insecure?: boolean;
 }
 
@@ -86,7 +86,7 @@ const CALL_KINDS = {
 } as const;
 
 export interface LoadOptions {
-  /** Else `TASC_STAGE`, else the project's default. */
+  /** Default: `TASC_STAGE`, or the project's default if that is unset. */
   readonly stage?: string;
   /** Variables and secrets; default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -101,7 +101,7 @@ export interface Project {
   /** All declared stages, in the order of the file. */
   readonly stages: readonly string[];
   readonly baseUrl: string;
-  /** Of everything that is declared. */
+  /** Addresses of everything that is declared. */
   readonly addresses: readonly Address[];
 }
 
@@ -109,21 +109,21 @@ export type LoadResult =
   | { readonly ok: true; readonly project: Project; readonly diagnostics: readonly DiagnosticJson[] }
   | { readonly ok: false; readonly diagnostics: readonly DiagnosticJson[] };
 
-/** What a project has that its public form does not show. */
+/** Internal data of a project, not part of its public form. */
 interface Inside {
   readonly opened: Omit<Opened, "calls">;
   readonly redactor: Redactor;
-  /** Whether no secret was allowed to be missing. */
+  /** Whether the project was loaded without `allowMissingSecrets`. */
   readonly complete: boolean;
 }
 
-/** By the object that the caller holds; so the inside is not part of the types, and goes with it. */
+/** Internal data by the object that the caller has: it is not part of the types, and is freed with the object. */
 const projects = new WeakMap<object, Inside>();
 const plans = new WeakMap<object, Inside & { readonly saved: SavedPlan; readonly options: PlanOptions }>();
 
 /**
  * Reads the manifests of a folder and resolves them for one stage.
- * @returns the project and its warnings, or every mistake with file, line and column
+ * @returns the project and its warnings, or every error with file, line and column
  */
 export async function loadProject(folder: string, options: LoadOptions = {}): Promise<LoadResult> {
   checkOptions(options, { stage: "text", env: "variables", allowMissingSecrets: "flag" });
@@ -159,9 +159,9 @@ export interface PlanOptions extends CallOptions {
 }
 
 /**
- * Reads the service and the state, and plans what an apply would do. It changes nothing.
- * @returns the plan as `tasc plan --format json` prints it; errors against the live service are among its diagnostics
- * @throws TascError where none could be made
+ * Reads the service and the state, and plans what an apply would do. Changes nothing.
+ * @returns the plan as `tasc plan --format json` prints it; its diagnostics include errors against the live service
+ * @throws TascError if no plan can be made
  */
 export async function plan(project: Project, options: PlanOptions = {}): Promise<PlanJson> {
   const inside = projects.get(project);
@@ -173,7 +173,7 @@ export async function plan(project: Project, options: PlanOptions = {}): Promise
   return quietly(inside, options, async (session) => {
     const reviewed = await review(session, await survey(session, options), options.overridePolicy);
     const saved = { ...(await toSavedPlan(reviewed, session)), digest: randomUUID() };
-    // What is applied is what was reviewed, so nobody may write into it on the way.
+    // Frozen, because what is applied must be what was reviewed.
     freeze(saved.plan);
     plans.set(saved.plan, { ...inside, saved, options });
     return saved.plan;
@@ -181,31 +181,31 @@ export async function plan(project: Project, options: PlanOptions = {}): Promise
 }
 
 export interface ApplyOptions extends CallOptions {
-  /** Is told what happens, while it happens. */
+  /** Receives each event when it happens. */
   readonly onEvent?: (event: ApplyEvent) => void;
   /** How long to wait for discoveries to finish, e.g. `15m`; default: no wait. */
   readonly wait?: string;
-  /** How long to wait for a lock that somebody holds, e.g. `2m`; default: no wait. */
+  /** How long to wait for a lock that somebody else holds, e.g. `2m`; default: no wait. */
   readonly lockTimeout?: string;
-  /** Once aborted, what is in flight finishes, state is saved, and nothing else starts or is waited for. */
+  /** Once aborted, calls in flight finish and state is saved, but nothing else starts and nothing is waited for. */
   readonly signal?: AbortSignal;
 }
 
-/** What became of an apply. */
+/** The outcome of an apply. */
 export interface ApplyOutcome extends Outcome {
-  /** Whether all of it was done, and reads as it was written. */
+  /** Whether everything was done, and the service shows what was written. */
   readonly ok: boolean;
-  /** What the command line would have ended with. */
+  /** The exit code of the command line in this case. */
   readonly exitCode: number;
-  /** Warnings that came up on the way. */
+  /** Warnings that occurred during the apply. */
   readonly diagnostics: readonly DiagnosticJson[];
 }
 
 /**
- * Carries out exactly a plan that `plan` made, under the locks of its targets, as `tasc apply FILE` does.
+ * Applies exactly a plan that `plan` returned, under the locks of its targets, as `tasc apply FILE` does.
  * @returns what was done, what failed and what was skipped; a change that failed is not an exception
- * @throws TascError where nothing was applied: the plan has errors or is refused by the policy, it is stale, the state
- * is locked, or the service cannot be reached
+ * @throws TascError if nothing was applied: the plan has errors or is refused by the policy, it is stale, the state is
+ * locked, or the service cannot be reached
  */
 export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Promise<ApplyOutcome> {
   const own = { onEvent: "function", wait: "text", lockTimeout: "text", signal: "signal" } as const;
@@ -231,12 +231,12 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
   });
 }
 
-/** What `render` makes of a plan. */
+/** The formats of `render`. */
 export const RENDER_FORMATS = PLAN_FORMATS;
 export type RenderFormat = PlanFormat;
 
 export interface RenderOptions {
-  /** Text only: every change in full. */
+  /** Text only: shows every change in full. */
   readonly verbose?: boolean;
   /** Text only: columns for running text; default: 80. */
   readonly width?: number;
@@ -245,9 +245,9 @@ export interface RenderOptions {
 }
 
 /**
- * A plan as `tasc plan --format …` prints it, without colours. It takes any plan in the JSON form, one that was read
- * from a file too; of one that `plan` made it also shows who changed a field and where it is declared.
- * @throws TypeError where it is given no plan, or a format or an option that there is not
+ * Returns a plan as `tasc plan --format …` prints it, without colours. Accepts any plan in JSON form, including one read
+ * from a file. If `plan` made it, the result also shows who changed a field and where it is declared.
+ * @throws TypeError if the argument is not a plan, or if the format or an option is invalid
  */
 export async function render(
   shown: PlanJson,
@@ -267,7 +267,7 @@ export async function render(
   return format === "json" ? redactor.document(text) : redactor.markup(text);
 }
 
-/** Turns whatever stops the work into the library's error. */
+/** Runs the work in a session, and turns every error into the library's error. */
 async function quietly<T>(
   { opened, redactor }: Inside,
   calls: CallOptions,
@@ -320,7 +320,7 @@ function freeze(value: unknown): void {
   for (const part of Object.values(value)) freeze(part);
 }
 
-/** What an option of the library takes: how it is checked, and what it is called. */
+/** The kinds of options: the check of a value, and its description in errors. */
 const KINDS = {
   text: [isText, "a string"],
   texts: [isTexts, "a list of strings"],
@@ -332,8 +332,8 @@ const KINDS = {
 } as const;
 
 /**
- * What types say, for callers without them: an option that is misspelt or of a wrong type would be passed over, and a
- * plan that was to be narrowed would be one of everything.
+ * Checks options for callers without types. Otherwise a misspelt option, or one of a wrong type, would be ignored, and a
+ * plan that should be narrowed would be a plan of everything.
  *
  * @throws TypeError
  */

@@ -30,13 +30,13 @@ export interface ApplyRequest extends ReviewOptions {
 }
 
 export interface ApplyObserver {
-  /** Is shown a new plan before it is applied, also one with errors. */
+  /** Receives a new plan before it is applied, including one with errors. */
   readonly reviewed?: (review: Review) => Promise<void>;
-  /** Is asked before anything is sent. @throws TascError where the answer is no */
+  /** Called before anything is sent, to approve the plan. @throws TascError if it is not approved */
   readonly approve?: (plan: Plan) => Promise<void>;
   readonly begins?: () => void;
   readonly emit: (event: ApplyEvent) => void;
-  /** Once aborted, what is in flight finishes, state is saved, nothing else starts and nothing is waited for. */
+  /** Once aborted, calls in flight finish and state is saved, but nothing else starts and nothing is waited for. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -52,7 +52,7 @@ export function outcomeJson({ done, failed, skipped, notTaken, unfinished }: Out
   };
 }
 
-/** Plans, has the plan approved, and carries it out under its targets' locks. @throws TascError where nothing was applied */
+/** Plans, has the plan approved, and applies it under the locks of its targets. @throws TascError if nothing was applied */
 export async function applyProject(
   session: Session,
   options: ApplyRequest,
@@ -60,7 +60,7 @@ export async function applyProject(
 ): Promise<Applied> {
   const { saved, lockTimeout = 0, overridePolicy } = options;
   const { signal = new AbortController().signal } = observer;
-  // What the policy refused then is judged again.
+  // Errors of the policy are allowed here, because the policy is checked again.
   if (saved && errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
     throw failed(
       "plan-errors",
@@ -94,7 +94,7 @@ export async function applyProject(
       return carryOut(session, refreshed, sessions, options, { ...observer, signal }, lost);
     const asked = await toSavedPlan(reviewed, session);
     await observer.approve(reviewed.plan);
-    // It may have stood on the screen for hours, in which others have made the same.
+    // Approval may have taken hours, in which others may have made the same changes. So plan again and compare.
     const now = await refreshLate(session, request, { ...remembered, states }, signal);
     const planned = asReviewed(asked, now.planned, fingerprints, session.redactor);
     return carryOut(session, { ...now, planned }, sessions, options, { ...observer, signal }, lost);
@@ -104,7 +104,7 @@ export async function applyProject(
     unsaved = error;
   });
   if (unsaved === undefined) return applied;
-  // The summary of what was done is still to come, so this is not thrown.
+  // Not thrown, because the summary of what was done must still be shown.
   session.host.warn(unsaved.diagnostics);
   return { ...applied, exitCode: applied.exitCode === EXIT.done ? EXIT.failed : applied.exitCode };
 }
@@ -113,12 +113,12 @@ function errorCodes({ plan, extras: { diagnostics: known = [] } }: SavedPlan) {
   return plan.diagnostics.flatMap(({ severity }, at) => (severity === "error" ? [known[at]?.code] : []));
 }
 
-/** Milliseconds after which a service is no longer at work on a call whose caller is gone; or lists what it made. */
+/** Milliseconds until a service no longer works on a call whose caller is gone, and until it lists what it created. */
 const [CALL_ENDED, LISTED_WITHIN] = [10_000, 3_000] as const;
 
 /**
- * Reads the service and plans. What an apply was creating a moment ago the service may still be at work on, or not list
- * yet; so it is looked for as long as that may take before it is created again.
+ * Reads the service and plans. The service may still work on a creation of an interrupted apply, or not list its result yet.
+ * So tasc looks for the result as long as that may take, before it creates the resource again.
  */
 async function refreshLate(
   session: Session,
@@ -133,13 +133,13 @@ async function refreshLate(
   for (let pause = 250; ; pause *= 2) {
     const refreshed = await session.refresh(request, remembered);
     const { matched, stateEvents } = refreshed.planned;
-    // Creations that were cut off and seem to have made nothing.
+    // Interrupted creations that seem to have made nothing.
     const lost = [...remembered.states].flatMap(([key, { intents }]) =>
       stateEvents.get(key)?.some(({ type }) => type === "settled") ? [...intents.values()] : [],
     );
-    // One that began later than now did so by another machine's clock.
+    // A start time in the future was taken from another machine's clock, so it counts as now.
     const ends = lost.map(({ at }) => Math.min(Date.parse(at), start) + recent);
-    // Bound and not listed: it would be made again, or another one of its name taken for it.
+    // A resource that is bound but not listed would be created again, or another one with its name would be matched.
     const isLeftOut = [...matched.values()].some(({ matches, resources, state }) =>
       [...matches].some(([address, { live }]) => {
         const id = resources.get(address)?.id ?? state?.bindings.get(address)?.id;
@@ -162,8 +162,8 @@ async function refreshLate(
 }
 
 /**
- * What is left to do of a saved plan, unless the policy of now refuses it. Only what was reviewed is judged, as changes
- * elsewhere do not spoil a saved plan.
+ * Returns what is left to do of a saved plan, unless the current policy refuses it. Checks only what was reviewed, because
+ * changes elsewhere do not make a saved plan stale.
  */
 async function stillReviewed(
   session: Session,
@@ -188,8 +188,8 @@ async function stillReviewed(
     overridePolicy,
   );
   const located = await locate(judged.diagnostics, session.project.sources);
-  // What the base's manifests call a live resource was known to `plan --base` alone. Where the rule was overridden there, it
-  // must be here as well, unless these manifests protect nothing any more.
+  // Only `plan --base` knew the addresses that the base's manifests give to live resources. If the rule was overridden
+  // there, it must be overridden here, too, unless these manifests protect nothing any more.
   const { protected: globs = [] } = session.settings.policy;
   const codes = globs.length === 0 ? errorCodes(saved) : saved.extras.diagnostics?.map(({ code }) => code);
   const isKnown = codes?.includes("policy-protected") === true && !overridePolicy.includes("protected");
@@ -248,7 +248,7 @@ async function carryOut(
   };
 }
 
-/** What failed and may have run: as it is declared now, and not as it was when that came to be unknown. */
+/** Returns failed batch generations that may have run with their current content, and not only with an earlier one. */
 function uncertainBatches(
   outcome: Outcome,
   { input: { desired, fingerprints } }: Refreshed,

@@ -17,17 +17,17 @@ import type { Session as StateSession } from "../state/session.ts";
 import { stale } from "./saved-plan.ts";
 import type { Session } from "./session.ts";
 
-/** An apply that is about to begin. @param digest of a saved plan, by which a second apply of it is told */
+/** Returns the record of an apply that is about to begin. @param digest of a saved plan, to recognise its second apply */
 export async function beginRun(session: Session, plan: Plan, digest: string | undefined) {
   const { world } = await session.states();
   const { id, since, who, job, folder } = createLockInfo(world, "tasc apply");
   const { root, env } = session;
-  // As the pipeline says, or else as git does.
+  // The pipeline's variables take precedence over git.
   const commit = (env["GITHUB_SHA"] ?? env["CI_COMMIT_SHA"]) || git(root, ["rev-parse", "HEAD"]);
   return defined({ id, at: since, who, where: job ?? folder, commit, plan: digest ?? digestOf(plan) });
 }
 
-/** Refuses a saved plan that was applied before, also where nothing shows it: write-only fields, batch generations. */
+/** Refuses a saved plan that was applied before, even if nothing shows it (write-only fields, batch generations). */
 export async function refuseSecond(session: Session, digest: string): Promise<void> {
   const before = (await historyOf(session)).find(({ plan }) => plan === digest);
   if (before === undefined) return;
@@ -38,7 +38,7 @@ export async function refuseSecond(session: Session, digest: string): Promise<vo
   );
 }
 
-/** By what it changes and how; no value is in it. */
+/** Returns a digest of what a plan changes and how, without any values. */
 function digestOf({ stage, changes }: Plan): string {
   const content = changes.map(({ address, action, fields, calls }) => [
     address,
@@ -50,8 +50,8 @@ function digestOf({ stage, changes }: Plan): string {
 }
 
 /**
- * Writes the entry of an apply that came to its end. Without state there is none: what the sessions keep of the run
- * becomes one when the next run restores it.
+ * Writes the history entry of an apply that has ended. Writes none if state was lost: the sessions keep the record of the
+ * run, and the next run that restores it writes the entry.
  */
 export async function endRun(
   session: Session,
@@ -83,11 +83,11 @@ export async function endRun(
   await Promise.all(open.map((one) => one.record([{ type: "ended" }], false)));
 }
 
-/** What was last applied otherwise than it is, and needed no call: it was changed on the service, and pulled since. */
+/** Returns addresses whose records changed. Those that needed no call were changed on the service and pulled since. */
 function pulled(before: ReadonlyMap<string, State>, sessions: ReadonlyMap<string, StateSession>) {
   return [...sessions].flatMap(([target, { state }]) => {
     const known = before.get(target);
-    // Under another key all records are others.
+    // With another key, all records differ.
     if (known === undefined || known.keyCheck !== state.keyCheck) return [];
     return [...state.bindings].flatMap(([address, binding]) => {
       const last = known.bindings.get(address);
@@ -99,7 +99,7 @@ function pulled(before: ReadonlyMap<string, State>, sessions: ReadonlyMap<string
   });
 }
 
-/** The stage's history, the newest entry first, with what is known of runs that have not come to their end. */
+/** Returns the stage's history, newest entry first, including runs that have not ended. */
 export async function historyOf(session: Session): Promise<readonly HistoryEntry[]> {
   const { stage } = session.settings;
   const { backend } = await session.states();

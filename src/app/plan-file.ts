@@ -20,14 +20,14 @@ import { canonicalJson } from "../state/fingerprint.ts";
 import type { Host, ProjectOptions } from "./project.ts";
 
 /*
- * A saved plan is what people approve, so it must not be able to lie. It is sealed: an HMAC over its whole content,
- * under a key that whoever applies it has and whoever merely handles the file has not. And it is not believed: calls
- * are made again from manifests and live values (`stale-plan.ts`), and the policy is judged again.
+ * People approve a saved plan, so it must not be possible to change it unnoticed. It is sealed: an HMAC over its whole
+ * content, with a key that people who apply it have, and people who only handle the file do not. Its content is not trusted:
+ * calls are made again from manifests and live values (`stale-plan.ts`), and the policy is checked again.
  */
 
 /**
- * A plan with all that an apply of it needs (design contract, section 3). In a file, what is not the plan stands under
- * `apply`; `scripts/saved-plan-schema.ts` says so to the validator.
+ * A plan with everything that an apply of it needs (design contract, section 3). In a file, everything except the plan
+ * itself is under `apply`; `scripts/saved-plan-schema.ts` defines it for the validator.
  */
 export interface SavedPlan {
   readonly plan: PlanJson;
@@ -36,16 +36,16 @@ export interface SavedPlan {
   readonly shard?: Shard | null;
   readonly run: readonly Address[];
   readonly rediscover: readonly Address[];
-  /** Ids of the live targets that it was made for, by key; null for one that was not there. */
+  /** Ids of the live targets that the plan was made for, by key; null if a target did not exist. */
   readonly targets: Readonly<Record<string, string | null>>;
   readonly made?: Provenance;
   readonly extras: PlanExtras;
   readonly guards: Readonly<Record<string, Guard>>;
-  /** Tells a plan from a file from every other, in the history of applies. */
+  /** Identifies a saved plan in the history of applies. */
   readonly digest?: string;
 }
 
-/** Where a plan in a file comes from. */
+/** The origin of a plan in a file. */
 export interface Provenance {
   readonly by: string;
   readonly job?: string;
@@ -54,22 +54,22 @@ export interface Provenance {
   readonly expires?: string;
 }
 
-/** The seal of a plan's content; none without a key. @param content without the seal */
+/** Returns the seal of a plan's content; `undefined` without a key. @param content without the seal */
 export function sealOf(content: JsonObject, { state, apiKey, stage }: Settings): string | undefined {
   const secret = state.fingerprintKeyUnknown ? undefined : (state.fingerprintKey ?? apiKey);
   if (secret === undefined) return undefined;
   const key = cached(sealKeys, secret, () => {
-    // The file must not be a way to try out keys, which people may have chosen: each try costs tens of milliseconds.
+    // People may have chosen the key, and the file allows testing guesses, so each guess must cost tens of milliseconds.
     const strong = scryptSync(secret.reveal(), `tasc plan 1\0${stage}`, 32, { N: 2 ** 14, r: 8, p: 1 });
     return Buffer.from(hkdfSync("sha256", strong, "tasc plan", "tasc plan 1: seal", 32));
   });
   return createHmac("sha256", key).update(canonicalJson(content)).digest("base64url");
 }
 
-/** Each belongs to the project of one stage, and goes with it. */
+/** Keys of seals. Each secret belongs to the project of one stage, and its key is freed with it. */
 const sealKeys = new WeakMap<Secret, Buffer>();
 
-/** A file that claims to be a saved plan; nothing in it is to be believed yet. */
+/** A file that claims to be a saved plan. Its content is not trusted yet. */
 export interface PlanFile {
   readonly shown: string;
   readonly content: JsonObject;
@@ -80,7 +80,7 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
   let value: Json;
   try {
     const bytes = readFileSync(resolve(cwd, file));
-    // What a manifest nests stands deeper here.
+    // Values of a manifest are nested more deeply in a plan.
     if (isDeeper(bytes, 2 * MAX_DEPTH)) throw notSaved(file, "it is nested too deeply");
     value = parseJson(bytes.toString("utf8"));
   } catch (error) {
@@ -100,7 +100,7 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
 
 const UNKNOWN = "it is not a plan, or of a version that this tasc does not know";
 
-/** What a file holds, whoever wrote it. @throws TascError for what is not a plan */
+/** Returns the content of a file, without checking who wrote it. @throws TascError if it is not a plan */
 export function contentOf(file: PlanFile): SavedPlan {
   const { shown, content } = file;
   if (!isPlan(content)) throw notSaved(shown, UNKNOWN);
@@ -115,7 +115,7 @@ export type Shown = Pick<SavedPlan, "plan" | "extras">;
 
 const COUNTED = ["create", "update", "rediscover", "disable", "unchanged", "orphaned", "unmanaged"] as const;
 
-/** Two plans of one stage as one, with what each has: those of shards have no target in common. */
+/** Merges two plans of one stage, with the changes of both. Plans of shards have no target in common. */
 export function mergePlans({ plan: a, extras: ofA }: Shown, { plan: b, extras: ofB }: Shown): Shown {
   if (a.stage !== b.stage || a.baseUrl !== b.baseUrl)
     throw invalid(
@@ -150,12 +150,12 @@ export function mergePlans({ plan: a, extras: ofA }: Shown, { plan: b, extras: o
   };
 }
 
-/** The advice names another file: this one may be anything, tasc.yaml itself for one. */
+/** The advice names a different file, because this one may be any file, even tasc.yaml. */
 function notSaved(file: string, why: string): TascError {
   return invalid("not-a-plan", `${file} is not a saved plan: ${why}`, "Save one:\ntasc plan --out plan.json");
 }
 
-/** Whether a file is as it was saved; `unknown` without the key. */
+/** Whether a file is unchanged since it was saved; `unknown` without the key. */
 export type Seal = "intact" | "broken" | "unknown";
 
 export function checkSeal({ content, seal }: PlanFile, settings: Settings): Seal {
@@ -165,9 +165,9 @@ export function checkSeal({ content, seal }: PlanFile, settings: Settings): Seal
   return a.length === b.length && timingSafeEqual(a, b) ? "intact" : "broken";
 }
 
-/** Looks for the project of a saved plan, without needing it, to tell whether the file is as it was saved. */
+/** Checks whether a file is unchanged since it was saved; `unknown` if its project cannot be opened. */
 export async function sealState(file: PlanFile, options: ProjectOptions, host: Host): Promise<Seal> {
-  // Loaded, and read, as little as gives the key: a large plan is shown where nothing else is done.
+  // Loads and reads only what gives the key: to show a large plan, nothing else of its project is needed.
   const { openProject } = await import("./project.ts");
   const needs = { allowMissingSecrets: true, needsApiKey: false, targets: "unread" } as const;
   try {

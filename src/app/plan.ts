@@ -16,7 +16,7 @@ import { kindNoun } from "../render/words.ts";
 import type { Host } from "./project.ts";
 import type { PlanRequest, Session } from "./session.ts";
 
-/** What is asked of a plan beyond what the manifests say, as it was written. */
+/** The user's options for a plan, as they were written. */
 export interface ReviewOptions {
   readonly only?: readonly string[];
   readonly exclude?: readonly string[];
@@ -25,7 +25,7 @@ export interface ReviewOptions {
   readonly shard?: Shard | undefined;
 }
 
-/** Manifests, state and service, read and compared: what all commands that only look begin with. */
+/** Manifests, state and service, read and compared: the first step of all commands that change nothing. */
 export interface Survey extends Refreshed {
   readonly request: PlanRequest;
   readonly remembered: Remembered;
@@ -38,12 +38,12 @@ export async function survey(session: Session, options: ReviewOptions, planOnly 
 }
 
 export interface Review {
-  /** With the policy's and the manifests' diagnostics, each at its place. */
+  /** The plan with the diagnostics of the policy and the manifests, each with its place. */
   readonly plan: Plan;
   readonly survey: Survey;
 }
 
-/** Holds a plan against the project's policy, and finds the places of its diagnostics. */
+/** Checks a plan against the project's policy, and finds the places of its diagnostics. */
 export async function review(
   session: Session,
   survey: Survey,
@@ -56,7 +56,7 @@ export async function review(
   return { plan: { ...plan, diagnostics }, survey };
 }
 
-/** What the project's policy says of a plan, and the rules that refuse it: those that it breaks and nobody overrides. */
+/** Returns the policy's diagnostics for a plan, and the rules that refuse it: those violated and not overridden. */
 export function judge(
   { project, settings: { policy, stage } }: Session,
   planned: Planned,
@@ -76,7 +76,7 @@ export function planMeta({ version, now }: Pick<Host, "version" | "now">): PlanM
   return { tool: `tasc ${version}`, createdAt: new Date(now()).toISOString() };
 }
 
-/** What a plan shows beyond its public form, with the places of its changes: the manifests are parsed again for them. */
+/** Returns what a plan shows beyond its public form, with the places of its changes: manifests are parsed again for them. */
 export async function placedExtras(plan: Plan, session: Session): Promise<PlanExtras> {
   const resources = byAddress(session.desired.targets.flatMap(resourcesOf));
   const placeOf = await placesIn(session.project.sources);
@@ -88,13 +88,13 @@ export async function placedExtras(plan: Plan, session: Session): Promise<PlanEx
   return { ...planExtras(plan), places: Object.fromEntries(places) };
 }
 
-/** Refuses addresses and globs that mean nothing in the project: most likely typing errors. */
+/** Refuses addresses and globs that match nothing in the project, most likely because of typing errors. */
 export function checkRequest(
   { only = [], exclude = [], run = [], rediscover = [], shard }: ReviewOptions,
   { desired, states, strays }: Remembered,
 ): PlanRequest {
   const scope = { only, exclude, ...(shard === undefined ? {} : { shard }) };
-  // Nearly every plan: a list of all that there is would be made for nothing.
+  // Most plans have no such options, so the list of all addresses is not needed.
   if (only.length + exclude.length + run.length + rediscover.length === 0)
     return { scope, run: new Set(), rediscover: new Set() };
   const resources = desired.targets.flatMap(resourcesOf);
@@ -110,7 +110,7 @@ export function checkRequest(
   return { scope, run: new Set(run.filter(isAddress)), rediscover: new Set(rediscover.filter(isAddress)) };
 }
 
-/** What is wrong with an address that is to be sent on demand. */
+/** Returns the error of an address in `--run` or `--rediscover`, if it has one. */
 function onDemandFault(
   text: string,
   option: string,

@@ -15,27 +15,27 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 
-/* A project without its state and its service: what commands that only read manifests load. */
+/* A project without its state and its service, for commands that only read manifests. */
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 
-/** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
+/** The application's access to the process that it runs in: the command line, or a program that uses the library. */
 export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** From 0 to 1, for the jitter of retries. */
+  /** A random number from 0 to 1, for the jitter of retries. */
   readonly random: () => number;
   readonly version: string;
   readonly secrets: Set<string>;
-  /** Is told what the user should know although the work goes on. */
+  /** Receives what the user should know although the work continues. */
   readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
   readonly say?: (level: LogLevel, text: string) => void;
-  /** Asks the person at the terminal, if there is one; what is not answered has no entry. */
+  /** Asks the user at the terminal, if there is one. Questions without an answer have no entry. */
   readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
   readonly heard: (event: ClientEvent) => void;
-  /** Is told how many manifests there are before they are read. */
+  /** Receives the number of manifests before they are read. */
   readonly counted?: (files: number) => void;
   readonly signal?: AbortSignal;
 }
@@ -46,12 +46,12 @@ export interface Question {
   readonly prompt: string;
 }
 
-/** How calls are made, where it differs from what the project says. */
+/** Options for calls that override the project's settings. */
 export interface CallOptions {
   readonly concurrency?: number | undefined;
   readonly requestTimeout?: number | undefined;
   readonly retries?: number | undefined;
-  /** Allows plain http to an address that is not this machine's. */
+  /** Allows plain http to an address of another machine. */
   readonly insecure?: boolean | undefined;
 }
 
@@ -59,12 +59,12 @@ export interface ProjectOptions extends CallOptions {
   readonly chdir?: string | undefined;
   readonly stage?: string | undefined;
   readonly dotenv?: readonly string[];
-  /** A file with limits that manifests cannot set; else TASC_TRUST. */
+  /** A file with limits that manifests cannot set; default: TASC_TRUST. */
   readonly trust?: string | undefined;
   readonly allowMissingSecrets?: boolean;
 }
 
-/** What a command needs of the project, where it is not a whole one with all secrets; it wins over the options. */
+/** Load options of a command that does not need a whole project with all secrets. They override the user's options. */
 export type ProjectNeeds = Omit<LoadOptions, "root" | "stage" | "env" | "counted">;
 
 export interface Opened {
@@ -74,7 +74,7 @@ export interface Opened {
   readonly calls: CallOptions;
 }
 
-/** Opens a project, with its manifests read and resolved. @throws TascError */
+/** Opens a project, and reads and resolves its manifests. @throws TascError */
 export async function openProject(
   options: ProjectOptions,
   host: Host,
@@ -92,8 +92,8 @@ export async function openProject(
 }
 
 /**
- * The project's folder: the one that is named, else the working folder or the nearest above it that has a project of the
- * same user, as git has it. A project gets the API key, so none that somebody else put or linked into a parent folder counts.
+ * Returns the project's folder: that of `--chdir`, otherwise the nearest one from the working folder up that has a project,
+ * as git does. A project gets the API key, so one that another user put or linked into a parent folder is ignored.
  */
 export function projectRoot(
   { chdir }: Pick<ProjectOptions, "chdir">,
@@ -110,7 +110,7 @@ export function projectRoot(
   }
 }
 
-/** Reads the manifests as they stand, within the limits of `--trust` or TASC_TRUST. */
+/** Reads the manifests without resolving them, within the limits of `--trust` or TASC_TRUST. */
 export async function readFolder(options: ProjectOptions, host: Host) {
   const root = projectRoot(options, host);
   const env = readVariables(options, host, root);
@@ -123,8 +123,8 @@ export async function invalidProject({ sources }: ProjectReading, problems: Proj
 }
 
 /**
- * The environment with `--dotenv`: what is set already wins, and of two files the first. `--trust` sets TASC_TRUST, so
- * that no reading of manifests is without its limits.
+ * Returns the environment with the variables of `--dotenv`: existing ones take precedence, then those of earlier files.
+ * `--trust` sets TASC_TRUST, so that its limits apply to every reading of manifests.
  */
 export function readVariables(
   { dotenv = [], chdir, trust }: ProjectOptions,

@@ -47,16 +47,16 @@ export function requestOf({ only, exclude, shard, run, rediscover }: SavedPlan):
   return { scope, run: new Set(run), rediscover: new Set(rediscover) };
 }
 
-/** Saves a plan, sealed and readable for its owner alone: whole or not at all. @param expires milliseconds from now */
+/** Saves a plan, sealed and readable only by its owner, whole or not at all. @param expires milliseconds from now */
 export async function savePlan(file: string, reviewed: Review, session: Session, expires?: number) {
   const { plan, extras, guards, ...request } = await toSavedPlan(reviewed, session);
   const { redactor, host, settings } = session;
   const made = provenance(session, resolve(host.cwd, file), expires);
   const text = writeJson({ ...plan, apply: { ...request, made, extras, guards } });
-  // The seal is over what the file will hold, so it comes last.
+  // The seal covers what the file will contain, so it is made last.
   const content = parseJson(redactor.document(text));
   if (!isObject(content)) throw new TypeError("a plan that is not an object");
-  // Of a snapshot no service has seen the API key: a manifest may name a password as that, to be guessed by the seal.
+  // With a snapshot, no service has verified the API key: a manifest could name a password as key, to guess it by the seal.
   const apiKey = reviewed.survey.input.fingerprints && settings.apiKey;
   const sealed = writeJson(defined({ ...content, seal: sealOf(content, { ...settings, apiKey }) }));
   await writeWhole(file, session, "plan-unwritable", async (write) => write(sealed));
@@ -78,8 +78,8 @@ function provenance({ host, env, root, settings }: Session, path: string, expire
 }
 
 /**
- * Opens the project of a saved plan on the plan's stage, and does the work if the plan may be applied there. Where no
- * file is named, it does the work without one.
+ * Opens the project of a saved plan in the plan's stage, and does the work if the plan may be applied there. Without a file,
+ * does the work without a saved plan.
  */
 export async function withSavedPlan<T>(
   name: string | undefined,
@@ -102,7 +102,7 @@ export async function withSavedPlan<T>(
   }
 }
 
-/** The plan in a file, if it may be applied as far as can be told without reading anything else. */
+/** Returns the plan in a file, if it may be applied, as far as that can be checked without reading state and service. */
 export function openSaved(
   file: PlanFile,
   options: ProjectOptions & ReviewOptions,
@@ -146,7 +146,7 @@ function altered({ shown }: PlanFile): TascError {
   );
 }
 
-/** What is reviewed is applied while it is current, and, if the policy says so, from the commit that was reviewed. */
+/** Refuses a plan that has expired or, if the policy says so, was made from another commit than the current one. */
 function refuseOutdated({ plan, made }: SavedPlan, { host, settings, root }: Session): void {
   const { planExpiry, sameCommit = false } = settings.policy;
   const byPolicy = planExpiry === undefined ? Infinity : Date.parse(plan.createdAt) + planExpiry;
@@ -175,7 +175,7 @@ export function stale(code: string, summary: string, detail: string): TascError 
   );
 }
 
-/** A saved plan carries its narrowing: an option that says otherwise is refused, not ignored. */
+/** Refuses options that contradict the filters of a saved plan, instead of ignoring them. */
 function refuseContradiction(options: ReviewOptions, saved: SavedPlan): void {
   const found = (["only", "exclude", "run", "rediscover"] as const).filter((name) => {
     const texts = new Set<string>(options[name]);

@@ -45,7 +45,7 @@ import { type Host, type Opened, type ProjectNeeds, type ProjectOptions, openPro
 
 export type PlanRequest = Pick<RefreshOptions, "scope" | "run" | "rediscover" | "planOnly">;
 
-/** Opens a project, does the work, and closes whatever the work opened. @throws TascError */
+/** Opens a project, does the work, and closes everything that the work opened. @throws TascError */
 export async function withSession<T>(
   options: ProjectOptions,
   host: Host,
@@ -72,7 +72,7 @@ export async function inSession<T>(
   }
 }
 
-/** The target of that key, or all where none is named. @throws TascError if no manifest declares it */
+/** Returns the target with this key, or all without a key. @throws TascError if no manifest declares it */
 export function targetsNamed(word: string | undefined, { targets }: Desired): readonly DesiredTarget[] {
   if (word === undefined) return targets;
   const key = word.replace(/^target\./, "");
@@ -87,8 +87,8 @@ export function targetsNamed(word: string | undefined, { targets }: Desired): re
 }
 
 /**
- * A project at work: its manifests, its state and its service. State and service are opened when they are first asked
- * for, and closed with the session. Everything here throws TascError where it cannot be had.
+ * An opened project with its manifests, state and service. State and service are opened on first use, and closed with the
+ * session. Every member throws TascError if what it returns is not available.
  */
 export class Session {
   readonly root: string;
@@ -96,7 +96,7 @@ export class Session {
   readonly host: Host;
   readonly project: LoadedProject;
   readonly settings: Settings;
-  /** The stage, where commands in advice would mean another without it. */
+  /** The stage, if commands in advice must name it because they would otherwise use another one. */
   readonly namedStage: string | undefined;
   readonly redactor: Redactor;
   readonly #insecure: boolean;
@@ -117,7 +117,7 @@ export class Session {
     this.settings = { ...project.settings, ...defined({ concurrency, requestTimeout, retries }) };
     const meant = chooseStage(project.project, undefined, env["TASC_STAGE"]);
     this.namedStage = meant === this.settings.stage ? undefined : this.settings.stage;
-    // Those of the base as well: what a change no longer names may still be on the service.
+    // Includes the base's secrets: one that a change no longer names may still be on the service.
     this.redactor = createRedactor(host.secrets);
     this.#insecure = insecure;
   }
@@ -132,7 +132,7 @@ export class Session {
 
   readonly source: ReadSource = (file) => this.project.sources.get(file)?.text;
 
-  /** The stage's fingerprints: under its API key, or a key of their own; none without the key. */
+  /** The stage's fingerprints, with a key of their own or the API key; `undefined` without a key. */
   get fingerprints() {
     const key = this.#fingerprintKey;
     return key === undefined ? undefined : createFingerprinter(key, this.settings.stage);
@@ -143,7 +143,7 @@ export class Session {
     return state.fingerprintKeyUnknown ? undefined : (state.fingerprintKey ?? apiKey);
   }
 
-  /** Whether what left the manifests is disabled, by the project's policy. */
+  /** Whether the project's policy disables what was removed from the manifests. */
   get disableRemoved(): boolean {
     return this.settings.policy.onRemove === "disable";
   }
@@ -156,24 +156,24 @@ export class Session {
     return { stage: this.settings.stage, target, service: this.settings.baseUrl };
   }
 
-  /** The states of targets as they are, without a lock. Targets without state have none. */
+  /** Reads the current states of targets, without a lock. Targets without state have no entry. */
   async readStates(targets: readonly string[]): Promise<ReadonlyMap<string, State>> {
     const { backend } = await this.states();
     const stored = await backend.readAll(targets.map((target) => this.stateKey(target)));
     return new Map([...stored].map(([target, { state }]) => [target, state]));
   }
 
-  /** What is declared, with what state knows of it and of what is not declared any more; read once, without a lock. */
+  /** Returns what is declared, and what state knows of it and of what is no longer declared. Read once, without a lock. */
   remembered(): Promise<Remembered> {
     return (this.#remembered ??= this.#readRemembered());
   }
 
-  /** The service; nothing is sent until something is asked of it. */
+  /** Returns the client of the service. Nothing is sent before its first call. */
   client(): Client {
     return (this.#client ??= this.#connect());
   }
 
-  /** The ids of the declared targets that are live, by key, found as a plan finds them. */
+  /** Returns the ids of declared targets that are live, by key, matched in the same way as in a plan. */
   liveIds(
     states: ReadonlyMap<string, State>,
     targets: readonly LiveTarget[],
@@ -187,7 +187,7 @@ export class Session {
     const { baseUrl } = this.settings;
     const known = remembered ?? (await this.remembered());
     const client = this.client();
-    // The key is derived while the first answer is on its way.
+    // The key is derived while the first request is in flight.
     const listTargets = async () => (await Promise.all([client.listTargets(), this.#derived]))[0];
     const reader: Reader = { ...client, listTargets };
     return refresh(reader, {
@@ -200,9 +200,9 @@ export class Session {
   }
 
   /**
-   * Does the work while the state of these targets is locked; if one lock cannot be had, none is kept. No call that
-   * changes something leaves once a lock is lost, and calls in flight get a moment to end.
-   * @param unsaved is told if what the work recorded could not be saved at its end; without it, that is thrown
+   * Does the work while the state of these targets is locked; if one lock is not available, none is kept. After a lock is
+   * lost, no call that changes something is sent, and calls in flight get a moment to end. @param unsaved called if the
+   * work's records could not be saved at its end; without it, that error is thrown
    */
   async withLocks<T>(
     targets: readonly string[],
@@ -241,7 +241,7 @@ export class Session {
 
   async close(): Promise<void> {
     await this.#client?.close();
-    // Where it could not be opened, whoever asked for it was told.
+    // If opening failed, the caller has already received the error.
     const states = await this.#states?.catch(() => undefined);
     await states?.backend.close();
   }
@@ -277,8 +277,8 @@ export class Session {
     return withRemovedTargets({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
   }
 
-  // A backend that is empty where the project had state elsewhere: silence would mean that everything is matched by name and
-  // write-only fields are sent again. Files of state tell by themselves; of another backend a small file, fit to be committed.
+  // Warns of an empty backend if the project had state elsewhere: otherwise, all would silently be matched by name, and
+  // write-only fields sent again. State files are found directly; another backend is noted in a small file, fit for git.
 
   get #backendFile(): string {
     return join(this.root, ".tasc", "backend", `${fileName(this.settings.stage)}.json`);
@@ -289,7 +289,7 @@ export class Session {
     return isRecord(noted) ? noted : {};
   }
 
-  /** Where a backend keeps state, without the secrets that its address may have. */
+  /** Returns where a backend keeps state, without any secrets in its address. */
   #placeOf({ place }: Backend): string | undefined {
     return place === undefined ? undefined : this.redactor.text(place);
   }
@@ -300,7 +300,7 @@ export class Session {
     if (place === undefined || (await this.#notedBackend())["place"] === place) return;
     const { backend } = this.settings.state;
     const text = `${JSON.stringify({ backend, place }, undefined, 2)}\n`;
-    // It is there for a warning: a project that cannot be written to does without.
+    // Errors are ignored, because the file is only used for a warning, and the project may be read-only.
     await makeFolder(dirname(this.#backendFile), this.root)
       .then(() => replaceFile(this.#backendFile, text))
       .catch(() => {});
@@ -326,11 +326,11 @@ export class Session {
     ]);
   }
 
-  /** Sends of the rate that all jobs with this API key keep together, where their state is in one database. */
+  /** Takes sends from the rate limit that all jobs with this API key share, if their state is in one database. */
   async #takeSends(apiKey: Secret, perSecond: number, sends: number): Promise<number> {
     const { backend } = await this.states();
     if (backend.takeSends === undefined) throw new TypeError("a backend that cannot count sends");
-    // What names the key must not be a way to guess it, so it is derived as fingerprints are.
+    // The bucket's name must not allow guessing the key, so it is derived in the same way as fingerprints.
     this.#bucket ??= `${normalAddress(this.settings.baseUrl)} ${createFingerprinter(apiKey, "").keyCheck}`;
     return await backend.takeSends(this.#bucket, sends, perSecond).catch((error: unknown) => {
       if (!(error instanceof StateFailure)) throw error;
@@ -372,10 +372,10 @@ export class Session {
   }
 }
 
-/** Milliseconds that calls in flight have once state is lost. */
+/** Milliseconds that calls in flight have to end after state is lost. */
 const CALLS_END_WITHIN = 5_000;
 
-/** A user without an entry in the system's list, as in some containers, has no name. */
+/** Returns the user's name. In some containers, the user has no entry in the system's list and so no name. */
 export function userName(): string {
   try {
     return userInfo().username;

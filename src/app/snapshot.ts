@@ -32,12 +32,12 @@ import { type ReviewOptions, type Survey, checkRequest } from "./plan.ts";
 import type { Session } from "./session.ts";
 
 /**
- * A snapshot is what a plan reads, in one JSON document: the live targets, the test cases of those that are managed,
- * and of state what stands for the address of each: ids, folder ids, what became of batch generations. It is for plans
- * where neither the network nor the key may be, such as those of a fork's pull request. So it holds no fingerprint
- * (useless without the key, and nobody should have to trust that they are), and secrets are taken out by their value.
+ * A snapshot is one JSON document with everything that a plan reads: the live targets, the test cases of managed targets,
+ * and from state only ids by address, folder ids, and the status of batch generations. It is for plans that have no access
+ * to the network and the key, e.g. those of a fork's pull request. So it contains no fingerprints (they are useless without
+ * the key, but users should not have to rely on that), and secrets are removed by their value.
  *
- * The test cases come last and stand one on a line: 100,000 of them are written and read one by one.
+ * The test cases come last, one per line, so that 100,000 of them can be written and read one by one.
  */
 export const SNAPSHOT_FORMAT = "tasc-snapshot";
 export const SNAPSHOT_VERSION = 1;
@@ -85,7 +85,7 @@ function texts(json: JsonObject): readonly (readonly [string, string])[] {
   );
 }
 
-/** @throws TascError for a snapshot that is not one for these settings */
+/** Checks that a snapshot is for the stage and service of these settings. @throws TascError if it is not */
 function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
   if (stage !== settings.stage)
     throw invalid(
@@ -109,7 +109,7 @@ export function snapshotStates({ states }: SnapshotHead, { targets }: Desired) {
   };
 }
 
-/** Reads and plans as `survey` does, from a snapshot: without network, key or state. */
+/** Reads and plans like `survey`, but from a snapshot: without network, key or state. */
 export async function surveySnapshot(
   session: Session,
   options: ReviewOptions,
@@ -129,9 +129,9 @@ export async function surveySnapshot(
 }
 
 /**
- * Plans from a snapshot, as from the service: the same function over the same data. Without fingerprints write-only
- * fields are unknown and no changes; and the live values of sensitive fields were taken out of the snapshot, so these
- * are not compared either: what only seems to differ is planned once more as unknown.
+ * Plans from a snapshot, with the same function and data as from the service. Without fingerprints, write-only fields are
+ * unknown and not changes. The snapshot does not contain the live values of sensitive fields, so these cannot be compared
+ * either: those that only seem to differ are planned again as unknown.
  */
 export async function planFromSnapshot(
   { reader, head }: Snapshot,
@@ -150,7 +150,7 @@ export async function planFromSnapshot(
   return { input, planned: { ...planned, plan: { ...planned.plan, diagnostics } } };
 }
 
-/** A creation compares nothing; and what is sent on demand is sent whatever is there. */
+/** Returns the sensitive fields that cannot be compared. Creations compare nothing; `--rediscover` sends in any case. */
 function hiddenFields({ planned, input }: Refreshed): ReadonlyMap<Address, readonly string[]> {
   const hidden = new Map<Address, readonly string[]>();
   for (const { action, address, fields } of planned.plan.changes) {
@@ -174,24 +174,24 @@ function withUndefined(desired: Desired, hidden: ReturnType<typeof hiddenFields>
   return { ...desired, targets };
 }
 
-/** A snapshot whose head is read; the test cases are read from the file when they are asked for. */
+/** A snapshot whose head has been read. The test cases are read from the file when they are needed. */
 export interface Snapshot {
   readonly head: SnapshotHead;
   readonly reader: Reader;
-  /** Hands over every test case, one by one, with the id of its target. @throws TascError where one is damaged */
+  /** Calls `take` with each test case and the id of its target, one by one. @throws TascError if a test case is damaged */
   readonly eachTestCase: (take: (testCase: LiveTestCase, targetId: string) => void) => void;
 }
 
 const LIST = "testCases";
 
-/** @param shown the file as the user named it @param code of what is wrong with it @throws TascError */
+/** Opens a snapshot. @param shown the file as the user named it @param code of its errors @throws TascError */
 export function openSnapshot(
   path: string,
   shown: string,
   code: "snapshot" | "bad-snapshot" = "snapshot",
 ): Snapshot {
   const refuse = (why: string): TascError =>
-    // Another name: this file may be anything, tasc.yaml itself for one.
+    // A different name, because this file may be any file, even tasc.yaml.
     invalid(code, `${shown} is not a snapshot: ${why}`, "Take one:\n  tasc snapshot --out snapshot.json");
   const head = readHead(path, refuse);
   const eachTestCase: Snapshot["eachTestCase"] = (take) => readTestCases(path, refuse, take);
@@ -205,7 +205,7 @@ const HEAD = ["format", "version", "tool", "stage", "baseUrl", "createdAt", "sta
 function readHead(path: string, refuse: Refuse): SnapshotHead {
   const document = readDocument(path, refuse);
   if (!isObject(document)) throw refuse("it is not JSON");
-  // A document of another kind, or of a later version, is told as that, whatever else it lacks.
+  // First the format and the version, so that other documents and later versions are reported as such.
   const { format, version, tool, stage, baseUrl, createdAt, states, targets = null, read } = document;
   if (format !== SNAPSHOT_FORMAT) throw refuse("it is something else");
   if (version !== SNAPSHOT_VERSION)
@@ -230,7 +230,7 @@ function readTestCases(
 ): void {
   const document = readDocument(path, refuse, (item) => {
     const targetId = isObject(item) ? item["testTargetId"] : undefined;
-    // It is required of a test case.
+    // A test case must have a target's id: without it, this reports the damage.
     if (typeof targetId === "string") take(readTestCase(item), targetId);
     else readTestCase(item);
   });
@@ -240,16 +240,16 @@ function readTestCases(
 const PIECE = 256 * 1024;
 
 /**
- * The document with an empty list of test cases, which may be too long to be held: they go to `take`, one by one. How the
- * text is laid out makes no difference. Nothing for what is not JSON.
+ * Reads the document with an empty list of test cases, because the list may not fit into memory: test cases go to `take`,
+ * one by one. The layout of the text does not matter. Returns `undefined` if the text is not JSON.
  *
- * @param take without it, the list is passed over, and where it comes last not even read
+ * @param take without it, the list is skipped, and not even read if it comes last
  */
 function readDocument(path: string, refuse: Refuse, take?: (item: Json) => void): Json | undefined {
   let file: number | undefined;
   const next = (size = PIECE): Buffer => {
     file ??= openSync(path, "r");
-    // A buffer of its own for each piece: unfinished parts keep theirs.
+    // Each piece has its own buffer, because unfinished parts still refer to theirs.
     const piece = Buffer.allocUnsafe(size);
     return piece.subarray(0, readSync(file, piece, 0, size, null));
   };
@@ -257,7 +257,7 @@ function readDocument(path: string, refuse: Refuse, take?: (item: Json) => void)
     let head = next();
     let start = listStart(head);
     while (start === undefined) {
-      // As much again, since it is looked through from its start.
+      // Doubles the text, because it is searched again from its start.
       const piece = next(head.length + 1);
       if (piece.length === 0) return parsed(head);
       head = Buffer.concat([head, piece]);
@@ -272,7 +272,7 @@ function readDocument(path: string, refuse: Refuse, take?: (item: Json) => void)
       try {
         splitter.push(piece);
       } catch (error) {
-        // What follows the list is read below.
+        // The text after the list is read below.
         if (splitter.closedAt === undefined) throw error;
       }
       if (splitter.closedAt !== undefined) {
@@ -293,7 +293,7 @@ function readDocument(path: string, refuse: Refuse, take?: (item: Json) => void)
   }
 }
 
-/** Where the list of test cases begins; nothing where it is not in these bytes. */
+/** Returns the position of the list of test cases; `undefined` if it is not in these bytes. */
 function listStart(bytes: Buffer): number | undefined {
   let depth = 0;
   let name = "";
@@ -301,7 +301,7 @@ function listStart(bytes: Buffer): number | undefined {
     const byte = bytes[at] ?? 0;
     if (isQuote(byte)) {
       const end = stringEnd(bytes, at + 1);
-      // The latest string at this depth in front of a list is its name.
+      // The last string at this depth before a list is the list's name.
       if (depth === 1) name = bytes.toString("utf8", at + 1, end);
       at = end;
     } else if (closes(byte)) depth--;
@@ -310,17 +310,17 @@ function listStart(bytes: Buffer): number | undefined {
   return undefined;
 }
 
-/** The JSON in these parts of a text; the parser would follow any depth. @throws FaultError */
+/** Parses the JSON in these parts of a text. Checks its depth first, because the parser has no limit. @throws FaultError */
 function parsed(...parts: readonly Uint8Array[]): Json | undefined {
   const bytes = withoutBom(Buffer.concat(parts));
   return isDeeper(bytes, MAX_DEPTH) ? undefined : parseBytes(bytes);
 }
 
-/** What is asked for side by side is read in one go through the file. */
+/** Returns a reader. Test cases that are requested concurrently are read in one pass through the file. */
 function readerOf(head: SnapshotHead, shown: string, eachTestCase: Snapshot["eachTestCase"]): Reader {
   const wanted = new Map<string, (testCase: LiveTestCase) => void>();
   let pass: Promise<void> | undefined;
-  /** Starts after all who ask in the same turn have asked. */
+  /** Starts after all requests of the same turn have been registered. */
   const readAll = async (): Promise<void> => {
     await Promise.resolve();
     pass = undefined;
@@ -346,8 +346,8 @@ function readerOf(head: SnapshotHead, shown: string, eachTestCase: Snapshot["eac
 }
 
 /**
- * A snapshot as the data of the local service. What the service never shows is not there: credentials, headers and
- * private locations are those of a resource just made.
+ * Returns a snapshot as the data of the local service. It has no values that the service never shows: credentials, headers
+ * and private locations are those of a new resource.
  */
 export function seedOf(
   { targets, states }: Pick<SnapshotHead, "targets" | "states">,
@@ -376,7 +376,7 @@ export function seedOf(
   };
 }
 
-/** Folders whose name somebody has learnt; others are ids without a name, as they are to whoever only reads. */
+/** Returns the folders whose names are known. Other folders are ids without a name, as for any client that only reads. */
 function folderSeeds(state: State, targets: readonly LiveTarget[]): readonly JsonObject[] {
   const testTargetId = state.bindings.get(targetAddress(state.target))?.id;
   if (!targets.some(({ id }) => id === testTargetId) || testTargetId === undefined) return [];
@@ -385,7 +385,7 @@ function folderSeeds(state: State, targets: readonly LiveTarget[]): readonly Jso
     .map(([name, id]) => ({ id, testTargetId, name }));
 }
 
-/** In the described form; what a service shows beyond that means nothing to the local one. */
+/** Returns an element in the documented form. Other data that a service shows means nothing to the local service. */
 function elementSeed({ id, parts }: LiveElement): JsonObject {
   const { interaction, assertion, selectors, ...rest } = parts;
   return {

@@ -13,8 +13,8 @@ import type { SavedPlan } from "./plan-file.ts";
 import { stale } from "./saved-plan.ts";
 
 /**
- * The plan of now, cut down to what a saved plan shows. What else differs by now was not reviewed and is left for the
- * next plan. @throws TascError with the places where what the saved plan saw has changed
+ * Returns the current plan, reduced to what a saved plan shows. Other differences were not reviewed, and are left for the
+ * next plan. @throws TascError that lists what has changed since the plan was saved
  */
 export function asReviewed(
   saved: SavedPlan,
@@ -60,7 +60,7 @@ export function asReviewed(
   return { ...planned, plan: left };
 }
 
-/** What is left to do must be what was shown: the same fields with the same values, and no call beyond the calls. */
+/** Refuses changes that were not shown: fields must have the same values as before, and there must be no other calls. */
 function refuseOtherContent(reviewed: PlanJson, left: PlanJson): void {
   const shownBy = byAddress(reviewed.changes);
   const other = left.changes.flatMap((change) => {
@@ -74,11 +74,11 @@ function refuseOtherContent(reviewed: PlanJson, left: PlanJson): void {
 }
 
 function isWithin(change: ChangeJson, shownChange: ChangeJson): boolean {
-  // Of an object each key is a field, and a live one may have any number of them.
+  // Each key of an object is a field, and a live object may have any number of keys, so a set is used.
   const textOf = ({ path, sensitive, after }: Shown) => canonicalJson({ path, sensitive, after });
   const known = new Set(shownChange.fields.map(textOf));
   const fields = change.fields.every((field) => known.has(textOf(field)));
-  // An id that was not known when the plan was made may be known by now; and a part may have become needless.
+  // An id that was unknown when the plan was made may be known now, and a part of a call may not be needed any more.
   const calls = [...change.calls, ...change.followUps].every((call) =>
     [...shownChange.calls, ...shownChange.followUps].some(
       ({ method, path, body }) =>

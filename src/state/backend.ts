@@ -10,25 +10,25 @@ export interface StateKey {
 
 export type DocumentKey = StateKey & { readonly service: string };
 
-/** What the system does not tell is absent. */
+/** The traits of a process. Traits that the system does not report are absent. */
 const isProcess = shape(
   {
     host: isText,
     pid: (value): value is number => isCount(value) && value > 0,
-    /** Tells apart machines of one name; a digest of the machine's id, which is not for publication. */
+    /** Distinguishes machines with the same name: a digest of the machine id, which itself must not be published. */
     machine: maybe(isText),
-    /** Differs after each start of the machine. */
+    /** Boot id: changes with each start of the machine. */
     boot: maybe(isText),
-    /** The numbering that the pid belongs to; containers have their own. */
+    /** The PID namespace of `pid`; containers have their own. */
     namespace: maybe(isText),
-    /** When the process started, in ticks since the machine did. */
+    /** Start time of the process, in ticks since the machine started. */
     started: maybe(isText),
   },
   "and others",
 );
 export type ProcessTraits = Guarded<typeof isProcess>;
 
-/** Who holds a lock, where, since when and why: enough to find and ask them; of whatever version of tasc. */
+/** The holder of a lock: who, where, since when and why, so that people can ask them. Any version of tasc may write it. */
 const isLockInfo = shape(
   {
     id: isText,
@@ -50,68 +50,68 @@ export function lockInfoIn(text: string): LockInfo | undefined {
   return isLockInfo(info) ? info : undefined;
 }
 
-/** A keeper of state documents. All of them answer alike, and throw StateFailure for what can go wrong. */
+/** A store of state documents. All backends behave the same, and throw StateFailure for expected errors. */
 export interface Backend {
-  /** Where documents are, without credentials; absent where they are files of the project. */
+  /** Location of the documents, without credentials; absent if they are files of the project. */
   readonly place?: string;
   /**
-   * The documents of one stage that there are, by target, with what is journalled on top: at least all that was recorded
-   * before a session that has ended ended. It needs no lock and writes nothing.
+   * Reads the existing documents of one stage, by target, with their journals applied: at least everything that ended
+   * sessions have recorded. Needs no lock and writes nothing.
    */
   readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>>;
   list(stage: string): Promise<readonly string[]>;
-  /** Takes the lock if it is free, or held by a process that is gone; it does not wait (see `lockDocuments`). */
+  /** Takes the lock if it is free or its holder's process is gone. Does not wait (see `lockDocuments`). */
   lock(key: DocumentKey, info: LockInfo): Promise<HeldLock>;
-  /** Who holds the lock; `undefined` if nobody, or where the backend cannot tell without taking it. */
+  /** Returns the lock's holder; `undefined` if it is free, or if the backend must take the lock to find out. */
   holder(key: StateKey): Promise<LockInfo | undefined>;
-  /** Takes the lock away from whoever holds it, or only that very lock. @returns who held it, if anybody did */
+  /** Removes a lock that somebody else has; with `id`, only the lock with this id. @returns its holder, if there was one */
   forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined>;
-  /** Adds targets to the list, before they are first written, where the backend cannot list by itself. */
+  /** Adds targets to the list before their first write. Only for backends that cannot list documents. */
   readonly register?: (stage: string, targets: readonly string[]) => Promise<void>;
-  /** Earlier versions of a document, the newest first, where the backend keeps them; `written` is ISO 8601. */
+  /** Returns earlier versions of a document, newest first; absent if the backend keeps none. `written` is ISO 8601. */
   readonly versions?: (
     key: StateKey,
   ) => Promise<readonly { readonly serial: string; readonly written: string }[]>;
-  /** Takes sends of a rate that all jobs on this backend keep together. @returns milliseconds until the first */
+  /** Takes sends from a rate limit that all jobs on this backend share. @returns milliseconds until the first send */
   readonly takeSends?: (bucket: string, sends: number, perSecond: number) => Promise<number>;
   addHistory(stage: string, entry: JsonObject): Promise<void>;
-  /** From the oldest that is kept. */
+  /** Returns the kept history entries of a stage, oldest first. */
   history(stage: string): Promise<readonly unknown[]>;
-  /** Lets go of connections, and with them of locks still held. Nothing may be called afterwards. */
+  /** Closes connections, which also releases locks still held on them. No method may be called afterwards. */
   close(): Promise<void>;
 }
 
-/** A lock in hand: only through it is a document written. */
+/** A held lock. Documents are written only through it. */
 export interface HeldLock {
   readonly key: DocumentKey;
-  /** The process whose lock it was: it is gone, and left it behind. */
+  /** The previous holder, if the lock was taken over because its process is gone. */
   readonly takenOver?: LockInfo;
-  /** Replaces the document and its journal, if its revision still is `base` and the lock is ours; durable once it resolves. */
+  /** Replaces the document and its journal, if the revision is still `base` and the lock ours; durable once it resolves. */
   write(state: State, base: Revision): Promise<Revision>;
   /**
-   * Adds events on top of revision `base`, in little time. Once it resolves they outlive this process, and if they are to be
-   * `lasting`, a power cut, with all that was added before. Absent where only whole documents are known. One call at a time.
+   * Adds events on top of revision `base`, quickly. Once it resolves, they survive the end of this process; with `lasting`,
+   * they and all earlier ones also survive a power cut. Absent if only whole documents can be stored. One call at a time.
    */
   readonly append?: (events: readonly StateEvent[], base: Revision, lasting: boolean) => Promise<void>;
-  /** Makes sure that the lock still is ours: looks when the last look is not fresh. Absent where only a write tells. */
+  /** Checks that the lock is still ours, unless the last check is recent. Absent if only a write can find out. */
   readonly confirm?: () => Promise<void>;
-  /** Aborted as soon as the lock is known to be lost, where the backend hears of that by itself. */
+  /** Aborted when the lock is lost. Absent if the backend is not notified of that. */
   readonly lost?: AbortSignal;
   unlock(): Promise<void>;
 }
 
 export interface StoredState {
   readonly state: State;
-  /** Of the document below the journal. */
+  /** The revision of the document without the journal. */
   readonly revision: Revision;
-  /** Whether a journal of an interrupted session lies on top, yet to become part of the document. */
+  /** Whether an interrupted session left a journal that is not part of the document yet. */
   readonly journalled: boolean;
 }
 
-/** Requests to a backend at once; a database gets them in one go anyway. */
+/** Maximum number of concurrent requests to a backend; with PostgreSQL they share one connection anyway. */
 const SIDE_BY_SIDE = 32;
 
-/** Some items at a time. After a failure nothing is begun; it is thrown when the rest has ended. */
+/** Processes some items at a time. After a failure, starts no other, and throws it when the running ones have ended. */
 export async function sideBySide<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
@@ -134,10 +134,10 @@ export async function sideBySide<T, R>(
   return results;
 }
 
-/** Milliseconds that a look at a lock holds for. */
+/** Milliseconds for which a check of a lock stays valid. */
 export const FRESH = 2_000;
 
-/** A moment on two clocks: one stands still while the machine sleeps, the other may be set back. */
+/** A point in time on two clocks: `steady` may stop while the machine sleeps, and `wall` may be set back. */
 export type Moment = readonly [wall: number, steady: number];
 
 export function moment(): Moment {
@@ -148,20 +148,20 @@ export function isPast([wall, steady]: Moment, milliseconds: number): boolean {
   return Math.abs(Date.now() - wall) > milliseconds || performance.now() - steady > milliseconds;
 }
 
-/** Tells one version of a document from every other; what it looks like is the backend's affair. */
+/** Identifies one version of a document. Each backend has its own format. */
 export type Revision = string;
 
 export const NO_DOCUMENT: Revision = "";
 
 export interface StateRuntime {
-  /** Absolute; a relative `path` of the local backend starts here. */
+  /** Absolute path; a relative `path` of the local backend is resolved against it. */
   readonly projectFolder: string;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Proves that tasc wrote a text, under the key of fingerprints; absent without the key. */
+  /** Returns an HMAC (from the fingerprint key) that proves that tasc wrote a text; absent without the key. */
   readonly seal?: (text: string) => string;
   readonly processes: Processes;
-  /** Login name; with the host's it makes the holder's name in a lock. */
+  /** Login name. A lock names its holder as `user@host`. */
   readonly user: string;
   readonly workingFolder: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -169,11 +169,11 @@ export interface StateRuntime {
 
 export interface Clock {
   now(): Date;
-  /** Resolves after so many milliseconds, or as soon as the signal aborts; it never rejects. */
+  /** Resolves after this time, or as soon as the signal aborts. Never rejects. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Whether two base addresses mean one service: neither a slash at the end nor the host's case counts. */
+/** Whether two base addresses mean the same service. Trailing slashes and the case of the host do not matter. */
 export function sameService(a: string, b: string): boolean {
   return a === b || normalAddress(a) === normalAddress(b);
 }

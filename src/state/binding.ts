@@ -3,8 +3,8 @@ import type { Guard } from "../model/shape.ts";
 import { type Binding, type LocatorRecord, isBinding } from "../model/state.ts";
 
 /**
- * A binding of which all digests stand in one text: as a document has them, they are ten objects, and those of 100,000
- * test cases a quarter of what a plan holds. It has the members of a plain one, and makes them when it is asked.
+ * A binding that keeps all its digests in one string, to save memory: unpacked, a binding is ten objects, and for 100,000
+ * test cases a quarter of a plan's memory. It has the members of a plain binding, and creates them when they are read.
  */
 class PackedBinding {
   static readonly #members: Record<"fields" | "locators", PropertyDescriptor & ThisType<PackedBinding>> = {
@@ -48,7 +48,7 @@ class PackedBinding {
 const DIGEST = 16;
 const LOCATOR = String.raw`"[\w-]+":\{"line":"[\w-]*","selectors":"[\w-]*"\}`;
 
-/** What bindings look like that have nothing but digests of these fields, an id, and locators if there are any. */
+/** Returns a pattern for the JSON of bindings that have only digests of these fields, an id, and optionally locators. */
 function packable(names: readonly string[]): RegExp {
   const fields = names.map((name) => `"${name.replaceAll(/\W/g, "\\$&")}":"([\\w-]{${DIGEST}})"`);
   return new RegExp(
@@ -56,20 +56,20 @@ function packable(names: readonly string[]): RegExp {
   );
 }
 
-/** By the fields that bindings were met with: they have few of all kinds, and to match them takes half of the time of parsing. */
+/** Forms by field names. Bindings have only a few forms, and matching a pattern takes half the time of parsing. */
 const FORMS = new Map<string, { readonly names: readonly string[]; readonly pattern: RegExp }>();
 const MOST_FORMS = 50;
 
 /**
- * A binding as it is held, of its JSON; anything else as it is, and the first of a form. Locators go by ids, so as objects
- * each would be of a kind of its own to V8, and once it knows too many, so would other objects be. @throws SyntaxError
+ * Parses a binding, and packs it if its form is known; other values and the first of a form stay plain. Locators have ids as
+ * keys, so as objects each would have its own V8 shape, and after too many so would other objects. @throws SyntaxError
  */
 export function heldBinding(json: string): unknown {
   for (const { names, pattern } of FORMS.values()) {
     const found = pattern.exec(json);
     if (found === null) continue;
     const [id = "", locators = ""] = found.slice(-2);
-    // Copies: what is cut out of a text keeps all of it.
+    // Copies, because a substring keeps the whole text in memory.
     return new PackedBinding(copyOf(id), names, found.slice(1, -2).join(""), copyOf(locators));
   }
   const value = parseJson(json);
@@ -82,7 +82,7 @@ export function heldBinding(json: string): unknown {
 export const isHeldBinding: Guard<Binding> = (value): value is Binding =>
   value instanceof PackedBinding || isBinding(value);
 
-/** What a binding has of an element's locator. */
+/** Returns the record of an element's locator, if the binding has one. */
 export function locatorOf(binding: Binding | undefined, element: string): LocatorRecord | undefined {
   return binding instanceof PackedBinding ? binding.locator(element) : binding?.locators?.[element];
 }

@@ -11,11 +11,11 @@ export type HttpConfig = Extract<BackendConfig, { backend: "http" }>;
 
 export const STATE_FOLDER = ".tasc/state";
 
-/** What an option must be, and that in words. */
+/** The check of an option's value, and its description in error messages. */
 type OptionForm = readonly [RegExp | ((text: string) => boolean), string];
 
 const POSTGRES_URL: OptionForm = [/^postgres(?:ql)?:\/\//, "postgres://user:password@host:port/database"];
-/** PostgreSQL cuts names at 63 bytes; the longest suffix of ours needs eight. */
+/** PostgreSQL truncates names at 63 bytes; our longest suffix needs eight. */
 const SQL_NAME: OptionForm = [/^[A-Za-z_][A-Za-z0-9_]{0,54}$/, "letters, digits and _, 55 at most"];
 const HTTP_METHOD: OptionForm = [/^[A-Z]+$/, "a method in capitals, such as POST"];
 /** With `{stage}` alone, the targets of a stage would share one document. */
@@ -27,14 +27,14 @@ const HTTP_ADDRESS: OptionForm = [
   "an http or https address, with {target} or without {stage}",
 ];
 
-/** With the defaults. Its shape was checked with tasc.yaml; here is checked what variables and secrets made of it. */
+/** Reads a backend's settings, with defaults. Their shape was checked with tasc.yaml; this checks the resolved values. */
 export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   const { backend } = settings;
   const find = (name: string): string | undefined => {
     const value = settings.options[name];
     return value instanceof Secret ? value.reveal() : value?.toString();
   };
-  /** The value stays out of the message: an address may hold credentials. */
+  /** Error messages do not contain the value, because an address may contain credentials. */
   const get = (name: string, [form, words]: OptionForm, fallback = ""): string => {
     const text = find(name) ?? fallback;
     if (text === "") throw misconfigured(`state.${name} is missing; it must be ${words}`);
@@ -48,10 +48,10 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
       backend,
       connection: readPostgresUrl(get("url", POSTGRES_URL)),
       schema: get("schema", SQL_NAME, "tasc"),
-      /** Of the documents; the other tables are named after it. */
+      /** The table of the documents; the names of the other tables start with it. */
       table: get("table", SQL_NAME, "state"),
     };
-  // What is filled in and what the trust file is asked about must be one text, however it was written.
+  // Normalised, so that the address that is used and the one that the trust file is checked against are the same text.
   const urlOf = (name: string, other?: string) => withBraces(new URL(get(name, HTTP_ADDRESS, other)).href);
   const address = urlOf("address");
   const lockAddress = urlOf("lockAddress", address);
@@ -59,9 +59,9 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   const password = find("password");
   const config = {
     backend,
-    /** With `{target}`, and maybe `{stage}`, in it; see `addressesOf` of `http.ts`. */
+    /** May contain `{target}` and `{stage}`; see `addressesOf` in `http.ts`. */
     address,
-    /** Absent: the server knows no locks. */
+    /** Absent if the server does not support locks. */
     locking: isLocking
       ? {
           lockAddress,
@@ -76,7 +76,7 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   };
   const addresses = addressesOf(config).map((one) => new URL(one));
   const open = addresses.find(({ protocol, hostname }) => protocol === "http:" && !isThisMachine(hostname));
-  // Credentials that anybody on the way could read.
+  // Over plain http, credentials could be read in transit.
   const hasSecret =
     (config.username ?? password) !== undefined || addresses.some(({ href }) => /[@?]/.test(href));
   if (!insecure && open !== undefined && hasSecret)
@@ -90,7 +90,7 @@ function withBraces(url: string): string {
   return url.replace(/%7B(\w+)%7D/g, "{$1}");
 }
 
-/** All servers that state is asked of or its locks, as their clients read the addresses, and where on each; none for files. */
+/** Returns all servers of state and locks, as their clients read the addresses, and the place on each; none for files. */
 export function stateServers(settings: StateSettings) {
   const config = readConfig(settings, { insecure: true });
   if (config.backend === "local") return [];
@@ -104,7 +104,7 @@ export function stateServers(settings: StateSettings) {
   return connection.hosts.map(({ host, port }) => ({ host, place: `${host}:${port}/${inside}` }));
 }
 
-/** Of a connection string, with the values that libpq knows where there is a choice. */
+/** The parameters of a connection string. Those with a fixed choice have libpq's values. */
 const PARAMETERS = {
   sslmode: ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"],
   sslrootcert: undefined,
@@ -117,9 +117,9 @@ const PARAMETERS = {
 type Choice<K extends keyof typeof PARAMETERS> = NonNullable<(typeof PARAMETERS)[K]>[number];
 
 /**
- * Passwords are often pasted as they are, so the user and password end at the last @, and only what is a valid escape is
- * taken for one. What would end the server's name for another reader of addresses must be escaped: all have to see the
- * same server. What is wrong is said without repeating values.
+ * Parses a connection string. Passwords are often pasted without escaping, so the user and password end at the last @, and
+ * text with an invalid escape is taken literally. Characters that would end the server's name for another URL parser must be
+ * escaped, so that all parsers see the same server. Error messages do not repeat values.
  */
 export function readPostgresUrl(url: string) {
   const rest = url.slice(url.indexOf("://") + 3);

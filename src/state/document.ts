@@ -21,16 +21,16 @@ import { canonicalJson } from "./fingerprint.ts";
 import { StateFailure, problemOf } from "./problem.ts";
 
 /*
- * The text form of a state: JSON, made to be kept in git. Keys are sorted, so that the same state is the same bytes; one
- * binding a line, so that branches merge; no counter or date of its own, for every merge would conflict there (only servers
- * of the http protocol that ask for a `serial` get one).
+ * The text form of a state: JSON that can be kept in git. Keys are sorted, so that the same state gives the same bytes. Each
+ * binding has its own line, so that branches merge. There is no counter and no date, because they would conflict in every
+ * merge (only documents of the http backend have a `serial`).
  */
 
 const FORMAT = "tasc-state";
-/** Since 2: lineage, the run under way, fields that show a secret. */
+/** Version 2 added the lineage, the run in progress, and the fields that show a secret. */
 const VERSION = 2;
 
-/** @param serial for keepers that count a document's versions inside it */
+/** Returns the text of a state. @param serial for backends that count a document's versions inside it */
 export function formatDocument(state: State, serial?: number): string {
   const { batchGenerations, bindings, folders, intents, keyCheck, lineage, run, service, stage, target } =
     state;
@@ -52,12 +52,12 @@ export function formatDocument(state: State, serial?: number): string {
   return `{\n${members.join(",\n")}\n}\n`;
 }
 
-/** What is compared of two: one without a lineage gets one when it is written. */
+/** Returns a text for comparing states, without the lineage: a state that has none gets one when it is written. */
 export function contentOf(state: State): string {
   return formatDocument({ ...state, lineage: "" });
 }
 
-/** An entry a line. Those of a document that was read are in order already. */
+/** Returns one line for each entry. Entries of a document that was read are already sorted. */
 function mapText(map: ReadonlyMap<string, unknown>): string {
   if (map.size === 0) return "{}";
   const keys = [...map.keys()];
@@ -77,8 +77,8 @@ export interface ParsedDocument {
 type Root = Readonly<Record<string, unknown>>;
 
 /**
- * What a document says it is comes first, and only then what is in it. One that fails is never written over.
- * @param where the file, row or address, for problems @throws StateFailure
+ * Parses a document: checks first what it says it is (format, version, stage, target, service), then its content. A document
+ * that fails is never overwritten. @param where the file, row or address, for error messages @throws StateFailure
  */
 export function parseDocument(
   document: string | Buffer,
@@ -102,13 +102,13 @@ export function parseDocument(
   if (!isDocumentKey(root)) throw corrupt('it does not name its "stage", "target" and "service"');
   checkKey(root, expected, where);
   const content = readContent(root, expected, corrupt);
-  // Of an entry that is there twice, as `merge=union` leaves it, the last was taken.
+  // If an entry is repeated, as `merge=union` may leave it, the last one was read: refuse the document.
   const line = repeated ? lineOf(bytes.toString(), TWICE) : undefined;
   if (line !== undefined) throw conflicted(line);
   return content;
 }
 
-/** The members of a document, the large ones as maps: neither its text nor its parsed form is ever held whole. */
+/** Reads the members of a document, large ones as maps, so that the whole text or parsed form is never in memory at once. */
 function readMembers(bytes: Buffer): { readonly root: unknown; readonly repeated: boolean } {
   let repeated = false;
   const value = (from: number, to: number): unknown => parseJson(bytes.toString("utf8", from, to));
@@ -135,7 +135,7 @@ interface StoredParts extends Pick<StoredState, "revision"> {
   readonly events: readonly StateEvent[] | undefined;
 }
 
-/** What a document, if there is one, and the events on top of it amount to. */
+/** Returns the state of a document with the events on top of it; `undefined` if there is neither. */
 export function storedState(
   { document, revision, events }: StoredParts,
   key: DocumentKey,
@@ -154,7 +154,7 @@ export function isDocumentKey(value: Root): value is Root & DocumentKey {
   return isText(value["stage"]) && isText(value["target"]) && isText(value["service"]);
 }
 
-/** @throws StateFailure unless a text is of the stage, target and service that it is expected to be of */
+/** Checks that a text is for the expected stage, target and service. @throws StateFailure if it is not */
 export function checkKey(found: DocumentKey, expected: DocumentKey, where: string): void {
   const keyOf = ({ stage, target }: DocumentKey) => ({ stage, target });
   if (found.stage !== expected.stage || found.target !== expected.target)
@@ -222,10 +222,10 @@ function mapOf<K extends string, V>(
   return map;
 }
 
-/** What git leaves in a file that both sides changed; no line of JSON begins like this. */
+/** Git's conflict markers. No line of JSON begins like this. */
 const MARKER = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
 
-/** Entries are sorted, so two of one key are neighbours. */
+/** A repeated entry. Entries are sorted, so both are on adjacent lines. */
 const TWICE = /^ {4}("[^"\n]*"): .*\n {4}\1: /m;
 
 function lineOf(text: string, what: RegExp): number | undefined {
@@ -233,10 +233,10 @@ function lineOf(text: string, what: RegExp): number | undefined {
   return index === undefined ? undefined : text.slice(0, index).split("\n").length;
 }
 
-/** Milliseconds. */
+/** Milliseconds to wait before a document that may be half written is read again. */
 const HALF_WRITTEN = 200;
 
-/** `readAll` one by one. What cannot be read is read once more after a pause: something may have been writing it. */
+/** Reads documents singly, for `readAll`. A corrupt one is read again after a pause, because it may be half written. */
 export async function readEach(
   keys: readonly DocumentKey[],
   clock: Clock,

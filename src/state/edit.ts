@@ -5,11 +5,11 @@ import { formatDocument } from "./document.ts";
 import { applyEvents } from "./events.ts";
 
 /*
- * Edits by hand. Each throws TascError where it must not be: `invalid` if what was asked for means nothing here, `failed`
- * if it would do harm to what is remembered.
+ * Manual edits of a state. A function throws TascError if an edit is not allowed: `invalid` if the address is unknown,
+ * `failed` if the edit would damage what is recorded.
  */
 
-/** Whether it remembers an id, a run, or a creation under way. */
+/** Whether state has a binding, a batch record or an intent of the address. */
 export function knows(state: State, address: Address): boolean {
   return state.bindings.has(address) || state.batchGenerations.has(address) || state.intents.has(address);
 }
@@ -24,8 +24,8 @@ function isBlank(state: State): boolean {
 }
 
 /**
- * Forgets all that is known of an address, also a creation whose outcome nobody has looked up yet; of a target, all that
- * is in it: without the target's id, nothing in it could be looked up again.
+ * Removes everything recorded of an address, including an intent whose outcome is not known yet. For a target, removes
+ * everything in it, because without the target's id nothing in it can be looked up again.
  */
 export function forgetAddress(state: State, address: Address): State {
   const isTarget = address === targetAddress(state.target);
@@ -52,8 +52,8 @@ export function moveAddress(state: State, from: Address, to: Address): State {
 }
 
 /**
- * The whole document under another target's key; fingerprints are made from ids, so they hold on. A document that is
- * there already is taken for an earlier try that was cut off half-way, if it says the same.
+ * Moves a whole document to another target's key. Fingerprints are made from ids, so they stay valid. An existing document
+ * with the same content is taken for an earlier attempt that was interrupted.
  */
 export function moveTarget(state: State, to: string, there: State | undefined): State {
   const from = targetAddress(state.target);
@@ -79,9 +79,9 @@ function occupied(address: Address) {
 }
 
 /**
- * Nothing is recorded of the resource's fields, so write-only ones are sent once more; a binding that was there before
- * goes with its records. The first binding of a target makes state of it: batch generations without a record would then
- * count as never run, so they are held. @param held the events that record that
+ * Binds an address. No fields are recorded, so write-only ones are sent once more; an existing binding is removed with its
+ * records. The first binding of a target creates its state. Batch generations without a record would then count as never
+ * run, so they are held. @param held the events that record this
  */
 export function bindAddress(state: State, address: Address, id: string, held: readonly StateEvent[]): State {
   const holder = [...state.bindings].find(([other, binding]) => other !== address && binding.id === id);

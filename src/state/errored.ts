@@ -10,12 +10,12 @@ import { fileName, makeFolder, readIfThere, replaceFile } from "./files.ts";
 import { StateFailure, attempt } from "./problem.ts";
 
 /*
- * What an apply did and could not save, since its backend or its lock was gone: `.tasc/errored/STAGE/TARGET.json`. The
- * next run that locks the target takes it in. If another job was at work since, its records are newer than ours: then
- * only what it does not know is taken over (ids, generations that ran), and records of fields that we wrote too are
- * dropped, so that these fields are sent once more.
+ * The events that an apply could not save, because its backend or its lock was lost: `.tasc/errored/STAGE/TARGET.json`. The
+ * next run that locks the target takes them in. If another job has worked since then, its records are newer than ours. Then
+ * only what it does not know is taken in (ids, generations that ran), and records of fields that both wrote are dropped, so
+ * that these fields are sent once more.
  *
- * It goes into the team's state, so a file that a pull request brings along must not count: it is sealed.
+ * The events go into the team's state, so a file from a pull request must not be accepted: the file is sealed.
  */
 
 type Sealer = Pick<StateRuntime, "projectFolder" | "seal">;
@@ -29,7 +29,7 @@ export function erroredFile(
 
 const FORMAT = "tasc-errored";
 
-/** @param saved what was saved last, with nothing of the events in it @returns the file */
+/** Writes the unsaved events to a file. @param saved the last saved state, without the events @returns the file's path */
 export async function writeErrored(world: Sealer, saved: State, events: readonly StateEvent[]) {
   const file = erroredFile(world, saved);
   const { stage, target, service } = saved;
@@ -42,7 +42,7 @@ export async function writeErrored(world: Sealer, saved: State, events: readonly
   });
 }
 
-/** Has recorded on top of a state what an earlier run could not save. @returns the file that it was in */
+/** Records what an earlier run could not save, on top of a state, and removes its file. @returns the file's path, if any */
 export async function takeInErrored(
   world: Sealer,
   state: State,
@@ -75,7 +75,7 @@ function digestOf(state: State): string {
   return createHash("sha256").update(contentOf(state)).digest("base64url");
 }
 
-/** What the next plan does not find out by itself, or look up what became of it. */
+/** Returns the parts of an event that the next plan can neither find out by itself nor look up. */
 function newTo(state: State, event: StateEvent): readonly StateEvent[] {
   if (event.type === "wrote") return unrecorded(state, event);
   if (event.type === "batch")
@@ -88,7 +88,7 @@ function newTo(state: State, event: StateEvent): readonly StateEvent[] {
   return binding === undefined && !isTaken ? [event] : [];
 }
 
-/** Drops the records of fields that both wrote, unless they agree; a secret that we wrote may still show. */
+/** Drops records of fields that both runs wrote differently. Keeps `secrets`: a secret of ours may still be shown. */
 function unrecorded(
   state: State,
   { address, fields, secrets = [] }: Extract<StateEvent, { type: "wrote" }>,

@@ -10,12 +10,12 @@ import {
 } from "../model/state.ts";
 
 /*
- * What a state is after some events: the only place that alters a state, so that a document and a journal on top of it
- * tell one story. It is total (by then the thing has happened) and deterministic to the byte. Maps are copied once per
- * call, and only those that an event touches: an apply records tens of thousands of events over maps of that size.
+ * Applies events to a state. Only this module alters a state, so that a document and the journal on top of it always agree.
+ * It accepts every event, because an event has already happened, and is deterministic to the byte. Maps are copied once per
+ * call, and only if an event changes them: an apply records tens of thousands of events, over maps of that size.
  */
 
-/** The state after the events, in their order. Neither argument is altered. */
+/** Returns the state after the events, applied in order. Does not alter its arguments. */
 export function applyEvents(state: State, events: readonly StateEvent[]): State {
   if (events.length === 0) return state;
   const draft = openDraft(state);
@@ -53,19 +53,19 @@ function change(draft: MutableState, event: StateEvent): void {
       return key(draft, event.keyCheck);
     case "bound": {
       const before = draft.bindings.current.get(event.address);
-      // What ran on another live target may never have run on this one.
+      // A generation that ran on another live target may never have run on this one.
       if (before !== undefined && before.id !== event.id && parseAddress(event.address)?.kind === "target")
         draft.batchGenerations.convert((record) => ({ ...record, status: "held" }));
       draft.bindings.set(event.address, bind(before, event));
       return draft.intents.delete(event.address);
     }
-    // What was written before may show until it is seen that it does not.
+    // A secret that was written earlier may still be shown, until a `bound` event says otherwise.
     case "wrote":
       return alter(draft, event.address, (binding) => {
         const secrets = [...secretFieldsOf(binding), ...(event.secrets ?? [])];
         return withSecrets({ ...binding, fields: { ...binding.fields, ...event.fields } }, secrets);
       });
-    // What is shown of a field does not change when its record goes.
+    // Keeps `secrets`: dropping a record does not change what the service shows.
     case "forgot":
       return alter(draft, event.address, (binding) => ({
         ...binding,
@@ -111,8 +111,8 @@ function change(draft: MutableState, event: StateEvent): void {
 type EventOf<T extends StateEvent["type"]> = Extract<StateEvent, { type: T }>;
 
 /**
- * Fingerprints under an old key equal none under the new one. Kept, they would make a batch generation look changed, and a
- * creation look as if it had made nothing.
+ * Records the key. Fingerprints of an old key equal none of the new one, so they are dropped: otherwise a batch generation
+ * would look changed, and a creation would look as if it had made nothing.
  */
 function key(draft: MutableState, keyCheck: string): void {
   const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;
@@ -127,8 +127,8 @@ function key(draft: MutableState, keyCheck: string): void {
 }
 
 /**
- * Locators and shown secrets are those of one live resource, so another id loses them. Of the fields that it has records of
- * the event says itself which may show a secret.
+ * Returns the binding after a `bound` event. Locators and shown secrets belong to one live resource, so another id drops
+ * them. For the fields that the event records, the event itself says which may show a secret.
  */
 function bind(before: Binding | undefined, event: EventOf<"bound">): Binding {
   const { id, fields, secrets = [], imported } = event;
@@ -165,14 +165,14 @@ function plannedChanges(changes: EventOf<"began">["changes"]): ReadonlyMap<Addre
   return new Map(entries);
 }
 
-/** What no plan listed is a patch of what an earlier discovery has made. */
+/** Counts an answered call. A change that the plan does not list is a patch after the discovery of an earlier apply. */
 function countAnswer({ run, changes }: MutableState, { address, last }: EventOf<"answered">): void {
   if (run === undefined) return;
   const change = changes.current.get(address) ?? { action: "update", calls: 1, answered: 0 };
   changes.set(address, { ...change, answered: last === true ? change.calls : change.answered + 1 });
 }
 
-/** A folder has one name: a new one means that it was renamed. */
+/** Records a folder. It has only one name, so a new name means that it was renamed. */
 function nameFolder(draft: MutableState, name: string, id: string): void {
   if (draft.folders.current.get(name) === id) return;
   for (const [other, itsId] of draft.folders.current) if (itsId === id) draft.folders.delete(other);
@@ -186,9 +186,9 @@ function keep<V>(
   return Object.fromEntries(Object.entries(record).filter(([name]) => isKept(name)));
 }
 
-/** A map that is copied before its first change, so that whoever else holds the original never sees one. */
+/** A map that is copied before its first change, so that other users of the original do not see changes. */
 class LazyCopy<K extends string, V> {
-  /** Not to be handed out before the last change. */
+  /** Do not hand it out before the last change: it is changed in place. */
   current: ReadonlyMap<K, V>;
   #copy: Map<K, V> | undefined;
 

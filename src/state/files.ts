@@ -4,11 +4,11 @@ import { dirname } from "node:path";
 import { refuseLinks } from "../render/output-file.ts";
 import { codeOf } from "../model/error.ts";
 
-/** Only who runs tasc may read state: it tells what a company tests, and where. */
+/** Only the user who runs tasc may read state, because it shows what a company tests, and where. */
 export const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** @throws errors of the file system */
+/** Reads a file; `undefined` if it does not exist. @throws other errors of the file system */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
   return await readFile(path).catch(absent);
 }
@@ -17,15 +17,15 @@ export function absent(error: unknown): undefined {
   if (codeOf(error) !== "ENOENT") throw error;
 }
 
-/** Of the folders below `root`, none may be a link. */
+/** Creates a folder. Refuses a path below `root` that contains a link. */
 export async function makeFolder(path: string, root: string): Promise<void> {
   refuseLinks(path, root);
   await mkdir(path, { recursive: true, mode: FOLDER_MODE });
 }
 
 /**
- * After a crash at any point there is either the old text or the new one, and the new one once this resolves. The
- * temporary name is fixed, so that what a crash leaves is removed by the next try; one writer at a time.
+ * Replaces a file atomically: after a crash at any point it has the old text or the new one, and once this resolves, the new
+ * one. The temporary name is fixed, so that the next attempt removes what a crash left. One writer at a time.
  */
 export async function replaceFile(path: string, text: string | Uint8Array): Promise<void> {
   const temporary = `${path}.tmp`;
@@ -44,13 +44,13 @@ export async function replaceFile(path: string, text: string | Uint8Array): Prom
 
 const APPEND = constants.O_APPEND | constants.O_WRONLY | constants.O_NOFOLLOW;
 
-/** A file for additions at its end; it must be new, or be there already. A link is not followed. */
+/** Opens a file for appending. `which` says whether it must be new, must exist, or may be either. Does not follow a link. */
 export async function openForAppend(path: string, which: "new" | "old" | "any"): Promise<FileHandle> {
   const create = { new: constants.O_CREAT | constants.O_EXCL, old: 0, any: constants.O_CREAT }[which];
   return await open(path, APPEND | create, FILE_MODE);
 }
 
-/** Makes the names in a folder durable. Some systems cannot open folders; they keep names in order themselves. */
+/** Makes the names in a folder durable. Windows cannot open folders, and keeps names in order by itself. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");
@@ -61,7 +61,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** A key is a file name as it is; a stage may be called anything, and must not lead out of the folder. */
+/** Returns a safe file name. A key is already one; a stage may have any name, and must not lead out of the folder. */
 export function fileName(key: string): string {
   return encodeURIComponent(key).replace(/^\./, "%2E");
 }

@@ -5,19 +5,19 @@ import type { Fingerprint } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
 
 /*
- * State must tell whether a value is the one last written without holding it, and many values are easy to guess. So a
- * fingerprint is a keyed digest: who has the file alone can test no guess. The key itself can be tested against `keyCheck`,
- * so it is derived with scrypt, which makes each guess cost tens of milliseconds; here that is done once in a run, and
- * only when a digest is needed. The stage is part of the salt: no digest of one stage equals one of another.
+ * State must show whether a value is the one last written, without containing it, and many values are easy to guess. So a
+ * fingerprint is a keyed digest: the file alone does not allow testing a guess. The key itself can be tested against
+ * `keyCheck`, so it is derived with scrypt, which makes each guess cost tens of milliseconds; a run does that once, and only
+ * if it needs a digest. The stage is part of the salt: no digest of one stage equals one of another.
  *
- * Of 96 bits, only a second preimage would do harm, and nobody without the key can search for one.
+ * A digest has 96 bits. Only a second preimage would do harm, and searching for one needs the key.
  */
 
 const KEY_BYTES = 32;
 const FINGERPRINT_BYTES = 12;
 const SCRYPT = { N: 2 ** 14, r: 8, p: 1 };
 
-/** @throws TypeError if the secret is empty: that key anybody could guess. */
+/** Creates a stage's fingerprinter. @throws TypeError if the secret is empty, because that key is easy to guess */
 export function createFingerprinter(secret: Secret, stage: string) {
   if (secret.reveal() === "") throw new TypeError("a fingerprint key must not be empty");
   let own: ReturnType<typeof keepKeys> | undefined;
@@ -26,25 +26,25 @@ export function createFingerprinter(secret: Secret, stage: string) {
       derived.get(secret)?.get(stage) ??
       keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT)));
   return {
-    /** Equal for two fingerprinters exactly when their keys and stages are. */
+    /** Equal for two fingerprinters exactly if their keys and stages are equal. */
     get keyCheck(): string {
       return keys().keyCheck;
     },
     /**
-     * The order of keys does not count. `context`, such as an address with a field's name, tells equal values apart: its
-     * length in front keeps its end and the start of the value apart.
+     * Returns a fingerprint; the order of keys does not matter. `context`, e.g. an address and a field name, distinguishes
+     * equal values. Its length comes first, so that its end and the start of the value cannot be confused.
      */
     of: (context: string, value: Json): Fingerprint =>
       keys().digest(`${context.length}:${context}${canonicalJson(value)}`),
-    /** Proves that whoever wrote a file of tasc's own had the key. */
+    /** Returns an HMAC, which proves that the writer of one of tasc's files had the key. */
     seal: (text: string): string => createHmac("sha256", keys().sealKey).update(text).digest("base64url"),
   };
 }
 
-/** By stage; they go with the secret. */
+/** Keys by secret and stage. They are freed together with the secret. */
 const derived = new WeakMap<Secret, Map<string, ReturnType<typeof keepKeys>>>();
 
-/** Beside other work: whoever needs a key before waits for as long as it takes. */
+/** Derives the keys in the background. A call that needs a key earlier derives it itself, and blocks meanwhile. */
 export async function deriveKeys(secret: Secret, stage: string): Promise<void> {
   if (derived.get(secret)?.has(stage) === true) return;
   const strong = await new Promise<Buffer>((done, failed) =>
@@ -70,22 +70,22 @@ function keepKeys(secret: Secret, stage: string, strong: Buffer) {
   return keys;
 }
 
-/** What is derived for one purpose tells nothing about what is derived for another. */
+/** Derives a key for one purpose. It reveals nothing about keys for other purposes. */
 function expand(strong: Buffer, purpose: string, bytes: number): Buffer {
   return Buffer.from(hkdfSync("sha256", strong, "tasc state", `tasc state 2: ${purpose}`, bytes));
 }
 
-/** SHA-256 works on blocks of so many bytes. */
+/** The block size of SHA-256, in bytes. */
 const BLOCK = 64;
 
-/** HMAC-SHA-256 (RFC 2104) in two steps: `createHmac` takes several times as long, and a plan makes thousands. */
+/** Returns an HMAC-SHA-256 (RFC 2104) in two steps: `createHmac` takes several times as long, and a plan makes thousands. */
 function digester(key: Buffer): (content: string) => Fingerprint {
   const padded = (byte: number): Uint8Array =>
     Uint8Array.from({ length: BLOCK }, (_, at) => byte ^ (key[at] ?? 0));
   const outer = Buffer.concat([padded(0x5c), Buffer.alloc(KEY_BYTES)]);
   let inner = Buffer.concat([padded(0x36), Buffer.alloc(4096)]);
   return (content) => {
-    // A character takes three bytes at most.
+    // A character takes at most three bytes.
     const most = BLOCK + 3 * content.length;
     if (inner.length < most) inner = Buffer.concat([inner], 2 * most);
     const end = BLOCK + inner.write(content, BLOCK);
@@ -95,8 +95,8 @@ function digester(key: Buffer): (content: string) => Fingerprint {
 }
 
 /**
- * The one JSON text of a value: no white space, keys sorted by code unit, and a number too large for JSON no null. Two values
- * have the same text exactly when `sameJson` calls them equal. Nearly all come with their keys in order.
+ * Returns the canonical JSON of a value: no white space, keys sorted by code unit, and no null for numbers too large for
+ * JSON. Two values have the same text exactly if `sameJson` reports them as equal. Nearly all have sorted keys already.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === "number") return String(value);

@@ -4,15 +4,15 @@ import { RUN, type RunRecord } from "../model/state.ts";
 import { groupBy } from "../render/words.ts";
 
 /*
- * An entry for each apply in each stage. One that is killed leaves its run in the state of each target; the next session
- * on the target writes an entry of that, so several may tell of one run. Whoever reads them joins them by its id.
+ * There is one entry for each apply in each stage. A killed apply leaves its run in the state of each target; the next
+ * session on the target writes an entry from it, so several entries may describe one run. Readers join them by the run's id.
  */
 
 const isChange = shape(
   {
     address: isText,
     action: isText,
-    /** `unknown`: the run was cut off, so the change was sent in part, not at all, or its answer was lost. */
+    /** `unknown`: the run was interrupted, so the change was sent in part, not at all, or its answer was lost. */
     outcome: oneOf("done", "failed", "skipped", "unknown"),
   },
   "and others",
@@ -23,7 +23,7 @@ const isEntry = shape(
   {
     run: isText,
     ...RUN,
-    /** Whether the run came to its own end. */
+    /** Whether the run itself wrote this entry, at its end. Otherwise a later session wrote it. */
     ended: (value): value is boolean => typeof value === "boolean",
     changes: (value): value is readonly HistoryChange[] => Array.isArray(value) && value.every(isChange),
   },
@@ -45,11 +45,11 @@ export function entryOf(of: Omit<RunRecord, "changes">, ended: boolean, changes:
   return defined({ run, at, who, where, commit, plan, ended, changes });
 }
 
-/** One entry a run, the newest first. What is not an entry is passed over: the history is for people. */
+/** Returns one entry per run, newest first. Ignores invalid entries, because the history is mainly for people. */
 export function readHistory(values: readonly unknown[]): readonly HistoryEntry[] {
   const runs = groupBy(values.filter(isEntry), ({ run }) => run);
   const joined = [...runs.values()].flatMap((entries): readonly HistoryEntry[] => {
-    // What the run itself wrote at its end counts more than what was found later, and of that the latest.
+    // The entry that the run wrote at its end comes first. Without one, the latest entry comes first.
     const rank = entries.findIndex(({ ended }) => ended) + 1 || entries.length;
     const [first, ...others] = [...entries.slice(0, rank).toReversed(), ...entries.slice(rank)];
     const changes = new Map(first?.changes.map((change) => [change.address, change]));

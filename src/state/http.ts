@@ -25,9 +25,9 @@ import { createLockInfo } from "./lock.ts";
 import { StateFailure, lockLost, locked, problemOf } from "./problem.ts";
 
 /*
- * Keeps documents on a server that speaks the REST protocol of Terraform's http backend: GET and POST of a whole
- * document, LOCK and UNLOCK. The protocol cannot list documents or keep other things, so a stage has two more
- * documents, which no apply locks: an index of its targets, and the history of applies.
+ * Keeps documents on a server with the REST protocol of Terraform's http backend: GET and POST of a whole document, LOCK and
+ * UNLOCK. The protocol cannot list documents or store other things, so a stage has two more documents, which an apply does
+ * not lock: an index of its targets, and the history of applies.
  */
 
 const INDEX = "_index";
@@ -37,12 +37,12 @@ const ENTRIES = 200;
 const TRIES = 6;
 
 const NONE = new Set([204, 404]);
-/** Terraform's text has 423 and 409 for a lock that somebody holds. */
+/** Terraform's documentation names 423 and 409 for a lock that is already held. */
 const LOCKED = new Set([409, 423]);
-/** After these it is not known whether the server acted. */
+/** After these it is unknown whether the server acted. */
 const UNCERTAIN = new Set([408, 500, 502, 503, 504]);
 const TOO_MANY = 429;
-/** Milliseconds. */
+/** Pauses before retries, in milliseconds. */
 const PAUSES = [250, 1_000, 2_000];
 
 export class HttpBackend implements Backend {
@@ -75,7 +75,7 @@ export class HttpBackend implements Backend {
     throw new StateFailure({ kind: "corrupt", where, reason: "it is not a list of targets" });
   }
 
-  /** A target is added before it is first written: an entry without a document does no harm. */
+  /** Adds targets before their first write. An entry without a document does no harm. */
   async register(stage: string, targets: readonly string[]): Promise<void> {
     await this.#add({ stage, target: INDEX }, "targets", targets, (all) => all.filter(isText).toSorted());
   }
@@ -102,8 +102,8 @@ export class HttpBackend implements Backend {
   }
 
   /**
-   * Adds to the list in a shared document without a lock, which a killed run would leave behind: what was added is looked
-   * for afterwards, and added again if another run wrote at the same time.
+   * Adds to the list in a shared document without a lock, because a killed run would leave the lock behind. Checks
+   * afterwards that the items are there, and adds them again if another run wrote at the same time.
    */
   async #add(
     key: StateKey,
@@ -131,17 +131,17 @@ export class HttpBackend implements Backend {
   }
 
   /**
-   * The protocol has no compare-and-set: under the lock nobody else writes, so the document's serial is looked at before the
-   * first write, and again where the server knows no locks or the outcome of a write is not known. Only a write tells
-   * whether the lock still is ours, so there is no `confirm`.
+   * Takes the lock. The protocol has no compare-and-set. Under the lock there is no other writer, so the document's serial
+   * is checked before the first write, and again only if the server has no locks or the outcome of a write is unknown. Only
+   * a write shows whether the lock is still ours, so there is no `confirm`.
    */
   async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
     await this.#takeLock(key, info);
-    /** The revision as we left it; `undefined` if that is not certain. */
+    /** The revision after our last write; `undefined` if it is not certain. */
     let known: Revision | undefined;
-    /** What we sent last, to tell it from what somebody else wrote. */
+    /** The last document that we sent, to distinguish it from one that somebody else wrote. */
     let sent: string | undefined;
-    /** Set for good once the server said that the lock is not ours. */
+    /** Set permanently when the server has reported that the lock is not ours. */
     let lost: StateFailure | undefined;
     const holder = this.#config.locking && info;
     return {
@@ -152,7 +152,7 @@ export class HttpBackend implements Backend {
         if (below === undefined) {
           const text = await this.#get(key);
           below = text === undefined ? NO_DOCUMENT : String(serialOf(jsonIn(text)));
-          // Our own last write may have arrived without our knowing.
+          // Our last write may have arrived although its answer was lost.
           if (text !== undefined && text === sent) base = below;
         }
         if (below !== base) throw new StateFailure({ kind: "changed", where: this.#where(key) });
@@ -170,17 +170,17 @@ export class HttpBackend implements Backend {
     };
   }
 
-  /** The protocol tells who holds a lock only to who asks for it. */
+  /** Always returns `undefined`: the protocol names the holder only in the answer to a lock request. */
   async holder(): Promise<undefined> {}
 
-  /** Asks for the lock, to learn who holds it, and frees what it gets. */
+  /** Requests the lock to find out its holder, and releases it. */
   async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
     if (this.#config.locking === undefined) return undefined;
     const info = createLockInfo(this.#world, "tasc state unlock");
     try {
       await this.#takeLock(key, info);
     } catch (error) {
-      // Where the server does not say whose it is, the id that was given is taken at its word.
+      // If the server does not name the holder, the given id is used without a check.
       const { holder = id === undefined ? undefined : unknownHolder(id) } = problemOf(error, "locked");
       if (holder === undefined || (id !== undefined && holder.id !== id)) throw error;
       if (await this.#free(key, holder)) return holder;
@@ -206,7 +206,7 @@ export class HttpBackend implements Backend {
     return text;
   }
 
-  /** After a lost answer it is looked up first: a server that counts versions refuses the same one twice. */
+  /** Writes a document. After a lost answer it is read first: a server that counts versions refuses the same one twice. */
   async #put(key: StateKey, body: string, holder?: LockInfo): Promise<void> {
     const address = withLockId(addressesOf(this.#config, key).document, holder?.id);
     const call = { method: this.#config.updateMethod, address, body };
@@ -222,7 +222,7 @@ export class HttpBackend implements Backend {
     );
   }
 
-  /** After a lost answer the lock may be ours: it is freed, and asked for again. */
+  /** Requests the lock. After a lost answer the lock may be ours, so it is released and requested again. */
   async #takeLock(key: StateKey, info: LockInfo): Promise<void> {
     const { locking } = this.#config;
     if (locking === undefined) return;
@@ -235,11 +235,11 @@ export class HttpBackend implements Backend {
     if (isSuccess(status)) return;
     if (!LOCKED.has(status)) throw unexpected(call, status);
     const holder = parseLockBody(text);
-    // Some servers, GitLab's among them, answer with what was sent: that is not the holder.
+    // Some servers, e.g. GitLab, answer with the lock info that was sent, which is not the holder's.
     throw locked(key, holder?.id === info.id ? undefined : holder);
   }
 
-  /** Frees the lock of this holder, which twice does no harm. @returns whether it was not somebody else's by now */
+  /** Releases this holder's lock; doing it twice does no harm. @returns false if somebody else has the lock by now */
   async #free(key: StateKey, holder: LockInfo): Promise<boolean> {
     const { locking } = this.#config;
     if (locking === undefined) return true;
@@ -252,7 +252,7 @@ export class HttpBackend implements Backend {
   }
 }
 
-/** In the words of the protocol. What only tasc knows goes as JSON into `Info`, which is free text there. */
+/** Returns a lock in the protocol's format. `Info` is free text there, so it contains tasc's own lock info as JSON. */
 function lockBody({ stage, target }: StateKey, info: LockInfo): string {
   return JSON.stringify({
     ID: info.id,
@@ -269,7 +269,7 @@ function formatOf({ target }: StateKey): string {
   return `tasc-state-${target.slice(1)}`;
 }
 
-/** Servers keep versions by it, and some demand that it grows. */
+/** Returns a document's serial. Servers use it to keep versions, and some require that it grows. */
 function serialOf(root: unknown): number {
   const serial = isRecord(root) ? root["serial"] : undefined;
   return isCount(serial) ? serial : 0;
@@ -280,8 +280,8 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * The protocol has one address for one document: `{stage}` and `{target}` are filled in (a server may take one path
- * segment only: `…/state/{stage}-{target}`); without `{target}`, `/STAGE/TARGET` is added to the path.
+ * Returns the addresses of a document; the protocol has one for each. Fills in `{stage}` and `{target}` (some servers accept
+ * only one path segment: `…/state/{stage}-{target}`). Without `{target}`, it adds `/STAGE/TARGET` to the path.
  */
 export function addressesOf({ address, locking }: HttpConfig, key: StateKey) {
   const [stage, target] = [encodeURIComponent(key.stage), encodeURIComponent(key.target)];
@@ -299,7 +299,7 @@ export function addressesOf({ address, locking }: HttpConfig, key: StateKey) {
   };
 }
 
-/** The protocol has the lock's id in the query. */
+/** Adds a lock's id to the query, where the protocol expects it. */
 function withLockId(address: string, id: string | undefined): string {
   if (id === undefined) return address;
   const url = new URL(address);
@@ -307,7 +307,7 @@ function withLockId(address: string, id: string | undefined): string {
   return url.href;
 }
 
-/** Without credentials, and without a query, which may hold a token. */
+/** Returns an address without credentials and without its query, which may contain a token. */
 function shown(address: string): string {
   const { origin, pathname } = new URL(address);
   return `${origin}${pathname}`;
@@ -333,7 +333,7 @@ function unexpected({ method, address }: StateCall, status: number): StateFailur
   return new StateFailure({ kind: "failed", where: shown(address), reason });
 }
 
-/** The holder, from a server's answer; `undefined` if it does not tell. Some answer with nothing but the id. */
+/** Returns the holder from a server's answer; `undefined` if it is not in it. Some servers answer only with the id. */
 function parseLockBody(text: string): LockInfo | undefined {
   const body = jsonIn(text) ?? text.trim();
   if (isText(body)) return /^[\w-]{8,64}$/.test(body) ? unknownHolder(body) : undefined;
@@ -353,13 +353,13 @@ type StateCall = { readonly method: string; readonly address: string; readonly b
 
 type StateClient = Awaited<ReturnType<typeof openClient>>;
 
-/** Milliseconds that a call may take; and one to a server that did not answer before. */
+/** Timeout of a call, and of a call to a server that did not answer before, in milliseconds. */
 const LIMIT = 8_000;
 const LAST_LIMIT = 1_000;
-/** A document of a hundred thousand bindings has about 30 MB. */
+/** Maximum size of an answer. A document of a hundred thousand bindings has about 30 MB. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** These parts are what undici's index exports under these names, without what else that loads. */
+/** Opens a client. Imports only parts of undici: its index exports them under the same names, but loads much more. */
 export async function openClient(
   { address, username = "", password }: HttpConfig,
   { clock, environment }: StateRuntime,
@@ -379,9 +379,9 @@ export async function openClient(
   const credentials = `${username}:${password?.reveal() ?? ""}`;
   const authorization =
     credentials === ":" ? undefined : `Basic ${Buffer.from(credentials).toString("base64")}`;
-  /** Whether the server did not answer for so long that nothing more is tried for long. */
+  /** Whether a call timed out and none was answered since. Later calls then have a short timeout and no retries. */
   let isGivenUp = false;
-  /** @returns a failure where it is not known whether the server acted */
+  /** @returns a failure if it is unknown whether the server acted */
   const sendOnce = async ({ method, address, body }: StateCall) => {
     const signal = AbortSignal.timeout(isGivenUp ? LAST_LIMIT : LIMIT);
     const failed = (reason: string) =>
@@ -407,8 +407,8 @@ export async function openClient(
   };
   return {
     /**
-     * Redirects are not followed: credentials go where they belong. @param hasArrived asked after a lost answer of what must
-     * not be repeated blindly: whether it is done
+     * Sends a call, with retries. Does not follow redirects, so that credentials reach only the configured server.
+     * @param hasArrived for calls that must not be repeated blindly; reports after a lost answer whether the call was done
      */
     send: async (
       call: StateCall,

@@ -30,19 +30,19 @@ import {
 import { createLockInfo, readLock, removeLock, takeLock } from "./lock.ts";
 import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts";
 
-/** Bytes after which a stage's history goes on in a new file; the one before it is kept. */
+/** Size in bytes after which a stage's history continues in a new file. The previous file is kept. */
 const HISTORY_CAP = 1024 * 1024;
 
-/** The bytes of a file stay in memory until its turn to be parsed comes. */
+/** Maximum number of files read at once: the bytes of each stay in memory until it is parsed. */
 const FILES_AT_ONCE = 4;
 
-/** Milliseconds between two looks at the lock. */
+/** Minimum time between two checks of the lock, in milliseconds. */
 const LOOK_EVERY = 100;
 
-/** Keeps documents as files of the project: STAGE/TARGET.json, beside it the lock and, during an apply, a journal. */
+/** Keeps documents as files of the project: STAGE/TARGET.json, with a lock and, during an apply, a journal next to it. */
 export class LocalBackend implements Backend {
   readonly #root: string;
-  /** Beside the documents, which people keep in git; where these are elsewhere, with them. */
+  /** With the default path, outside of the documents' folder, which people keep in git. With another path, inside it. */
   readonly #historyFolder: string;
   readonly #world: StateRuntime;
 
@@ -92,7 +92,7 @@ export class LocalBackend implements Backend {
     return await attempt(lock, async () => {
       const holder = readLock(lock);
       if (holder !== undefined && id !== undefined && holder.id !== id) throw locked(key, holder);
-      // A file that is not a lock of ours has no id to make sure of.
+      // A file that is not a lock of ours has no id to check.
       if (holder === undefined) await rm(lock, { force: true });
       else await removeLock(lock, holder, info, this.#world.processes);
       return holder;
@@ -107,7 +107,7 @@ export class LocalBackend implements Backend {
       const info = createLockInfo(this.#world, "tasc history");
       const guard = `${current}.lock`;
       const guarded = await takeLock(guard, info, processes);
-      // Where another run is about to rename it, the file grows a little further.
+      // If another run is about to rename the file, this one only appends, and the file grows a little more.
       try {
         const size = (await readIfThere(current))?.length ?? 0;
         if (guarded.taken && size > HISTORY_CAP) await rename(current, before);
@@ -141,7 +141,7 @@ export class LocalBackend implements Backend {
         holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`,
       );
     };
-    /** A clock that was set back tells nothing. */
+    /** Checks the lock if the last check is too old, or if the clock was set back. */
     const checkIfDue = (): void => {
       const elapsed = clock.now().getTime() - lookedAt;
       if (elapsed < 0 || elapsed >= LOOK_EVERY) checkLock();
@@ -178,7 +178,7 @@ export class LocalBackend implements Backend {
           const bytes = Buffer.from(formatDocument(state));
           const revision = revisionOf(bytes);
           if (ready.journal !== undefined) {
-            // After its last sound line the journal says which revision is about to have its events in it.
+            // After its last valid line, the journal says which revision is about to contain its events.
             await truncate(paths.journal, ready.journal.soundBytes);
             await appendLine(paths.journal, "old", journalLine({ folded: revision }));
           }
@@ -187,12 +187,12 @@ export class LocalBackend implements Backend {
           await rm(paths.journal, { force: true });
           return revision;
         }),
-      // Looked at after the flush: if the lock is still ours then, nobody can have folded the journal without these events.
-      // What need not last may be missing there, so for that it is looked at from time to time only.
+      // The lock is checked after the flush: if it is still ours, no other run can have folded the journal without these
+      // events. Events that need not last may be missing there, so for them the lock is only checked from time to time.
       append: async (events, base, lasting) =>
         await attempt(paths.journal, async () => {
           const opened = journal ?? (await openJournal(base));
-          // From here on the system keeps it, whatever becomes of this process.
+          // From here on, the operating system has the events, even if this process ends.
           appendFileSync(opened.fd, journalLine(events));
           if (!lasting) return checkIfDue();
           await opened.datasync();
@@ -213,7 +213,7 @@ export class LocalBackend implements Backend {
   }
 }
 
-/** Handing a short text to the system takes less time than asking another thread to; waiting for the disk does not. */
+/** Appends a line durably. A short text is written faster synchronously, but waiting for the disk is not. */
 async function flush(file: FileHandle, line: string): Promise<void> {
   appendFileSync(file.fd, line);
   await file.datasync();
@@ -228,18 +228,18 @@ async function appendLine(path: string, which: "old" | "any", line: string): Pro
   }
 }
 
-/** The digest of a document: a counter inside it would conflict in every merge, and not tell what git replaced. */
+/** Returns a document's digest. A counter in it would conflict in every merge, and not show what git replaced. */
 export function revisionOf(bytes: Uint8Array | undefined): Revision {
   return bytes === undefined ? NO_DOCUMENT : hash("sha256", bytes, "base64url");
 }
 
 const NOTHING = Buffer.alloc(0);
-/** Times that a reader without a lock looks again. */
+/** Maximum number of attempts of a reader without a lock. */
 const LOOKS = 20;
 
 /**
- * Without a lock if need be. The journal is read first: a session that ends in between shows as a journal that does not
- * fit the document, and whoever sees that looks again. @param read tests let things happen between two readings
+ * Reads a document and its journal; needs no lock. Reads the journal first: if a session ends in between, the journal does
+ * not match the document, and both are read again. @param read replaced by tests, to make changes between two reads
  */
 export async function readFiles(paths: StatePaths, key: DocumentKey, read = readIfThere) {
   let journalBytes = await read(paths.journal);
@@ -268,7 +268,7 @@ function fit(
   const isPending = journal !== undefined && !journal.folded.includes(revision);
   if (isPending && journal.base !== revision)
     throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
-  // A journal is absent if not even its first line was finished; its events, once they are folded in.
+  // `journal` is absent if not even its first line is complete; `events` is absent if it is already folded in.
   return { document, revision, journal, events: isPending ? journal.events : undefined };
 }
 
@@ -283,7 +283,7 @@ export function pathsOf(root: string, { stage, target }: StateKey) {
   return { folder, document: `${base}${DOCUMENT}`, journal: `${base}${JOURNAL}`, lock: `${base}.lock` };
 }
 
-/** `undefined` for locks and what is not ours. */
+/** Returns the target of a file name; `undefined` for locks and files that are not ours. */
 export function targetOf(file: string): string | undefined {
   const ending = [DOCUMENT, JOURNAL].find((one) => file.endsWith(one));
   if (ending === undefined) return undefined;
@@ -297,20 +297,20 @@ export function targetOf(file: string): string | undefined {
 }
 
 /*
- * A journal is JSON lines. The first says which revision of which document it continues; then one line for each group of
- * events that was flushed together; last, when the journal has become part of the document, the revision that this gave,
- * so that a crash before the journal is removed does not fold it twice.
+ * A journal is JSON lines. The first line says which revision of which document it continues. Each further line has the
+ * events that were appended together. When the journal has become part of the document, the last line is the resulting
+ * revision, so that a crash before the journal is removed does not fold it twice.
  *
- * Since each line is flushed before the next is written, a crash can spoil only the last one, which nobody has been told
- * is safe: it is dropped. A spoilt line further up is damage, and is refused.
+ * Lines are written one after another. A crash may damage the last one, which was not reported as durable: it is dropped. A
+ * damaged line before it is refused.
  */
 
 const FORMAT = "tasc-journal";
-/** Since 2, each line ends with a checksum. */
+/** Since version 2, each line ends with a checksum. */
 const VERSION = 2;
 const NEWLINE = 0x0a;
 
-/** JSON, a tab, which no JSON has outside of its white space, and a checksum. */
+/** Returns a line: JSON, a tab (which compact JSON never contains), and a checksum. */
 export function journalLine(value: object): string {
   const text = JSON.stringify(value);
   return `${text}\t${checksum(text)}\n`;
@@ -320,7 +320,7 @@ function checksum(text: string): string {
   return hash("sha256", text, "base64url").slice(0, 12);
 }
 
-/** `undefined` if the line is damaged. Lines of version 1 have no checksum. */
+/** Parses a line; `undefined` if it is damaged. Lines of version 1 have no checksum. */
 function valueOfLine(text: string): unknown {
   const tab = text.lastIndexOf("\t");
   if (tab < 0) return jsonIn(text);
@@ -328,10 +328,10 @@ function valueOfLine(text: string): unknown {
   return text.slice(tab + 1) === checksum(json) ? jsonIn(json) : undefined;
 }
 
-/** A line that was written to its end: what is wrong with it, no crash did. */
+/** A line that was written completely: if it is invalid, that is not due to a crash. */
 const WHOLE = /\t[\w-]{12}$/;
 
-/** `undefined` if not even its first line was finished. */
+/** Parses a journal; `undefined` if not even its first line is complete. */
 function parseJournal(bytes: Buffer, expected: DocumentKey, where: string) {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
   const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
@@ -356,6 +356,6 @@ function parseJournal(bytes: Buffer, expected: DocumentKey, where: string) {
     else if (isRecord(value) && isText(value["folded"])) folded.push(value["folded"]);
     else throw damaged(at + 2);
   }
-  // Events; revisions of the document that have them in it; bytes up to the end of the last sound line.
+  // `folded`: revisions that contain the events. `soundBytes`: bytes up to the end of the last valid line.
   return { base, events, folded, soundBytes: isCut ? bytes.lastIndexOf(NEWLINE, end - 2) + 1 : end };
 }

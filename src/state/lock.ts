@@ -8,7 +8,7 @@ import { type LockInfo, type ProcessTraits, type StateRuntime, lockInfoIn } from
 import { FILE_MODE, absent, readIfThere } from "./files.ts";
 import { codeOf } from "../model/error.ts";
 
-/** This process as a holder. @param why the command */
+/** Returns the lock info of this process. @param why the command */
 export function createLockInfo(world: StateRuntime, why: string): LockInfo {
   const { self } = world.processes;
   return defined({
@@ -22,7 +22,7 @@ export function createLockInfo(world: StateRuntime, why: string): LockInfo {
   });
 }
 
-/** Links to the running CI job, with the variables that they are made of, in the order in which they are tried. */
+/** Templates of links to the running CI job, with the variables that they need, in the order in which they are tried. */
 const LINKS = [
   "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}/attempts/{GITHUB_RUN_ATTEMPT}",
   "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}",
@@ -49,15 +49,15 @@ export function jobLink(environment: StateRuntime["environment"]): string | unde
 }
 
 /*
- * Whether the process that left a lock is gone. A pid alone does not tell: pids are used again, containers count their
- * own, and a shared folder shows locks of other machines. On Linux /proc tells the rest.
+ * Finds out whether the process that left a lock is gone. A pid alone is not enough: pids are reused, containers have their
+ * own, and a shared folder has locks of other machines. On Linux, /proc provides the rest.
  */
 
 const UNKNOWN_START = "unknown";
 
-/** Whether the process, seen from here, is certainly gone. In doubt it is not. */
+/** Whether the process is certainly gone, as seen from this machine. False if in doubt. */
 export async function isGone(process: ProcessTraits, { self, startOf }: Processes): Promise<boolean> {
-  // The same machine after a restart, or a copy of it that runs elsewhere, has another boot: images share id and name.
+  // Another boot id may mean a restart of this machine, but also a copy of it that is running: images share id and name.
   const traits = ["host", "machine", "boot", "namespace"] as const;
   if (traits.some((trait) => differ(process[trait], self[trait]))) return false;
   const start = await startOf(process.pid);
@@ -84,17 +84,17 @@ export async function readProcesses(host: string, pid: number) {
   return { self, startOf };
 }
 
-/** When a process started, `"unknown"` if the system does not tell; `undefined`: there is none. */
+/** Returns the start time of a process; `"unknown"` if the system does not report it; `undefined` if it does not exist. */
 async function startOf(pid: number): Promise<string | undefined> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it is there, and somebody else's.
+    // EPERM means that it exists, but belongs to another user.
     if (codeOf(error) === "ESRCH") return undefined;
   }
   const stat = await textOf(`/proc/${pid}/stat`);
   if (stat === undefined) return UNKNOWN_START;
-  // "pid (name) state …": the name may hold anything, so fields count from the last bracket.
+  // The text is "pid (name) state …". The name may contain anything, so fields are counted from the last bracket.
   const [state, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const isZombie = state === "Z" || state === "X";
   return isZombie ? undefined : (rest[START_TIME] ?? UNKNOWN_START);
@@ -109,21 +109,21 @@ async function textOf(path: string): Promise<string | undefined> {
 }
 
 /*
- * A lock is a file that is made only if it is not there. The hard part is the lock that a killed process left: to see that
- * its owner is gone, remove it and make one's own breaks when two do it at once: the slower one removes the faster one's.
+ * A lock is a file that is created only if it does not exist. The hard part is a lock that a killed process left: if two
+ * processes check its owner, remove it and create a new one at once, the slower one removes the new lock of the faster one.
  *
- * So taking a lock over is itself done under a lock, whose name holds the id of the lock that is to go. Whoever gets it
- * looks again whether that very lock is still there: ids never come back. It is taken in the same way, so that a process
- * killed while taking over leaves nothing that the next one could not take over in turn.
+ * So a takeover needs a lock of its own (the guard), whose name has the id of the old lock. The owner of the guard checks
+ * again that the old lock is still there; ids are never reused. The guard is taken in the same way, so if its owner is
+ * killed, it can be taken over in turn.
  */
 
 /**
- * Takes the lock if it is free or its owner is gone. @returns whether, and from whom it was taken over, or who holds it,
- * which is absent where the file is not one of ours @throws errors of the file system
+ * Takes the lock if it is free or its owner is gone. @returns whether it was taken, and `other`: the former or current
+ * holder, absent if the file is not one of ours @throws errors of the file system
  */
 export async function takeLock(path: string, info: LockInfo, processes: Processes) {
   for (;;) {
-    // One that leads nowhere could neither be made nor be read, for ever.
+    // A link to a missing file could neither be created nor read, so this loop would never end.
     refuseLinks(path, dirname(path));
     if (await create(path, info)) return { taken: true, other: undefined };
     const bytes = await readIfThere(path);
@@ -138,7 +138,7 @@ export async function takeLock(path: string, info: LockInfo, processes: Processe
   }
 }
 
-/** `undefined` if nobody holds it, or the file is not one of ours. */
+/** Reads a lock; `undefined` if it is free, or if the file is not one of ours. */
 export function readLock(path: string): LockInfo | undefined {
   try {
     return lockInfoIn(readFileSync(path, "utf8"));
@@ -147,12 +147,12 @@ export function readLock(path: string): LockInfo | undefined {
   }
 }
 
-/** Removes this very lock; another one in its place stays. @param info who removes it */
+/** Removes exactly this lock, but not another one that has replaced it. @param info of the process that removes it */
 export async function removeLock(path: string, holder: LockInfo, info: LockInfo, processes: Processes) {
   await changeHolder(path, holder, info, processes, () => rm(path, { force: true }));
 }
 
-/** Does something to a lock while nobody else can, if it still is the one of this holder. */
+/** Changes a lock if this holder still has it, while all other processes are kept from changing it. */
 async function changeHolder(
   path: string,
   holder: LockInfo,
@@ -172,11 +172,11 @@ async function changeHolder(
   }
 }
 
-/** With its text in it from the first moment. @returns whether it was free */
+/** Creates the file, with its text from the first moment. @returns whether the lock was free */
 async function create(path: string, info: LockInfo): Promise<boolean> {
   const temporary = await writeAside(path, info);
   try {
-    // Without links, a crash between making and filling it leaves a lock to be freed by hand.
+    // Without links, a crash between creating and filling the file leaves a lock that must be released manually.
     await link(temporary, path).catch(async (error: unknown) => {
       if (!NO_LINKS.includes(codeOf(error))) throw error;
       await createFile(path, info);
@@ -198,7 +198,7 @@ async function writeAside(path: string, info: LockInfo): Promise<string> {
   return temporary;
 }
 
-/** Not flushed to disk: a lock that a power cut loses is one that nobody holds. */
+/** Writes a new lock file. It is not flushed: if a power cut loses a lock, its holder is gone, too. */
 async function createFile(path: string, info: LockInfo): Promise<void> {
   await writeFile(path, `${JSON.stringify(info, undefined, 2)}\n`, { flag: "wx", mode: FILE_MODE });
 }

@@ -8,19 +8,19 @@ import type { PostgresConnection } from "./config.ts";
 import { codeOf } from "../model/error.ts";
 
 /*
- * The one module that knows postgres.js. One connection serves all, for locks belong to it. The socket is made here, TLS
- * included, so that its end is heard at once, certificates also hold for IP addresses, and no password is sent in clear.
+ * The only module that uses postgres.js. There is one connection, because locks belong to it. The socket is made here, with
+ * TLS, so that its end is noticed at once, certificates of IP addresses are checked, and no password is sent in clear text.
  */
 
-/** Columns by name; all of them are selected as text, so that nothing depends on how a type is decoded. */
+/** Columns by name. All are selected as text, so that nothing depends on how a type is decoded. */
 export type Row = Readonly<Record<string, string | null>>;
 
-/** Milliseconds that a statement may take, unless it has to wait for another session. */
+/** Timeout of a statement, unless it has to wait for another session, in milliseconds. */
 const STATEMENT_TIMEOUT = 8_000;
 const CONNECT_TIMEOUT = 10_000;
 
 export class Connection {
-  /** Settled once it is prepared for locks, by who uses it. */
+  /** Resolves when the connection is prepared for locks. Set by the user of the connection. */
   ready: Promise<void> | undefined;
   readonly #loss = new AbortController();
   readonly #waiting = new Set<(reason: Error) => void>();
@@ -34,14 +34,14 @@ export class Connection {
     this.#sql.catch(() => {});
   }
 
-  /** Aborted when it ends; a lock that was taken on it lasts no longer. */
+  /** Aborted when the connection ends. Locks that were taken on it end, too. */
   get lost(): AbortSignal {
     return this.#loss.signal;
   }
 
   /**
-   * Parameters go as text, and the statement says what they are: `$1::bigint`. Statements are sent without waiting.
-   * @param timeout milliseconds; more for a statement that may wait for another session
+   * Runs a statement, without waiting for earlier ones. Parameters are sent as text, and the statement casts them:
+   * `$1::bigint`. @param timeout milliseconds; more for a statement that may wait for another session
    */
   async query(text: string, parameters: readonly (string | null)[] = [], timeout = STATEMENT_TIMEOUT) {
     const timer = setTimeout(() => {
@@ -56,7 +56,7 @@ export class Connection {
     }
   }
 
-  /** The database's process: as it was announced, which a pooler makes up, and as a statement sees it now. */
+  /** Returns the database's process id: as it was announced (a pooler invents it), and as a statement sees it now. */
   async process(): Promise<{ readonly announced: number; readonly now: number }> {
     const rows = await this.query("select pg_backend_pid()::text as pid");
     const [row] = rows;
@@ -75,7 +75,7 @@ export class Connection {
     return await new Promise<T>((resolve, reject) => {
       this.#waiting.add(reject);
       const failed = (error: unknown): void => {
-        // What postgres.js trips over is what the server sent.
+        // postgres.js throws these errors if the server sends something malformed.
         if (error instanceof TypeError || error instanceof RangeError)
           this.#end(new ConnectionLost(MALFORMED));
         reject(error);
@@ -98,7 +98,7 @@ export class Connection {
     const { hosts, user, password, sessionAttributes = "any" } = config;
     const untried = hosts.values();
     const options = {
-      // It counts them: as long as there may be another one, a server that does not fit is not the end.
+      // postgres.js counts the hosts: as long as there may be another one, a server that does not match is not the end.
       host: [...hosts.map(({ host }) => host), "another"].join(","),
       database: config.database,
       ...(user !== undefined && { username: user }),
@@ -111,9 +111,9 @@ export class Connection {
       fetch_types: false,
       connection: { application_name: config.applicationName },
       onnotice: () => {},
-      // Told when the connection ends, but not when a server that does not fit is left for the next one.
+      // Called when the connection ends, but not when a server does not match and the next one is tried.
       onclose: () => this.#end(new ConnectionLost(CLOSED)),
-      // Asked again where a server does not fit; postgres.js would wait for ever on a socket that was not made.
+      // Called again if a server does not match. Without a socket postgres.js would wait forever, so it is ended here.
       socket: async () => {
         let failure: unknown;
         for (const { host, port } of this.lost.aborted ? [] : untried) {
@@ -139,7 +139,7 @@ export class Connection {
   }
 }
 
-// Whoever owns a database can have functions looked for elsewhere first. The rest stays: a pooler may lend sessions to others.
+// pg_catalog comes first, because a database's owner can set another order. The rest stays: a pooler may share sessions.
 const OWN_FIRST = `select pg_catalog.set_config('search_path', pg_catalog.concat('pg_catalog, ',
   pg_catalog.replace(pg_catalog.current_setting('search_path'), 'pg_catalog, ', '')), false)`;
 
@@ -149,7 +149,7 @@ class ConnectionLost extends Error {
   readonly code = "CONNECTION_LOST";
 }
 
-/** What a PostgreSQL client asks first if it wants TLS; the server answers with one letter. */
+/** The request for TLS that a PostgreSQL client sends first. The server answers with one letter. */
 const TLS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const YES = 83;
 
@@ -161,7 +161,7 @@ async function openSocket(config: PostgresConnection, host: string, port: number
   try {
     await once(socket, "connect");
     const { tls } = config;
-    // `allow` asks for TLS only where the server refuses without; most do not, so it is the same as none.
+    // `allow` uses TLS only if the server refuses to work without it. Most do not, so it is treated as `disable`.
     if (tls === "disable" || tls === "allow") return guarded(socket, false);
     socket.write(TLS_REQUEST);
     const answer = await new Promise<Buffer>((resolve, reject) => {
@@ -187,7 +187,7 @@ async function encrypted(socket: Socket, config: PostgresConnection, host: strin
   const checked = connectTls({
     ...defined({ socket, ca, servername: isIP(host) === 0 ? host : undefined }),
     rejectUnauthorized: tls === "verify-full" || tls === "verify-ca" || ca !== undefined,
-    // With a socket that is there already, Node would check the certificate of an IP address against "localhost".
+    // With an existing socket, Node would check the certificate of an IP address against "localhost".
     checkServerIdentity: (_, certificate) =>
       tls === "verify-full" ? checkServerIdentity(host, certificate) : undefined,
   });
@@ -195,9 +195,9 @@ async function encrypted(socket: Socket, config: PostgresConnection, host: strin
   return guarded(checked, true);
 }
 
-/** The types of what a server answers to a client that only asks for rows. */
+/** The types of the messages that a server sends to a client that only asks for rows. */
 const TYPES = "RKSNZTDC12tnEA";
-/** Ways to log in: none, in clear text, MD5, and the three steps of SCRAM. */
+/** Supported ways to log in: none, clear text, MD5, and the three steps of SCRAM. */
 const LOGINS = [0, 3, 5, 10, 11, 12];
 const CHALLENGE = /^r=[^,]+,s=[\w+/=]+,i=\d{1,6}$/;
 const MALFORMED = "the server's answer does not follow PostgreSQL's protocol";
@@ -205,14 +205,14 @@ const ASKED =
   "the server asks for the password in clear text, and the connection has no TLS; set sslmode=verify-full";
 
 /**
- * postgres.js sends the password in clear text whenever a server asks, prints what it does not know, and crashes or
- * goes on for ever on messages that are not well formed. So it gets to see only those that it can take.
+ * Passes only messages to postgres.js that it can handle. On its own it sends the password in clear text whenever a server
+ * asks, prints messages that it does not know, and crashes or loops forever on malformed ones.
  */
 function guarded(socket: Socket, isEncrypted: boolean): Socket {
   const emit = socket.emit.bind(socket);
   let rest = Buffer.alloc(0);
   let skipped = 0;
-  /** Follows the messages, however they are cut: a byte for the type, four for the length. */
+  /** Follows the messages across chunks: one byte for the type, four for the length. @returns why they are refused */
   const refusal = (bytes: Buffer): string | undefined => {
     for (rest = Buffer.concat([rest, bytes]); ;) {
       const known = Math.min(skipped, rest.length);
@@ -252,7 +252,7 @@ function wrongLogin(body: Buffer, isEncrypted: boolean): string | undefined {
     : `tasc does not support the login that the server asks for (${way})`;
 }
 
-/** Each name ends with a zero byte, and 18 bytes follow. */
+/** Checks the description of columns: each name ends with a zero byte, and 18 bytes follow. */
 function wrongColumns(body: Buffer): string | undefined {
   let at = 2;
   for (let left = body.length < 2 ? Infinity : body.readUInt16BE(0); left > 0; left -= 1) {
@@ -263,13 +263,13 @@ function wrongColumns(body: Buffer): string | undefined {
   return at <= body.length ? undefined : MALFORMED;
 }
 
-/** SQLSTATE of connections that fail (08) and of servers that shut down or end a connection (57P). */
+/** SQLSTATEs of failed connections (08), and of servers that shut down or end a connection (57P). */
 const LOSS = /^(?:08|57P)/;
 
-/** Whether the connection is gone, and with it every lock that it held. */
+/** Whether an error means that the connection is gone, and with it every lock on it. */
 export function isLossOfConnection(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined || !(error instanceof Error)) return false;
-  // The database's own errors, which alone have this; in the bundle their class has another name.
+  // Only errors of the database have `severity`. Their class cannot be checked: in the bundle it has another name.
   return "severity" in error ? LOSS.test(code) : true;
 }

@@ -24,15 +24,15 @@ import { Connection, type Row, isLossOfConnection } from "./postgres-client.ts";
 import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts";
 
 /*
- * A lock is an advisory lock of the connection, so that the database itself frees it when its holder dies; a row beside it
- * tells who holds it. Everything is one statement: it counts as a whole or not at all, and many go out without waiting for
- * one another. Each write asks in its own statement whether the lock is held and the document is what was read. Functions
- * and operators are those of `pg_catalog`, by name where they take any type: another role's would fit better, and run as ours.
+ * A lock is an advisory lock of the connection, so the database itself frees it when its holder dies; a row says who holds
+ * it. Each operation is one atomic statement, and many are sent without waiting for each other. Each write checks in its own
+ * statement that the lock is held and the document is the one that was read. Functions and operators are those of
+ * `pg_catalog`, by full name if they take any type: another role's could match better, and would run with our rights.
  */
 
 type Tables = ReturnType<typeof tablesOf>;
 
-/** Quoted for SQL, but for `schemaName` and `metaName`; docs/how-to/operate-postgres.md says what each holds. */
+/** Returns names quoted for SQL, except `schemaName` and `metaName`. docs/how-to/operate-postgres.md explains the tables. */
 function tablesOf({ schema, table }: PostgresConfig) {
   const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`;
   const name = (suffix: string) => `${quoted(schema)}.${quoted(`${table}${suffix}`)}`;
@@ -50,12 +50,12 @@ function tablesOf({ schema, table }: PostgresConfig) {
   };
 }
 
-/** Any number; it keeps two processes from making the tables at once, which `if not exists` alone does not. */
+/** An arbitrary number. It prevents two processes from creating the tables at once, which `if not exists` alone does not. */
 const MIGRATING = "7236833021149372";
 
 /**
- * From one version of the tables to the next, in PL/pgSQL. The first may find tables of before there were migrations.
- * `json` rather than `jsonb` keeps the text as it is.
+ * Returns the steps from one version of the tables to the next, in PL/pgSQL. The first step may find tables from before
+ * there were migrations. `json` instead of `jsonb` keeps the text unchanged.
  */
 function migrations(tables: Tables): readonly string[] {
   const { schemaName, schema, documents, journal, locks, versions, history, rates } = tables;
@@ -75,23 +75,23 @@ function migrations(tables: Tables): readonly string[] {
   ];
 }
 
-/** Earlier versions of a document, and entries of a stage's history, that are kept. */
+/** Numbers of earlier versions of a document, and of entries of a stage's history, that are kept. */
 const VERSIONS = 20;
 const ENTRIES = 1000;
 
-/** Sends that other jobs may have taken before. Beyond that they were taken at a far lower rate, which a branch may declare. */
+/** Maximum number of queued sends of other jobs. More were taken at a far lower rate, which a branch may declare. */
 const MOST_AHEAD = 1000;
 
-/** By SQLSTATE. */
+/** Whether a table or a schema is missing, by SQLSTATE. */
 function isMissing(error: unknown): boolean {
   return ["42P01", "3F000"].includes(codeOf(error) ?? "");
 }
 
-/** Milliseconds that another session is waited for: while it migrates, and after its connection was ended. */
+/** Milliseconds to wait for another session: while it migrates, and after its connection was ended. */
 const MIGRATION_TIMEOUT = 60_000;
 const UNLOCK_TIMEOUT = 10_000;
 
-/** The serial that stands for no document; a document's first is 1. */
+/** The serial if there is no document. The first document has 1. */
 const NO_SERIAL = "0";
 
 export class PostgresBackend implements Backend {
@@ -102,11 +102,11 @@ export class PostgresBackend implements Backend {
   readonly #tables: Tables;
   #open: Connection | undefined;
   #isClosed = false;
-  /** Locks of this process, by number: to its own connection, the database would give them once more. */
+  /** Locks of this process, by number. The database would grant them to its own connection once more. */
   readonly #held = new Map<string, LockInfo>();
-  /** Ids of those that the database has given. */
+  /** Ids of the locks that the database has granted. */
   readonly #granted = new Set<string>();
-  /** The last look at the rows of these. */
+  /** The last check whether these locks still have their rows. */
   #look: { asked: ReadonlySet<string>; began: Moment; there: Promise<ReadonlySet<string>> } | undefined;
 
   constructor(config: PostgresConfig) {
@@ -118,14 +118,14 @@ export class PostgresBackend implements Backend {
     this.place = `${this.#tables.documents} in ${this.#name}`;
   }
 
-  /** As long as a lock is held on a connection, no other is opened in its place: the locks are gone with it. */
+  /** Returns the connection. A lost one is replaced, but not while locks are held on it: they are gone with it. */
   get #connection(): Connection {
     const isKept = this.#open?.lost.aborted !== true || this.#isClosed || this.#granted.size > 0;
     if (this.#open === undefined || !isKept) this.#open = new Connection(this.#config.connection);
     return this.#open;
   }
 
-  /** Documents and journals, as of one moment. Without tables there are none, and reading makes none. */
+  /** Reads documents and journals, as of one moment. Without tables, it returns nothing and creates none. */
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
     const [first] = keys;
     if (first === undefined) return new Map();
@@ -158,7 +158,7 @@ export class PostgresBackend implements Backend {
     return rows.map((row) => row["target"] ?? "").toSorted();
   }
 
-  /** Takes the lock and says so in its row, in one statement: nobody sees the one without the other. */
+  /** Takes the lock and writes its row, in one statement, so that neither is done without the other. */
   async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
     const { stage, target } = key;
     const number = this.#lockNumber(key);
@@ -188,7 +188,7 @@ export class PostgresBackend implements Backend {
     });
   }
 
-  /** The connection, prepared once. */
+  /** Returns the connection, prepared once. */
   async #prepared(): Promise<Connection> {
     const connection = this.#connection;
     connection.ready ??= this.#prepare(connection).catch((error: unknown) => {
@@ -199,7 +199,7 @@ export class PostgresBackend implements Backend {
     return connection;
   }
 
-  /** Makes the tables, and a connection whose end the database notices in a minute, rather than in two hours. */
+  /** Creates the tables, and lets the database notice the end of a connection in a minute, rather than in two hours. */
   async #prepare(connection: Connection): Promise<void> {
     await this.#refusePooler(connection);
     await this.#migrate(connection);
@@ -209,8 +209,8 @@ export class PostgresBackend implements Backend {
   }
 
   /**
-   * A pooler makes up the process that it announces. One that lends connections for each transaction gives a second client
-   * the process that the first one was served by, or the first one another.
+   * Refuses a pooler that lends a connection for each transaction. Poolers announce an invented pid. This kind gives a
+   * second client the process that served the first client, or the first client another process.
    */
   async #refusePooler(connection: Connection): Promise<void> {
     const first = await connection.process();
@@ -236,7 +236,7 @@ export class PostgresBackend implements Backend {
       return Number(row?.["version"] ?? 0);
     };
     if ((await version()) >= all.length) return;
-    // Whoever waits for the lock finds out afterwards what is left to do.
+    // A process that waits for the lock checks afterwards what is left to do.
     const steps = all.map((step, at) => `if done < ${at + 1} then ${step} end if;`);
     await connection.query(
       `do $migrate$ declare done int := 0; begin
@@ -256,7 +256,7 @@ export class PostgresBackend implements Backend {
     );
   }
 
-  /** Whether a lock of this process still has its row: one look tells of all of them, for a moment. */
+  /** Whether a lock of this process still has its row. One query checks all locks, and is valid for a moment. */
   async #isThere(id: string): Promise<boolean> {
     for (;;) {
       if (this.#look?.asked.has(id) !== true || isPast(this.#look.began, FRESH)) {
@@ -274,7 +274,7 @@ export class PostgresBackend implements Backend {
     }
   }
 
-  /** A row that a process left behind when it died tells of nobody. */
+  /** Returns the holder if a process has the lock. A row alone proves nothing: a process that died may have left it. */
   async holder(key: StateKey): Promise<LockInfo | undefined> {
     const [row] = await this.#read(
       this.#where(key),
@@ -286,8 +286,8 @@ export class PostgresBackend implements Backend {
   }
 
   /**
-   * Ends the connection that holds the lock: as long as that lives, the database keeps the lock for it. The row goes with it,
-   * in one statement, or stays if it may not be ended.
+   * Ends the connection that holds the lock, because the database keeps the lock as long as that lives. The same statement
+   * deletes the row, so the row stays if the connection may not be ended.
    */
   async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
     const number = this.#lockNumber(key);
@@ -303,7 +303,7 @@ export class PostgresBackend implements Backend {
       [key.stage, key.target, number, holder?.id ?? id ?? null],
     );
     if (ended.length === 0) return holder;
-    // The end of a connection takes a moment; to get its lock is to wait for that.
+    // The end of a connection takes a moment. Taking its lock waits for that.
     const waiting = `select pg_advisory_xact_lock($1::bigint)::text`;
     await attempt(where, () => this.#connection.query(waiting, [number], UNLOCK_TIMEOUT));
     return holder;
@@ -321,7 +321,7 @@ export class PostgresBackend implements Backend {
     return rows.map(({ serial, written }) => ({ serial: serial ?? "", written: written ?? "" }));
   }
 
-  /** A token bucket as the time of its next token: what is not taken in time is lost, so nothing can pile up. */
+  /** Takes sends from a token bucket, stored as the time of its next token. Unused tokens expire, so none pile up. */
   async takeSends(bucket: string, sends: number, perSecond: number): Promise<number> {
     const { rates } = this.#tables;
     return await attempt(`${rates} in ${this.#name}`, async () => {
@@ -361,12 +361,12 @@ export class PostgresBackend implements Backend {
 
   #heldLock(key: DocumentKey, number: string, info: LockInfo, connection: Connection, row: Row): HeldLock {
     const takenOver = lockInfoIn(row["info"] ?? "");
-    /** The database's, which has the lock for as long as it lasts. */
+    /** The database's process for this connection. It has the lock as long as it lives. */
     const session = row["session"] ?? "";
     const { stage, target } = key;
     const { lost } = connection;
     const { documents, journal, versions, locks } = this.#tables;
-    /** With the connection goes the lock, whatever became of the statement. */
+    /** Reports a lost connection as a lost lock, whether or not the statement was executed. */
     const orLost = async <T>(work: () => Promise<T>): Promise<T> =>
       await attempt(this.#where(key), async () => {
         try {
@@ -378,13 +378,13 @@ export class PostgresBackend implements Backend {
         }
       });
     /**
-     * A row, if our connection has the lock, nobody took it away, and the document is the one that was read. The session is
-     * asked for: to look through `pg_locks` takes the longer the more locks there are.
+     * Selects a row if our connection has the lock, the lock was not taken away, and the document is the one that was read.
+     * Compares the session, because a search in `pg_locks` takes longer the more locks there are.
      */
     const isOurs = `select where pg_backend_pid() = $6::int
       and exists (select from ${locks} where stage = $1 and target = $2 and id = $3)
       and coalesce((select serial from ${documents} where stage = $1 and target = $2), ${NO_SERIAL}) = $4::bigint`;
-    /** Runs a write. Its parameters: stage, target, id and serial of what it needs, the content, the session. */
+    /** Runs a write. Its parameters: stage, target, the required lock id and serial, the content, the session. */
     const fenced = async (base: Revision, statement: string, content: string): Promise<void> =>
       await orLost(async () => {
         const [row] = await connection.query(
@@ -434,14 +434,14 @@ export class PostgresBackend implements Backend {
       unlock: async () => {
         if (!this.#granted.delete(info.id)) return;
         const unlocking = orLost(async () => {
-          // The row first, or the next holder would take it for one that was left behind.
+          // The row is deleted first: otherwise the next holder would take it for one that a dead process left.
           const row = `delete from ${locks} where stage = $1 and target = $2 and id = $3`;
           await Promise.all([
             connection.query(row, [stage, target, info.id]),
             connection.query(`select pg_advisory_unlock($1::bigint)::text`, [number]),
           ]);
         });
-        // With a connection went its locks.
+        // If the connection is lost, so are its locks.
         await unlocking
           .catch((error: unknown) => void problemOf(error, "lock-lost"))
           .finally(() => this.#held.delete(number));
@@ -449,7 +449,7 @@ export class PostgresBackend implements Backend {
     };
   }
 
-  /** The number that a document's lock goes by: 64 bits of a digest, signed. */
+  /** Returns the number of a document's lock: 64 bits of a digest, signed. */
   #lockNumber({ stage, target }: StateKey): string {
     const name = JSON.stringify(["tasc state", this.#tables.documents, stage, target]);
     return createHash("sha256").update(name).digest().readBigInt64BE().toString();
@@ -465,8 +465,8 @@ export class PostgresBackend implements Backend {
   }
 
   /**
-   * No rows where the tables have not been made yet. Where only some are missing, somebody took them away, and that stays an
-   * error: to see no state then would be to make everything once more.
+   * Runs a query. Returns no rows if the tables have not been created yet. If only some are missing, they were removed, and
+   * that stays an error: without state, everything would be created once more.
    */
   async #read(where: string, text: string, parameters: readonly (string | null)[] = []) {
     const query = async (): Promise<readonly Row[]> => await this.#connection.query(text, parameters);
@@ -479,10 +479,10 @@ export class PostgresBackend implements Backend {
         `select to_regclass($1)::text as made, to_regclass($2)::text as migrated`,
         [this.#tables.documents, this.#tables.meta],
       );
-      // Tables of before there were migrations lack those of later ones.
+      // Tables from before there were migrations lack the tables of later migrations.
       if (row?.["made"] === null || (row?.["migrated"] === null && !text.includes(this.#tables.journal)))
         return [];
-      // Somebody may have made them in between.
+      // Another process may have created them in between.
       return await query();
     });
   }
@@ -493,7 +493,7 @@ const TAKEN = "somebody took it away";
 const POOLER =
   "state.url leads to a pooler that lends a connection for each transaction (PgBouncer's pool_mode = transaction). Locks belong to connections, so they would be lost or never freed. Use the address of the database itself, or a pool with pool_mode = session";
 
-/** The process that holds a lock. In `pg_locks` a 64-bit number stands in two halves, with `objsubid` 1. */
+/** Selects the process that holds a lock. `pg_locks` shows a 64-bit number in two halves, with `objsubid` 1. */
 function holdersOf(number: string): string {
   return `select held.pid from pg_locks held
     where held.locktype = 'advisory' and held.granted and held.objsubid = 1

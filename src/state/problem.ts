@@ -4,7 +4,7 @@ import { defined } from "../model/json.ts";
 import type { LockInfo, StateKey } from "./backend.ts";
 
 type Kind = keyof typeof WORDS;
-/** What can stand between an apply and its state. `where` names the file, the row or the address, without credentials. */
+/** A problem of state. `where` is the file, the row or the address, without credentials. */
 export type StateProblem<K extends Kind = Kind> = {
   [P in K]: { readonly kind: P } & ((typeof WORDS)[P] extends (of: infer A) => unknown ? A : never);
 }[K];
@@ -15,7 +15,7 @@ const REASONS: Partial<Record<Kind, FailureReason>> = {
   interrupted: "interrupted",
 };
 
-/** Stops a command, or an apply that could not record what it is about to send and so must not send it. */
+/** Stops a command, or an apply that cannot record what it is about to send, and so must not send it. */
 export class StateFailure extends TascError {
   readonly problem: StateProblem;
 
@@ -33,7 +33,7 @@ export function lockLost(key: StateKey, reason: string): StateFailure {
   return new StateFailure({ kind: "lock-lost", key, reason });
 }
 
-/** The problem that an error tells of, if it is of this kind. @throws the error otherwise */
+/** Returns the problem of an error, if it is of this kind. @throws the error otherwise */
 export function problemOf<K extends Kind>(error: unknown, kind: K): Extract<StateProblem, { kind: K }> {
   const isOfKind = (problem: StateProblem): problem is Extract<StateProblem, { kind: K }> =>
     problem.kind === kind;
@@ -41,14 +41,14 @@ export function problemOf<K extends Kind>(error: unknown, kind: K): Extract<Stat
   throw error;
 }
 
-/** Errors of files, a database or a server become a problem; anything else is a mistake of ours and stays an exception. */
+/** Turns errors of files, a database or a server into a StateFailure. Other errors are mistakes in tasc and are rethrown. */
 export async function attempt<T>(where: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const code = codeOf(error);
     if (error instanceof StateFailure || !(error instanceof TascError || code !== undefined)) throw error;
-    // A refused connection may come without a message, for it is several errors: one for each address.
+    // A refused connection may have no message, because it is several errors: one for each address.
     const { message } = error instanceof Error ? error : { message: "" };
     throw new StateFailure({ kind: "failed", where, reason: message || String(code) });
   }
@@ -68,7 +68,7 @@ export function explainTakeover({ stage, target }: StateKey, from: LockInfo): Di
   );
 }
 
-/** The word about what an earlier run could not save. @param file where it was kept */
+/** Returns the warning that state includes what an earlier run could not save. @param file where it was kept */
 export function explainTakenIn({ stage, target }: StateKey, file: string): Diagnostic {
   return warning(
     "state-errored-taken-in",
@@ -89,14 +89,14 @@ type At = { readonly where: string };
 type Why = { readonly reason: string };
 type Of = { readonly key: StateKey };
 
-/** What is so, why it matters, what to do. */
+/** The messages: the problem, why it matters, and what to do. */
 const WORDS = {
   /** Not a document of ours, or a damaged one. */
   corrupt: ({ where, reason }: At & Why) => [
     "State cannot be read",
     `${where}: ${reason}. It was not modified, because overwriting it would lose what can still be saved. Restore it from git or a backup. ${REBUILD}`,
   ],
-  /** Git left its conflict markers, or both sides' lines. */
+  /** Git left its conflict markers, or the lines of both sides. */
   conflicted: ({ where, line }: At & { readonly line: number }) => [
     "State contains an unresolved merge",
     `${where}:${line}: git could not merge both sides, or kept a line of each. Keep one line for each binding, the one whose id the service still lists, and remove git's markers. ${REBUILD}`,
@@ -113,12 +113,12 @@ const WORDS = {
     "State was created for a different service",
     `${where} was created for ${found}; you are using ${expected}. If the address is wrong, correct service.baseUrl or the variable behind it. If the service has moved, change "service" in the document. If it is a different service, give it its own stage. ${REBUILD}`,
   ],
-  /** A journal of an interrupted run whose document was replaced since by something else. */
+  /** A journal of an interrupted run, whose document has been replaced since. */
   "stranded-journal": ({ where, journal }: At & { readonly journal: string }) => [
     "An interrupted run left changes that no longer match its state",
     `${journal} contains what that run recorded, on top of a ${where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run \`tasc apply\`, which completes it, and then merge the other version. Or remove ${journal} if nothing of that run matters.`,
   ],
-  /** `holder` is absent where the backend cannot tell; a server or a file may give a lock any id. */
+  /** `holder` is absent if the backend does not know it. A server or a file may contain any text as a lock's id. */
   locked: ({ key, holder }: Of & { readonly holder?: LockInfo }) => [
     `Target "${key.target}" in stage "${key.stage}" is locked`,
     `${describeHolder(holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:`,
@@ -128,7 +128,7 @@ const WORDS = {
     `The lock of target "${key.target}" in stage "${key.stage}" was lost during the run`,
     `${sentence(reason)} Nothing was sent or written after that, so that two runs do not overwrite each other. What was saved before is kept. Run tasc again: it checks the requests that were in flight.`,
   ],
-  /** Somebody else wrote since it was read, so nothing was written. */
+  /** Something else wrote the document after it was read, so nothing was written. */
   changed: ({ where }: At) => [
     "State was changed by something else during the run",
     `${where} is not what this run read, although its lock is held: a tool or a person wrote it. It was not overwritten. Run tasc again: it starts from the current state.`,

@@ -24,7 +24,7 @@ import { entryOfInterrupted } from "./history.ts";
 import { createLockInfo } from "./lock.ts";
 import { StateFailure, lockLost, problemOf } from "./problem.ts";
 
-/** Other backends, and what they depend on, are not even loaded. */
+/** Opens the backend. Other backends, and their dependencies, are not loaded. */
 export async function openBackend(config: BackendConfig, world: StateRuntime): Promise<Backend> {
   if (config.backend === "postgres") {
     const { PostgresBackend } = await import("./postgres.ts");
@@ -40,10 +40,10 @@ export async function openBackend(config: BackendConfig, world: StateRuntime): P
 
 export interface SessionOptions {
   readonly why: string;
-  /** Milliseconds to wait for locks that somebody else holds; 0 asks once. */
+  /** Milliseconds to wait for locks that others hold; 0 tries once. */
   readonly timeout: number;
   readonly signal?: AbortSignal;
-  /** Is told once of each holder that is waited for. */
+  /** Called once for each holder that is waited for. */
   readonly waiting?: (key: StateKey, holder: LockInfo | undefined) => void;
 }
 
@@ -58,7 +58,7 @@ export async function openSessions(
   try {
     const found = await backend.readAll(keys);
     const [first] = keys;
-    // Those that have a document, too: what another run listed at the same time may have taken their place.
+    // Targets that have a document are included: another run may have overwritten the list at the same time.
     if (first !== undefined)
       await backend.register?.(
         first.stage,
@@ -84,8 +84,8 @@ const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 2_000;
 
 /**
- * Locks documents side by side, all or none. While it waits for one, it holds only those that come before it in the
- * order of keys, so that two runs cannot wait for each other. Any problem but a held lock ends it.
+ * Locks documents in parallel, all or none. While it waits for one, it holds only those that come before it in the order of
+ * keys, so that two runs cannot wait for each other. Any problem except a held lock ends it.
  */
 export async function lockDocuments(
   backend: Backend,
@@ -99,7 +99,7 @@ export async function lockDocuments(
   const deadline = clock.now().getTime() + timeout;
   const tryLock = async (key: DocumentKey) =>
     await backend.lock(key, createLockInfo(world, why)).catch((error: unknown) => ({ key, error }));
-  /** Asks again, less and less often: that works with every backend. */
+  /** Tries again, with growing pauses, which works with every backend. */
   const retry = async (key: DocumentKey, refusal: unknown): Promise<HeldLock> => {
     const told = new Set<string | undefined>();
     for (let error = refusal, pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
@@ -133,18 +133,18 @@ export async function lockDocuments(
   }
 }
 
-/** What cannot be freed is left: whoever wants it is told who has it. */
+/** Releases locks. If one cannot be released, it is left: the next run that needs it reports its holder. */
 export async function unlockAll(locks: readonly HeldLock[]): Promise<void> {
   await sideBySide(locks, async (lock) => await lock.unlock().catch(ignoreStateFailure));
 }
 
 /**
- * A target's state while its lock is held. After a kill at any moment, what the next reader finds is a prefix of what was
- * recorded, with everything in it whose `record` had resolved.
+ * A target's state while its lock is held. After a kill at any moment, the next reader finds a prefix of what was recorded,
+ * which includes everything whose `record` had resolved.
  */
 export class Session {
   readonly isNew: boolean;
-  /** Whose lock was taken over: a process of this machine that is gone. */
+  /** The former holder, if its lock was taken over because its process is gone. */
   readonly takenOver: LockInfo | undefined;
   /** The file with what an earlier run could not save, if it was taken in. */
   takenIn: string | undefined;
@@ -153,19 +153,19 @@ export class Session {
   readonly #lock: HeldLock;
   readonly #loss = new AbortController();
   readonly #address: Address;
-  /** What was read, and all that was recorded since; the first `#saved` of these events are saved. */
+  /** The state that was read, and all events recorded since. The first `#saved` of them are saved. */
   readonly #document: State;
   readonly #events: StateEvent[] = [];
   #saved = 0;
   #revision: Revision;
-  /** The document with the first `#foldedIn` events in it; folding many at once copies its maps once. */
+  /** The state with the first `#foldedIn` events applied. Applying many at once copies the maps only once. */
   #folded: State;
   #foldedIn = 0;
-  /** The flush under way, and the next one, which takes all that comes meanwhile. */
+  /** The current flush, and the next one, which takes all events that are recorded meanwhile. */
   #flushing: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   #isNextLasting = false;
-  /** Since when the oldest of the unsaved waits, and since when all was saved. */
+  /** When the oldest unsaved event was recorded, and when everything was last saved. */
   #waiting: Moment = moment();
   #written: Moment = moment();
   #closed: Promise<void> | undefined;
@@ -185,7 +185,7 @@ export class Session {
     lock.lost?.addEventListener("abort", this.#broke);
   }
 
-  /** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
+  /** Takes in what an earlier run could not save, and writes the history of a run that was interrupted. */
   async recover(backend: Backend): Promise<void> {
     this.takenIn = await takeInErrored(this.#world, this.state, (events) => this.record(events));
     const { run, stage } = this.state;
@@ -194,22 +194,22 @@ export class Session {
     await this.record([{ type: "ended" }]);
   }
 
-  /** With all that was recorded so far, saved or under way. It does not change afterwards. */
+  /** The state with all events recorded so far, saved or not. The returned object does not change afterwards. */
   get state(): State {
     this.#folded = applyEvents(this.#folded, this.#events.slice(this.#foldedIn));
     this.#foldedIn = this.#events.length;
     return this.#folded;
   }
 
-  /** Aborted, with a StateFailure, once nothing can be saved any more. */
+  /** Aborted, with a StateFailure, when nothing more can be saved. */
   get lost(): AbortSignal {
     return this.#loss.signal;
   }
 
   /**
-   * Resolves when the events are durable. Calls of one turn of the event loop share one flush, as do those that come while
-   * another is under way. Those that need not be `lasting`, since they may be done again without harm, a power cut may take
-   * until the next that are, or `close`. @throws StateFailure; then nothing is saved any more until the session is closed
+   * Records events; resolves when they are durable. Calls in the same turn of the event loop share a flush, and so do calls
+   * while another flush runs. Events that may be repeated without harm need not be `lasting`: a power cut may lose them
+   * until the next lasting ones, or `close`. @throws StateFailure; then nothing more is saved until the session is closed
    */
   async record(events: readonly StateEvent[], lasting = true): Promise<void> {
     if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
@@ -223,8 +223,8 @@ export class Session {
   }
 
   /**
-   * Asked right before each send of a call that changes something: resolves if the lock is still held, and what was
-   * recorded is saved or has been under way for a moment only. @throws StateFailure if nothing may be sent any more
+   * Called right before each send of a call that changes something. Resolves if the lock is still held, and recorded events
+   * are saved or have waited only for a moment. @throws StateFailure if nothing more may be sent
    */
   async confirm(): Promise<void> {
     if (this.#saved < this.#events.length && isPast(this.#waiting, FRESH))
@@ -234,11 +234,11 @@ export class Session {
   }
 
   /**
-   * Makes all part of the document, also what a failed `record` left, and frees the lock. What cannot be saved is kept in
-   * `.tasc/errored/`. Later calls do nothing. @throws StateFailure
+   * Writes all events into the document, including those of a failed `record`, and releases the lock. What cannot be saved
+   * is kept in `.tasc/errored/`. Later calls do nothing. @throws StateFailure
    */
   async close(): Promise<void> {
-    // The connection may end after that.
+    // After that, the end of the connection is not an error.
     this.#closed ??= this.#finish().finally(() => this.#lock.lost?.removeEventListener("abort", this.#broke));
     await this.#closed;
   }
@@ -251,7 +251,7 @@ export class Session {
     return (this.#next ??= this.#flushNext());
   }
 
-  /** After a failed flush none is begun, and everybody gets that failure. */
+  /** After a failed flush no other one starts, and all callers get its error. */
   async #flushNext(): Promise<void> {
     await this.#flushing;
     await setImmediate();
@@ -278,7 +278,7 @@ export class Session {
   }
 
   async #finish(): Promise<void> {
-    // What failed was thrown to those who recorded it; here is one more try.
+    // Callers of `record` have already received the error. This is one more attempt.
     await (this.#next ?? this.#flushing).catch(ignoreStateFailure);
     const unsaved = this.#events.slice(this.#saved);
     try {
@@ -299,8 +299,8 @@ export class Session {
 }
 
 /**
- * Asked right before each call that changes something. @param path `/apiKey/v3/test-targets/ID/…`; one without an id makes
- * a target. @throws StateFailure if the call must not be sent
+ * Confirms locks, right before each call that changes something. @param path `/apiKey/v3/test-targets/ID/…`; a path without
+ * an id creates a target. @throws StateFailure if the call must not be sent
  */
 export async function confirmLocks(sessions: readonly Session[], path: string): Promise<void> {
   const id = decodeURIComponent(path.split("/", 5)[4] ?? "");
