@@ -37,7 +37,7 @@ export interface EditedText extends NewText {
   readonly tree?: SourceText["tree"];
 }
 
-/** Applies edits to the texts of their documents; the rest of the texts stays as it is. */
+/** Applies edits to the texts of their documents; the rest of each text is unchanged. */
 export async function editTexts(documents: readonly Document[], edits: readonly FileEdit[]) {
   const { editYaml } = await import("../manifest/yaml/edit.ts");
   const byFile = groupBy(edits, ({ file }) => file);
@@ -124,10 +124,10 @@ export function withTexts(
 }
 
 /**
- * Writes all files completely, or none of them. Each text is written next to its file, under a name that no manifest pattern
- * matches, and replaces the file in one step; if one fails, the files before it get their old text back. A symbolic link
- * stays a link, and a file keeps its permissions. A file that was changed or created meanwhile is not overwritten.
- * @throws TascError; then nothing has changed
+ * Writes all files completely, or none of them. Each text is written to a temporary file in the same folder, under a
+ * name that no manifest pattern matches, and replaces the file in one step; if one fails, the earlier files get their
+ * old text back. A symbolic link stays a link, and a file keeps its permissions. Files that were changed or created
+ * meanwhile are not overwritten. @throws TascError; then nothing has changed
  */
 export function writeTexts(root: string, texts: readonly NewText[]): void {
   const prepared: Prepared[] = [];

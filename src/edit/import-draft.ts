@@ -321,7 +321,7 @@ export function declareFields(rows: readonly Field[], live: LiveResource, option
   return { fields, notes };
 }
 
-/** Returns a field's value in the manifest, or a note why it has none, or neither. */
+/** Returns a field's value in the manifest, or a note that explains why it is missing, or neither. */
 function declare(
   row: Field,
   live: LiveResource,

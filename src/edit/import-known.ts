@@ -18,7 +18,7 @@ export interface ImportSources {
   readonly reading: ProjectReading & { readonly project: Document };
   readonly resolve: ResolveOptions;
   readonly stages: readonly string[];
-  /** What the manifests declare in the imported stage. */
+  /** The declared resources of the imported stage. */
   readonly desired: Desired;
   /** All states of the stage, by target key. */
   readonly states: ReadonlyMap<string, State>;

@@ -142,7 +142,7 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): ReadonlyMap<string, r
   const add = (path: Path, lines: readonly string[]): void => {
     const at = path.join("\n");
     const isKept = (line: string) => line.length <= WIDEST || line.startsWith(" ");
-    // Sentences wrap at the width of a comment; an example stays as it is.
+    // Sentences wrap at the width of a comment; examples do not.
     const fit = lines.flatMap((line) => (isKept(line) ? [line] : filled(line.split(" "), WIDEST)));
     if (fit.length > 0) comments.set(at, [...(comments.get(at) ?? []), ...fit]);
   };

@@ -73,7 +73,7 @@ interface PullRequest extends ProjectDocuments, Pick<DraftOptions, "holdsSecret"
 /**
  * Returns the rewrite after which one stage declares the live value of every field that differed. A value replaces the
  * one that is in effect. In a resource's own map, it also changes the other stages, which are listed with the change. A
- * default stays as it is if another test case uses it that must not change.
+ * default is not changed if another test case uses it that must keep its value.
  */
 export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewrite {
   const { stages, planned, inScope, holdsSecret } = request;

@@ -62,7 +62,7 @@ export interface Rewritten {
   readonly alsoStages?: readonly string[];
 }
 
-/** A difference that stays as it is; without a path, it is the whole resource. */
+/** A difference that is left: a field or, without a path, the whole resource. */
 export interface NotRewritten {
   readonly address: Address;
   readonly path?: Path;

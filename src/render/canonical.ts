@@ -35,7 +35,7 @@ export function letterless(text: string): string {
 const LETTER = String.raw`[^\0-\u00bf→↻…’│⋮▸▾]`;
 const ENCODED = new RegExp(String.raw`[\\%&]|${LETTER}`);
 
-/** A piece of new text, and the length of what it replaces. A match for which no pieces are returned stays as it is. */
+/** A piece of new text, and the length of what it replaces. A match for which no pieces are returned is unchanged. */
 type Piece = readonly [text: string, length: number];
 
 function rewrite(

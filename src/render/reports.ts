@@ -82,7 +82,7 @@ export function renderPlanGitlab(plan: PlanView): string {
 /** Codes that `tasc show` reports for a seal that is broken, or that it cannot check. */
 const SEAL_CODES: readonly string[] = ["plan-altered", "plan-not-verified"];
 
-/** Renders errors and warnings as a JUnit report; if there are none, the report has one passed case. */
+/** Renders errors and warnings as a JUnit report; if there are no problems, the report has one passed case. */
 export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[]): string {
   return report("tasc validate", diagnostics.map(diagnosticItem), "tasc validate");
 }

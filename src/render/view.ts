@@ -57,7 +57,7 @@ export const faint = (text: string): StyledText => ({ style: "faint", text });
 export type Markup = readonly (string | { readonly text: string; readonly escape: Escape })[];
 type Escape = (text: string) => string;
 
-/** Returns a template tag that writes markup: strings that are filled in come from outside; markup stays as it is. */
+/** Returns a template tag that writes markup: strings that are filled in come from outside; markup is inserted unchanged. */
 export function markup(escape: Escape) {
   return (words: TemplateStringsArray, ...filled: readonly (string | number | Markup)[]): Markup =>
     words.flatMap((own, at) => {

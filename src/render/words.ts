@@ -225,7 +225,7 @@ export function byTarget<T extends { readonly address: string }>(items: Iterable
   return groupBy(items, ({ address }) => placeOf(address).target);
 }
 
-/** Writes a time as `2 January 2026, 03:04 UTC`; other text stays as it is. */
+/** Writes a time as `2 January 2026, 03:04 UTC`; other text is returned unchanged. */
 export function timeText(time: string): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return time;
