@@ -11,7 +11,7 @@ export interface Rewritten {
   readonly from?: Rewritten;
   /** Pieces that differ, four numbers each: position and length in this text, position and length in the previous one. */
   readonly pieces: readonly number[];
-  /** Whether a match takes one character of a piece at its edge: a quote that ends a text must not go with a doubled one. */
+  /** Whether a match takes only one character of a piece at its edge: after a quote in a secret, a closing quote stays. */
   readonly narrow: boolean;
 }
 

@@ -211,7 +211,7 @@ function base64Forms(secret: string): readonly Pattern[] {
 
 const LATIN = /^[\0-\u00ff]*[\u0080-\u00ff][\0-\u00ff]*$/;
 
-/** `bits` per character; `group` is the number of bytes after which the alignment repeats. */
+/** An encoding: `bits` per character, and `group`, the number of bytes after which the alignment repeats. */
 const BASE64 = { encode: (bytes: Buffer) => bytes.toString("base64"), bits: 6, group: 3, tail: /[\w+/-]*/y };
 /** Lower case, like base32, because the text is searched without regard to case. */
 const HEX = { encode: (bytes: Buffer) => bytes.toString("hex"), bits: 4, group: 1, tail: /[0-9a-f]*/y };
