@@ -20,29 +20,29 @@ import { groupBy } from "../render/words.ts";
 import { type Splice, decodedText } from "../manifest/yaml/text.ts";
 import { type Excluded, type FileEdit, type Rewrite, changeKey } from "./rewrite.ts";
 
-/** A manifest with what it was and what it is to be; texts without byte order mark. */
+/** A manifest with its old and new text, both without byte order mark. */
 export interface NewText {
   readonly file: string;
   readonly bom: boolean;
-  /** Nothing for a file that is not there yet. */
+  /** Undefined for a new file. */
   readonly before: string | undefined;
   readonly after: string;
 }
 
 export interface EditedText extends NewText {
   readonly before: string;
-  /** What makes the new text of the old one, in its order. */
+  /** Splices that turn the old text into the new one, in text order. */
   readonly splices: readonly Splice[];
-  /** The new text, as the editor has read it again. */
+  /** The new text as parsed again by the editor. */
   readonly tree?: SourceText["tree"];
 }
 
-/** Makes edits in the texts of their documents; all else in these stays as it is. */
+/** Applies edits to the texts of their documents; the rest of each text is unchanged. */
 export async function editTexts(documents: readonly Document[], edits: readonly FileEdit[]) {
   const { editYaml } = await import("../manifest/yaml/edit.ts");
   const byFile = groupBy(edits, ({ file }) => file);
   const texts: EditedText[] = [];
-  // A file of several documents is edited once, with all of its edits.
+  // A file with several documents is edited once, with all edits of the file.
   for (const { file, bom, text } of new Map(documents.map((one) => [one.file, one])).values()) {
     const own = byFile.get(file)?.map(({ edit }) => edit);
     if (own === undefined) continue;
@@ -55,9 +55,9 @@ export async function editTexts(documents: readonly Document[], edits: readonly 
 }
 
 /**
- * Makes as much of a rewriting as can be made. Where an anchor or another peculiarity of a text is in the way of some
- * value, the changes are halved until these are found, and all others are made.
- * @param prove what is wrong with the new texts; nothing where all is well
+ * Makes as many changes of a rewrite as possible. If an anchor or another peculiarity of a text prevents some changes,
+ * the set of changes is halved until these are found; all others are made.
+ * @param prove returns what is wrong with the new texts, or undefined if they are right
  */
 export async function makeTexts(
   documents: readonly Document[],
@@ -95,7 +95,7 @@ export async function makeTexts(
   return made;
 }
 
-/** A project folder as it will be once some texts stand in it, and without the files that have none. */
+/** Returns a project folder as it will be with some new texts, and without the files whose text is undefined. */
 export function withTexts(
   folder: ProjectFolder,
   files: readonly (Pick<SourceText, "file" | "tree"> & { readonly after: string | undefined })[],
@@ -124,10 +124,10 @@ export function withTexts(
 }
 
 /**
- * Writes files whole: all of them, or none. Each text is written beside its file, under a name that no manifest pattern
- * matches, and takes its place at once; where one cannot, those before it get their old text back. A symbolic link stays
- * one, and a file keeps its permissions. What somebody else has changed or made meanwhile is not overwritten.
- * @throws TascError; then nothing has changed
+ * Writes all files completely, or none of them. Each text is written to a temporary file in the same folder, under a
+ * name that no manifest pattern matches, and replaces the file in one step; if one fails, the earlier files get their
+ * old text back. A symbolic link stays a link, and a file keeps its permissions. Files that were changed or created
+ * meanwhile are not overwritten. @throws TascError; then nothing has changed
  */
 export function writeTexts(root: string, texts: readonly NewText[]): void {
   const prepared: Prepared[] = [];
@@ -181,7 +181,7 @@ function writeBeside(path: string, bytes: Buffer, mode: number): string {
   return beside;
 }
 
-/** Fails if the name is taken. Some file systems know no links; there the file is written in place. */
+/** Creates a new file; fails if the name is taken. On file systems without links, the file is written in place. */
 function linkNew({ beside, path }: Prepared): void {
   try {
     linkSync(beside, path);

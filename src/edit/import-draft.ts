@@ -23,32 +23,32 @@ import {
 } from "./import-known.ts";
 import { escaped } from "./rewrite.ts";
 
-/** A live resource as a manifest is to declare it. */
+/** A live resource in the form in which a manifest will declare it. */
 export interface Draft {
   readonly kind: NamedKind;
   readonly live: LiveResource;
   readonly key: string;
   readonly address: Address;
-  /** Whether it must be bound by `id:`, since nothing that it declares finds it and no other. */
+  /** Whether it must be bound by `id:`, because its declared fields do not identify it uniquely. */
   readonly bind: boolean;
   /** By field name. */
   readonly fields: Readonly<Record<string, Json>>;
-  /** What could not be declared, and why; each a line of a comment. */
+  /** Reasons why fields could not be declared, each a line of a comment. */
   readonly notes: readonly string[];
 }
 
-/** What an import adds of one live target, before it is laid out in files. */
+/** New resources of one live target, before they are laid out in files. */
 export interface TargetDraft {
   readonly live: LiveTarget;
   readonly key: string;
-  /** The target itself; nothing where a manifest declares it already. */
+  /** The target itself; undefined if a manifest already declares it. */
   readonly target: Draft | undefined;
-  /** Sorted by key, as are the test cases. */
+  /** Sorted by key, like the test cases. */
   readonly environments: readonly Draft[];
   readonly testCases: readonly Draft[];
 }
 
-/** Something live of which nothing is written, and why. */
+/** A live resource that is not imported, and why. */
 export interface Skipped extends Pick<Draft, "kind"> {
   readonly app: string;
   readonly id: string;
@@ -56,16 +56,16 @@ export interface Skipped extends Pick<Draft, "kind"> {
   readonly reason: string;
 }
 
-/** A folder of a target, which the service shows by id alone. */
+/** A folder of a target; the service returns only its id. */
 export interface Folder {
   readonly target: LiveTarget;
   readonly id: string;
   readonly name: string | undefined;
-  /** Names of its test cases that no manifest declares. */
+  /** Names of its test cases that are not declared in any manifest. */
   readonly fresh: readonly string[];
 }
 
-/** The same with other names for some. @param names by folder id */
+/** Returns the folders with some names replaced. @param names by folder id */
 export function foldersWith(names: ReadonlyMap<string, string>, folders: readonly Folder[]) {
   return folders.map((folder) => ({ ...folder, name: names.get(folder.id) ?? folder.name }));
 }
@@ -80,7 +80,7 @@ export function folderNamesIn(folders: readonly Folder[]): FolderNames {
   return found;
 }
 
-/** The folders of the targets that are imported. @param inferred from other stages */
+/** Returns the folders of the targets to import. @param inferred from other stages */
 export function foldersOf({ chosen, base }: ImportSources, { known }: PlannedProject, inferred: FolderNames) {
   return chosen.flatMap((target) => {
     const { matched, state } = known.get(target.id) ?? {};
@@ -100,15 +100,15 @@ export function foldersOf({ chosen, base }: ImportSources, { known }: PlannedPro
 
 export interface DraftOptions extends Pick<DeclareOptions, "elements" | "holdsSecret"> {
   readonly folderNames: FolderNames;
-  /** Keys for new targets, as the user says: live id → key. */
+  /** Keys that the user chose for new targets: live id → key. */
   readonly into: ReadonlyMap<string, string>;
-  /** A target's app without what names the stage. */
+  /** Returns a target's app without the stage's name. */
   readonly plainApp: (app: string) => string;
-  /** Addresses that cannot be imported, and why. */
+  /** Addresses that cannot be imported, with the reason. */
   readonly refused: ReadonlyMap<Address, string>;
 }
 
-/** What to write for live targets: what no manifest declares yet, under keys of their own. */
+/** Drafts the undeclared resources of live targets, under keys of their own. */
 export function draftTargets(
   { chosen, base, states, reading, desired: { stage } }: ImportSources,
   project: PlannedProject,
@@ -171,7 +171,7 @@ const NOT_BINDABLE =
   "nothing that it shows tells it from all others, and its id is not a UUID, so that `id:` cannot bind it";
 const UNCLEAR = "a manifest may mean it, which is not clear; `tasc plan` says what it takes to make it so";
 
-/** Of a URL host and path: what is readable of it, and tells environments of one application apart. */
+/** Returns the readable part of a name; for a URL host, port and path, which distinguish environments of one application. */
 function readableName(kind: NamedKind, text: string, plainApp: DraftOptions["plainApp"]): string {
   if (kind === "target") return plainApp(text) || text;
   const url = kind === "testCase" ? undefined : urlOf(text);
@@ -182,13 +182,13 @@ function readableName(kind: NamedKind, text: string, plainApp: DraftOptions["pla
 
 interface Drafting extends DeclareOptions, Pick<DraftOptions, "into" | "plainApp"> {
   readonly known: KnownResources;
-  /** The target that they are in. */
+  /** The target that contains the resources. */
   readonly owner?: { readonly app: string; readonly key: string };
-  /** Gets those that are left out. */
+  /** Receives the resources that are left out. */
   readonly leftOut: Skipped[];
 }
 
-/** Those that no manifest declares, each with a key. @param all what they could be taken for, they themselves among it */
+/** Drafts undeclared resources, each with a key. @param all the resources that they could be mistaken for, and themselves */
 function draftsOf(
   kind: NamedKind,
   listed: readonly LiveResource[],
@@ -199,7 +199,7 @@ function draftsOf(
   const addressWith = (key: string): Address =>
     kind === "target" ? targetAddress(key) : addressOf(kind, target, key);
   const isFound = finder(kind, all);
-  // The planner takes the last of those that are listed under one id.
+  // If an id is listed twice, the planner uses the last entry.
   const fresh = [...new Map(listed.map((one) => [one.id, one])).values()].filter(
     ({ id }) => !known.managed.has(id),
   );
@@ -215,7 +215,7 @@ function draftsOf(
     leftOut.push({ app: owner?.app ?? name ?? "", kind, id, name, reason });
     return [];
   });
-  // Keys that they have whatever they are called.
+  // First the keys that do not depend on the resource's name.
   const reserved = kind === "environment" ? "default" : "";
   const [first] = found.flatMap(({ live }) => (live.type === "DEFAULT" ? live.id : [])).toSorted(compareText);
   const isTaken = (key: string): boolean => known.taken.has(addressWith(key).toLowerCase());
@@ -244,7 +244,7 @@ function draftsOf(
   return drafts.toSorted((a, b) => compareText(a.key, b.key));
 }
 
-/** Whether what a manifest declares of a live resource finds it and no other, as the planner matches. */
+/** Returns a function: whether declared fields match their live resource and no other, as the planner does it. */
 function finder(kind: NamedKind, all: readonly LiveResource[]) {
   const nameOf = ({ type, [NAMED_BY[kind]]: name }: LiveResource): string | undefined =>
     kind !== "environment" ? name : type === "DEFAULT" ? type : `${type ?? ""} ${normalUrl(name ?? "")}`;
@@ -263,8 +263,8 @@ function finder(kind: NamedKind, all: readonly LiveResource[]) {
 const PREREQUISITE = "discovery.prerequisite";
 
 /**
- * Test cases with the keys of their prerequisites, but for those without a key here and those that close a circle.
- * @param kept those that are declared after all
+ * Adds the keys of prerequisites to test cases, except prerequisites that have no key here or that close a cycle.
+ * @param kept the drafts that were not refused; the others are left out
  */
 function withPrerequisites(
   all: readonly Draft[],
@@ -278,7 +278,7 @@ function withPrerequisites(
   }
   const staying = new Set([...keys.values(), ...kept.map(({ key }) => key)]);
   for (const { live, key } of all) keys.set(live.id, key);
-  // Those that are declared run after declared ones alone.
+  // A prerequisite of a test case that is already declared is itself declared, so these cannot close a cycle.
   const next = new Map(all.map(({ key, live }) => [key, keys.get(live.prerequisiteId ?? "") ?? ""]));
   const closing = new Set(circlesIn(next).map((circle) => circle.toSorted(compareText).at(-1)));
   const linked = all.map((draft) => {
@@ -297,19 +297,19 @@ function withPrerequisites(
   return linked.filter(({ key }) => staying.has(key));
 }
 
-/** What decides on the way a live value is declared, in addition to the value. */
+/** Options that decide how a live value is declared. */
 interface DeclareOptions {
   readonly elements: boolean;
-  /** Whether a value repeats one that must not show in any file. */
+  /** Whether a value repeats a secret, which no file may show. */
   readonly holdsSecret: (value: Json) => boolean;
-  /** Fields that were last written with a secret. */
+  /** Fields whose last written value was a secret. */
   readonly secrets: SecretFields;
-  /** Fields that defaults would set where they are left out. */
+  /** Fields that defaults would set if they were left out. */
   readonly defaults: ReadonlySet<string>;
   readonly folderName?: (id: string) => string | undefined;
 }
 
-/** Declares what the interface shows of a resource, but for references to others. */
+/** Declares all that the API returns of a resource, except references to other resources. */
 export function declareFields(rows: readonly Field[], live: LiveResource, options: DeclareOptions) {
   const notes: string[] = [];
   const fields: Record<string, Json> = {};
@@ -321,7 +321,7 @@ export function declareFields(rows: readonly Field[], live: LiveResource, option
   return { fields, notes };
 }
 
-/** A field's value in the manifest, or why it has none; neither where there is nothing to say. */
+/** Returns a field's value in the manifest, or a note that explains why it is missing, or neither. */
 function declare(
   row: Field,
   live: LiveResource,
@@ -329,13 +329,13 @@ function declare(
 ): { readonly value?: Json | undefined; readonly note?: string } {
   const isElements = row.compare === "elements";
   const reading = liveInWords(row, live, folderName);
-  // Folders without a name are told of once for all test cases in them.
+  // Folders without a name are reported once for all of their test cases.
   if (row.shape.type === "reference" || reading.kind !== "shown" || (isElements && !elements)) return {};
   const shown = reading.value;
   const value = isDeclarable(row.shape, shown) ? escaped(shown) : undefined;
-  // A fixed value that creations do not know is not a choice that somebody made.
+  // A fixed value that a creation does not accept gets no note, because it is not a choice that somebody made.
   if (row.update === undefined) return { value };
-  // What is not there is left out, unless a default would then be taken for it.
+  // A missing value is left out, unless a default would then replace it.
   if (isNothing(shown))
     return defaults.has(row.name) && (isArray(shown) || row.nullable) ? { value: shown } : {};
   if (secrets.get(live.id)?.includes(row.name) === true)
@@ -356,7 +356,7 @@ export function isNothing(value: Json): boolean {
 }
 
 const IS_KEY = new RegExp(ANY_KEY, "u");
-/** YAML of ours nests a hundred deep at most; some of that is above the value. */
+/** Maximum nesting of a value: our YAML nests a hundred levels at most, and some of them are above the value. */
 const DEEPEST = 80;
 
 /** Whether a manifest can declare a live value of this shape. */

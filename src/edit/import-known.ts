@@ -18,26 +18,26 @@ export interface ImportSources {
   readonly reading: ProjectReading & { readonly project: Document };
   readonly resolve: ResolveOptions;
   readonly stages: readonly string[];
-  /** What the manifests declare in the stage that is imported. */
+  /** The declared resources of the imported stage. */
   readonly desired: Desired;
   /** All states of the stage, by target key. */
   readonly states: ReadonlyMap<string, State>;
-  /** What a plan follows from in addition. */
+  /** The rest of a plan's input. */
   readonly base: Omit<PlanInput, "desired" | "states" | "strays">;
   /** The targets to import. */
   readonly chosen: readonly LiveTarget[];
 }
 
-/** Target key → what its state is to learn. */
+/** Events that the state of a target must learn, by target key. */
 export type Learnt = ReadonlyMap<string, readonly StateEvent[]>;
 
-/** The project at one step of an import, planned. */
+/** The project at one step of an import, with its plan. */
 export interface PlannedProject extends Planned {
   readonly documents: readonly Document[];
   readonly input: PlanInput;
-  /** Without what state knows already: a binding that it has keeps what is recorded with it. */
+  /** Without events that state already knows: an existing binding keeps what is recorded with it. */
   readonly learnt: Learnt;
-  /** By id of the live target. One that was declared once gets its key again; only state knows it, and nothing is matched. */
+  /** By id of the live target. A formerly declared target gets its old key; only state knows it, and nothing is matched. */
   readonly known: ReadonlyMap<string, KnownTarget>;
 }
 
@@ -47,7 +47,7 @@ interface KnownTarget {
   readonly matched?: MatchedTarget;
 }
 
-/** Plans what documents declare, or `desired`, as if state had learnt something already. */
+/** Plans what documents declare, or `desired`, as if state had already learnt some events. */
 export function planProject(
   sources: ImportSources,
   documents: readonly Document[],
@@ -83,7 +83,7 @@ export function planProject(
   return { documents, input, learnt, known, ...planned };
 }
 
-/** What documents declare in a stage; for another than the one that is imported, no secret need be there. */
+/** Returns what documents declare in a stage; in stages other than the imported one, secrets may be missing. */
 export function desiredIn(
   stage: string,
   { reading, resolve, desired }: ImportSources,
@@ -96,7 +96,7 @@ export function desiredIn(
 
 export type KnownResources = ReturnType<typeof knownResources>;
 
-/** What manifests and state say of addresses. What a manifest means is for the planner's matches to say. */
+/** Returns what manifests and state say about addresses. The planner's matches decide which live resource each one means. */
 export function knownResources({ documents, input, known, matched }: PlannedProject, project: Document) {
   const manifests = new Manifests({ project, documents });
   const declared = new Set(manifests.targets.flatMap((key) => manifests.addressesOf(key, ...KINDS)));
@@ -128,31 +128,31 @@ export function knownResources({ documents, input, known, matched }: PlannedProj
     const target = targetOf(address);
     const state = matched.get(target)?.state ?? input.states.get(target);
     ids.add(id).add(state?.bindings.get(address)?.id);
-    // The DEFAULT environment has its type for a name.
+    // The DEFAULT environment has its type as its name.
     const type = kind === "environment" && key === "default" ? "DEFAULT" : undefined;
     const { name, externalId } = namesOf(resource);
     for (const one of [name, externalId, type]) if (one !== undefined) names.add(nameIn(kind, target, one));
   }
   return {
-    /** By live id: what manifests mean, and what state binds and no manifest declares any more. */
+    /** `managed` and `remembered` are by live id: resources that manifests declare, and those that only state binds. */
     managed,
     remembered,
-    /** In whatever stage. */
+    /** In any stage. */
     declared,
-    /** Addresses that mean something already, in lower case. */
+    /** Addresses that are already in use, in lower case. */
     taken: new Set([...taken].map((address) => address.toLowerCase())),
-    /** Whether one of these ids or names may be what a declared resource means, which is not clear. */
+    /** Whether one of these ids or names may belong to a declared resource whose match is unclear. */
     isDoubtful: (kind: Kind, target: string, id: string, own: readonly (string | null | undefined)[]) =>
       ids.has(id) || own.some((name) => typeof name === "string" && names.has(nameIn(kind, target, name))),
   };
 }
 
-/** URLs are names of environments, and may be written in several ways. */
+/** Returns a comparable name. An environment is named by its URL, which can be written in several ways. */
 function nameIn(kind: Kind, target: string, name: string): string {
   return `${kind} ${kind === "target" ? "" : target} ${normalUrl(name)}`;
 }
 
-/** The fields that documents set by default, for all stages or for this one. */
+/** Returns the fields that documents set by default, for all stages or for this one. */
 export function defaultsOf(
   documents: readonly Document[],
   stage: string,
@@ -165,10 +165,10 @@ export function defaultsOf(
   return new Set(set.map(({ name }) => name));
 }
 
-/** Room for a readable name; an address is to fit on a line. */
+/** Maximum length of a readable name, so that an address fits on a line. */
 const LONGEST = 60;
 
-/** Letters that Unicode does not take apart into a plain one and an accent. */
+/** Letters that Unicode does not decompose into a plain letter and an accent. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -180,7 +180,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: "th",
 };
 
-/** A name as a key, in lower case as file systems may be; empty where it has no letter or digit that a key may hold. */
+/** Makes a key from a name, in lower case because some file systems ignore case; empty if no letter or digit is usable. */
 export function slug(name: string): string {
   const plain = name
     .replaceAll(/\p{M}/gu, "")
@@ -190,7 +190,7 @@ export function slug(name: string): string {
     .replaceAll(/[ßæœøđłıþ]/g, (letter) => LETTERS[letter] ?? letter)
     .replaceAll(/['’]/g, "");
   const words = plain.split(/[^a-z0-9]+/).filter((word) => word !== "");
-  // What begins with `x-` is not a resource in a manifest.
+  // Keys that begin with `x-` are not resources in a manifest.
   const key = words.join("-").replace(/^x-/, "x_");
   if (key.length <= LONGEST) return key;
   const cut = key.slice(0, LONGEST);
@@ -199,8 +199,8 @@ export function slug(name: string): string {
 }
 
 /**
- * A key for each request, by id. Where several want one key, or it is taken, each gets a piece of its id, and none the
- * plain name: so keys follow from the live value, in whatever order it is listed. The noun stands in for a name.
+ * Returns a key for each request, by id. If several want the same key, or it is taken, each gets a piece of its id and
+ * none the plain name, so keys depend on live values and not on their order. The noun replaces a missing name.
  */
 export function chooseKeys(
   requests: readonly { readonly id: string; readonly name: string | undefined; readonly noun: string }[],
@@ -223,7 +223,7 @@ export function chooseKeys(
   return keys;
 }
 
-/** The shortest beginning of the id that tells it apart; ids that are alike to the end are counted on. */
+/** Adds the shortest beginning of the id that makes the key unique; if even the whole id does not, adds a number. */
 function withId(base: string, id: string, isFree: (key: string) => boolean, counted: Map<string, number>) {
   const start = base === "x" ? "x_" : base;
   const tail = id.toLowerCase().replaceAll(/[^a-z0-9]/g, "");

@@ -33,21 +33,21 @@ import {
 } from "./rewrite.ts";
 
 /**
- * An import of a further stage. What a live target is in another stage, it becomes in this one, with its environments and
- * test cases. What exists in some stages only says so (`onlyStages`); what differs goes under `stages.NAME`. Which live
- * resource an address means is asked of the planner; so is whether the result leaves nothing to do.
+ * Import of a further stage. A live target gets the address that it has in another stage, and so do its environments
+ * and test cases. A resource that exists in only some stages gets `onlyStages`; different values go under
+ * `stages.NAME`. The planner decides which live resource an address means, and whether the result leaves nothing to do.
  */
 
-/** A live target that several declared ones may mean, or the other way round. */
+/** A live target that matches several declared ones, or the other way round. */
 export interface Unclear {
   readonly live: LiveTarget;
   readonly keys: readonly string[];
 }
 
-/** Live id → key of the declared target that it is in this stage. */
+/** Live id → key of the declared target that it is in the imported stage. */
 export type Pairs = ReadonlyMap<string, string>;
 
-/** What the live targets are called in other stages. @param into live id → key, as the user says */
+/** Finds the keys of live targets in other stages. @param into live id → key, as the user chose */
 export function pairTargets(sources: ImportSources, into: Pairs) {
   const { reading, stages, desired, states, chosen } = sources;
   const pairs = new Map<string, string>();
@@ -67,7 +67,7 @@ export function pairTargets(sources: ImportSources, into: Pairs) {
     const isBound = here.has(key) && states.get(key)?.bindings.has(targetAddress(key)) === true;
     return !taken.has(key) && !isBound;
   });
-  // The apps in each stage that has them, and as they would be in the one that is imported.
+  // The apps in each stage that has them, and as if they existed in the imported stage.
   const lifted = manifests.with(open.flatMap((key) => lifting(manifests, key, sources)));
   const inStages = targetsByStage(sources, lifted);
   const apps = open.flatMap((key) =>
@@ -86,7 +86,7 @@ export function pairTargets(sources: ImportSources, into: Pairs) {
     const name = withoutStage(live.app, desired.stage);
     return { live, keys: exact.get(live.app) ?? (name === "" ? undefined : plain.get(name)) ?? [] };
   });
-  // Thousands of one name share one list of keys, which is looked through once.
+  // Thousands of targets with one name share one list of keys, which is searched once.
   const claims = countValues(
     [...countValues(candidates.map(({ keys }) => keys))].flatMap(([keys, times]) =>
       keys.length > 1 || times > 1 ? [...keys, ...keys] : keys,
@@ -98,7 +98,7 @@ export function pairTargets(sources: ImportSources, into: Pairs) {
   return { pairs, unclear: candidates.filter(isUnclear) };
 }
 
-/** What documents declare in each stage, by key. */
+/** Returns what documents declare in each stage, by key. */
 function targetsByStage(sources: ImportSources, { documents }: Manifests) {
   return sources.stages.map((stage) => {
     const targets = desiredIn(stage, sources, documents)?.targets ?? [];
@@ -106,13 +106,13 @@ function targetsByStage(sources: ImportSources, { documents }: Manifests) {
   });
 }
 
-/** A name in the letters and digits that it has beside those of its stage. */
+/** Returns the words of a name in lower case, without those of its stage. */
 export function withoutStage(name: string, stage: string): string {
   const words = (text: string): string => ` ${text.toLowerCase()} `.replaceAll(/[^\p{L}\p{N}]+/gu, " ");
   return words(name).replaceAll(words(stage), " ").trim();
 }
 
-/** Makes all of a target exist in the stage that is imported. */
+/** Returns edits that make all resources of a target exist in the imported stage. */
 function lifting(manifests: Manifests, key: string, { desired: { stage }, stages }: ImportSources) {
   return manifests.addressesOf(key, ...KINDS).flatMap((address) => {
     const only = onlyStagesOf(manifests, address, stages);
@@ -122,7 +122,7 @@ function lifting(manifests: Manifests, key: string, { desired: { stage }, stages
   });
 }
 
-/** A stage's targets as they are once it is merged, but for the values that differ. */
+/** A stage's targets after the merge, except for values that differ. */
 export type Merging = ReturnType<typeof mergeStage>;
 
 type Bound = StateEvent & { readonly type: "bound" };
@@ -131,7 +131,7 @@ function boundTo(address: Address, id: string): Bound {
   return { type: "bound", address, id, fields: {} };
 }
 
-/** Finds out what of the declared targets exists in this stage. @param excluded addresses that are not to be merged */
+/** Finds which declared resources exist in this stage. @param excluded addresses that must not be merged */
 export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: ReadonlySet<Address>) {
   const { reading, stages, desired, chosen } = sources;
   const here = desired.stage;
@@ -140,7 +140,7 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     [...pairs].flatMap(([id, key]) => (excluded.has(targetAddress(key)) ? [] : [[key, id]])),
   );
   const now = planProject(sources, reading.documents, new Map(), desired);
-  // Of targets that this stage has already, what is declared for other stages alone may have come up here.
+  // If this stage has a target already, resources that are declared only for other stages may now exist here, too.
   const ids = new Set(chosen.map(({ id }) => id));
   const managed = [...now.known].flatMap(([id, { key, matched }]) =>
     matched !== undefined && ids.has(id) && stages.length > 1 ? [key] : [],
@@ -174,18 +174,18 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
   const project =
     edits.length + bound.size === 0 ? now : planProject(sources, before.with(edits).documents, bound);
   return {
-    /** Of `onlyStages`. */
+    /** Edits of `onlyStages`. */
     edits,
     project,
-    /** Target key → the bindings that state is to learn. */
+    /** Target key → the bindings that state must learn. */
     bound,
-    /** Addresses that exist in this stage by the merge, and so are to be as they are live. */
+    /** Addresses that exist in this stage because of the merge, and so must get their live values. */
     merged,
     folders: foldersIn(project, merged, before, sources),
   };
 }
 
-/** Says in which stages a resource exists, where it is not in all that it could be in. */
+/** Returns edits that list the stages of a resource, if it does not exist in all possible stages. */
 function restricting(
   manifests: Manifests,
   address: Address,
@@ -201,14 +201,14 @@ function restricting(
   return base === undefined ? [] : [setAt(base, list)];
 }
 
-/** The parts of a lifted target that are there, and that state does not know yet. */
+/** Returns the parts of a lifted target that are live and that state does not know yet. */
 function foundIn({ target, live, matches, state }: MatchedTarget, sources: ImportSources, before: Manifests) {
   const found = [...matches].flatMap(([address, { live: own }]) =>
     own === undefined || own === live || state?.bindings.has(address) === true
       ? []
       : [boundTo(address, own.id)],
   );
-  // Environments whose addresses differ between stages by the stage's name.
+  // Environments whose URLs differ between stages only by the stage's name.
   const here = sources.desired.stage;
   const taken = matchedIds(matches);
   const open = (live?.environments ?? []).filter(({ id, type }) => type === "ADDITIONAL" && !taken.has(id));
@@ -230,14 +230,14 @@ function foundIn({ target, live, matches, state }: MatchedTarget, sources: Impor
   return [...oneToOne(pairs).map(([address, id]) => boundTo(address, id)), ...found];
 }
 
-/** The pairs of which neither side stands in another one. */
+/** Returns the pairs in which neither side occurs in another pair. */
 function oneToOne<T extends string>(pairs: readonly (readonly [T, string])[]) {
   const left = countValues(pairs.map(([one]) => one));
   const right = countValues(pairs.map(([, one]) => one));
   return pairs.filter(([one, other]) => left.get(one) === 1 && right.get(other) === 1);
 }
 
-/** A folder in which all test cases have one folder's name in other stages is that folder. */
+/** Infers folder names: if all test cases of a folder have one folder name in other stages, the folder has that name. */
 function foldersIn(
   { matched }: PlannedProject,
   merged: ReadonlySet<Address>,
@@ -263,7 +263,7 @@ function foldersIn(
   return found;
 }
 
-/** Edits that give each merged resource its live values in this stage, and change no other stage. */
+/** Returns edits that give each merged resource its live values in this stage, and change no other stage. */
 export function mergeFields(
   { plan, matched, input, documents }: PlannedProject,
   merged: ReadonlySet<Address>,
@@ -280,7 +280,7 @@ export function mergeFields(
     if (own === undefined || live === undefined || !merged.has(address)) continue;
     const rows = fieldsOf(kind);
     const names = folderNames.get(own.live?.id ?? "");
-    // Null and empty lists included.
+    // Includes null and empty lists.
     const { fields: shown } = declareFields(rows, live, {
       elements: true,
       holdsSecret,

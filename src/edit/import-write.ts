@@ -8,7 +8,7 @@ import { chooseKeys } from "./import-known.ts";
 
 /** A new manifest. */
 export interface NewFile {
-  /** From the project's folder on, with forward slashes. */
+  /** Path from the project's folder, with forward slashes. */
   readonly file: string;
   readonly text: string;
   readonly environments: number;
@@ -16,22 +16,22 @@ export interface NewFile {
 }
 
 export interface LayoutOptions {
-  /** The folder for manifests, from the project's on; empty for that itself. */
+  /** Folder for manifests, relative to the project's folder; empty for the project's folder itself. */
   readonly dir: string;
   readonly split: "target" | "folder";
-  /** Where ids are bound: for one stage alone if the project has several, since each has ids of its own. */
+  /** Stage in which ids are bound; set only if the project has several stages, since each stage has ids of its own. */
   readonly stage: string | undefined;
-  /** Whether what is new in a target must be said to exist in this stage alone. */
+  /** Whether new resources of a target must be restricted to this stage (`onlyStages`). */
   readonly isForStageAlone: (key: string) => boolean;
   readonly folderNames: FolderNames;
   readonly exists: (file: string) => boolean;
   readonly holdsSecret: (value: Json) => boolean;
 }
 
-/** What goes into one file. */
+/** The content of one file. */
 type Sheet = TargetDraft & { readonly file: string };
 
-/** Lays drafts out in files that are not there yet. */
+/** Lays drafts out in new files. */
 export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): readonly NewFile[] {
   const used = new Set<string>();
   return drafts
@@ -71,17 +71,17 @@ function sheetsOf(draft: TargetDraft, { dir, split, folderNames }: LayoutOptions
   ];
 }
 
-/** Names that Windows keeps for devices, whatever the extension. */
+/** Names that Windows reserves for devices, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 const LONGEST_FILE_NAME = 80;
 
-/** A key as the name of a file or folder, without extension, that every system takes. */
+/** Makes a file or folder name from a key, without extension, that every operating system accepts. */
 export function fileName(key: string): string {
   const short = key.slice(0, LONGEST_FILE_NAME);
   return DEVICE.test(short) ? `${short}-tests` : short;
 }
 
-/** A file that is not there yet, named as near to the wanted name as can be. */
+/** Returns a file name that is not taken, as close to the wanted name as possible. */
 export function freeFile(wanted: string, isTaken: (file: string) => boolean): string {
   if (!isTaken(wanted)) return wanted;
   const start = wanted.replace(/\.yaml$/, "");
@@ -103,7 +103,7 @@ function documentOf(
       : { [name]: Object.fromEntries(drafts.map((draft) => [draft.key, valueOf(draft)])) };
   const valueOf = (draft: Draft): JsonObject => ({
     ...(stage === undefined ? idOf(draft) : {}),
-    // Where the target itself is new, what is in it exists where it does.
+    // Resources of a new target exist in the stages of the target, so only the target itself is restricted.
     ...(draft === target || target === undefined ? only : {}),
     ...inDocument(draft),
   });
@@ -123,7 +123,7 @@ function documentOf(
   return { ...whole, stages: { [stage]: override } };
 }
 
-/** The fields as a document has them, in the order of the table. */
+/** Returns the fields in the form of a document, in the order of the field table. */
 function inDocument({ fields, kind }: Draft): JsonObject {
   const map: Record<string, Json> = {};
   for (const { name, path } of fieldsOf(kind)) {
@@ -142,11 +142,11 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): ReadonlyMap<string, r
   const add = (path: Path, lines: readonly string[]): void => {
     const at = path.join("\n");
     const isKept = (line: string) => line.length <= WIDEST || line.startsWith(" ");
-    // A sentence goes into lines that a comment has room for; an example stays as it is.
+    // Sentences wrap at the width of a comment; examples do not.
     const fit = lines.flatMap((line) => (isKept(line) ? [line] : filled(line.split(" "), WIDEST)));
     if (fit.length > 0) comments.set(at, [...(comments.get(at) ?? []), ...fit]);
   };
-  // As `tasc init` writes it: the schemas stand in `.tasc` of the project's folder.
+  // As `tasc init` writes it: the schemas are in `.tasc` in the project's folder.
   const up = "../".repeat(file.split("/").length - 1);
   add([], [`yaml-language-server: $schema=${up}.tasc/schemas/target.schema.json`]);
   if (target !== undefined) {
@@ -182,10 +182,10 @@ function unnamedFolders(
   ];
 }
 
-/** Columns of a comment, its sign left out. */
+/** Maximum width of a comment, without its `#`. */
 const WIDEST = 92;
 
-/** The lines of a comment that shows how to declare what the interface does not show of a resource. */
+/** Returns the lines of a comment that shows how to declare the fields of a resource that the API does not return. */
 function hintsFor(kind: Kind, owner: readonly string[]): readonly string[] {
   const fields =
     kind === "testCase" ? "this field for test cases. To manage it" : "these fields. To manage them";
@@ -197,7 +197,7 @@ function hintsFor(kind: Kind, owner: readonly string[]): readonly string[] {
   ];
 }
 
-/** In flow style where that fits into a line. */
+/** Writes an example in flow style if it fits on a line. */
 function hintLines(
   name: string,
   part: Pick<Part, "shape" | "secret">,
@@ -221,7 +221,7 @@ const EXAMPLES = {
   reference: "key",
 } as const;
 
-/** A value of a shape in flow style, a secret one by a variable: SHOP_DEFAULT_TEST_ACCOUNT_PASSWORD. */
+/** Returns an example value of a shape in flow style; a secret is a variable: SHOP_DEFAULT_TEST_ACCOUNT_PASSWORD. */
 function example({ shape, secret }: Pick<Part, "shape" | "secret">, owner: readonly string[]): string {
   if (secret === true) {
     const words = owner.map((name) =>

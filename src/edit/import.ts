@@ -25,32 +25,32 @@ import { Manifests, changedFields } from "./rewrite.ts";
 
 export interface PrepareOptions
   extends Pick<LayoutOptions, "dir" | "split">, Pick<DraftOptions, "elements" | "holdsSecret"> {
-  /** Names folders; asked once, when it is known what is new. */
+  /** Names folders; called once, when the new test cases are known. */
   readonly nameFolders: (folders: readonly Folder[]) => Promise<readonly Folder[]>;
   readonly folder: ProjectFolder;
-  /** Which targets of other stages the live ones are: live id → key. */
+  /** The targets of other stages that the live ones correspond to: live id → key. */
   readonly pairs: Pairs;
-  /** Keys for new targets, as the user says: live id → key. */
+  /** Keys that the user chose for new targets: live id → key. */
   readonly into?: Pairs;
 }
 
-/** What an import would do; nothing of it is done yet. */
+/** The result of an import that has not been written yet. */
 export interface Prepared {
   readonly files: readonly NewFile[];
-  /** Manifests that are there already, with what is merged into them. */
+  /** Existing manifests, with the changes that are merged into them. */
   readonly texts: readonly EditedText[];
   readonly leftOut: readonly Skipped[];
   readonly learnt: Learnt;
-  /** Files that no pattern under `manifests` matches; if there are any, nothing may be written. */
+  /** Files that match no pattern under `manifests`; if there are any, nothing may be written. */
   readonly unmatched: readonly string[];
-  /** Errors that the project would have then; likewise. */
+  /** Errors that the project would have after the import; if there are any, nothing may be written. */
   readonly problems: readonly Diagnostic[];
 }
 
-/** Addresses that cannot be imported like that, and why. */
+/** Addresses that cannot be imported in this way, with the reason. */
 type Refuted = ReadonlyMap<Address, string>;
 
-/** Merges, drafts, files, proof; and again without what the proof refuted: each round leaves out one address at least. */
+/** Merges, drafts, lays out and proves, repeatedly: each round leaves out at least one address that the proof refuted. */
 export async function prepare(sources: ImportSources, options: PrepareOptions): Promise<Prepared> {
   const excluded = new Set<Address>();
   const refused = new Map<Address, string>();
@@ -82,7 +82,7 @@ async function attemptOnce(
     into: options.into ?? new Map(),
     plainApp: (app) => (stages.length > 1 ? withoutStage(app, stage) : app),
   });
-  // The names of folders, for targets that are imported and for those that are declared already.
+  // The folder names of imported targets and of targets that are already declared.
   const keys = new Map(targets.map(({ live, key }) => [live.id, key]));
   const folders = chosen.flatMap(({ id: live }): readonly [string, readonly StateEvent[]][] => {
     const own = project.known.get(live);
@@ -110,18 +110,18 @@ function joined(...all: readonly Iterable<readonly [string, readonly StateEvent[
   return new Map([...groups].map(([key, own]) => [key, own.flatMap(([, events]) => events)]));
 }
 
-/** Folders, ids and records of fields, so that what is renamed on the service, or changed since, is known again. */
+/** Returns folders, ids and field records for state, so that later renames and changes on the service are recognised. */
 function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: PlannedProject): Learnt {
   const ids = new Set(chosen.map(({ id }) => id));
   const settled = [...matched].flatMap(([key, one]): readonly [string, readonly StateEvent[]][] => {
     const { fingerprints, live } = one;
-    // Under another key than before all records would go, and with them what tells that a password was sent.
+    // With a new fingerprint key, all records would be lost, including those that show that a password was sent.
     const before = states.get(key);
     const isUsable = fingerprints !== undefined && keyHolds(before, fingerprints);
     if (!isUsable || live === undefined || !ids.has(live.id)) return [];
-    // What the import itself binds does not say that tasc applied the target, so its batch generations are held.
+    // Bindings of the import itself do not mean that tasc has applied the target, so its batch generations are held.
     const isApplied = before !== undefined && before.bindings.size > 0;
-    // As if an apply had taken them up: that they are imported is nothing new.
+    // Bindings without the mark `imported`, as after an apply: the mark alone is not a change.
     const bindings = new Map<Address, Binding>();
     for (const [address, binding] of isApplied ? (one.state?.bindings ?? []) : [])
       bindings.set(address, defined({ ...binding, imported: undefined }));
@@ -135,7 +135,7 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
   return new Map(all.map(([key, events]) => [key, events.map(marked)]));
 }
 
-/** In which stages new resources exist, and which files are there. */
+/** Returns the stages of new resources, and a test for existing files. */
 function placing({ stages, desired: { stage }, reading }: ImportSources, { folder }: PrepareOptions) {
   const manifests = new Manifests(reading);
   const others = stages.filter((one) => one !== stage);
@@ -153,9 +153,9 @@ function placing({ stages, desired: { stage }, reading }: ImportSources, { folde
 }
 
 /**
- * Asks the planner itself, before anything is written, whether a plan right after an import would be empty. This catches
- * what no rule about a single field can see: defaults that reach into new test cases, keys that state remembers.
- * @returns as `refuted` the new or merged addresses of which a plan would not be empty, with what it would say
+ * Checks with the planner, before anything is written, that a plan right after the import would be empty. This finds
+ * problems that no rule about a single field can see: defaults that affect new test cases, keys that state remembers.
+ * @returns as `refuted` the new or merged addresses that a plan would change or report, with the reason
  */
 async function prove(
   files: readonly NewFile[],
@@ -179,7 +179,7 @@ async function prove(
   const declared = sources.desired.targets.flatMap(resourcesOf).map(({ address }) => address);
   const old = new Set(declared.filter((address) => !merged.has(address)));
   const own = new Set([...files, ...texts].map(({ file }) => file));
-  // That there is no manifest at all is said of the files that no pattern matches.
+  // That there are no manifests is already reported as files that match no pattern.
   const found = [...reading.problems, ...resolution.problems].filter(
     ({ severity, code }) => severity === "error" && code !== "no-manifests",
   );

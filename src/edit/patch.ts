@@ -2,14 +2,14 @@ import { FILE_HEADERS_ONLY, type StructuredPatchHunk, diffArrays, formatPatch } 
 import { type Splice, spliced } from "../manifest/yaml/text.ts";
 import type { EditedText } from "./edit-files.ts";
 
-/** A line with its end: it stays, goes, or comes in. */
+/** A line with its line end: unchanged, removed or added. */
 type PatchRow = readonly [sign: " " | "-" | "+", line: string];
 
 const CONTEXT = 3;
-/** Beyond this number of differences, lines that are edited together count as replaced. */
+/** Maximum number of differences; if there are more, lines that are edited together are shown as replaced. */
 const MOST_CHANGES = 1000;
 
-/** The change of a file as `git diff` shows it, without line ends of their own kind. */
+/** Returns the change of a file as `git diff` shows it, without carriage returns. */
 export function patchOf({ file, before, splices }: EditedText): string {
   const names = { oldFileName: `a/${file}`, newFileName: `b/${file}` };
   const hunks = hunksOf(rowsOf(before, splices));
@@ -17,7 +17,7 @@ export function patchOf({ file, before, splices }: EditedText): string {
   return formatPatch(patch, FILE_HEADERS_ONLY).replaceAll("\r", "");
 }
 
-/** Compares lines only where the text was edited: two whole texts would take time with the square of the number of edits. */
+/** Compares lines only where the text was edited: comparing whole texts takes time quadratic in the number of edits. */
 function rowsOf(before: string, splices: readonly Splice[]): readonly PatchRow[] {
   const regions: { start: number; end: number; splices: Splice[] }[] = [];
   for (const splice of splices) {
@@ -44,7 +44,7 @@ function rowsOf(before: string, splices: readonly Splice[]): readonly PatchRow[]
       { removed: true, added: false, value: was },
       { removed: false, added: true, value: now },
     ];
-    // To find that there are too many would take as long as to find as many as may be.
+    // Check first: a diff that finds too many changes takes as long as one with the maximum number of changes.
     const [old, fresh] = [new Set(was), new Set(now)];
     const differing = [...was.filter((line) => !fresh.has(line)), ...now.filter((line) => !old.has(line))];
     const isTooMany = differing.length > MOST_CHANGES;
@@ -56,7 +56,7 @@ function rowsOf(before: string, splices: readonly Splice[]): readonly PatchRow[]
   return rows;
 }
 
-/** Where the line ends that an edit leaves its last text on. */
+/** Returns the end of the line on which an edit ends. */
 function lineEnd(before: string, { start, end, text }: Splice): number {
   const isLineStart = (offset: number): boolean => offset === 0 || before[offset - 1] === "\n";
   const isWhole = text === "" ? isLineStart(start) : text.endsWith("\n");

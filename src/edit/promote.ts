@@ -38,14 +38,14 @@ export interface PromoteRequest extends ProjectDocuments {
 }
 
 /**
- * The manifests in which stage `to` resolves every promoted field as stage `from` does, and every other stage as before.
+ * Returns the rewrite after which stage `to` resolves every promoted field as stage `from` does, and other stages as before.
  *
- * A value is written where the one that counts stands now: an override is set and not taken away, or the next change of
- * the base would reach the stage without a promotion. Where that place is shared with another stage or test case, the
- * value goes into the stage's own override.
+ * A value replaces the one that is in effect: an override is set and not removed, or the next change of the base would reach
+ * the stage without a promotion. If that place is shared with another stage or test case, the value goes into the stage's
+ * own override.
  *
- * A test case whose `onlyStages` leaves stage `to` out is added to that stage. Any other that only one of the stages has
- * is left and said: to make one it takes what promotion never carries; and the interface can delete none.
+ * If `onlyStages` excludes a test case from stage `to`, the stage is added. Any other test case that only one of the stages
+ * has is left and reported: creating it needs what promotion never copies, and the API cannot delete test cases.
  */
 export function promote(request: PromoteRequest, excluded: Excluded = new Map()): Rewrite {
   const { from, stages } = request;
@@ -64,7 +64,7 @@ export function promote(request: PromoteRequest, excluded: Excluded = new Map())
   };
 }
 
-/** Stage `to` with what `onlyStages` kept out of it, but for that with which the stage could not be read. */
+/** Adds resources to stage `to` that `onlyStages` keeps out of it, except those with which the stage cannot be read. */
 function extendStage(request: PromoteRequest, excluded: Excluded) {
   const { from, to, reading, env, project, inScope } = request;
   const diff = diffStages(from, to, "promoted", inScope);
@@ -107,7 +107,7 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
   }
 }
 
-/** A stage as it is read; nothing where an error keeps it from being. */
+/** Reads a stage; if there are errors, returns only these. */
 function viewOf(stage: string, reading: ProjectReading, env: EnvironmentVariables) {
   const options = { env, stage, allowMissingSecrets: true, needsApiKey: false };
   const { resolved, problems } = resolveProject(reading, options);
@@ -125,10 +125,10 @@ function wishFor(difference: Difference, to: StageView): Wish {
   const { address, field, path, sensitive, written, before: meaning, after: there } = difference;
   const ref: FieldRef = { stage: to.stage, address, field };
   const hasSecret = meaning !== undefined && isSensitive(meaning.value);
-  // As it stands in one stage, without the variables of that; secrets stay placeholders.
+  // The value as stage `from` resolves it, without the variables of that stage; secrets stay placeholders.
   const literal = meaning === undefined ? null : hasSecret ? meaning.spelt : escaped(reveal(meaning.value));
   const both = written === undefined || sameJson(written, literal) ? [literal] : [written, literal];
-  // Credentials belong to a stage: only those go along that the other stage uses in the same place.
+  // Credentials belong to a stage, so only those that the other stage uses in the same place are copied.
   const known = new Set(placeholdersIn(there?.spelt ?? null).map(({ source }) => source));
   const isForeign = hasSecret && placeholdersIn(meaning.spelt).some(({ source }) => !known.has(source));
   return {
@@ -150,7 +150,7 @@ function wishFor(difference: Difference, to: StageView): Wish {
   };
 }
 
-/** Reads the manifests as they are going to be: the diff of what was promoted must be empty, and nothing else changed. */
+/** Checks the new manifests: promoted fields must not differ between the stages, and nothing else may have changed. */
 export async function provePromotion(
   texts: readonly EditedText[],
   { changes, left }: Rewrite,
@@ -163,7 +163,7 @@ export async function provePromotion(
   if (goal === undefined || project === undefined || hasErrors(reading.problems))
     return "the new manifests could not be read";
   const open = new Set(left.map(changeKey));
-  // Of stage `from` nothing changes, or it is found below.
+  // If stage `from` changes, the check below finds it.
   const differing = diffStages(from, goal, "promoted", inScope).differences.find(
     (difference) => !open.has(changeKey(difference)),
   );
@@ -175,12 +175,12 @@ export async function provePromotion(
 
 type Objection = readonly [holds: boolean, why: string];
 
-/** A test case that keeps a promotion from being made. */
+/** A test case that blocks a promotion. */
 export type Refused = ReturnType<typeof refusedBy>[number];
 
 /**
- * What the newest finished report of the target says against a test case, or why it says nothing; nothing where the test
- * case has passed each time it ran. @param applied when the last apply that touched it began, where that is known
+ * Returns why the newest finished report of the target does not allow a test case, or why it has no result for it; empty if
+ * the test case has passed each time it ran. @param applied when the last apply that touched it began, if known
  */
 export function refusedBy(
   address: Address,

@@ -61,19 +61,19 @@ import {
 interface PullRequest extends ProjectDocuments, Pick<DraftOptions, "holdsSecret"> {
   readonly stages: readonly string[];
   readonly planned: Planned;
-  /** What was planned from. */
+  /** The input of that plan. */
   readonly input: PlanInput;
   readonly inScope: (address: Address) => boolean;
-  /** By name; all where it is empty. */
+  /** Names of the fields to pull; all if empty. */
   readonly fields: ReadonlySet<string>;
   readonly folder: ProjectFolder;
   readonly options: LoadOptions;
 }
 
 /**
- * The manifests in which one stage says what the service has, wherever it declared something else. A value is written
- * where the one that counts stands now. In a resource's own map it reaches the other stages, which are named with the
- * change. A default stays as it is where it holds for another test case that is not to change.
+ * Returns the rewrite after which one stage declares the live value of every field that differed. A value replaces the
+ * one that is in effect. In a resource's own map, it also changes the other stages, which are listed with the change. A
+ * default is not changed if another test case uses it that must keep its value.
  */
 export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewrite {
   const { stages, planned, inScope, holdsSecret } = request;
@@ -107,14 +107,14 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
             about,
             shown: {
               before: ordered(display(value)),
-              // Elements keep what the service does not show, a locator line for one.
+              // Elements keep what the service does not return, e.g. a locator line.
               after: ordered(field.compare === "elements" ? found.written : found.live),
             },
             unmet: { reason: NO_PLACE, failed: true },
           });
       }
     }
-  // A resource that is declared and not on the service has nothing to be pulled.
+  // Resources that are declared but not on the service have nothing to pull.
   const absent = planned.plan.changes.flatMap(({ address, action }): readonly NotRewritten[] => {
     const resource = planned.matched.get(targetOf(address))?.resources.get(address);
     if (action !== "create" || resource?.kind === "batchGeneration" || !inScope(address)) return [];
@@ -129,7 +129,7 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
 /** A declared field, and what it is compared with. */
 interface DeclaredField extends Pick<PullRequest, "holdsSecret"> {
   readonly value: Value;
-  /** As the manifests say it, with placeholders. */
+  /** The value as written in the manifests, with placeholders. */
   readonly text: Json;
   readonly matched: MatchedTarget;
   readonly memory: Memory;
@@ -137,7 +137,7 @@ interface DeclaredField extends Pick<PullRequest, "holdsSecret"> {
   readonly isPlanned: boolean;
 }
 
-/** The text that says the live value, or why the field is left; nothing where it says that already. */
+/** The manifest text for the live value, or why the field is left; undefined if the manifest already matches. */
 type PulledValue =
   { readonly written: Json; readonly live: Json } | Pick<NotRewritten, "reason" | "failed"> | undefined;
 
@@ -145,12 +145,12 @@ type PulledValue =
 function pulledValue(field: Field, live: LiveResource, declared: DeclaredField): PulledValue {
   const { value, text, matched, memory, isPlanned, holdsSecret } = declared;
   const reading = liveInWords(field, live, folderNames(memory.folders));
-  // Only a plan can tell whether it differs.
+  // Only a plan knows whether it differs.
   if (isUnknown(value) || reading.kind === "hidden")
     return isPlanned ? { reason: "The service does not return it; the next apply sends it." } : undefined;
   const found = compareField(field, value, live, memory, expectedLive(matched, field, value));
   const isElements = field.compare === "elements";
-  // No comparison of elements tells that the service has changed the selectors that it made of a locator line.
+  // Comparing elements does not show whether the service changed the selectors that it had made from a locator line.
   const isMoved = (declared: ValueObject, at: number): boolean =>
     movedByService({ declared, at, live: live.elements?.[at] }, memory);
   if (found.kind !== "differs" && !(isElements && declaredElements(value).some(isMoved))) return undefined;
@@ -168,7 +168,7 @@ function pulledValue(field: Field, live: LiveResource, declared: DeclaredField):
   if (isReference && address === undefined)
     return left(`The service has ${shortly(own)}, which is not a test case that the manifests declare.`);
   const shown = address === undefined ? own : (parseAddress(address)?.key ?? null);
-  // No call can change it: taking over the live value is the only way to end the difference.
+  // No call can change a fixed field, so taking over the live value is the only way to end the difference.
   if (isFixed(field) && shown === null) return left("The service has none; take the field out by hand.");
   if (isSensitive(value))
     return left("It holds a secret, and the live value in its place is not shown or written.");
@@ -181,7 +181,7 @@ function pulledValue(field: Field, live: LiveResource, declared: DeclaredField):
     : field.compare === "set" && isArray(text) && isArray(meant) && isArray(shown)
       ? graftSet(text, meant, shown)
       : graft(text, meant, shown);
-  // Placeholders that the written value comes through and the new one would lose.
+  // Placeholders of the written value that the new one would lose.
   const [before, after] = [text, written].map((one) =>
     countValues(placeholdersIn(one).map(({ source }) => source)),
   );
@@ -199,8 +199,8 @@ function shortly(value: Json): string {
 }
 
 /**
- * The written elements changed to the live ones: one that stays is left as it is written, one that was changed in place
- * keeps the parts that it declares, and a locator line whose selectors the service has changed gives way to these.
+ * Changes the written elements to the live ones: an unchanged element stays as written, one that was changed in place
+ * keeps the parts that it declares, and a locator line whose selectors the service has changed is replaced by these.
  */
 function graftElements(
   written: Json,
@@ -231,13 +231,13 @@ function graftElement(written: Json, match: ElementMatch, live: LiveElement, mem
   return line === undefined || !isObject(parts) ? parts : { ...parts, locatorLine: line };
 }
 
-/** Only where state knows which selectors the service once made of the line can it be told that it changed them. */
+/** True if the service changed the selectors of a locator line; known only if state has recorded the original selectors. */
 function movedByService(match: ElementMatch, memory: Memory): boolean {
   const difference = locatorDifference(match, memory);
   return difference === "service" || difference === "both";
 }
 
-/** A step that acts stays one that acts, and a check a check; else it is another step, and all of it is new. */
+/** Whether an element is still an interaction or an assertion; if not, it is another step and is replaced as a whole. */
 function sameKind(declared: ValueObject, live: LiveElement): boolean {
   return ["interaction", "assertion"].every(
     (part) =>
@@ -247,8 +247,8 @@ function sameKind(declared: ValueObject, live: LiveElement): boolean {
 }
 
 /**
- * The written value changed as little as makes it mean the live one: parts that mean the same stay, placeholders and all.
- * @param meant what the written value means: it has the same form
+ * Changes the written value as little as possible so that it means the live one: parts with the same meaning stay as
+ * written, with their placeholders. @param meant what the written value means: it has the same structure
  */
 function graft(written: Json, meant: Json, live: Json): Json {
   if (sameJson(meant, live)) return written;
@@ -261,13 +261,13 @@ function graft(written: Json, meant: Json, live: Json): Json {
   return Object.fromEntries(keys.map((key) => [key, part(written[key], meant[key], live[key] ?? null)]));
 }
 
-/** A set of texts: members that stay keep their place, new ones come last. */
+/** Changes a set of texts: members that stay keep their place, new ones come last. */
 function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Json {
   const kept = written.filter((_, at) => live.includes(meant[at] ?? null));
   return [...kept, ...live.filter((item) => !meant.includes(item)).map(escaped)];
 }
 
-/** Plans once more: nothing that was pulled may be left to do, and nothing else be declared differently, unless it is said. */
+/** Plans again: pulled fields must not differ, and nothing else may be declared differently unless it is reported. */
 export async function provePull(texts: readonly EditedText[], { changes }: Rewrite, request: PullRequest) {
   const { folder, options, stages, input } = request;
   const loaded = await loadProject(options, withTexts(folder, texts));

@@ -16,17 +16,17 @@ export interface RewriteOptions {
   readonly dryRun: boolean;
   readonly documents: readonly Document[];
   readonly make: (excluded: Excluded) => Rewrite;
-  /** What is wrong with the new texts; nothing where all is well. */
+  /** Returns what is wrong with the new texts; undefined if they are right. */
   readonly prove: (texts: readonly EditedText[], rewrite: Rewrite) => Promise<string | undefined>;
-  /** What it is about, for programs: stages, the service. */
+  /** The subject for programs: stages, the service. */
   readonly head: JsonObject;
-  /** The same for people, in a line. */
+  /** The subject for people, on one line. */
   readonly title: string;
-  /** In place of the summary where there is nothing to do and nothing is left. */
+  /** Replaces the summary if nothing is to be changed and nothing is left. */
   readonly nothing: string;
 }
 
-/** Writes the manifests as a rewriting leaves them, or with `dryRun` shows what would be written. */
+/** Writes the rewritten manifests or, with `dryRun`, shows what would be written. */
 export async function carryOut(options: RewriteOptions): Promise<View> {
   const { documents, dryRun, root, head, title, nothing } = options;
   const { rewrite, texts } = await makeTexts(documents, options.make, options.prove);
@@ -37,7 +37,7 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
   const placeOf = await placesIn(sources);
   const placed = changes.map((one) => ({ ...one, layer: one.slot.layer, place: placeOf(one.slot) }));
   return {
-    // Made where it is asked for, as the differences are: they take a tenth of the time.
+    // Made on demand, because the diffs take a tenth of the time.
     get json() {
       return {
         formatVersion: "1.0",

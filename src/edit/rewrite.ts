@@ -23,8 +23,8 @@ import { targetOf } from "../plan/input.ts";
 import { cached, groupBy } from "../render/words.ts";
 
 /**
- * How import, pull and promote change manifests: which value is written at which place, and what else that reaches. It
- * works on the values of the documents; `edit-files.ts` makes the edits in the texts.
+ * How import, pull and promote change manifests: which value is written at which place, and what else this affects. It
+ * works on the values of the documents; `edit-files.ts` edits their texts.
  */
 
 export interface FieldRef {
@@ -39,7 +39,7 @@ export interface ProjectDocuments {
   readonly documents: readonly Document[];
 }
 
-/** A value that is set or taken away at a place of a document. */
+/** An edit that sets or deletes a value at a place of a document. */
 export interface FileEdit {
   readonly file: string;
   readonly edit: YamlEdit & { readonly kind: "set" | "delete" };
@@ -53,34 +53,34 @@ export interface Rewritten {
   readonly address: Address;
   readonly path: Path;
   readonly sensitive?: true;
-  /** Absent where nothing was declared, and where it must not show. */
+  /** Unset if nothing was declared, or if the value must not be shown. */
   readonly before?: Json;
-  /** Absent where nothing is declared any more, and where it must not show. */
+  /** Unset if nothing is declared any more, or if the value must not be shown. */
   readonly after?: Json;
   readonly slot: Slot;
-  /** Other stages that resolve to another value by it. */
+  /** Other stages whose value changes with it. */
   readonly alsoStages?: readonly string[];
 }
 
-/** What differs and stays as it is. Without a path it is the resource as a whole. */
+/** A difference that is left: a field or, without a path, the whole resource. */
 export interface NotRewritten {
   readonly address: Address;
   readonly path?: Path;
   /** One sentence. */
   readonly reason: string;
   readonly origin?: Origin;
-  /** Whether the command was asked for it and could not do it. */
+  /** Whether the user asked for the change but it could not be made. */
   readonly failed?: true;
 }
 
-/** What a command does to the manifests, and what it leaves: plain data, without any secret. */
+/** The changes of a command to the manifests, and the differences that it leaves: plain data, without secrets. */
 export interface Rewrite {
   readonly edits: readonly FileEdit[];
   readonly changes: readonly Rewritten[];
   readonly left: readonly NotRewritten[];
 }
 
-/** Changes that are not made, by `changeKey`, with the reason. */
+/** Changes that must not be made, by `changeKey`, with the reason. */
 export type Excluded = ReadonlyMap<string, string>;
 
 export function changeKey({ address, path = [] }: Pick<NotRewritten, "address" | "path">): string {
@@ -96,20 +96,20 @@ export function deleteAt({ file, path }: Slot): FileEdit {
 }
 
 /**
- * The values of target documents, and edits of them. An edit replaces the layer that it falls into, which is small, so
- * that neither a trial nor ten thousand edits copy a document.
+ * The values of target documents, with edits. An edit replaces only its layer, which is small, so that neither a trial
+ * nor ten thousand edits copy a document.
  */
 export class Manifests implements ProjectDocuments {
   readonly project: Document;
   readonly edits: FileEdit[] = [];
   readonly #index: ReturnType<typeof indexOf>;
-  /** The manifests that these are a trial of. */
+  /** The manifests on which this trial is based. */
   readonly #base: Manifests | undefined;
-  /** Edited layers by `placeKey`; without a value where it is left empty. */
+  /** Edited layers by `placeKey`; a layer that has become empty has no value. */
   readonly #edited = new Map<string, { readonly value: JsonObject | undefined }>();
-  /** Those that are known, by stage and address. */
+  /** Cache of layers, by stage and address. */
   readonly #layers = new Map<string, Map<Address, readonly Layer[]>>();
-  /** The resources that were edited; nothing for what may change all of them, as defaults do. */
+  /** Edited resources; undefined for an edit that may change all of them, e.g. of defaults. */
   readonly #touched = new Set<Address | undefined>();
 
   constructor(sources: ProjectDocuments, base?: Manifests) {
@@ -118,7 +118,7 @@ export class Manifests implements ProjectDocuments {
     this.#base = base;
   }
 
-  /** The same with edits, for looking at what they would do; these manifests stay as they are. */
+  /** Returns a trial: these manifests with edits, to see their effect. These manifests themselves do not change. */
   with(edits: readonly FileEdit[]): Manifests {
     const after = new Manifests(this, this);
     for (const { file, edit } of edits) {
@@ -138,7 +138,7 @@ export class Manifests implements ProjectDocuments {
     return after;
   }
 
-  /** Makes the edits of a trial of these manifests here. */
+  /** Takes over the edits of a trial of these manifests. */
   adopt(trial: Manifests): void {
     this.edits.push(...trial.edits);
     for (const [place, layer] of trial.#edited) this.#edited.set(place, layer);
@@ -149,7 +149,7 @@ export class Manifests implements ProjectDocuments {
     }
   }
 
-  /** A field's layers, lowest first; none where the stage does not declare the resource. */
+  /** Returns the layers of a resource, lowest first; empty if the stage does not declare the resource. */
   layersOf(resource: Omit<FieldRef, "field">): readonly Layer[] {
     const { stage, address } = resource;
     const isTouched = this.#touched.has(address) || this.#touched.has(undefined);
@@ -184,38 +184,38 @@ export class Manifests implements ProjectDocuments {
       if (change === undefined) layers.push(layer);
       else if (change.value !== undefined) layers.push({ ...layer, value: change.value });
     }
-    // One that an edit has made.
+    // An override that an edit has created.
     const place = layers.some((one) => one.kind === "stage") ? undefined : overridePlace(stage, layers);
     const value = place && this.#layerAt(place)?.value;
     if (place !== undefined && value !== undefined) layers.push({ kind: "stage", ...place, value });
     return layers;
   }
 
-  /** What the manifests say for a field, before interpolation. */
+  /** Returns a field's value in the manifests, before interpolation. */
   written(ref: FieldRef): Json | undefined {
     return mergedAt(this.layersOf(ref), ref.field.path);
   }
 
-  /** Where the value stands that counts. */
+  /** Returns the place of the value that is in effect. */
   topSlot(ref: FieldRef): Slot | undefined {
     const layer = this.layersOf(ref).findLast(({ value }) => valueAt(value, ref.field.path) !== undefined);
     return layer && slotIn(layer, ref);
   }
 
-  /** In the resource's own map, for all stages. */
+  /** Returns the place in the resource's own map, which is for all stages. */
   baseSlot(ref: FieldRef): Slot | undefined {
     const layer = this.layersOf(ref).find(({ kind }) => kind === "base");
     return layer && slotIn(layer, ref);
   }
 
-  /** In the resource's override for its stage, which need not be there yet. */
+  /** Returns the place in the resource's override for the stage, which need not exist yet. */
   stageSlot(ref: FieldRef): Slot | undefined {
     const layers = this.layersOf(ref);
     const place = layers.find(({ kind }) => kind === "stage") ?? overridePlace(ref.stage, layers);
     return place && slotIn({ kind: "stage", ...place }, ref);
   }
 
-  /** The documents with their values as they are now, in the order of the project. */
+  /** Returns the documents with their current values, in the order of the project. */
   get documents(): readonly Document[] {
     const byDocument = groupBy([...(this.#base?.edits ?? []), ...this.edits], ({ file, edit: { path } }) =>
       placeKey({ file, path: path.slice(0, rootDepth(path)) }),
@@ -230,7 +230,7 @@ export class Manifests implements ProjectDocuments {
     });
   }
 
-  /** All resources of some kinds that a target has in any stage. */
+  /** Returns all resources of some kinds that a target has in any stage. */
   addressesOf(target: string, ...kinds: readonly Kind[]): readonly Address[] {
     const documents = this.#index.targets.get(target) ?? [];
     if (documents.length === 0) return [];
@@ -263,7 +263,7 @@ export class Manifests implements ProjectDocuments {
   }
 }
 
-/** What is read of documents, and of their addresses once they are asked for; trials share it. */
+/** Returns an index of documents, which trials share; addresses are added on demand. */
 function indexOf({ documents }: ProjectDocuments) {
   const own = documents.filter(({ value }) => typeof value.target === "string");
   return {
@@ -278,12 +278,12 @@ function placeKey({ file, path }: Origin): string {
   return `${file}\n${path.join("\n")}`;
 }
 
-/** How many steps of a path lead to its document: from the second in a file on, one. */
+/** Returns how many steps of a path lead to its document: one from the second document of a file on, otherwise zero. */
 function rootDepth([first]: Path): number {
   return typeof first === "number" ? 1 : 0;
 }
 
-/** How many steps of a path lead to the map that is a layer: a resource, its override, defaults, or the document itself. */
+/** Returns how many steps of a path lead to its layer: a resource, its override, defaults, or the document itself. */
 function layerDepth(path: Path): number {
   const root = rootDepth(path);
   const start = path[root] === "stages" ? root + 2 : root;
@@ -291,7 +291,7 @@ function layerDepth(path: Path): number {
   return step === "defaults" || SECTIONS.some(({ name }) => name === step) ? start + 2 : start;
 }
 
-/** Where a stage's override of a resource stands, or will, beside the resource itself. */
+/** Returns the place of a stage's override of a resource, which may not exist yet, in the document of the resource. */
 function overridePlace(stage: string, layers: readonly Layer[]): Origin | undefined {
   const base = layers.find(({ kind }) => kind === "base");
   if (base === undefined) return undefined;
@@ -299,10 +299,10 @@ function overridePlace(stage: string, layers: readonly Layer[]): Origin | undefi
   return { file: base.file, path: [...root, "stages", stage, ...base.path.slice(root.length)] };
 }
 
-/** Written like a field, and none. */
+/** The list `onlyStages`, which is written like a field but is not one. */
 export const ONLY_STAGES: FieldRef["field"] = { name: "onlyStages", path: ["onlyStages"] };
 
-/** The `onlyStages` of a resource, and where it stands; nothing where there is none. */
+/** Returns the `onlyStages` of a resource, and its place; undefined if it has none. */
 export function onlyStagesOf(manifests: Manifests, address: Address, stages: readonly string[]) {
   for (const stage of stages) {
     const ref = { stage, address, field: ONLY_STAGES };
@@ -318,7 +318,7 @@ function slotIn({ kind, file, path }: Omit<Layer, "value">, { field }: FieldRef)
   return { layer: kind, file, path: [...path, ...field.path] };
 }
 
-/** Ways to take a value away: it goes, then also the default below it, then others get what they took from there. */
+/** Yields ways to remove a value: delete it; delete also the default below; write that default also to its other users. */
 export function* removals(now: Manifests, ref: FieldRef, stages: readonly string[]): Generator<Candidate> {
   const top = now.topSlot(ref);
   if (top === undefined) return;
@@ -340,27 +340,27 @@ export function* removals(now: Manifests, ref: FieldRef, stages: readonly string
   yield { slot, edits: [...all, ...pins] };
 }
 
-/** What a command wants of a field. */
+/** The wanted value of a field. */
 export interface Goal {
   readonly ref: FieldRef;
-  /** @param written the field's value as it would stand in the manifests; nothing where none would */
+  /** @param written the field's value as it would be in the manifests; undefined if there would be none */
   readonly isMet: (written: Json | undefined) => boolean;
-  /** The best first. @param now the manifests with what was placed before */
+  /** Returns candidates, the best first. @param now the manifests with the values placed so far */
   readonly candidates: (now: Manifests) => Iterable<Candidate>;
 }
 
-/** A way to give a field what is wanted. */
+/** A way to reach a goal. */
 export interface Candidate {
   readonly slot: Slot;
   readonly edits: readonly FileEdit[];
 }
 
-/** Writes a value into the first of several places that will do. */
+/** Returns a candidate for each place in which a value can be written. */
 export function valueAtOne(value: Json, slots: readonly (Slot | undefined)[]): readonly Candidate[] {
   return slots.flatMap((slot) => (slot === undefined ? [] : [{ slot, edits: [setAt(slot, value)] }]));
 }
 
-/** A goal, with what is said of it where it is met, and where it is not. */
+/** A goal, with what is reported if it is met, and if it is not. */
 export interface Wish extends Goal {
   readonly about: Pick<NotRewritten, "address" | "origin"> & { readonly path: Path };
   readonly shown: Pick<Rewritten, "sensitive" | "before" | "after">;
@@ -370,8 +370,8 @@ export interface Wish extends Goal {
 export const NO_PLACE = "Writing it anywhere would also change something else.";
 
 /**
- * @param wishes among them, in their order, what is left for other reasons
- * @param stages in which nothing may change that nobody wants, but, where they follow, the same field of other stages
+ * Returns a rewrite for wishes. @param wishes also contain, in their order, differences that are left for other reasons
+ * @param stages in which nothing else may change; with `follow`, the same field may change in other stages
  */
 export function grant(
   start: Manifests,
@@ -408,10 +408,10 @@ export function grant(
 }
 
 /**
- * Places values until no more can be placed: a shared default can go only once those that want another value have it
- * elsewhere, and one that all its sharers want is written once for all. A candidate is taken if it changes nothing that
- * may not change: what shares a default, or the base, keeps its value or gets one that is wanted.
- * @returns as `placed` the goals that are met, with the place of the value; nothing where it went
+ * Places values until no more can be placed: a shared default can be deleted only after the resources that want another
+ * value have it elsewhere, and a value that all of them want is written once for all. A candidate is taken only if all
+ * other users of the default or the base keep their value or get one that is wanted.
+ * @returns as `placed` the goals that are met, with the place of the value; undefined if the value was removed
  */
 export function placeAll<G extends Goal>(
   start: Manifests,
@@ -421,12 +421,12 @@ export function placeAll<G extends Goal>(
 ) {
   const manifests = start.with([]);
   const byField = new Map(goals.map((goal) => [fieldKey(goal.ref), goal]));
-  /** Edits of shared places that would do harm. */
+  /** Edits of shared places that would cause unwanted changes. */
   const refused = new Set<string>();
 
   /**
-   * Whether a field that took its value from a shared place agrees with what is written there: one that wants another
-   * value may have it elsewhere by now, which does not make the shared place right.
+   * Whether a field that had its value from a shared place wants what is now written there. If it wants another value,
+   * it may have that elsewhere by now, but the shared place is still wrong.
    */
   const agrees = ({ ref, isMet }: Goal, { slot: { file, path }, edits: own }: Candidate): boolean => {
     const before = start.topSlot(ref);
@@ -437,7 +437,7 @@ export function placeAll<G extends Goal>(
   const harmsNobody = (after: Manifests, own: FieldRef, candidate: Candidate): boolean => {
     const ofStage = candidate.edits.every(({ edit }) => reachOf(edit.path).stage === own.stage);
     const sharing = isShared(candidate) ? siblingsOf(manifests, own.address) : [own.address];
-    // Thousands may share a default, and the first that minds settles it.
+    // Thousands may share a default; `every` stops at the first one that must not change.
     return sharing.every((address) =>
       (ofStage ? [own.stage] : stages).every((stage) => {
         const ref = { ...own, stage, address };
@@ -454,7 +454,7 @@ export function placeAll<G extends Goal>(
   const place = ({ ref, isMet, candidates }: Goal): Slot | undefined => {
     for (const candidate of candidates(manifests)) {
       const { slot, edits: own } = candidate;
-      // It is not edited: what it says holds for all targets.
+      // `tasc.yaml` is not edited, because its values apply to all targets.
       if (own.some(({ file }) => file === manifests.project.file)) continue;
       const name = isShared(candidate) ? JSON.stringify([slot, own.length, own[0]]) : "";
       if (refused.has(name)) continue;
@@ -473,7 +473,7 @@ export function placeAll<G extends Goal>(
   const slots = new Map<G, Slot>();
   for (let open = goals, before = -1; before < slots.size;) {
     before = slots.size;
-    // Looks at harmful edits again: what shared a place may have its own value by now.
+    // Retries refused edits, because a field that shared the place may have its own value by now.
     refused.clear();
     open = open.filter((goal) => {
       const slot = isMet(goal) ? undefined : place(goal);
@@ -486,7 +486,7 @@ export function placeAll<G extends Goal>(
   return { manifests, placed };
 }
 
-/** What an edit can change: one stage or, without it, all of them; one resource, or all that share defaults. */
+/** Returns what an edit can change: one stage or (undefined) all of them; one resource or all that share defaults. */
 function reachOf(path: Path): { readonly stage: string | undefined; readonly shared: boolean } {
   const [first, stage, third] = path.slice(rootDepth(path));
   return first === "stages"
@@ -498,7 +498,7 @@ function isShared({ edits }: Candidate): boolean {
   return edits.some(({ edit }) => reachOf(edit.path).shared);
 }
 
-/** All resources that share defaults with one, that itself among them. */
+/** Returns all resources that share defaults with one, including that one. */
 function siblingsOf(manifests: Manifests, address: Address): readonly Address[] {
   const parts = parseAddress(address);
   return parts === undefined ? [] : manifests.addressesOf(parts.target, parts.kind);
@@ -508,7 +508,7 @@ function fieldKey({ stage, address, field }: FieldRef): string {
   return `${stage} ${address} ${field.name}`;
 }
 
-/** What is written differently before and after, in some stages. */
+/** Returns the fields that are written differently before and after, in some stages. */
 export function changedFields(before: ProjectDocuments, after: ProjectDocuments, stages: readonly string[]) {
   const [old, fresh] = [new Manifests(before), new Manifests(after)];
   const both = [old, fresh];
@@ -528,7 +528,7 @@ export function changedFields(before: ProjectDocuments, after: ProjectDocuments,
   return changed;
 }
 
-/** The first of these that no change of a stage says: what says where a resource exists says all that is in it. */
+/** Returns the first changed field that `changes` do not cover; `onlyStages` covers all of its resource or target. */
 export function unsaidChange(
   before: ProjectDocuments,
   after: ProjectDocuments,
@@ -548,7 +548,7 @@ export function unsaidChange(
   });
 }
 
-/** A plain value as a manifest says it, so that nothing in it is taken for a placeholder. */
+/** Escapes a plain value for a manifest, so that no part of it is read as a placeholder. */
 export function escaped(value: Json): Json {
   return mapTexts(value, escapeTemplate);
 }

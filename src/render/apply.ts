@@ -11,17 +11,17 @@ type ReportOptions = Pick<PlanTextOptions, "style" | "width" | "screen" | "verbo
 export interface ReportFacts {
   readonly stage: string;
   readonly milliseconds: number;
-  /** What was to be done with each address, by the plan. */
+  /** Planned action of each address. */
   readonly actions: ReadonlyMap<Address, Action>;
   /** Batch generations that were sent and may or may not have run. */
   readonly uncertain: readonly Address[];
-  /** Commands that go on from here, the most useful first, each with a word on what it does. */
+  /** Commands for the next step, the most useful first, each with its purpose. */
   readonly next: readonly NextStep[];
 }
 
 export type NextStep = { readonly command: string; readonly purpose: string };
 
-/** Done changes that are listed by name unless everything is asked for. */
+/** Maximum number of done changes that are listed by name without `verbose`; more are only counted. */
 const MOST_DONE = 40;
 
 export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options: ReportOptions): string {
@@ -29,7 +29,7 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
   const { done, failed, skipped, calls, interrupted, fatal } = outcome;
   const titleOf = (address: Address, action = facts.actions.get(address)): string =>
     action === undefined ? address : `${style(action, SIGNS[action])} ${address}`;
-  // What an earlier discovery has changed is patched beside the plan.
+  // An address without a planned action was patched because an earlier discovery had changed it.
   const actions = done.map((address) => ({ address, action: facts.actions.get(address) ?? "update" }));
   const named = sorted(actions).map(({ address, action }) => titleOf(address, action));
   const counted = actionsIn(actions).map(
@@ -37,13 +37,13 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
   );
   const failure = ({ summary, detail }: Failed["failure"]): readonly string[] => [
     style("error", safeLine(summary)),
-    // Each line by itself, so that lists and commands keep their form.
+    // Each line wraps separately, so that lists and commands keep their form.
     ...linesOf(detail).flatMap((line) => wrap(line, width - 6)),
   ];
   const section = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : [style("strong", title), ...lines.map((line) => `  ${line}`.trimEnd())];
   const steps = facts.next.map(({ command, purpose }) => `run \`${safeLine(command)}\` ${safeLine(purpose)}`);
-  // The line that scripts look for; its parts never leave, and break only at the edge of a screen.
+  // Scripts look for this line: its parts are always present, and it breaks only at the edge of a screen.
   const total = [
     `${interrupted ? "Interrupted" : "Applied"}: ${done.length} done,`,
     `${failed.length} failed,`,
@@ -87,23 +87,23 @@ function sorted<T extends { readonly address: Address }>(items: readonly T[]): r
   return items.toSorted((a, b) => compareAddresses(a.address, b.address));
 }
 
-/** All that is told while an apply runs: by the apply, by its calls, and by whoever stops it (Ctrl-C). */
+/** An event of a running apply: from the apply, from its calls, or from the user who stops it (Ctrl-C). */
 export type ProgressEvent = ApplyEvent | ClientEvent | { readonly type: "stopping" };
 
 type Row = readonly [word: string, text: string];
 
 interface Told {
-  /** A line of a log: a word, and what it is about. */
+  /** Line of a log: a word, and its subject. */
   readonly row?: Row;
-  /** For a live display, and how long it stays there. */
+  /** Text for a live display, and how long it stays there, in milliseconds. */
   readonly note?: string;
   readonly lasting?: number;
 }
 
-/** How long a note stays, of events that have no end of their own. */
+/** How long the note of an event without an end of its own stays, in milliseconds. */
 const BRIEFLY = 3000;
 
-/** An event as one line of a log, if it has one. A word stands first, always in the same columns. */
+/** Returns an event as one line of a log, if it has one. A word comes first, padded to eight columns. */
 export function eventLine(event: ProgressEvent): string | undefined {
   const { row } = told(event);
   return row && `${row[0].padEnd(8)} ${safeLine(row[1])}`.trimEnd();
@@ -111,13 +111,13 @@ export function eventLine(event: ProgressEvent): string | undefined {
 
 function told(event: ProgressEvent): Told {
   const same = (row: Row, lasting = BRIEFLY): Told => ({ row, note: row.join(" ").trim(), lasting });
-  // Client events are told apart by `kind`, all others by `type`.
+  // Client events have a `kind`, all others a `type`.
   if ("kind" in event) {
     if (event.kind === "slowed") {
       const note = `the service asks to wait ${durationText(event.pause)}; then ${count(event.concurrency, "call")} at a time`;
       return { row: ["slower", note], note, lasting: event.pause };
     }
-    // Where the service asked to slow down, that is said once for all calls.
+    // After a 429, the `slowed` event already reports the wait, once for all calls.
     if (event.kind !== "waiting" || event.status === 429) return {};
     const { method, path, delay, attempt, attempts, status, fault } = event;
     const note = `${method} ${path} ${status ?? fault}; retrying in ${durationText(delay)} (attempt ${attempt + 1} of ${attempts})`;
@@ -171,7 +171,7 @@ function skipText(reason: SkipReason): string {
 const NAMED = 3;
 const BAR = 20;
 
-/** Where an apply stands, by its events, each with the time at which it came. */
+/** The progress of an apply, from its events and the times at which they came. */
 export class ApplyStatus {
   #startedAt: number;
   #total = 0;
@@ -205,7 +205,7 @@ export class ApplyStatus {
     }
   }
 
-  /** The status area: a bar with the counts, the changes that have run longest, and a note. */
+  /** Returns the status area: a bar with the counts, the changes that have run longest, and a note. */
   lines(now: number, style: Style): readonly string[] {
     const { changeDone: done, changeFailed: failed, changeSkipped: skipped } = this.#ended;
     const share = this.#total === 0 ? 0 : Math.min(1, (done + failed + skipped) / this.#total);

@@ -1,17 +1,17 @@
 /**
- * The canonical form of a text: the same for a secret and for whatever encoders made of it. Escapes are decoded until
- * none is left, however they were nested; then what formats change is levelled: white space, the signs that a diff or a
- * quotation puts in front of lines, quotes, letters that consist of several characters. It may level more than one
- * format would; then a little too much is redacted. Each step is one linear pass and keeps how its text lies in the one
- * before, so that what is found can be cut out of the text as it came.
+ * The canonical form of a text: the same for a secret and for what encoders make of it. Escapes are decoded, nested
+ * ones too; then everything that formats change is normalised: white space, the marks that a diff or a quotation puts
+ * before lines, quotes, and letters that consist of several characters. This may normalise more than one format would;
+ * then slightly too much is redacted. Each step is one linear pass and records how its text maps to the previous one,
+ * so that matches can be cut out of the original text.
  */
 export interface Rewritten {
   readonly text: string;
-  /** Nothing for the text as it came. */
+  /** Unset for the original text. */
   readonly from?: Rewritten;
-  /** Pieces that differ, four numbers each: place and length in this text, place and length in the one before. */
+  /** Pieces that differ, four numbers each: position and length in this text, position and length in the previous one. */
   readonly pieces: readonly number[];
-  /** What several characters became belongs to the inner ones: a quote that ends a text must not go with a doubled one. */
+  /** Whether a match takes only one character of a piece at its edge: after a quote in a secret, a closing quote stays. */
   readonly narrow: boolean;
 }
 
@@ -19,10 +19,10 @@ export function rawText(text: string): Rewritten {
   return { text, pieces: [], narrow: false };
 }
 
-/** No one nests deeper than this; the limit keeps hostile texts linear. */
+/** Maximum nesting of escapes, more than occurs in practice; the limit keeps hostile texts linear. */
 const DEEPEST = 6;
 
-/** Case apart; the lengths stay, so that places do. */
+/** Returns the text in lower case, except for letters whose length would change, so that positions stay the same. */
 export function letterless(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;
@@ -31,11 +31,11 @@ export function letterless(text: string): string {
   );
 }
 
-/** Not what has no form with an accent of its own: ASCII, and the signs that our own renderers draw. */
+/** Pattern of characters that may have an accented form: not ASCII, and not the signs that our own renderers draw. */
 const LETTER = String.raw`[^\0-\u00bf→↻…’│⋮▸▾]`;
 const ENCODED = new RegExp(String.raw`[\\%&]|${LETTER}`);
 
-/** What a match becomes: pieces of new text, each with the length of what it replaces. Nothing: it stays. */
+/** A piece of new text, and the length of what it replaces. A match for which no pieces are returned is unchanged. */
 type Piece = readonly [text: string, length: number];
 
 function rewrite(
@@ -67,7 +67,7 @@ function rewrite(
   return { text: parts.join(""), from, pieces, narrow };
 }
 
-/** Where a stretch of a rewritten text lies in the text as it came. */
+/** Maps a range of a rewritten text to the original text. */
 export function toOriginal(
   { from, pieces, narrow }: Rewritten,
   start: number,
@@ -83,7 +83,7 @@ export function toOriginal(
   );
 }
 
-/** The place that a character had before, or the piece that it belongs to. */
+/** Returns the previous position of a character, or of the piece that it belongs to. */
 function pieceAt(pieces: readonly number[], at: number) {
   let [low, high] = [0, pieces.length / 4];
   while (low < high) {
@@ -100,8 +100,8 @@ function pieceAt(pieces: readonly number[], at: number) {
 
 const HEX = "[0-9A-Fa-f]";
 /**
- * One escape: backslashes, as many as quoting again and again makes of one, with what they escape; bytes by percent;
- * a character of HTML by name or number; a letter with some accents (to sort them all takes too long).
+ * One escape: backslashes (repeated quoting multiplies them) with the character that they escape; percent-encoded
+ * bytes; an HTML character by name or number; or a letter with some accents (sorting all of them takes too long).
  */
 const ESCAPE =
   String.raw`\\+(?:[uU](?<unit>${HEX}{4})|u\{(?<code>${HEX}{1,6})\}|[xX](?<byte>${HEX}{2})|(?<plain>[^\\]|$))` +
@@ -133,7 +133,7 @@ function decodedPieces({ 0: whole, groups = {} }: RegExpExecArray): readonly Pie
 
 const WHITE: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", f: "\f", v: "\v", b: "\b" };
 
-/** As UTF-8, and where that cannot be, each byte as the character of Latin-1. */
+/** Decodes bytes as UTF-8; a byte that is not valid UTF-8 becomes the Latin-1 character. */
 function bytePieces(text: string): readonly Piece[] {
   const bytes = [...text.matchAll(/%(?:25)*([0-9A-Fa-f]{2})/g)].map(
     ([whole, digits = ""]): readonly [number, number] => [Number.parseInt(digits, 16), whole.length],
@@ -174,8 +174,8 @@ const ACCENTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * White space with all blanks and line signs that follow, and the plus that a form writes for a blank, become one
- * blank; quotes of any kind that touch become one. A lone blank and a lone double quote are so already.
+ * White space with all blanks and line marks after it becomes one blank, as does the plus that a form writes for a
+ * blank; adjacent quotes of any kind become one. A single blank and a single double quote stay as they are.
  */
 const SIGNS = String.raw`[\s+|│>~\-]`;
 const LEVEL = new RegExp(` ${SIGNS}+|[^\\S ]${SIGNS}*|\\+${SIGNS}*|"["'\`]+|['\`]["'\`]*`, "g");
@@ -190,10 +190,10 @@ export function canonicalText(raw: Rewritten): Rewritten {
   return rewrite(text, LEVEL, ([whole]) => [[/^["'`]/.test(whole) ? '"' : " ", whole.length]], true);
 }
 
-/** Where long base64 was broken into lines. */
+/** A line break in long base64. */
 const WRAP = /\r?\n(?<=[\w+/-]{60}\r?\n)[ \t|│>~]*(?=[\w+/-])/g;
 
-/** The text for base64: decoded and not levelled, long words in one piece. */
+/** Returns the text in which to search for base64: decoded but not normalised, with long words in one piece. */
 export function encodedWords(canonical: Rewritten): Rewritten {
   const plain = canonical.narrow && canonical.from !== undefined ? canonical.from : canonical;
   if (!plain.text.includes("\n")) return plain;

@@ -1,9 +1,9 @@
 import { COLOUR } from "./style.ts";
 
 /*
- * What the service and manifests say must show as it was written and do nothing else: no terminal codes, no reversed or
- * invisible text, no workflow commands. Text that would act is shown by its number (`\u001b`), so that a reviewer sees
- * it. With one function per format, text from outside becomes a piece of that format and cannot be anything else.
+ * Text from the service and the manifests must be shown as written and must not act: no terminal codes, no reversed or
+ * invisible text, no workflow commands. Characters that would act are shown by number (`\u001b`), so that a reviewer sees
+ * them. There is one function per format, so that text from outside becomes a piece of it and cannot be anything else.
  */
 
 export function annotationMessage(text: string): string {
@@ -13,12 +13,12 @@ export function annotationMessage(text: string): string {
     .replaceAll("\n", "%0A");
 }
 
-/** A property of a workflow annotation, `::error file=PROPERTY`. */
+/** Escapes a property of a workflow annotation, `::error file=PROPERTY`. */
 export function annotationProperty(text: string): string {
   return annotationMessage(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }
 
-/** Code inside a line of Markdown: all it takes is a fence longer than any run of backticks. */
+/** Writes inline code in Markdown. It only needs a fence that is longer than any run of backticks. */
 export function markdownCode(text: string): string {
   const line = withoutLogCommands(safeLine(text));
   if (line === "") return "";
@@ -28,8 +28,8 @@ export function markdownCode(text: string): string {
 }
 
 /**
- * The same inside a cell of a table, where a bar ends even code. What a backslash before it means differs from parser to
- * parser; an entity means the same to all of them.
+ * Writes inline code in a table cell, where a bar ends even code. Parsers disagree about a backslash before a bar, but
+ * all of them read an entity in the same way.
  */
 export function markdownCellCode(text: string): string {
   return text.includes("|") ? `<code>${markdownText(text)}</code>` : markdownCode(text);
@@ -42,8 +42,8 @@ export function markdownBlock(text: string, language: string): string {
 }
 
 /**
- * Running text in Markdown. Every sign that Markdown knows becomes an entity; mentions, issue numbers and addresses are
- * found by GitHub after entities are read, so these are parted by a character that shows nothing.
+ * Escapes running text for Markdown. Every special character becomes an entity. GitHub finds mentions, issue numbers,
+ * commit hashes and URLs after it has decoded entities, so an invisible character splits these.
  */
 export function markdownText(text: string): string {
   return safeLine(text)
@@ -63,7 +63,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 export function html(text: string): string {
-  // Most texts are addresses and words, and there are a hundred thousand of them in a page.
+  // Fast path: most texts are addresses and words, and a page has a hundred thousand of them.
   if (/^(?!\s*:)[\w .,:;()[\]{}=+/-]*$/.test(text)) return text;
   return safeLines(text)
     .replace(/[&<>"'`]/g, (sign) => ENTITIES[sign] ?? sign)
@@ -71,22 +71,22 @@ export function html(text: string): string {
     .replace(/#(?=#)/g, "&#35;");
 }
 
-/** In XML it is the same; inside an attribute a line break would be read as a blank. */
+/** Escapes an XML attribute like HTML, and also line breaks and tabs, which would be read as blanks. */
 export function xmlAttribute(text: string): string {
   return html(text).replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
 }
 
-/** A part of a path in a URL; half of a character cannot be encoded. */
+/** Encodes a segment of a URL path; half a surrogate pair, which cannot be encoded, is replaced. */
 export function uriPart(text: string): string {
   return encodeURIComponent(text.replace(/[\ud800-\udfff]/gu, "\ufffd"));
 }
 
-/** JSON text as it may be printed: the same value; what acts on a terminal or a workflow log by its number. */
+/** Makes JSON text safe to print, with the same value: characters that act on a terminal or a workflow log are escaped. */
 export function printedJson(json: string): string {
   return replaceActing(json, "inLines", byUnits).replace(/##(?=\w*\[)/g, byUnits);
 }
 
-/** Each UTF-16 unit as JSON writes it. */
+/** Escapes each UTF-16 unit as JSON does. */
 function byUnits(text: string): string {
   return text.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
@@ -97,14 +97,14 @@ function longestRun(text: string): number {
   return longest;
 }
 
-/** Controls, separators, what shows nothing or turns the direction, halves of characters, private use (any drawing). */
+/** Controls, separators, invisible characters, direction marks, halves of characters, private use (any appearance). */
 const ACTING = String.raw`[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\u2800\ufff9-\ufffb\p{Noncharacter_Code_Point}\p{Cs}\p{Co}]`;
-/** Letters of scripts in which a joiner may show. */
+/** Letters of scripts in which a joiner can be visible. */
 const JOINED = String.raw`[^\P{L}\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{sc=Han}]`;
 /**
- * Joiners, selectors and tags can hide a difference between two names. Some belong to what one sees: they make one emoji
- * of several, shape a Persian or Hindi word, or spell the flags of England, Scotland and Wales. The neighbours are looked
- * at last: a pattern of all emoji is too slow to be tried at every character.
+ * Invisible characters that may stay. Joiners, selectors and tags can hide a difference between two names. But some are
+ * part of visible text: they combine emoji, shape a Persian or Hindi word, or spell the flags of England, Scotland and
+ * Wales. Neighbours are checked last, because a pattern of all emoji is too slow to try at every character.
  */
 const HARMLESS = [
   String.raw`[\ufe0e\ufe0f](?:(?<=(?![\d#*])\p{Emoji}.)|(?=\u20e3))`,
@@ -128,32 +128,32 @@ function makePatterns() {
   };
 }
 let made: ReturnType<typeof makePatterns> | undefined;
-/** Made for the first text that needs them: whole classes of characters take as long as reading a manifest. */
+/** Compiles the patterns on first use: whole character classes take as long to compile as a manifest takes to read. */
 const patterns = () => (made ??= makePatterns());
 
-/** One line: every control is shown by its number, line breaks and tabs as `\n` and `\t`. */
+/** Makes text safe for one line: controls are shown by number, line breaks and tabs as `\n` and `\t`. */
 export function safeLine(text: string): string {
   return replaceActing(text, "inLine", numbered);
 }
 
-/** Several lines: line breaks and tabs stay as they are; `\r\n` counts as one line break. */
+/** Makes text safe for several lines: line breaks and tabs stay as they are; `\r\n` counts as one line break. */
 export function safeLines(text: string): string {
   return replaceActing(text.replaceAll("\r\n", "\n"), "inLines", numbered);
 }
 
-/** The same line by line; of an empty text none. */
+/** Splits text into safe lines; an empty text has no lines. */
 export function linesOf(text: string): readonly string[] {
   return text === "" ? [] : safeLines(text).trimEnd().split("\n");
 }
 
-/** Most texts have none but these (Latin letters, and signs of our own), and are seen to do nothing at a glance. */
+/** Most texts have only these characters (Latin letters and our own signs), so one quick test shows that nothing acts. */
 const PLAIN = {
   inLine: /^[ -~\u00a0-\u00ac\u00ae-\u024f→…↻]*$/,
   inLines: /^[\n\t -~\u00a0-\u00ac\u00ae-\u024f→…↻]*$/,
 };
 type Place = keyof typeof PLAIN;
 
-/** The text with all that would act written in another way. */
+/** Replaces all characters that would act. */
 function replaceActing(text: string, place: Place, write: (character: string) => string): string {
   if (PLAIN[place].test(text)) return text;
   const { any, every } = patterns()[place];
@@ -170,19 +170,19 @@ function numbered(character: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 
-/** A finished text for a terminal or a log: nothing in it acts but, with `colour`, our own colours. */
+/** Makes a finished text safe for a terminal or a log: nothing in it acts except, with `colour`, our own colours. */
 export function safeOutput(text: string, { colour }: { readonly colour: boolean }): string {
   if (isHarmless(text)) return text;
   const parts = colour ? text.split(COLOUR) : [text];
   return withoutWorkflowCommands(parts.map((part, at) => (at % 2 === 1 ? part : safeLines(part))).join(""));
 }
 
-/** GitHub's runner obeys `::` at the start of a line, and passes over what is invisible: the break is a visible one. */
+/** Puts a visible blank into commands: GitHub's runner obeys `::` at a line's start and ignores invisible characters. */
 export function withoutWorkflowCommands(text: string): string {
   return isHarmless(text) ? text : withoutLogCommands(text).replace(patterns().workflow, "$1: $2:");
 }
 
-/** `##[` is obeyed anywhere in a line; so are `##vso[` on Azure and `##teamcity[`. */
+/** Breaks up log commands: `##[` is obeyed anywhere in a line, as are `##vso[` on Azure and `##teamcity[`. */
 function withoutLogCommands(text: string): string {
   return isHarmless(text) ? text : text.replace(patterns().log, "# $1#");
 }

@@ -8,7 +8,7 @@ import type { ChangeView } from "./json.ts";
 import { textWidth } from "./style.ts";
 import { HARMS, count, fieldName, groupBy, placeOf } from "./words.ts";
 
-/** A field's change on one line: `status: DRAFT → ENABLED`. Of long text it says how much of it changes. */
+/** Returns a field's change on one line, `status: DRAFT → ENABLED`; for long text, the number of changed lines. */
 export function fieldLine(field: FieldJson, action: Action, most: number): string {
   return [fieldName(field.path), ...changeMeaning(field), fieldValues(field, action, most)].join(": ");
 }
@@ -26,7 +26,7 @@ export function fieldValues(field: FieldJson, action: Action, most: number): str
     .join(" → ");
 }
 
-/** What the change of an element means: `step removed, assertion removed`. Nothing for most other fields. */
+/** Returns what the change of an element means: `step removed, assertion lost`. Empty for most other fields. */
 export function changeMeaning({ path, before, after, movedFrom, harmful }: FieldJson): readonly string[] {
   if (!isListItem(path)) return harmful === undefined ? [] : [HARMS[harmful]];
   const noun = path.at(-2) === "elements" ? "step" : "item";
@@ -41,7 +41,7 @@ export function changeMeaning({ path, before, after, movedFrom, harmful }: Field
   return [harmful === undefined ? `${noun} ${what}` : `${noun} ${what}, ${harmful}`];
 }
 
-/** The sides that a change has; without a value where the service does not show it. */
+/** Returns the sides of a change; a side without a value is not shown by the service. */
 export function sidesOf({ path, before, after }: FieldJson, action: Action) {
   const sides = [
     { kind: "removed", value: before },
@@ -60,7 +60,7 @@ export function isHarmful({ path: [name], after, harmful }: FieldJson, action: A
   return harmful !== undefined || (action === "disable" && isOff);
 }
 
-/** The fields that a line names: those that do harm, then, while there is room, the prompt that regenerates, the rest. */
+/** Returns the fields that a line names: all harmful ones, then, if there is room, the prompt that regenerates, the rest. */
 export function leadingFields({ fields, action }: Pick<ChangeView, "fields" | "action">, most: number) {
   const rank = (field: FieldJson): number =>
     isHarmful(field, action) ? 0 : action === "rediscover" && generates(field) ? 1 : 2;
@@ -77,23 +77,23 @@ export function fieldsText({ fields, action }: ChangeView, most: number): string
   return fields.map((field) => fieldLine(field, action, most)).join("\n");
 }
 
-/** In place of a value that never shows. */
+/** Placeholder for a value that is never shown. */
 export const NOT_SHOWN = "(not shown)";
 
-/** Both values, where they are long texts, whose difference reads better than they do. */
+/** Returns both values if they are texts and one of them is long: their difference then reads better than the values. */
 export function longTexts({ before, after }: FieldJson) {
   if (typeof before !== "string" || typeof after !== "string") return undefined;
   return isLongText(before) || isLongText(after) ? ([before, after] as const) : undefined;
 }
 
-/** Texts from this width on read better as a block. */
+/** Texts wider than this read better as a block. */
 const LONG = 60;
 
 export function isLongText(value: Json | undefined): value is string {
   return typeof value === "string" && (value.includes("\n") || textWidth(value) > LONG);
 }
 
-/** A value on one line, as its author would write it in YAML: bare where that cannot be misread. */
+/** Writes a value on one line as its author would in YAML, without quotes if it cannot be misread. */
 export function valueText(value: Json): string {
   if (typeof value === "string") return isBare(value) ? value : safeLine(JSON.stringify(value));
   if (isArray(value)) return value.length === 0 ? "[]" : `[${value.map(inner).join(", ")}]`;
@@ -102,13 +102,13 @@ export function valueText(value: Json): string {
   return parts.length === 0 ? "{}" : `{ ${parts.join(", ")} }`;
 }
 
-/** Inside a list or an object a comma or a bracket would part what belongs together. */
+/** Writes a value inside a list or an object, where a comma or a bracket would split it. */
 function inner(value: Json): string {
   if (typeof value !== "string") return valueText(value);
   return isBare(value) && !/[,[\]{}]|: |:$/.test(value) ? value : safeLine(JSON.stringify(value));
 }
 
-/** Nothing that looks like another kind of value, hides at the edges, or must be escaped. */
+/** True if a text does not look like another type, has no white space at its edges, and needs no escaping. */
 function isBare(text: string): boolean {
   return (
     text !== "" &&
@@ -119,20 +119,20 @@ function isBare(text: string): boolean {
   );
 }
 
-/** The start of a text that is too long, and how long it is. */
+/** Returns the start of a text that is too long, and its length. */
 export function clip(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}… (${text.length} characters)`;
 }
 
-/** To show the beginning of a long line, or all of it, would hide what differs: it goes on in others, by sentences. */
+/** Long lines are split at sentences: showing their beginning only, or all of them, would hide what differs. */
 const LONG_LINE = /(?<![^\n])[^\n]{501,}/g;
 const SENTENCE = /(?:[^]{0,498}?[.!?] |[^]{500})(?=[^])/gu;
 export const inLines = (text: string) => text.replace(LONG_LINE, (line) => line.replace(SENTENCE, "$&…\n"));
 
 export type Piece = { readonly kind: "same" | "added" | "removed"; readonly text: string };
 
-/** Lines of both texts in reading order. A line break at the very end does not count as a line. */
+/** Compares two texts line by line, in reading order. A line break at the very end does not count as a line. */
 export function lineDiff(before: string, after: string): readonly Piece[] {
   const [old = "", wanted = ""] = [before, after].map((text) => inLines(text).replace(/(?<=[^\n])$/, "\n"));
   const parts = diffLines(old, wanted, { maxEditLength: MOST_LINES });
@@ -140,7 +140,7 @@ export function lineDiff(before: string, after: string): readonly Piece[] {
   return parts.flatMap((part) => lines(kindOf(part), part.value));
 }
 
-/** Words and the white space between them; neighbouring words that changed are one change. */
+/** Compares two texts by words and the white space between them; neighbouring changed words are one change. */
 export function wordDiff(before: string, after: string): readonly Piece[] {
   const parts = diffWordsWithSpace(before, after, { maxEditLength: MOST_WORDS });
   if (parts !== undefined) return joined(parts.map((part) => ({ kind: kindOf(part), text: part.value })));
@@ -150,7 +150,7 @@ export function wordDiff(before: string, after: string): readonly Piece[] {
   ];
 }
 
-/** Puts changes together between which nothing but spaces was kept: sentences, not a salad of words. */
+/** Merges changes that are separated by spaces only, so that the result reads as sentences. */
 function joined(pieces: readonly Piece[]): readonly Piece[] {
   const result: Piece[] = [];
   let run: Piece[] = [];
@@ -175,7 +175,7 @@ function joined(pieces: readonly Piece[]): readonly Piece[] {
   return result;
 }
 
-/** Removed and added: time grows with the square, and beyond, the new text reads better as a whole. */
+/** Maximum number of edits in a diff: time grows with the square, and above this the new text reads better as a whole. */
 const MOST_LINES = 80;
 const MOST_WORDS = 100;
 
@@ -192,7 +192,7 @@ const CONTEXT = 2;
 
 export type Excerpt = Piece | { readonly kind: "skipped"; readonly lines: number };
 
-/** The diff without kept lines far from any change; leaving out a single line would save nothing. */
+/** Leaves out unchanged lines far from any change, except a single line, which would save nothing. */
 export function excerpts(pieces: readonly Piece[]): readonly Excerpt[] {
   const near = pieces.map((_, at) =>
     pieces.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(({ kind }) => kind !== "same"),
@@ -208,13 +208,13 @@ export function excerpts(pieces: readonly Piece[]): readonly Excerpt[] {
   return result;
 }
 
-/** Changes of one target that say the same, in the order of the plan. */
+/** Equal changes of one target, in the order of the plan. */
 export type Fold = readonly [first: ChangeView, ...others: ChangeView[]];
 
-/** Fewer alike changes are quicker to read one by one. */
+/** Minimum number of equal changes to fold; fewer are quicker to read one by one. */
 const FEWEST = 4;
 
-/** Alike changes (kind, action, fields, values, hand) at the place of the first; with `verbose` each by itself. */
+/** Folds equal changes (kind, action, fields, values, who changed them) into the first; with `verbose`, folds nothing. */
 export function foldAlike(changes: readonly ChangeView[], verbose = false): readonly Fold[] {
   const likeness = ({ address, action, fields }: ChangeView): string => {
     const { kind, target } = placeOf(address);

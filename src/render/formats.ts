@@ -8,7 +8,7 @@ export type RenderPlanOptions = PlanTextOptions & MarkdownOptions;
 type PlanRenderer = (plan: PlanView, options: RenderPlanOptions) => string;
 type DiagnosticsRenderer = (diagnostics: readonly DiagnosticView[], tool: string) => string;
 
-/** Every format of a plan, loaded only when it is asked for. JSON is the public form itself. */
+/** Renderers of all plan formats, loaded only on demand. JSON is the public form itself. */
 const PLANS = {
   text: async () => (await import("./text.ts")).renderPlanText,
   json: undefined,
@@ -20,14 +20,14 @@ const PLANS = {
   html: async () => (await import("./html/page.ts")).renderPlanHtml,
 } as const satisfies Readonly<Record<string, (() => Promise<PlanRenderer>) | undefined>>;
 
-/** Those that have a form for errors and warnings without a plan. */
+/** Formats that can show errors and warnings without a plan. */
 const DIAGNOSTICS: ReadonlyMap<string, () => Promise<DiagnosticsRenderer>> = new Map([
   ["github", async () => (await import("./reports.ts")).renderDiagnosticsGithub],
   ["sarif", async () => (await import("./reports.ts")).renderDiagnosticsSarif],
   ["junit", async () => (await import("./reports.ts")).renderDiagnosticsJunit],
 ]);
 
-/** Those that show where a change is caused, up to so many changes: it costs a second parse of the manifests. */
+/** Formats that show the place of each change, and up to how many changes: it costs a second parse of the manifests. */
 const PLACES: Partial<Record<PlanFormat, number>> = {
   github: Infinity,
   sarif: Infinity,
@@ -43,7 +43,7 @@ export function showsPlaces(format: PlanFormat, changes: number): boolean {
   return changes <= (PLACES[format] ?? -1);
 }
 
-/** @param plan redacted before, since renderers cut, wrap and escape */
+/** Renders a plan. @param plan already redacted, because renderers cut, wrap and escape */
 export async function renderPlan(
   format: PlanFormat,
   plan: PlanJson,
@@ -55,7 +55,7 @@ export async function renderPlan(
   return render === undefined ? writeJson(plan) : render(planView(plan, extras), options);
 }
 
-/** Errors and warnings by themselves, in a format that has a form for them; nothing for any other. */
+/** Renders errors and warnings without a plan; returns undefined for a format that cannot show them. */
 export async function renderDiagnosticsAs(
   format: string,
   diagnostics: readonly DiagnosticView[],

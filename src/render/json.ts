@@ -16,7 +16,7 @@ import {
 import { IdOf, KNOWN_AFTER_APPLY, SENSITIVE } from "../model/value.ts";
 import { printedJson, uriPart } from "./escape.ts";
 
-/** Rises when a program that reads plans would have to change. */
+/** Version of the plan format; it rises when programs that read plans would have to change. */
 export const PLAN_FORMAT = "1.1";
 
 export interface PlanMeta {
@@ -25,7 +25,7 @@ export interface PlanMeta {
   readonly createdAt: string;
 }
 
-/** The public form of a plan (design contract, section 3): the same plan gives the same bytes, without any secret. */
+/** Returns the public form of a plan (design contract, section 3), without secrets. The same plan gives the same bytes. */
 export function planJson(plan: Plan, { tool, createdAt }: PlanMeta): PlanJson {
   const { stage, baseUrl } = plan;
   const { calls: sent, followUps: later, ...counts } = plan.summary;
@@ -54,12 +54,12 @@ export function planJson(plan: Plan, { tool, createdAt }: PlanMeta): PlanJson {
   };
 }
 
-/** Plain data as text: two spaces of indentation, a line break at the end, safe to be printed. */
+/** Writes plain data as JSON: two spaces of indentation, a line break at the end, safe to print. */
 export function writeJson(value: unknown): string {
   return `${printedJson(JSON.stringify(value, null, 2))}\n`;
 }
 
-/** A planned call as it is shown: secrets and unknown ids by what stands for them. */
+/** Returns a planned call for output, with placeholders for secrets and unknown ids. */
 export function callJson({ method, path, body }: PlannedCall): CallJson {
   const segments = path.map((segment) =>
     typeof segment === "string" ? uriPart(segment) : KNOWN_AFTER_APPLY,
@@ -74,13 +74,13 @@ export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {
   return defined({ severity, address, summary, detail, file, line, column });
 }
 
-/** With its code, which the public form of a plan leaves out. */
+/** Returns a diagnostic with its code, which the public form of a plan leaves out. */
 export function codedDiagnosticJson(diagnostic: Diagnostic): JsonObject {
   const { severity, ...rest } = diagnosticJson(diagnostic);
   return { severity, code: diagnostic.code, ...rest };
 }
 
-/** What a program reads of a failure: what was wrong, all that was said of it, and the commands that help. */
+/** Returns a failure as data for programs: what was wrong, all diagnostics, and the commands that help. */
 export function failureJson({ reason, stage }: TascError, said: readonly Diagnostic[]): JsonObject {
   const first = said.find(({ severity }) => severity === "error");
   const { code = "", summary = reason } = first ?? {};
@@ -94,10 +94,10 @@ export function failureJson({ reason, stage }: TascError, said: readonly Diagnos
   };
 }
 
-/** Of nothing that a shell would take for more than a word: an id that a service made up may stand in it. */
+/** A tasc command without characters that are special in a shell: it may contain an id that the service made up. */
 const COMMAND = /^tasc [^;&|<>()$`\\"'{}!#~]+$/;
 
-/** What helps where no diagnostic names a command. */
+/** Commands that help if no diagnostic names one. */
 const NEXT: Readonly<Record<FailureReason, readonly string[]>> = {
   failed: ["tasc doctor"],
   invalid: ["tasc validate"],
@@ -107,19 +107,19 @@ const NEXT: Readonly<Record<FailureReason, readonly string[]>> = {
   interrupted: ["tasc plan"],
 };
 
-/** What a plan shows beyond its public form: plain data for a saved plan to carry. Nothing is decided by it. */
+/** Display data of a plan beyond its public form, stored in a saved plan. No decision depends on it. */
 export interface PlanExtras {
-  /** By address and path, as JSON. */
+  /** Who changed a field, by address and by path as JSON. */
   readonly changedBy?: Readonly<Record<string, Readonly<Record<string, ChangedBy>>>>;
-  /** What must be done first. */
+  /** Addresses that must be done first. */
   readonly dependsOn?: Readonly<Record<string, readonly Address[]>>;
-  /** Where the manifest causes each change. */
+  /** The place in the manifest that causes each change. */
   readonly places?: Readonly<Record<string, Place>>;
-  /** What the public form leaves out of the plan's diagnostics, in their order. */
+  /** Parts of the plan's diagnostics that the public form leaves out, in the order of the diagnostics. */
   readonly diagnostics?: readonly { readonly code: string; readonly path?: Path }[];
 }
 
-/** What the plan itself knows; places are looked up by whoever has the documents. */
+/** Returns the extras that the plan itself knows; a caller with the documents adds the places. */
 export function planExtras(plan: Plan): PlanExtras {
   return {
     changedBy: Object.fromEntries(
@@ -139,7 +139,7 @@ export function planExtras(plan: Plan): PlanExtras {
   };
 }
 
-/** A plan with all that there is to show of it: what every renderer but that of JSON reads. */
+/** A plan with everything that can be shown of it: the input of all renderers except JSON. */
 export interface PlanView extends Omit<PlanJson, "changes" | "diagnostics"> {
   readonly changes: readonly ChangeView[];
   readonly diagnostics: readonly DiagnosticView[];
@@ -147,13 +147,13 @@ export interface PlanView extends Omit<PlanJson, "changes" | "diagnostics"> {
 
 export interface ChangeView extends Omit<ChangeJson, "fields"> {
   readonly fields: readonly FieldView[];
-  /** What must be done first. */
+  /** Addresses that must be done first. */
   readonly needs?: readonly Address[] | undefined;
   readonly place?: Place | undefined;
 }
 
 export interface FieldView extends FieldJson {
-  /** Who changed it, in words, where that is known. */
+  /** Who changed the field, in words, if known. */
   readonly who?: string | undefined;
 }
 

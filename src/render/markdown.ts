@@ -6,19 +6,19 @@ import * as show from "./fields.ts";
 import type { ChangeView, DiagnosticView, FieldView, PlanView } from "./json.ts";
 import * as words from "./words.ts";
 
-/** Characters that GitHub takes in one comment. */
+/** Maximum number of characters in a GitHub comment. */
 export const COMMENT_LIMIT = 65_536;
 
 export interface MarkdownOptions {
   readonly budget?: number | undefined;
-  /** What the plan belongs to: its commit, its pull request. */
+  /** Links to what the plan belongs to, e.g. its commit or pull request. */
   readonly links?: readonly words.Link[];
 }
 
 /**
- * The plan as a comment on a pull request: a caution with all that needs attention, totals, and a folded section a
- * target; no change appears twice. It fits the budget: every change gets a line first, the worst first, then as many as
- * possible their details. The mark at the very top lets the next comment find this one.
+ * Renders the plan as a comment on a pull request: a caution with everything that needs attention, totals, and a folded
+ * section per target; no change appears twice. To fit the budget, every change first gets a line, the most severe
+ * first; then as many as possible get their details. The mark at the very top lets the next comment find this one.
  */
 export function renderPlanMarkdown(
   plan: PlanView,
@@ -36,34 +36,34 @@ export function renderPlanMarkdown(
   return `${head}${caution}${totalsText(plan, leftOut(items, texts))}${drawn.join("")}`;
 }
 
-/** A part of the comment with a frame of its own; the caution comes first, then the targets. */
+/** A part of the comment with a frame of its own. Parts are sorted by `at`: the caution first, then the targets. */
 type Section = { readonly at: number; readonly frame: (texts: readonly string[]) => string };
 
 type Item = ReturnType<typeof itemOf>;
 
-/** Sections after those of the targets. */
+/** Position of the sections after those of the targets. */
 const LAST = 1e6;
 
-/** What a kind of items may take together, so that a long list leaves room for the rest. */
+/** Maximum share of the budget per kind of item, so that a long list leaves room for the rest. */
 const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 } as const;
 
-/** Its `line` is the least it says, `full` all there is, drawn where there is room; `changes` are those it stands for. */
+/** Creates an item: `line` is its short form, `full` its details if there is room, `changes` the number of changes in it. */
 function itemOf(section: Section, kind: keyof typeof SHARES, changes: number, line: string, full = () => "") {
   return { section, kind, changes, line: withoutForgeries(line), full: () => withoutForgeries(full()) };
 }
 
-/** No order to a workflow's runner, and no second mark by which this comment could pass for another. */
+/** Breaks up workflow commands, and marks by which this comment could be mistaken for another one. */
 function withoutForgeries(text: string): string {
   return escape.withoutWorkflowCommands(text).replaceAll("<!-- tasc:plan", "<!-- tasc: plan");
 }
 
-/** In the order of the comment, which is the order of their importance. */
+/** Returns the items in the order of the comment, which is also their order of importance. */
 function itemsOf(plan: PlanView): readonly Item[] {
   const { orphaned } = plan;
   const { errors, dangers, others, warnings } = words.byWeight(plan);
   const { title, reasons } = words.summaryVerdict(plan);
   const quoted = (text: string): string => text.replace(/^(?=.*\n)/gm, "> ").replace(/^> $/gm, ">");
-  // A quote as GitHub draws it in red.
+  // GitHub shows this quote in red.
   const caution: Section = {
     at: 0,
     frame: (texts) => `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
@@ -83,7 +83,7 @@ function itemsOf(plan: PlanView): readonly Item[] {
   ];
 }
 
-/** A table of items that are rows, then the others. */
+/** Creates a folded section: a table of the items that are rows, then the other items. */
 function foldedSection(at: number, title: string): Section {
   return {
     at,
@@ -98,7 +98,7 @@ function foldedSection(at: number, title: string): Section {
 
 const TABLE = "| | Address | Fields |\n|---|---|---|\n";
 
-/** Changes without danger, a section a target and, where it is known, a cause; alike ones as one. */
+/** Returns items for changes without danger: one section per target and, if known, cause. Equal changes are folded. */
 function targetItems(changes: readonly ChangeView[]): readonly Item[] {
   let at = 0;
   const items = words.byCause(changes).flatMap(({ title, changes: own }) =>
@@ -129,14 +129,14 @@ function indented(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }
 
-/** Fields that a line names, and characters of each side. */
+/** Maximum number of fields and of harmful fields in a line, and maximum length of each side of a field. */
 const FIELDS_IN_LINE = 3;
 const HARMS_IN_LINE = 20;
 const SIDE_IN_LINE = 40;
-/** Of a name or a field: keys may be of any length, and a line that does not fit would not say what is done to which. */
+/** Maximum length of a name or a field: keys may have any length, and a line that does not fit would be left out. */
 const TEXT_IN_LINE = 200;
 
-/** The fields of a change in a few words: those that make it harmful, then the first of the others. */
+/** Summarises the fields of a change: the harmful ones, then the first of the others. */
 function fieldTexts(change: ChangeView, code: (text: string) => string): readonly string[] {
   const { shown, left: others } = show.leadingFields(change, FIELDS_IN_LINE);
   const texts = shown.slice(0, HARMS_IN_LINE).map((field) => code(lineOf(field, change.action)));
@@ -161,7 +161,7 @@ function dangerItem(change: ChangeView, section: Section): Item {
 
 const MOST_NAMES = 50;
 
-/** A row of the target's table or, with all there is to say, something to unfold. */
+/** Creates a row of the target's table or, with all details, a block to unfold. */
 function changeItem(fold: show.Fold, section: Section): Item {
   const [first] = fold;
   const { action, address } = first;
@@ -186,7 +186,7 @@ function changeItem(fold: show.Fold, section: Section): Item {
   });
 }
 
-/** Details that only repeat the line are left out: a reviewer would open them for nothing. */
+/** True if the details would only repeat the line: they are left out, since a reviewer would open them for nothing. */
 function lineSaysAll({ action, fields }: ChangeView): boolean {
   const isTold = (field: FieldView): boolean =>
     field.who === undefined &&
@@ -196,8 +196,8 @@ function lineSaysAll({ action, fields }: ChangeView): boolean {
 }
 
 /**
- * As far as the budget lasts: a line of each error and each change, the worst first, then details, then warnings and
- * orphans. What does not fit is left out, and smaller ones after it are tried.
+ * Chooses texts within the budget: a line of each error and each change, the most severe first, then details, then
+ * warnings and orphans. An item that does not fit is left out, and smaller ones after it are still tried.
  */
 function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> {
   const chosen = new Map<Item, string>();
@@ -207,7 +207,7 @@ function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> 
   const take = (item: Item, text: string): void => {
     const { section, kind } = item;
     const frame = framed.has(section) ? 0 : section.frame([]).length + TABLE.length + 1;
-    // In the quote every line is two characters longer.
+    // In the quote, every line is two characters longer.
     const marks = section.at === 0 ? 2 * text.split("\n").length : 0;
     const before = chosen.get(item);
     const cost = text.length + marks + frame - (before?.length ?? 0);
@@ -225,10 +225,10 @@ function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> 
   return chosen;
 }
 
-/** More than any number of them, so that the totals leave room for what they will say. */
+/** Larger than any real counts, so that the totals leave enough room for the real text. */
 const MOST_LEFT_OUT = { changes: 1e9, details: 1e9, others: 1e9 };
 
-/** Changes that are not shown at all or not in full, and errors, warnings and orphans. */
+/** Counts the changes that are not shown at all or not in full, and the missing errors, warnings and orphans. */
 function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): typeof MOST_LEFT_OUT {
   const missing = items.filter((item) => !texts.has(item));
   return {
@@ -239,10 +239,10 @@ function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): type
 }
 
 function headText({ stage }: PlanView, links: readonly words.Link[]): string {
-  // The hidden mark of a stage's comment.
+  // A hidden mark identifies the comment of a stage.
   const name = escape.uriPart(stage).replaceAll("--", "-%2D");
   const title = `<!-- tasc:plan ${name} -->\n### tasc plan for ${escape.markdownCode(show.clip(stage, 100))}\n`;
-  // What is escaped already stays as it is.
+  // Existing percent escapes stay as they are.
   const anchors = links.map(
     ({ text, url }) =>
       `[${escape.markdownText(text)}](<${encodeURI(url).replace(/%25(?=[0-9a-f]{2})/gi, "%")}>)`,
@@ -281,7 +281,7 @@ function diffBlock({ action, fields }: ChangeView): string {
 
 const MOST = 2000;
 
-/** A field as a diff: what goes, what comes; long text line by line. */
+/** Returns a field as a diff of its old and new value; long text is compared line by line. */
 function diffLines(field: FieldView, action: Action): readonly string[] {
   const name = words.fieldName(field.path);
   if (field.sensitive) return [`! ${name}: ${SENSITIVE}`];

@@ -12,9 +12,9 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { failed, isSystemError } from "../model/error.ts";
 
 /**
- * Refuses a place to write to that is a symbolic link, or below `root` is reached by one: a repository could have links
- * that lead out of it, and another user one in a shared folder. With `follow`, a link may lead to another place below
- * `root`, as a manifest's may. @throws TascError
+ * Refuses to write to a symbolic link or, below `root`, through one: a repository could contain links that lead out of
+ * it, and another user could create one in a shared folder. With `follow`, a link may lead to another place below
+ * `root`, as for manifests. @throws TascError
  */
 export function refuseLinks(path: string, root: string, follow = false): void {
   const isInside = isBelow(path, root);
@@ -37,8 +37,8 @@ function isBelow(path: string, root: string): boolean {
 }
 
 /**
- * Writes a file that is readable for its owner alone from the first moment, and in its place only when it is whole; never
- * through a link, nor in place of a device or a folder. @param code of the error @throws TascError
+ * Writes a file that only its owner can ever read; it takes its name only when it is complete. Never writes through a
+ * link and never replaces a device or a folder. @param code of the error @throws TascError
  */
 export async function writeWhole(
   name: string,
@@ -51,7 +51,7 @@ export async function writeWhole(
   const detail = "Check that it is not a folder, and that its folder exists, is writable and has space.";
   const refusal = failed(code, `Cannot write ${name}`, detail);
   try {
-    // With `--chdir`, a repository can have links above its project too.
+    // With `--chdir`, the repository can also have links above its project.
     for (const place of [root, cwd]) refuseLinks(path, place);
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw refusal;
     const file = openSync(temporary, "wx", 0o600);

@@ -8,22 +8,22 @@ import type { ChangeView, FieldView } from "./json.ts";
 import { cached } from "./words.ts";
 
 /**
- * Takes secrets out by their value, in whatever form they stand: of data, before a renderer cuts, wraps or escapes it,
- * and as a net of every text that leaves. It takes time linear in the text: text and secrets are brought to one
- * canonical form (`canonical.ts`), in which all secrets are looked for in one pass; base64, hex and base32, which cannot
- * be decoded without trying, are looked for as encoded. A value is redacted wherever it stands, also in a name that
- * somebody else chose, so whoever can write names and read the output can test a guess (docs/security.md).
+ * Redacts secrets by value, in any form: in data, before a renderer cuts, wraps or escapes it, and as a safety net in
+ * all output. It takes time linear in the text: text and secrets are converted to one canonical form (`canonical.ts`),
+ * and one pass searches for all secrets. Base64, hex and base32 cannot be decoded without trying, so the encoded
+ * secrets are searched for. A value is redacted wherever it occurs, even in a name that somebody else chose, so anyone
+ * who can write names and read the output can test a guess (docs/security.md).
  */
 export type Redactor = Readonly<ReturnType<typeof createRedactor>>;
 
-/** Plain data in which objects that are somebody else's, keys and all, are marked by `outside`. */
+/** Plain data in which objects with keys from outside are marked by `outside`. */
 export type ViewJson =
   | Exclude<Json, JsonArray | JsonObject>
   | Outside
   | readonly ViewJson[]
   | { readonly [key: string]: ViewJson | undefined };
 
-/** An object whose keys are not ours, as a payload or headers: its keys are redacted as strictly as its values. */
+/** An object whose keys come from outside, e.g. a payload or headers: its keys are redacted as strictly as its values. */
 export class Outside {
   readonly value: Json;
 
@@ -32,16 +32,16 @@ export class Outside {
   }
 }
 
-/** A value from outside, where there is one. */
+/** Marks a value as coming from outside; returns undefined for a missing value. */
 export function outside(value: Json | undefined): Outside | undefined {
   return value === undefined ? undefined : new Outside(value);
 }
 
-/** Shorter values are too common to be found by what they say (design contract, section 1). */
+/** Minimum length of a secret to search for; shorter values are too common in other text (design contract, section 1). */
 const SHORTEST_SECRET = 4;
 const [LONGEST_WORD, MOST_WORDS] = [12, 1000];
 
-/** @param secrets of any length; those under four characters are not looked for. A set may grow. */
+/** Creates a redactor. @param secrets of any length; those under four characters are ignored. A set may grow later. */
 export function createRedactor(secrets: ReadonlySet<string> | readonly string[]) {
   const all = "size" in secrets ? secrets : new Set(secrets);
   const text = replacerOf(all, ({ length }) => length >= SHORTEST_SECRET, false);
@@ -52,28 +52,28 @@ export function createRedactor(secrets: ReadonlySet<string> | readonly string[])
     get knowsSecrets() {
       return all.size > 0;
     },
-    /** Secrets of a whole text become `(sensitive)`; overlapping ones become one. */
+    /** Replaces every secret in a text with `(sensitive)`; overlapping secrets become one. */
     text,
-    /** The same for a key or a path of a program, as far as it cannot harm the format's own words. */
+    /** The same for a key or a path of a program, but only for secrets that cannot be mistaken for words of the format. */
     word,
-    // Finished texts go piece by piece: whoever has a text hidden must take out no whole change, and no signs that keep
-    // other texts from acting. A secret that reads like a number stays in documents, else `1234` would spoil every count.
-    /** JSON, string by string. */
+    // Finished texts are redacted piece by piece: a secret must not take a whole change with it, or characters that make
+    // other texts harmless. Secrets that look like numbers stay in documents, because `1234` would spoil every count.
+    /** Redacts JSON, string by string. */
     document: (json: string) => (word(json) === json ? json : inStrings(json, word)),
-    /** Markup, word by word. */
+    /** Redacts markup, word by word. */
     markup: (markup: string) => (word(markup) === markup ? markup : markup.replace(/[\w.-]{8,}/g, word)),
-    /** A result for people, line by line. */
+    /** Redacts a result for people, line by line. */
     lines: (lines: string) => (text(lines) === lines ? lines : lines.replace(/.+/g, text)),
-    /** In all strings of plain data; a number that spells a secret becomes a string. Keys are treated as in documents. */
+    /** Redacts all strings of plain data; a number that contains a secret becomes a string. Keys are treated like `word`. */
     json: (value: ViewJson) => redactJson(value, text, word),
-    /** The same for data whose keys come from outside, too. */
+    /** The same for data whose keys also come from outside. */
     freeJson: (value: Json) => redactJson(value, text, text),
   };
 }
 
 type Replacer = (text: string) => string;
 
-/** @param inDocument a backslash in front belongs to the document's own escapes and must keep what it escapes */
+/** Returns a redacting function. @param inDocument whether a backslash in front escapes what follows, which must stay */
 function replacerOf(
   secrets: ReadonlySet<string>,
   isWanted: (secret: string) => boolean,
@@ -82,7 +82,7 @@ function replacerOf(
   let known = 0;
   let wanted: readonly string[] = [];
   let searches: ReturnType<typeof searchesFor> | undefined;
-  /** Names and values of fields without a secret: long lists have the same few again and again. */
+  /** Cache of short texts without a secret: long lists repeat the same few field names and values. */
   const harmless = new Set<string>();
   return (text) => {
     if (known !== secrets.size) {
@@ -111,7 +111,7 @@ function inStrings(json: string, replace: Replacer): string {
   return parts.map((part, at) => (at % 2 === 1 ? replace(part) : part)).join('"');
 }
 
-/** What is not there is left out, as `JSON.stringify` does. */
+/** Redacts plain data. Omits undefined values, as `JSON.stringify` does. */
 function redactJson(value: ViewJson, text: Replacer, key: Replacer): Json {
   if (typeof value === "string") return text(value);
   if (typeof value === "number") return text(String(value)) === String(value) ? value : SENSITIVE;
@@ -127,38 +127,38 @@ function redactJson(value: ViewJson, text: Replacer, key: Replacer): Json {
 
 interface Pattern {
   readonly text: string;
-  /** A short secret counts only in its own case: this is its canonical form with its capitals. */
+  /** The canonical form of a short secret with its capitals: it matches only in its own case. */
   readonly exact?: string;
-  /** Signs in front that the canonical form leaves out. */
+  /** Number of leading characters that the canonical form leaves out. */
   readonly lead?: number;
-  /** Only the beginning of a long secret is looked for encoded; what follows in this alphabet goes with it. */
+  /** Alphabet of the encoding: only the beginning of a long encoded secret is searched for; this matches the rest. */
   readonly tail?: RegExp;
 }
 
-/** A secret of this length is none that somebody would write by chance in another case. */
+/** Minimum length of secrets that match in any case: a match by chance is unlikely. */
 const CASELESS = 8;
-/** A line of a longer secret that is this long is a secret itself; shorter ones are `}` or `-----`. */
+/** Minimum length of a line of a longer secret to count as a secret itself; shorter lines are `}` or `-----`. */
 const SHORTEST_LINE = 8;
-/** UTF-8 that somebody takes for it shows each byte of a letter as one. */
+/** Decoder of UTF-8 that is misread as Windows-1252: each byte of a letter becomes a character. */
 const WINDOWS = new TextDecoder("windows-1252");
 
 function searchesFor(secrets: readonly string[]) {
-  /** Secrets as they are: what stands around one can make an escape of its edge. */
+  /** Secrets as they are: the text around one can make an escape of its first or last character. */
   const raw: Pattern[] = [];
-  /** Canonical forms, hex and base32, without regard to case where they are long. */
+  /** Canonical forms, hex and base32; long ones match in any case. */
   const canonical: Pattern[] = [];
   const base64: Pattern[] = [];
   for (const secret of secrets) {
     const whole = secret.replace(/^\\+|\\+$/g, "");
     raw.push({ text: whole });
-    // Services trim what they are given, and logs show one line at a time.
+    // Each line is searched for too: services trim values, and logs show one line at a time.
     const lines = secret.split(/\r\n|\r|\n/).filter((line) => line.trim().length >= SHORTEST_LINE);
     const bytes = Buffer.from(secret);
     const misread = [bytes.toString("latin1"), WINDOWS.decode(bytes)];
     for (const part of new Set([secret, ...lines, ...misread])) {
       const pattern = canonicalPattern(part);
       if (pattern !== undefined) canonical.push(pattern);
-      // All signs, which say too little once quotes and blanks are levelled: only its usual forms are looked for.
+      // Too little is left of punctuation once quotes and blanks are normalised: search only for its usual written forms.
       else raw.push(...writtenForms(part).map((text) => ({ text })));
     }
     canonical.push(...[HEX, BASE32].flatMap((alphabet) => encodedForms(bytes, alphabet)));
@@ -170,7 +170,7 @@ function searchesFor(secrets: readonly string[]) {
 
 function canonicalPattern(secret: string): Pattern | undefined {
   const all = canonicalText(rawText(secret)).text;
-  // At the start of a line these would be taken for the signs of a diff or a quotation.
+  // At the start of a line, these would be mistaken for the marks of a diff or a quotation.
   const exact = all.replace(/^[ |│>~-]+/, "").trimEnd();
   if (exact.length < SHORTEST_SECRET) return undefined;
   const lead = all.length - all.replace(/^[|│>~-]+/, "").length;
@@ -181,7 +181,7 @@ function canonicalPattern(secret: string): Pattern | undefined {
 function writtenForms(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const tags = secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  // PHP, lodash and Ruby, Python, Go.
+  // Quotes as written by PHP, by lodash and Ruby, by Python, and by Go.
   const html = ["&quot; &#039;", "&quot; &#39;", "&quot; &#x27;", "&#34; &#39;"].map((quotes) => {
     const [double = "", single = ""] = quotes.split(" ");
     return tags.replaceAll('"', double).replaceAll("'", single);
@@ -192,7 +192,7 @@ function writtenForms(secret: string): readonly string[] {
 
 const ENOUGH = 48;
 
-/** Base64 of a secret, of its written forms, of its UTF-16 and of its base64. */
+/** Returns the base64 of a secret, its written forms, its Latin-1, its UTF-16 and its base64. */
 function base64Forms(secret: string): readonly Pattern[] {
   const begin = secret.slice(0, ENOUGH);
   const little = Buffer.from(begin, "utf16le");
@@ -211,9 +211,9 @@ function base64Forms(secret: string): readonly Pattern[] {
 
 const LATIN = /^[\0-\u00ff]*[\u0080-\u00ff][\0-\u00ff]*$/;
 
-/** With the bits that a character stands for, and the bytes after which its places repeat. */
+/** An encoding: `bits` per character, and `group`, the number of bytes after which the alignment repeats. */
 const BASE64 = { encode: (bytes: Buffer) => bytes.toString("base64"), bits: 6, group: 3, tail: /[\w+/-]*/y };
-/** In small letters, as the next one: the text is looked at without regard to case. */
+/** Lower case, like base32, because the text is searched without regard to case. */
 const HEX = { encode: (bytes: Buffer) => bytes.toString("hex"), bits: 4, group: 1, tail: /[0-9a-f]*/y };
 const BASE32 = { encode: base32, bits: 5, group: 5, tail: /[a-z2-7]*/y };
 
@@ -224,8 +224,8 @@ function base32(bytes: Buffer): string {
 }
 
 /**
- * Inside a longer text a secret has three forms in base64, by where it starts, and five in base32. Only the characters
- * that the secret alone decides are looked for; a few bits more stand in their neighbours.
+ * Returns the encoded forms of a secret. Within a longer text there are three in base64 and five in base32, depending on
+ * where it starts. They contain only characters that the secret alone determines; a few more bits are in their neighbours.
  */
 function encodedForms(all: Buffer, { encode, bits, group, tail }: typeof HEX, shortest = CASELESS) {
   const bytes = all.subarray(0, ENOUGH);
@@ -250,7 +250,7 @@ function spansIn(
 ): readonly Span[] {
   const found: Span[] = [];
   raw.scan(text, (start, end) => {
-    // There the first character is an escape, which the canonical form takes as a whole.
+    // In a document, the first character belongs to an escape, which the canonical form takes as a whole.
     if (!inDocument || text[start - 1] !== "\\") found.push({ start, end });
   });
   const whole = canonicalText(rawText(text));
@@ -271,7 +271,7 @@ function spansIn(
   return found;
 }
 
-/** Where a match ends together with its tail; a tail that was gone through once is not gone through again. */
+/** Returns a function that finds where a match ends, including its tail; no tail is read twice. */
 function tailEnds(text: string): (to: number, tail: RegExp | undefined) => number {
   let reached: Map<RegExp, number> | undefined;
   return (to, tail) => {
@@ -291,7 +291,7 @@ function signsBefore(text: string, start: number, most: number): number {
   return amount;
 }
 
-/** Overlapping spans become one: what one match leaves over may belong to another. */
+/** Redacts spans. Overlapping ones become one, because what one match leaves over may belong to another. */
 function withoutSpans(text: string, spans: readonly Span[]): string {
   if (spans.length === 0) return text;
   const parts: string[] = [];
@@ -304,26 +304,26 @@ function withoutSpans(text: string, spans: readonly Span[]): string {
 }
 
 const BASE = 0x5bd1e995;
-/** What is compared character by character; of longer texts the rest is compared by its hash. */
+/** Number of characters that are compared one by one; the rest of a longer text is compared by its hash. */
 const COMPARED = 16;
 
-/** How far behind the start of a text some characters of it stand, its length, and `BASE` to the power of that. */
+/** The offset of four characters within a pattern, the pattern's length, and `BASE` to the power of that length. */
 type Shape = { readonly offset: number; readonly length: number; readonly power: number };
 
 const GRAM = 4;
-/** Each place that is passed over costs an entry for every pattern, so with many of them none is. */
+/** Each skipped position costs an entry for every pattern, so with many patterns no position is skipped. */
 const WIDEST_STEP = 16;
 const MANY = 200;
 
 /**
- * Many texts looked for in one pass. Only every so many characters are looked at, as few as the shortest of the texts
- * cannot slip through; the four there tell how long a text there may be, and its hash which one: thousands take no longer.
+ * Searches for many patterns in one pass. It looks only at every n-th position, often enough to find the shortest pattern.
+ * The four characters there give the possible lengths, and a hash gives the pattern, so thousands take no longer.
  */
 class Search {
   readonly #step: number;
   readonly #shapes = new Map<number, Shape[]>();
   readonly #byHash = new Map<number, Pattern[]>();
-  /** Whether any text has four characters of that hash: answers "no" nearly everywhere. */
+  /** Whether any pattern has four characters with this hash; the answer is "no" nearly everywhere. */
   readonly #filter = new Uint8Array(1 << 16);
 
   constructor(patterns: readonly Pattern[]) {
@@ -361,7 +361,7 @@ class Search {
         hashes ??= hashesOf(text);
         const hash = ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, power)) | 0;
         for (const pattern of this.#byHash.get(hash) ?? []) {
-          // Within a longer one that begins there: thousands may.
+          // Skip a match within a longer one that starts at the same place: there may be thousands.
           if (start === from && end <= reached && !pattern.tail && !pattern.lead) continue;
           if (pattern.text.length !== length || !text.startsWith(pattern.text.slice(0, COMPARED), start))
             continue;
@@ -383,7 +383,7 @@ function bucket(start: number): number {
   return Math.imul(start, 0x9e3779b1) >>> 16;
 }
 
-/** Of every beginning of the text; the hash of any piece follows from two of them. */
+/** Returns the hash of every prefix of the text; the hash of any piece follows from two of them. */
 function hashesOf(text: string): Int32Array {
   const hashes = new Int32Array(text.length + 1);
   for (let at = 0, hash = 0; at < text.length; at++) {
@@ -393,7 +393,7 @@ function hashesOf(text: string): Int32Array {
   return hashes;
 }
 
-/** Takes secrets out of what came from outside into a plan. To hide our own words would tell what the secret is. */
+/** Redacts the parts of a plan that come from outside. Redacting our own words would reveal the secret. */
 export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
   if (!redactor.knowsSecrets) return plan;
   return {
@@ -428,12 +428,12 @@ function redactCall(call: CallJson, redactor: Redactor): CallJson {
   return { ...call, path: redactor.word(call.path), body: redactor.json(call.body) };
 }
 
-/** Also of why a change failed. */
+/** Redacts a diagnostic or the failure of a change. */
 export function redactDiagnostic<D extends Failed["failure"]>(told: D, { text }: Redactor): D {
   return { ...told, summary: text(told.summary), detail: text(told.detail) };
 }
 
-/** Why state was lost names its place, which may be a secret in part. */
+/** Redacts failures; a `fatal` one may name the place of the state that could not be saved, which may contain a secret. */
 export function redactOutcome(outcome: Outcome, redactor: Redactor): Outcome {
   const failed = outcome.failed.map((one) => ({ ...one, failure: redactDiagnostic(one.failure, redactor) }));
   return { ...outcome, failed, fatal: outcome.fatal && redactDiagnostic(outcome.fatal, redactor) };

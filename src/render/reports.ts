@@ -6,11 +6,11 @@ import { fieldsText } from "./fields.ts";
 import { type ChangeView, type DiagnosticView, type PlanView, writeJson } from "./json.ts";
 import * as words from "./words.ts";
 
-/** What a report lists: an error or a warning, or a change at the line of the manifest that causes it. */
+/** An entry of a report: an error, a warning, or a change at the line of the manifest that causes it. */
 interface ReportItem extends Pick<DiagnosticView, "address" | "detail" | "file" | "line" | "column"> {
   readonly level: "error" | "warning" | "note";
   readonly rule: string;
-  /** The summary, or what is done with which address. */
+  /** The summary, or the action and the address of a change. */
   readonly title: string;
   readonly change?: ChangeView;
 }
@@ -29,7 +29,7 @@ function changeItems(plan: PlanView): readonly ReportItem[] {
   });
 }
 
-/** Errors, changes that need attention, warnings, the other changes; among equals the order stays. */
+/** Returns errors, changes that need attention, warnings, then the other changes; each group keeps its order. */
 function planItems(plan: PlanView): readonly ReportItem[] {
   return worstFirst([...changeItems(plan), ...plan.diagnostics.map(diagnosticItem)]);
 }
@@ -38,7 +38,7 @@ function worstFirst(items: readonly ReportItem[]): readonly ReportItem[] {
   return ["error", "warning", "note"].flatMap((wanted) => items.filter(({ level }) => level === wanted));
 }
 
-/** Characters of a value: in a message that GitHub shows in a box, and in reports. */
+/** Maximum length of a value in a message that GitHub shows in a box, and in reports. */
 const MOST_IN_MESSAGE = 200;
 const MOST = 400;
 
@@ -46,7 +46,7 @@ export function renderDiagnosticsGithub(diagnostics: readonly DiagnosticView[]):
   return worstFirst(diagnostics.map(diagnosticItem)).map(annotation).join("");
 }
 
-/** A plan as annotations, the worst first, since GitHub shows but ten of a level; at the end the line that sums it up. */
+/** Renders a plan as annotations, the most severe first, because GitHub shows only ten per level; then the summary line. */
 export function renderPlanGithub(plan: PlanView): string {
   const also = words.alsoLine(plan.summary);
   return [
@@ -68,7 +68,7 @@ function annotation({ level, title, detail, address, file, line, column, change 
   return `::${word} ${properties.join(",")}::${escape.annotationMessage(message)}\n`;
 }
 
-/** GitLab's Terraform report. A test that stops running is a deletion; a report without counts shows as failed. */
+/** Renders GitLab's Terraform report. A disabled test counts as a deletion; a report without counts is shown as failed. */
 export function renderPlanGitlab(plan: PlanView): string {
   const { create, update, rediscover, disable } = plan.summary;
   const counted = { create, update: update + rediscover, delete: disable };
@@ -79,15 +79,15 @@ export function renderPlanGitlab(plan: PlanView): string {
   );
 }
 
-/** What `tasc show` says of a seal that is broken, or that it cannot check. */
+/** Codes that `tasc show` reports for a seal that is broken, or that it cannot check. */
 const SEAL_CODES: readonly string[] = ["plan-altered", "plan-not-verified"];
 
-/** Errors and warnings as a JUnit report; with none of them, one case that passed. */
+/** Renders errors and warnings as a JUnit report; if there are no problems, the report has one passed case. */
 export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[]): string {
   return report("tasc validate", diagnostics.map(diagnosticItem), "tasc validate");
 }
 
-/** A plan as a JUnit report. A change is a skipped case, as it has yet to be done, and not a failure. */
+/** Renders a plan as a JUnit report. A change is a skipped case and not a failure, because it is still to be applied. */
 export function renderPlanJunit(plan: PlanView): string {
   const items = [...plan.diagnostics.map(diagnosticItem), ...changeItems(plan)];
   return report(`tasc plan ${plan.stage}`, items, words.planLine(plan.summary));
@@ -137,12 +137,12 @@ function caseXml(item: ReportItem): string {
   );
 }
 
-/** Errors and warnings as SARIF 2.1.0. `tool` is name and version, `tasc 1.0.0`. */
+/** Renders errors and warnings as SARIF 2.1.0. `tool` is name and version, `tasc 1.0.0`. */
 export function renderDiagnosticsSarif(diagnostics: readonly DiagnosticView[], tool: string): string {
   return log(diagnostics.map(diagnosticItem), tool);
 }
 
-/** A plan as SARIF 2.1.0, the worst first: each change is a result at the line that causes it. */
+/** Renders a plan as SARIF 2.1.0, the most severe first: each change is a result at the line that causes it. */
 export function renderPlanSarif(plan: PlanView): string {
   return log(planItems(plan), plan.tool);
 }
@@ -165,7 +165,7 @@ function log(items: readonly ReportItem[], tool: string): string {
 
 function resultJson(item: ReportItem, rules: readonly string[]) {
   const { rule, level, title, detail, address, file, line, column } = item;
-  // A relative path stays one: a scheme or a root cannot come of a file's name.
+  // A relative path stays relative: after encoding, a file's name cannot become a scheme or a root.
   const uri = file?.split("/").map(escape.uriPart).join("/");
   const region = line === undefined ? undefined : { startLine: line, startColumn: column };
   return {

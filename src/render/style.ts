@@ -1,6 +1,6 @@
 import stringWidth from "fast-string-width";
 
-/** A terminal's own sixteen colours by meaning: what switches one on, and off. Red is for what does harm, nothing else. */
+/** The terminal's own sixteen colours by meaning: the codes that switch one on and off. Red is only for harm. */
 const CODES = {
   create: [32, 39],
   update: [33, 39],
@@ -16,7 +16,7 @@ const CODES = {
 
 export type Meaning = keyof typeof CODES;
 
-/** Colours text by its meaning. Colour says nothing that a sign or a word beside it does not say too. */
+/** Colours text by its meaning. A sign or a word next to it always says the same as the colour. */
 export type Style = (meaning: Meaning, text: string) => string;
 
 export const PLAIN: Style = (_, text) => text;
@@ -26,11 +26,11 @@ export const COLOURED: Style = (meaning, text) => {
   return text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`;
 };
 
-/** What switches a colour; with the brackets, splitting by it keeps it. */
+/** Code that switches a colour. It is a capturing group, so that `split` keeps the codes. */
 // oxlint-disable-next-line no-control-regex -- a terminal's colours start with this control
 export const COLOUR = /(\u001b\[[0-9;]*m)/;
 
-/** Columns that a text takes on a terminal: wide characters two, colours and joiners none. */
+/** Returns the columns of a text on a terminal: two for a wide character, none for colours and joiners. */
 export function textWidth(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
@@ -39,7 +39,7 @@ export function padTo(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - textWidth(text)));
 }
 
-/** Breaks a line at its spaces. Wide words stay whole: half an id helps nobody, and half a secret gets past the redactor. */
+/** Breaks a line at its spaces. Long words stay whole: half an id is useless, and half a secret gets past the redactor. */
 export function wrap(line: string, width: number): readonly string[] {
   if (textWidth(line) <= width) return [line];
   const lines: string[] = [];
@@ -53,7 +53,7 @@ export function wrap(line: string, width: number): readonly string[] {
   return [...lines, current];
 }
 
-/** Sections of lines, a blank line between them; those without lines are left out. */
+/** Joins sections of lines with a blank line between them; empty sections are left out. */
 export function sectionsText(sections: readonly (readonly string[])[]): string {
   return sections
     .filter(({ length }) => length > 0)
@@ -61,10 +61,10 @@ export function sectionsText(sections: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** The start of a line that fits; colours stay, so that what was switched on is switched off again. */
+/** Cuts a line to a width. Colour codes stay, so that every colour that was switched on is switched off again. */
 export function cutTo(line: string, width: number): string {
   if (textWidth(line) <= width) return line;
-  // Made here, since making one takes as long as all the rest of a command's start.
+  // Created here, because creating one takes as long as the whole rest of a command's start.
   const graphemes = new Intl.Segmenter();
   let left = width - 1;
   const kept = line.split(COLOUR).map((part, at) => {

@@ -2,11 +2,11 @@ import { safeOutput } from "./escape.ts";
 import type { Redactor } from "./redact.ts";
 import { cutTo } from "./style.ts";
 
-/** What is known of the screen that a stream leads to, as plain data; nobody below the entry asks the environment. */
+/** Facts about the screen of a stream, as plain data, so that only the entry point reads the environment. */
 export type Terminal = Readonly<ReturnType<typeof terminalOf>>;
 
 export interface TerminalFacts {
-  /** Both absent for a stream that leads to a file or a pipe. */
+  /** `isTTY` and `columns` are both unset for a stream to a file or a pipe. */
   readonly isTTY?: boolean;
   readonly columns?: number;
   /** The variables `NO_COLOR`, `FORCE_COLOR`, `CI` and `TERM`. */
@@ -15,13 +15,13 @@ export interface TerminalFacts {
 }
 
 const DEFAULT_COLUMNS = 100;
-/** Longer lines are hard to read, shorter ones hold no address. */
+/** Limits of the text width: longer lines are hard to read, shorter ones do not fit an address. */
 const MOST_TEXT = 120;
 const LEAST_TEXT = 40;
 
 /**
- * Colour: never with `--no-color` or a `NO_COLOR` that is not empty; else as `FORCE_COLOR` says; else on a terminal.
- * `CI` only ends live drawing: its logs keep every line.
+ * Returns how to write to a stream. Colour: never with `--no-color` or a non-empty `NO_COLOR`; otherwise as `FORCE_COLOR`
+ * says; otherwise on a terminal that is not `dumb`. `CI` only turns off live drawing, because its logs keep every line.
  */
 export function terminalOf({ isTTY = false, columns = 0, environment, noColor }: TerminalFacts) {
   const dumb = environment["TERM"] === "dumb";
@@ -30,7 +30,7 @@ export function terminalOf({ isTTY = false, columns = 0, environment, noColor }:
   const screen = isTTY && columns > 0 ? columns : DEFAULT_COLUMNS;
   return {
     isTTY,
-    /** Of the screen itself; more would break a line in two. */
+    /** Columns of the screen itself; a longer line would break in two. */
     columns: screen,
     width: Math.min(MOST_TEXT, Math.max(LEAST_TEXT, screen)),
     colour: !isOff && (forced === undefined ? isTTY && !dumb : forced === "" || isSet(forced)),
@@ -47,13 +47,13 @@ export interface WriterOptions {
   readonly stderr: NodeJS.WritableStream;
   readonly terminals: { readonly stdout: Terminal; readonly stderr: Terminal };
   readonly redactor: Redactor;
-  /** Is told what keeps standard output from being written. */
+  /** Called with the error that prevents writing to standard output. */
   readonly failed: (error: Error) => void;
 }
 
 /**
- * The only thing that writes to standard output and standard error. Every text passes the redactor and is made safe for
- * a terminal and a workflow log. A reader that has gone (`tasc plan | head`) is not an error.
+ * The only code that writes to standard output and standard error. Every text is redacted, and text for people is made
+ * safe for a terminal and a workflow log. A reader that has gone (`tasc plan | head`) is not an error.
  */
 export class Writer {
   readonly #out: (text: string) => void;
@@ -65,30 +65,30 @@ export class Writer {
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#out = openSink(options.stdout, options.failed);
-    // Where standard error cannot be written there is nobody to tell.
+    // If standard error cannot be written, there is no place to report it.
     this.#err = openSink(options.stderr, () => {});
   }
 
-  /** A result for people, whose data was redacted before, to standard output. */
+  /** Writes a result for people to standard output. Its data must already be redacted. */
   text(text: string): void {
     this.flush();
     this.#redraw(this.#area, () => this.#out(this.#forPeople(text, "stdout")));
   }
 
-  /** A finished document for a program, whose data was redacted before, to standard output. */
+  /** Writes a finished document for a program to standard output. Its data must already be redacted. */
   document(text: string, isMarkup = false): void {
     this.flush();
     const searched = this.#options.redactor[isMarkup ? "markup" : "document"](text);
     this.#redraw(this.#area, () => this.#out(searched));
   }
 
-  /** All else, to standard error. */
+  /** Writes everything else to standard error. */
   note(text: string): void {
     this.queue(text);
     this.flush();
   }
 
-  /** As a note, but written with the next output or `flush`: each write to a pipe takes as long as a call to the service. */
+  /** Like `note`, but written with the next output or `flush`: a write to a pipe takes as long as a call to the service. */
   queue(text: string): void {
     this.#queued += text;
   }
@@ -99,7 +99,7 @@ export class Writer {
     if (text !== "") this.#redraw(this.#area, () => this.#err(this.#forPeople(text, "stderr")));
   }
 
-  /** Draws the status area in place of what it showed before; no lines take it away. Nothing where it cannot be drawn. */
+  /** Redraws the status area; an empty list removes it. Does nothing if the terminal cannot redraw. */
   status(lines: readonly string[]): void {
     const { live, columns } = this.#options.terminals.stderr;
     if (!live) return;
@@ -113,7 +113,7 @@ export class Writer {
   }
 
   #redraw(lines: readonly string[], between: () => void): void {
-    // Up over the lines, and from the first column clear what is there: a terminal shows `^C` where the cursor is.
+    // Moves up and clears from the first column, because a terminal shows `^C` where the cursor is.
     if (this.#area.length > 0) this.#err(`\r\u001b[${this.#area.length}A\u001b[0J`);
     between();
     this.#area = lines;
@@ -121,7 +121,7 @@ export class Writer {
   }
 }
 
-/** Writes to a stream, until its reader goes; `failed` is told what else keeps it from being written to. */
+/** Returns a function that writes to a stream until its reader has gone; `failed` gets any other error. */
 export function openSink(stream: NodeJS.WritableStream, failed: (error: Error) => void) {
   let broken = false;
   stream.on("error", (error: Error & { readonly code?: string }) => {

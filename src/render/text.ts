@@ -10,13 +10,13 @@ import { type Style, sectionsText, textWidth, wrap } from "./style.ts";
 import * as words from "./words.ts";
 
 export interface PlanTextOptions extends DiagnosticOptions {
-  /** Every change by itself, long values whole, with ids and calls. */
+  /** Whether to show each change separately, long values whole, with ids and calls. */
   readonly verbose: boolean;
-  /** Columns of the screen, for lines that scripts look for: without a screen these stay whole. */
+  /** Columns of the screen, for lines that scripts look for; if unset, these lines stay whole. */
   readonly screen?: number | undefined;
 }
 
-/** The plan for people. It is drawn from the public form of the plan, so that a saved plan looks the same. */
+/** Renders the plan for people, from its public form, so that a saved plan looks the same. */
 export function renderPlanText(plan: PlanView, options: PlanTextOptions): string {
   const { style, screen } = options;
   const { stage, baseUrl, changes, summary } = plan;
@@ -50,7 +50,7 @@ export function renderPlanText(plan: PlanView, options: PlanTextOptions): string
 
 type Lines = readonly string[];
 
-/** The first of a long list, with a last line that says how many more there are; all if everything is asked for. */
+/** Draws the first items of a long list, and a line with the number of the others; with `verbose`, draws all. */
 function firstOf<T>(
   items: readonly T[],
   most: number,
@@ -65,7 +65,7 @@ function firstOf<T>(
 
 const MOST_DANGERS = 30;
 
-/** What must not be missed, the worst first, a line each: errors, then changes that take something from a test. */
+/** Lists what must not be missed, the most severe first: errors, then changes that take something from a test. */
 function attentionSection(
   errors: readonly DiagnosticView[],
   changes: readonly ChangeView[],
@@ -93,7 +93,7 @@ function errorLines({ address, summary }: DiagnosticView, { style, width }: Plan
   return oneOrTwo(`${sign} ${style("strong", address)}`, [safeLine(summary)], width);
 }
 
-/** The change with the fields that make it harmful; of a rediscovery what it is about. */
+/** Draws a change with the fields that make it harmful; for a rediscovery, with the prompt. */
 function dangerLines(change: ChangeView, { style, width }: PlanTextOptions): Lines {
   const { action, cause } = change;
   const { shown, left } = show.leadingFields(change, 1);
@@ -113,7 +113,7 @@ function oneOrTwo(head: string, texts: Lines, width: number): Lines {
   return textWidth(line) + 2 <= width ? [line] : [head, ...texts.map((text) => `    ${text}`)];
 }
 
-/** From this many changes on, creations are named and not told field by field. */
+/** Above this number of changes, creations show their name and not their fields. */
 const MANY = 200;
 
 function targetSections(
@@ -124,7 +124,7 @@ function targetSections(
   const { style, verbose, width } = options;
   const folds = show.foldAlike(changes, verbose);
   const inside = { ...options, width: width - 6, brief: !verbose && folds.length > MANY };
-  // The details stand with the errors below.
+  // The details are shown with the errors below.
   const problemLines = (error: DiagnosticView): string => {
     const place = safeLine(placeText(error));
     return `    ${safeLine(error.summary)}${place === "" ? "" : `  ${style("faint", place)}`}`;
@@ -149,7 +149,7 @@ function targetSections(
   });
 }
 
-/** A blank line between resources that take several lines; those of one line stand together. */
+/** Puts a blank line between resources of several lines; resources of one line follow each other directly. */
 function spaced(entries: readonly Lines[]): Lines {
   return entries.flatMap((lines, at) => {
     const isApart = at > 0 && Math.max(lines.length, entries[at - 1]?.length ?? 0) > 1;
@@ -174,7 +174,7 @@ function orphanSection({ orphaned }: PlanView, { style, verbose }: PlanTextOptio
   ];
 }
 
-/** Diagnostics with the same summary that are told whole. */
+/** Maximum number of diagnostics with the same summary that are shown in full. */
 const MOST_ALIKE = 5;
 
 function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions): readonly Lines[] {
@@ -192,7 +192,7 @@ function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions)
   return [renderDiagnostics(shown, options).trimEnd().split("\n"), left];
 }
 
-/** With `brief`, creations by name alone; a plan of a thousand is read that way. */
+/** Options of a change. With `brief`, creations show only their name, so that a plan of a thousand changes is readable. */
 type ChangeOptions = FieldOptions & { readonly brief: boolean };
 
 export function changeLines(fold: show.Fold, options: ChangeOptions): Lines {
@@ -202,7 +202,7 @@ export function changeLines(fold: show.Fold, options: ChangeOptions): Lines {
   const alone = others.length === 0;
   const head = heading(first, style);
   if (brief && alone && action === "create") return [`${head}  ${style("faint", nameOf(first))}`.trimEnd()];
-  // Who changed all fields, where it is one and the same for each.
+  // Who changed the fields, if it is the same for all of them.
   const common = fields.every(({ who }) => who === fields[0]?.who) ? fields[0]?.who : undefined;
   const note = common === undefined ? "" : `  ${style("faint", common)}`;
   const lines = fields.flatMap((field) =>
@@ -244,7 +244,7 @@ function foldHeading(fold: show.Fold, note: string, { style, width }: ChangeOpti
   return [title, ...wrap(text, width - 4).map((line) => `    ${style("faint", line)}`)];
 }
 
-/** What a person calls it: its first name-like field. */
+/** Returns the name that people know a resource by: its first name-like field. */
 function nameOf({ fields }: ChangeView): string {
   const names = ["description", "app", "name", "discoveryUrl", "prompt"];
   const named = fields.find(({ path }) => path.length === 1 && names.includes(String(path[0])));
@@ -253,14 +253,14 @@ function nameOf({ fields }: ChangeView): string {
 
 type FieldOptions = Pick<PlanTextOptions, "style" | "width" | "verbose">;
 
-/** A value of this many characters fills a few lines of a terminal; `--format json` has it whole. */
+/** Maximum length of a value, a few lines on a terminal; `--format json` shows it whole. */
 const MOST_CHARACTERS = 400;
 
 export function clippedValue(value: Json, verbose: boolean): string {
   return show.clip(show.valueText(value), verbose ? Infinity : MOST_CHARACTERS);
 }
 
-/** A field's lines: `name: before → after`, or for long text its name and a block below. */
+/** Returns the lines of a field: `name: before → after`, or for long text the name and a block below it. */
 export function fieldLines(field: FieldView, action: Action, options: FieldOptions): Lines {
   const { style, width, verbose } = options;
   const harmful = show.isHarmful(field, action);
@@ -290,7 +290,7 @@ const MOST_LINES = 24;
 function blockLines(field: FieldJson, options: FieldOptions): Lines | undefined {
   const { before, after } = field;
   const { style, verbose, width } = options;
-  // A bar before each line, so that no text can pass for a part of the plan.
+  // A bar before each line, so that no text can be mistaken for a part of the plan.
   const bar = (text: string): string => `  ${style("faint", "│")} ${text}`.trimEnd();
   const bounded = (lines: Lines): Lines =>
     firstOf(
@@ -303,7 +303,7 @@ function blockLines(field: FieldJson, options: FieldOptions): Lines | undefined 
   const texts = show.longTexts(field);
   if (texts !== undefined) {
     const pieces = show.lineDiff(...texts);
-    // Where only the line break at the end differs, that shows better in quotes.
+    // If only the line break at the end differs, quoted values show it better.
     if (pieces.every(({ kind }) => kind === "same")) return undefined;
     return bounded(show.excerpts(pieces).flatMap((piece) => excerptLines(piece, options)));
   }
@@ -317,7 +317,7 @@ function blockLines(field: FieldJson, options: FieldOptions): Lines | undefined 
   return undefined;
 }
 
-/** Every line that a long line is broken into bears the sign, or it would pass for an unchanged one. */
+/** Draws a piece of a diff. Every line into which a long line breaks has the sign, or it would look unchanged. */
 function excerptLines(piece: show.Excerpt, { style, width }: FieldOptions): Lines {
   if (piece.kind === "skipped") return [style("faint", `⋮ ${words.count(piece.lines, "unchanged line")}`)];
   const { kind, text } = piece;

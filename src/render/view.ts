@@ -11,19 +11,19 @@ import { changeLines, clippedValue, fieldLines } from "./text.ts";
 import { fieldName } from "./words.ts";
 
 /**
- * What a command has to say, as plain data: for people (`text`), for programs (`json`) and in formats of its own
- * (`documents`). `show` takes out secrets first, then makes every text harmless, so that no view can forget either.
+ * The output of a command as plain data: for people (`text`), for programs (`json`) and in other formats (`documents`).
+ * `show` redacts secrets first and then makes every text harmless, so that no view can forget either.
  */
 export interface View {
-  /** Keys in a fixed order. */
+  /** Data with keys in a fixed order. */
   readonly json: ViewJson;
-  /** A blank line stands between sections; empty ones are left out. */
+  /** Sections are separated by a blank line; empty ones are left out. */
   readonly text: readonly Section[];
-  /** Other formats, by the word that `--format` has for them. */
+  /** Other formats, by their name in `--format`. */
   readonly documents?: Readonly<Record<string, Markup>>;
-  /** What it is shown in, where the command knows better than its option `--format`. */
+  /** Format of the output, if the command overrides its option `--format`. */
   readonly format?: string;
-  /** What the command ends with; 0 where absent. */
+  /** Exit code of the command; 0 if unset. */
   readonly exitCode?: ExitCode;
 }
 
@@ -31,33 +31,33 @@ export type Section = readonly Block[];
 
 export type Block =
   | Line
-  /** Text of several lines, each as it is. */
+  /** Text of several lines, which are not wrapped. */
   | { readonly lines: string }
-  /** Text that wraps beside a label; a string may have several lines. */
+  /** Text that wraps in a column next to a label; a string may have several lines. */
   | { readonly label: Line; readonly column: number; readonly beside: Line }
   | { readonly headings: readonly string[]; readonly rows: readonly (readonly string[])[] }
-  /** `name: before → after`; a side that is absent is not declared. */
+  /** `name: before → after`; a missing side is not declared. */
   | { readonly field: FieldJson }
   /** Changes as a plan draws them. */
   | { readonly fold: Fold; readonly verbose: boolean }
-  /** The same, indented. */
+  /** Blocks with an indentation. */
   | { readonly indent: number; readonly blocks: readonly Block[] };
 
-/** Parts of one line; a line break in one shows as `\n`. */
+/** Parts of one line; a line break in a part is shown as `\n`. */
 export type Line = string | readonly StyledText[];
 
-/** A text, with a colour by its meaning, or a value as YAML would write it. */
+/** A text, which may have a colour by its meaning, or a value as YAML would write it. */
 export type StyledText =
   string | { readonly style: Meaning; readonly text: string } | { readonly value: Json };
 
 export const strong = (text: string): StyledText => ({ style: "strong", text });
 export const faint = (text: string): StyledText => ({ style: "faint", text });
 
-/** A document in a format of its own: our own words as they are, and texts from outside with how they are escaped. */
+/** A document in another format: our own words as they are, and texts from outside with the function that escapes them. */
 export type Markup = readonly (string | { readonly text: string; readonly escape: Escape })[];
 type Escape = (text: string) => string;
 
-/** Writes markup by templates: texts that are filled in are from outside; markup stays as it is. */
+/** Returns a template tag that writes markup: strings that are filled in come from outside; markup is inserted unchanged. */
 export function markup(escape: Escape) {
   return (words: TemplateStringsArray, ...filled: readonly (string | number | Markup)[]): Markup =>
     words.flatMap((own, at) => {
@@ -73,7 +73,7 @@ export interface ShowOptions {
   readonly width: number;
 }
 
-/** A view in one format. @param format `text`, `json` or one of its documents */
+/** Renders a view in one format. @param format `text`, `json` or one of its documents */
 export function show(view: View, format: string, options: ShowOptions): string {
   const { redactor } = options;
   if (format === "json") return writeJson(redactor.json(view.json));
@@ -143,7 +143,7 @@ function shortText(value: Json): string {
   return value === SENSITIVE ? value : clippedValue(value, false);
 }
 
-/** Redacted before it is parted: a secret may have several lines. */
+/** Redacts a text before splitting it into lines, because a secret may have several lines. */
 function textLines(text: string, { redactor }: ShowOptions): readonly string[] {
   return safeLines(redactor.text(text)).trimEnd().split("\n");
 }

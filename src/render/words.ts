@@ -16,7 +16,7 @@ export function count(amount: number, noun: string, nouns = `${noun}s`): string 
   return `${amount} ${amount === 1 ? noun : nouns}`;
 }
 
-/** Without those of nothing. */
+/** Removes counts of zero. */
 export function nonZero(...counts: readonly string[]): readonly string[] {
   return counts.filter((text) => !text.startsWith("0 "));
 }
@@ -25,7 +25,7 @@ export function list(parts: readonly string[], joint: "and" | "or" = "and"): str
   return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} ${joint} ${parts.at(-1)}`;
 }
 
-/** `test case` */
+/** Returns a kind in words, e.g. `test case`. */
 export function kindNoun(kind: Kind): string {
   return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
@@ -34,12 +34,12 @@ export function serviceNoun(kind: Kind): string {
   return kind === "target" ? "test target" : kindNoun(kind);
 }
 
-/** Kind and target of an address, for grouping; an address that is none stands by itself. */
+/** Returns kind and target of an address, for grouping; a text that is not an address is a group of its own. */
 export function placeOf(address: string): { readonly kind: Kind; readonly target: string } {
   return parseAddress(address) ?? { kind: KINDS[0], target: address };
 }
 
-/** A field's path as people write it: `discovery.prompt`, `elements[2].locatorLine`, `headers["X.Y"]`. */
+/** Writes a field's path as people do: `discovery.prompt`, `elements[2].locatorLine`, `headers["X.Y"]`. */
 export function fieldName(path: Path): string {
   const step = (key: string | number, at: number): string => {
     if (typeof key === "number") return `[${key}]`;
@@ -49,7 +49,7 @@ export function fieldName(path: Path): string {
   return path.map(step).join("");
 }
 
-/** The signs of a plan; a legend names those in use. */
+/** Signs of the actions in a plan; a legend explains those in use. */
 export const SIGNS: Readonly<Record<Action, string>> = {
   create: "+",
   update: "~",
@@ -58,7 +58,7 @@ export const SIGNS: Readonly<Record<Action, string>> = {
 };
 export const PROBLEM_SIGN = "!";
 
-/** The actions that there are, the most severe first, and how many of each. */
+/** Returns the actions that occur, the most severe first, and how many of each. */
 export function actionsIn(changes: readonly { readonly action: Action }[]) {
   const counted = ACTIONS.map(
     (action) => [action, changes.filter((one) => one.action === action).length] as const,
@@ -75,14 +75,14 @@ export const HARMS: Readonly<Record<Harm, string>> = {
   "failure ignored": "ignoreFailure switched on",
 };
 
-/** What a reviewer must not miss: a test that stops running, is generated again, or gets weaker. */
+/** Whether a reviewer must not miss a change: a test stops running, is generated again, or gets weaker. */
 export function needsAttention({ action, fields }: Pick<ChangeView, "action" | "fields">): boolean {
   return (
     action === "disable" || action === "rediscover" || fields.some(({ harmful }) => harmful !== undefined)
   );
 }
 
-/** What a plan has to say by its weight; changes that need attention the worst first. */
+/** Groups changes and diagnostics by severity; changes that need attention are sorted, the most severe first. */
 export function byWeight({ changes, diagnostics }: PlanView) {
   return {
     errors: diagnostics.filter(isError),
@@ -92,7 +92,7 @@ export function byWeight({ changes, diagnostics }: PlanView) {
   };
 }
 
-/** The gist of a plan: may it be applied, must somebody look first, and why, the worst reason first. */
+/** Returns the verdict on a plan: whether it is blocked, needs attention or is safe, and the reasons, the worst first. */
 export function summaryVerdict({ changes, diagnostics }: PlanView) {
   const errors = diagnostics.filter(isError);
   const isRefused = errors.some(
@@ -115,7 +115,7 @@ export function summaryVerdict({ changes, diagnostics }: PlanView) {
 
 export const NOTHING_TO_DO = "No changes. The service matches your manifests.";
 
-/** Groups of changes by why they are planned, the reader's own first; always one, without a title where nothing tells. */
+/** Groups changes by cause, the reader's own first. Returns at least one group; it has no title if the cause is unknown. */
 export function byCause(changes: readonly ChangeView[]) {
   const groups = groupBy(changes, ({ cause }) => cause ?? "");
   if (groups.size === 0) return [{ title: undefined, changes }];
@@ -125,14 +125,14 @@ export function byCause(changes: readonly ChangeView[]) {
   });
 }
 
-/** Above a group of changes, and beside one. */
+/** Titles for groups of changes, and labels for single changes. */
 export const CAUSE_WORDS: Readonly<Record<Cause, { readonly title: string; readonly label: string }>> = {
   manifest: { title: "Changed by these manifests", label: "these manifests" },
   pending: { title: "Pending before these manifests", label: "pending" },
   drift: { title: "Changed on the service since the last apply", label: "drift" },
 };
 
-/** The one line that scripts look for; its parts never leave, so that each can be found, and never break. */
+/** Returns the line that scripts look for: the count of each action is always present, and no part breaks. */
 export function planLine(summary: Summary, width = Infinity): string {
   const { create, update, rediscover, disable, unchanged, calls, followUps } = summary;
   const sent = `(${calls.POST} POST, ${calls.PATCH} PATCH`;
@@ -147,7 +147,7 @@ export function planLine(summary: Summary, width = Infinity): string {
   return filled(parts, width).join("\n");
 }
 
-/** Parts in lines of so many columns; a part never breaks. */
+/** Arranges parts in lines of `width` columns; a part never breaks. */
 export function filled(parts: readonly string[], width: number, joint = " ", indent = "  ", first = "") {
   const lines: string[] = [];
   for (const part of parts) {
@@ -173,7 +173,7 @@ export function diagnosticCounts({ diagnostics }: PlanView): string {
   return nonZero(count(errors, "error"), count(diagnostics.length - errors, "warning")).join(", ");
 }
 
-/** A time span in words: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
+/** Writes a time span in words: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
 export function durationText(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   if (seconds < 9.95) return `${(Math.round(seconds * 10) / 10).toString()} s`;
@@ -184,7 +184,7 @@ export function durationText(milliseconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A stop watch: `00:42`, `12:05`, `1:02:03`. */
+/** Writes a time span like a stop watch: `00:42`, `12:05`, `1:02:03`. */
 export function clockText(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   const parts = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, "0"));
@@ -192,7 +192,7 @@ export function clockText(milliseconds: number): string {
   return hours === 0 ? parts.join(":") : `${hours}:${parts.join(":")}`;
 }
 
-/** Items by key, keys in the order in which they first turn up. */
+/** Groups items by key; the keys are in the order of their first items. */
 export function groupBy<T, K extends string>(items: Iterable<T>, keyOf: (item: T) => K) {
   const groups = new Map<K, T[]>();
   for (const item of items) cached(groups, keyOf(item), () => []).push(item);
@@ -204,7 +204,7 @@ interface Cache<K, T> {
   set(name: K, value: T): unknown;
 }
 
-/** What is known under a name; it is made when it is first asked for. */
+/** Returns the value of a name from a cache; makes it if it is missing. */
 export function cached<K, T>(known: Cache<K, T>, name: K, make: () => T): T {
   const before = known.get(name);
   if (before !== undefined) return before;
@@ -220,12 +220,12 @@ export function byAddress(diagnostics: readonly DiagnosticView[]) {
   return groupBy(about, ({ address }) => address);
 }
 
-/** By target, which is how plans are read. */
+/** Groups items by target, which is how plans are read. */
 export function byTarget<T extends { readonly address: string }>(items: Iterable<T>) {
   return groupBy(items, ({ address }) => placeOf(address).target);
 }
 
-/** `2 January 2026, 03:04 UTC`; other text stays as it is. */
+/** Writes a time as `2 January 2026, 03:04 UTC`; other text is returned unchanged. */
 export function timeText(time: string): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return time;
@@ -233,10 +233,10 @@ export function timeText(time: string): string {
   return `${day}, ${date.toISOString().slice(11, 16)} UTC`;
 }
 
-/** By hand, since to load what formats dates takes longer than to write a page. */
+/** Written out, because loading a date formatter takes longer than writing a page. */
 const MONTHS = "January February March April May June July August September October November December".split(
   " ",
 );
 
-/** A page that a plan belongs to, for instance its pull request. */
+/** A link to a page that a plan belongs to, e.g. its pull request. */
 export type Link = { readonly text: string; readonly url: string };

@@ -1,7 +1,7 @@
 import { html } from "../escape.ts";
 import type { PlanView } from "../json.ts";
 
-/** More would be a drawing that nobody can read; each change names what it needs. */
+/** Maximum number of nodes: a larger drawing is unreadable, and each change names what it needs anyway. */
 const MOST_NODES = 120;
 
 const COLUMN = 300;
@@ -12,16 +12,16 @@ const FITTING = 35;
 type Point = { readonly x: number; readonly y: number };
 type Edge = { readonly from: string; readonly to: string };
 
-/** A longer list is read by nobody. */
+/** Maximum length of the list; a longer one is not readable. */
 const MOST_EDGES = 500;
 
-/** What must be done first, as a drawing with a column per step, and as a list for those who do not see it. */
+/** Draws the order of changes with a column per step, and lists it for readers who cannot see the drawing. */
 export function graphSection({ changes }: PlanView): string {
   const edges = changes.flatMap(({ address, needs = [] }) =>
     needs.map((needed): Edge => ({ from: needed, to: address })),
   );
   if (edges.length === 0) return "";
-  // To find their places takes the square of their number.
+  // Placing the nodes takes quadratic time.
   const nodes = new Set(edges.flatMap(({ from, to }) => [from, to]));
   const drawing = nodes.size > MOST_NODES ? "" : svg(placed(edges), edges);
   const items = edges.map(({ from, to }) => `<li>${addressLink(to)} after ${addressLink(from)}</li>`);
@@ -32,11 +32,11 @@ export function graphSection({ changes }: PlanView): string {
   return section("order", "Order", drawing + list);
 }
 
-/** A node stands one column to the right of the last that it needs, and as near to its row as others let it. */
+/** Places each node one column to the right of the last one that it needs, and as close to the needed row as possible. */
 function placed(edges: readonly Edge[]): ReadonlyMap<string, Point> {
   const columns = new Map<string, number>();
   for (const { from, to } of edges) columns.set(from, 0).set(to, 0);
-  // A plan has no circles; should there be one, the bound ends the loop.
+  // A plan has no cycles; if it ever has one, the bound ends the loop.
   for (let round = 0, moved = true; moved && round < columns.size; round++) {
     moved = false;
     for (const { from, to } of edges) {

@@ -12,7 +12,7 @@ import { addressLink, graphSection, section } from "./graph.ts";
 import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
 
-/** The plan as one page that loads nothing. Its policy lets run its own script and style alone, by their digests. */
+/** Renders the plan as one page that loads nothing. Its content policy allows only its own script and style, by digest. */
 export function renderPlanHtml(plan: PlanView, { links = [] }: Pick<MarkdownOptions, "links"> = {}): string {
   const { errors, dangers, warnings } = words.byWeight(plan);
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
@@ -101,7 +101,7 @@ function header(plan: PlanView, links: readonly words.Link[]): string {
 </header>`;
 }
 
-/** Changes that the section names at once, and those that unfold; any more are first among those of their targets. */
+/** Maximum number of changes listed at once, and folded; any more come first in their targets. */
 const MOST_DANGERS = 20;
 const MOST_FOLDED = 200;
 
@@ -138,7 +138,7 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
   );
 }
 
-/** Hidden until the script runs: without it there is nothing to filter. */
+/** Returns the filter form, hidden until the script runs, because without the script it does nothing. */
 function filterForm({ changes }: PlanView, problems: number): string {
   if (changes.length + problems === 0) return "";
   const places = changes.map(({ address }) => words.placeOf(address));
@@ -168,7 +168,7 @@ function chip(name: string, value: string, text: string, style: string): string 
   return `<label class="${style}"><input type="checkbox" name="${name}" value="${value}">${text}</label>`;
 }
 
-/** A choice among what there is; among one there is none. */
+/** Returns a choice among values; empty if there are fewer than two. */
 function choice(name: string, values: readonly string[]): string {
   if (values.length < 2) return "";
   const options = values.toSorted().map((value) => `<option value="${html(value)}">${html(value)}</option>`);
@@ -203,11 +203,11 @@ function problemHtml({ address, errors }: Problem): string {
   return `${rowHead(address, "problem", words.PROBLEM_SIGN)}<span class="preview">${html(errors[0]?.summary ?? "")}</span></summary><div class="inside">${text}</div></details>\n`;
 }
 
-/** Fields that a row names, and characters of a value there. */
+/** Maximum number of fields that a row names, and maximum length of a value there. */
 const PREVIEWED = 3;
 const MOST = 60;
 
-/** A change as a row that says as much as fits a line, and, once it is unfolded, all of it. */
+/** Renders a change as a row with as much as fits a line; unfolded, it shows everything. */
 function changeHtml(change: ChangeView): string {
   const { address, action, cause, id, place, needs = [] } = change;
   const why = cause === undefined ? "" : `<span class="cause">${words.CAUSE_WORDS[cause].label}</span>`;
@@ -236,7 +236,7 @@ function rowHead(address: string, action: Action | "problem", sign: string, caus
   );
 }
 
-/** Harmful fields first: they are why somebody looks. */
+/** Previews the fields of a change, harmful ones first, because they are the reason to look. */
 function previewHtml(change: ChangeView): string {
   const { action } = change;
   const { shown, left } = show.leadingFields(change, PREVIEWED);

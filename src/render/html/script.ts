@@ -1,6 +1,4 @@
-/**
- * The page's script: filters, folds, and finds. It sets attributes and texts of what is there, and makes nothing of a plan.
- */
+/** The page's script: filters, folds and finds. It only sets attributes and texts of existing elements. */
 export const PAGE_SCRIPT = String.raw`
 "use strict";
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];

@@ -1,4 +1,4 @@
-/** The page's style sheet: light and dark by what the reader's system asks for; red for what does harm alone. */
+/** The page's style sheet: light or dark as the reader's system asks for; red is only for harm. */
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;
