@@ -114,7 +114,7 @@ function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | un
         `${address}, whose manifest has changed, or a variable or secret in it`,
         wanted(reviewed.fields),
         reviewed.fields.map((field) => `${field.path.join(".")} is ${shown(field, field.before)}`).join("; "),
-        now === undefined ? "nothing: it is as the manifest says by now" : wanted(now.fields),
+        now === undefined ? "nothing: it matches the manifest now" : wanted(now.fields),
       );
     case "value": {
       const isIt = ({ path }: Shown): boolean => path.join(".").startsWith(why.field);

@@ -68,7 +68,7 @@ export async function schema(options: OptionsOf<"schema">, { console, host }: Co
     throw invalid(
       "bad-arguments",
       which === undefined
-        ? "It is not said which schema"
+        ? "The name of the schema is missing"
         : "--install takes no schema: it installs those of manifests",
       "tasc schema project|target|plan\ntasc schema --install vscode",
     );

@@ -171,7 +171,7 @@ function rememberedBlocks({ address, stage, ...known }: NonNullable<ReturnType<t
   if (batch !== undefined) lines.push(`batch generation: ${BATCH[batch]}`);
   if (intent !== undefined)
     lines.push(
-      `creation under way: since ${intent.at}; the next apply looks what became of it`,
+      `creation under way: since ${intent.at}; the next apply checks its outcome`,
       ...intent.existing.map((one) => `  there before: ${one}`),
     );
   if (folders !== undefined) {
@@ -191,8 +191,8 @@ function rememberedBlocks({ address, stage, ...known }: NonNullable<ReturnType<t
 
 const BATCH: Readonly<Record<BatchRecord["status"], string>> = {
   done: "done: it ran with the recorded content",
-  held: "held: nobody knows whether it ran",
-  uncertain: "uncertain: it was sent, and what became of it is not known",
+  held: "held: it is unknown whether it ran",
+  uncertain: "uncertain: it was sent, and its outcome is unknown",
   undone: "undone: it is to run",
 };
 

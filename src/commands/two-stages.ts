@@ -157,7 +157,7 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
         const hasSecrets = !Object.values(resource?.fields ?? {}).some(isUnknown);
         // A report says nothing about a test case that differs from its manifest.
         const untested = [
-          [pending.has(address), "it is not as its manifest says; apply it there first"],
+          [pending.has(address), "it does not match its manifest; apply it there first"],
           [
             (resource && live && memory && isPulled(resource, live, memory)) === true,
             "it was changed on the service since it was last applied; apply it there first",
@@ -168,7 +168,7 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
           ],
           [
             session.fingerprints === undefined || !hasSecrets,
-            "a secret is missing, so whether it is as its manifest says is not known",
+            "a secret is missing, so it is unknown whether it matches its manifest",
           ],
         ] as const;
         refused.push(...refusedBy(address, live?.id, untested, report, applied.get(address)));

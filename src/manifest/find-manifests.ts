@@ -59,7 +59,7 @@ export function patternsOf(project: Document): readonly string[] {
 export const HIDDEN = /(?:^|\/)\./;
 
 /** A place in a walk, with the patterns that continue there. `above` has the real paths of the links on the way to it. */
-interface Standing {
+interface WalkPlace {
   readonly path: string;
   readonly real: string;
   readonly above: readonly string[];
@@ -75,8 +75,8 @@ export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
   const escaping = new Set<string>();
   const hidden = new Set<string>();
   /** Links to folders that are not entered yet. */
-  let links: Standing[] = [];
-  const enter = (place: Standing): void => {
+  let links: WalkPlace[] = [];
+  const enter = (place: WalkPlace): void => {
     const isHidden = HIDDEN.test(place.real);
     folder.list(place.path).forEach(({ kind: own, name }) => {
       const patterns = advance(place.patterns, name);

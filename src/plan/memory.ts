@@ -289,7 +289,7 @@ function unclearCreation(address: Address, { at }: Intent, ids: readonly string[
   const [summary, why] =
     ids.length === 0
       ? [
-          "Unknown what became of an interrupted creation",
+          "The outcome of an interrupted creation is unknown",
           `the key of state has changed since, so its name cannot be read.\nIf it was made:     tasc state bind ${address} ID\nIf it was not made: tasc state rm ${address}`,
         ]
       : [

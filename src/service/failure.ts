@@ -130,7 +130,7 @@ const WORDS = {
     "connection-broken",
     "The connection to the service broke",
     `the connection ended before the answer did (${code})`,
-    "Run the command again; if it stays so, see what stands between here and the service.",
+    "Run the command again; if it happens again, check what is between here and the service.",
   ],
   "key-refused": ({ status, words }: Told & { status: 401 | 403 }) => [
     "key-refused",

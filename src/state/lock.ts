@@ -33,7 +33,7 @@ const LINKS = [
   "{TRAVIS_JOB_WEB_URL}",
   "{DRONE_BUILD_LINK}",
   "{CI_PIPELINE_URL}", // Woodpecker
-  "{BUILD_URL}", // Jenkins; general, hence last
+  "{BUILD_URL}", // Jenkins; last, because it is general
 ];
 
 export function jobLink(environment: StateRuntime["environment"]): string | undefined {

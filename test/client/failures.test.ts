@@ -57,7 +57,7 @@ test("every failure says what happened and what to do next", () => {
     GET /apiKey/v3/test-targets: the answer was not complete within 1.5 s. If the service is known to be slow, raise \`service.requestTimeout\` (\`--request-timeout\`).
 
     connection-broken: The connection to the service broke
-    GET /apiKey/v3/test-targets: the connection ended before the answer did (ECONNRESET). Run the command again; if it stays so, see what stands between here and the service.
+    GET /apiKey/v3/test-targets: the connection ended before the answer did (ECONNRESET). Run the command again; if it happens again, check what is between here and the service.
 
     key-refused: The service refused the API key (401)
     GET /apiKey/v3/test-targets: the service says: no such key. Check that \`service.apiKey\` is the key of this service and may do this.

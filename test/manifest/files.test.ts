@@ -56,7 +56,7 @@ describe("a file that cannot be read is an error", () => {
       rule: "a file of comments",
       document: "# to do\n",
       errors: [
-        "targets/shop.yaml:1:1 yaml-empty: The file holds nothing but comments / Write a manifest, or delete the file.",
+        "targets/shop.yaml:1:1 yaml-empty: The file contains only comments / Write a manifest, or delete the file.",
       ],
     },
     {
@@ -70,7 +70,7 @@ describe("a file that cannot be read is an error", () => {
       rule: "bytes that are not UTF-8",
       files: { "targets/shop.yaml": Uint8Array.from([...Buffer.from("target: shop\napp: Caf"), 0xe9, 0x0a]) },
       errors: [
-        "targets/shop.yaml:2:9 yaml-encoding: The file is not UTF-8 text: the bytes from here on are no valid character / Save it as UTF-8; a different encoding or a binary file cannot be read.",
+        "targets/shop.yaml:2:9 yaml-encoding: The file is not UTF-8 text: the bytes from here on are not a valid character / Save it as UTF-8; a different encoding or a binary file cannot be read.",
       ],
     },
     {

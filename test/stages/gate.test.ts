@@ -120,7 +120,7 @@ describe.concurrent("the gate", () => {
         // oxlint-disable-next-line no-await-in-loop
         const ran = await stage.run([...PROMOTE, ...only], SECRETS);
         expect(ran.code).toBe(1);
-        expect(ran.stderr).toContain("it is not as its manifest says; apply it there first");
+        expect(ran.stderr).toContain("it does not match its manifest; apply it there first");
         expect(stage.read("targets/shop.yaml")).toBe(untested);
       }
     });

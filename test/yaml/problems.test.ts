@@ -77,7 +77,7 @@ describe("colons, keys and values", () => {
     [
       "a line without a colon",
       "a: 1\nb\nc: 2\n",
-      "2:1 syntax: this line is no `key: value` (add the colon; or, if it continues the text above, indent it deeper than the key of that text)",
+      "2:1 syntax: this line is not `key: value` (add the colon; or, if it continues the text above, indent it deeper than the key of that text)",
     ],
     [
       "a key indented under a value",
@@ -97,7 +97,7 @@ describe("colons, keys and values", () => {
     [
       "a list item among keys",
       "a: 1\n- b\n",
-      "2:1 syntax: a list item stands among the keys of a map (indent it under the key that it belongs to)",
+      "2:1 syntax: there is a list item among the keys of a map (indent it under the key that it belongs to)",
     ],
     [
       "a key after a list",
@@ -327,7 +327,7 @@ describe("the file as a whole", () => {
     [
       "comments",
       "# tasc\n\n# nothing yet\n",
-      "1:1 empty: the file holds nothing but comments (write a manifest, or delete the file)",
+      "1:1 empty: the file contains only comments (write a manifest, or delete the file)",
     ],
     [
       "an empty document",

@@ -44,7 +44,7 @@ describe("bytes that are no UTF-8 are refused where they stand", () => {
         line,
         column,
         code: "encoding",
-        message: "the file is not UTF-8 text: the bytes from here on are no valid character",
+        message: "the file is not UTF-8 text: the bytes from here on are not a valid character",
         hint: "save it as UTF-8; a different encoding or a binary file cannot be read",
       },
     });

@@ -16,7 +16,7 @@ export function checkDocument(
 ): readonly ManifestProblem[] {
   const problems: ManifestProblem[] = [];
   checkTemplates(document, DOCUMENTS[kind], templates, problems);
-  if (kind === "project") protectedGlobsAreGlobs(document, problems);
+  if (kind === "project") checkProtectedGlobs(document, problems);
   else checkResources(document, stages, problems);
   return problems;
 }
@@ -89,7 +89,7 @@ function checkTemplates(
 }
 
 /** Checks that the globs of policies are valid, also in stages that are not chosen. */
-function protectedGlobsAreGlobs(document: Document, problems: ManifestProblem[]): void {
+function checkProtectedGlobs(document: Document, problems: ManifestProblem[]): void {
   for (const { path, value } of scopesIn(document)) {
     const globs = isObject(value.policy) ? value.policy.protected : undefined;
     for (const [at, source] of isArray(globs) ? globs.entries() : []) {

@@ -61,7 +61,7 @@ export function readSlow(text: string, tree = parseTree(text)): Reading {
 function emptiness(text: string): Finding {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const onlyComments = lines.every((line) => line.trimStart().startsWith("#"));
-  const message = onlyComments ? "the file holds nothing but comments" : "the document in this file is empty";
+  const message = onlyComments ? "the file contains only comments" : "the document in this file is empty";
   return {
     offset: 0,
     code: "empty",
@@ -190,7 +190,7 @@ function explainFault(
       if (code === "BLOCK_IN_FLOW") break;
       if (/^-(?:\s|$)/.test(rest))
         return fault(
-          "a list item stands among the keys of a map",
+          "there is a list item among the keys of a map",
           "indent it under the key that it belongs to",
         );
       if (/^[^\s:]+:[^\s:/]/.test(rest))
@@ -199,7 +199,7 @@ function explainFault(
           "write a space after the colon",
         );
       return fault(
-        "this line is no `key: value`",
+        "this line is not `key: value`",
         "add the colon; or, if it continues the text above, indent it deeper than the key of that text",
       );
     case "BLOCK_AS_IMPLICIT_KEY": {

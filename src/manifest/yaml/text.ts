@@ -70,7 +70,7 @@ function undecodable(bytes: Uint8Array): YamlProblem {
   return {
     ...placesOf(text)(text.length),
     code: "encoding",
-    message: "the file is not UTF-8 text: the bytes from here on are no valid character",
+    message: "the file is not UTF-8 text: the bytes from here on are not a valid character",
     hint: isUtf16
       ? "it looks like UTF-16; save it as UTF-8"
       : "save it as UTF-8; a different encoding or a binary file cannot be read",

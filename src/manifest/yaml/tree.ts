@@ -235,16 +235,16 @@ class TreeBuilder {
     const [start, end] = parsed.range;
     const [anchor, tag] = ["anchor", "tag"].map((type) => before.find((token) => token.type === type));
     const from = Math.min(start, anchor?.offset ?? start, tag?.offset ?? start);
-    const standing = { start, end, from, anchor: anchor?.source.slice(1), tag: tag?.source };
+    const base = { start, end, from, anchor: anchor?.source.slice(1), tag: tag?.source };
     if (!isClosed(parsed)) this.unclosed.push({ start, end });
     // Kept in a variable of its own, because an anchor inside this node may reuse the name.
     const anchored: { node?: Node; size: number } = { size: 0 };
-    if (standing.anchor !== undefined) this.#anchors.set(standing.anchor, anchored);
+    if (base.anchor !== undefined) this.#anchors.set(base.anchor, anchored);
     const [known, aliased] = [this.#findings.length, this.#aliased];
-    let node = this.#content(parsed, standing, depth, isKey);
+    let node = this.#content(parsed, base, depth, isKey);
     const isTooDeep = depth >= MAX_DEPTH && (node.kind === "map" || node.kind === "list");
     const scalar = !isKey && isScalar(parsed) ? parsed.value : isKey ? "" : undefined;
-    const isUnfit = standing.tag !== undefined && !fitsTag(standing.tag, node.kind, scalar);
+    const isUnfit = base.tag !== undefined && !fitsTag(base.tag, node.kind, scalar);
     if (isTooDeep || isUnfit) {
       // Findings inside it are dropped.
       this.#findings.length = known;
@@ -254,7 +254,7 @@ class TreeBuilder {
       this.#found(
         from,
         "tag",
-        `the tag \`${standing.tag}\` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps`,
+        `the tag \`${base.tag}\` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps`,
         "remove it; quote text that begins with `!`",
       );
     else if (isTooDeep)
@@ -269,25 +269,25 @@ class TreeBuilder {
     return null;
   }
 
-  #content(parsed: ParsedNode, standing: Omit<NodeBase, "value">, depth: number, isKey: boolean): Node {
-    const { start, end } = standing;
+  #content(parsed: ParsedNode, base: Omit<NodeBase, "value">, depth: number, isKey: boolean): Node {
+    const { start, end } = base;
     if (isAlias(parsed)) {
       const name = parsed.source;
-      return { kind: "alias", ...standing, name, ...this.#alias(name, start) };
+      return { kind: "alias", ...base, name, ...this.#alias(name, start) };
     }
     if (!isMap(parsed) && !isSeq(parsed)) {
       const text = parsed.source;
       const value = isKey ? text : this.#scalar(parsed.value, text, start);
-      return { kind: "scalar", ...standing, style: STYLES[parsed.type ?? "PLAIN"], text, value };
+      return { kind: "scalar", ...base, style: STYLES[parsed.type ?? "PLAIN"], text, value };
     }
     const flow = parsed.flow === true;
     const last = this.flows.at(-1);
     if (flow && (last === undefined || last.end <= start)) this.flows.push({ start, end });
     // Deeper nesting is refused anyway, and following it would run out of stack.
-    if (depth > MAX_DEPTH) return { ...standing, kind: "list", flow, entries: [], value: null };
+    if (depth > MAX_DEPTH) return { ...base, kind: "list", flow, entries: [], value: null };
     const inner = isMap(parsed) ? this.#map(parsed, depth) : this.#list(parsed, flow, depth);
     // The parser ends a block after the comments that follow it; here it ends after its last value.
-    return { ...standing, ...inner, flow, end: flow ? end : (inner.entries.at(-1)?.end ?? end) };
+    return { ...base, ...inner, flow, end: flow ? end : (inner.entries.at(-1)?.end ?? end) };
   }
 
   #scalar(value: unknown, text: string, start: number): Json {
@@ -414,8 +414,8 @@ function isItem({ start, sep, value }: CST.CollectionItem): boolean {
 }
 
 function emptyNode(at: number): ScalarNode {
-  const standing = { start: at, end: at, from: at, anchor: undefined, tag: undefined };
-  return { kind: "scalar", ...standing, style: "plain", text: "", value: null };
+  const base = { start: at, end: at, from: at, anchor: undefined, tag: undefined };
+  return { kind: "scalar", ...base, style: "plain", text: "", value: null };
 }
 
 const TAGS: Readonly<Record<string, string>> = {

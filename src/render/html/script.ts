@@ -11,7 +11,7 @@ const targets = all("details.target").map((element) => ({
   matching: element.querySelector(".matching"),
   rows: all(":scope > .change", element),
 }));
-/** A problem is a row, but no change. */
+/** Problems are rows, but not changes. */
 const isChange = (row) => row.dataset.action !== "problem";
 const total = targets.reduce((sum, { rows }) => sum + rows.filter(isChange).length, 0);
 const texts = new Map();
@@ -52,7 +52,7 @@ function filter() {
     }
     element.hidden = own === 0;
     matching.textContent = any ? own + " of " + rows.length : "";
-    // Whoever filters wants to see what was found; afterwards the page is as short as before.
+    // A filter unfolds its results; without one the page is as short as before.
     if (any) element.open = own > 0;
     else if (filtered) element.open = false;
   }
@@ -82,7 +82,7 @@ function openAll(open) {
   }
 }
 
-/** What j and k go through: targets, and the rows of those that are open. */
+/** The stops of j and k: targets, and the rows of open targets. */
 function stops() {
   return targets.flatMap(({ element, rows }) =>
     element.hidden ? [] : [element, ...(element.open ? rows.filter((row) => !row.hidden) : [])]);
@@ -147,7 +147,7 @@ const hash = () => {
   try {
     show(decodeURIComponent(location.hash.slice(1)));
   } catch {
-    // A hash that cannot be decoded leads nowhere.
+    // Ignore a hash that cannot be decoded.
   }
 };
 addEventListener("hashchange", hash);
