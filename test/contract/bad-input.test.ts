@@ -1,4 +1,4 @@
-// Manifests and arguments that are wrong: exit 3, every error with its place, no call, no stack trace.
+// Invalid manifests and arguments: exit 3, each error with its place, no request, no stack trace.
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ interface Bad {
   readonly files: Files;
   readonly env?: Env;
   readonly args?: readonly string[];
-  /** All of these are said. */
+  /** The output contains all of these. */
   readonly told: readonly (string | RegExp)[];
 }
 
@@ -384,8 +384,8 @@ const BAD: readonly Bad[] = [
   },
 ];
 
-describe.concurrent("bad input: exit 3", () => {
-  test.each(BAD)("$says", async ({ files, env, args = [], told }) => {
+describe.concurrent("bad input", () => {
+  test.each(BAD)("plan exits 3: $says", async ({ files, env, args = [], told }) => {
     await scene({}, async ({ project, service }) => {
       await project.write(files);
       const ran = await project.run(["plan", ...args], env);
@@ -400,7 +400,7 @@ describe.concurrent("bad input: exit 3", () => {
     });
   });
 
-  test("a file through a symbolic link out of the project", async () => {
+  test("plan exits 3: a file behind a symbolic link that leaves the project", async () => {
     await scene({}, async ({ project, service }) => {
       await project.write(added("testIdAttribute: ${file:link.txt}\n"));
       await symlink("/etc/hostname", join(project.dir, "link.txt"));
@@ -416,7 +416,7 @@ describe.concurrent("bad input: exit 3", () => {
     ["state", "lst"],
     ["schema", "plans"],
     ["state", "mark", "batchGeneration.shop.x", "maybe"],
-  ])("an unknown command or choice: %s", async (...args) => {
+  ])("an unknown command or choice exits 3: %s", async (...args) => {
     await scene({}, async ({ project, service }) => {
       await project.write(added(""));
       const ran = await project.run(args);
@@ -442,7 +442,7 @@ describe.concurrent("bad input: exit 3", () => {
     ["state bogus", "Run 'tasc state --help' for usage."],
     ["plan --only shop", 'Did you mean "*.shop.*"?'],
     ["plan --only login", "Did you mean testCase.shop.login?"],
-  ])("what other tools call it, with a hint: %s", async ([args, hint]) => {
+  ])("a wrong command, option or address exits 3 with a hint: %s", async ([args, hint]) => {
     await scene({}, async ({ project }) => {
       await project.write({
         "targets/shop.yaml": "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in } }\n",
@@ -453,7 +453,7 @@ describe.concurrent("bad input: exit 3", () => {
     });
   });
 
-  test("a pattern that matches no file is a warning where others match some", async () => {
+  test("a pattern that matches no file is only a warning if another pattern matches a file", async () => {
     await scene({}, async ({ project, service }) => {
       service.addTarget("Web Shop");
       const patterns = 'manifests: ["targets/{shop,none}.yaml", "tragets/**/*.yaml"]';
@@ -470,7 +470,7 @@ describe.concurrent("bad input: exit 3", () => {
     });
   });
 
-  test("a folder without tasc.yaml", async () => {
+  test("plan exits 3: a folder without tasc.yaml", async () => {
     await scene({}, async ({ project, service }) => {
       await project.remove("tasc.yaml");
       const ran = await project.run(["plan"]);
@@ -481,7 +481,7 @@ describe.concurrent("bad input: exit 3", () => {
     });
   });
 
-  test("bad input says the same in validate, which needs neither the key nor the service", async () => {
+  test("validate also reports bad input, and needs neither the API key nor the service", async () => {
     await scene({}, async ({ project, service }) => {
       await project.write(added("appp: X\n"));
       const bad = await project.run(["validate"], { TASC_API_KEY: "" });
@@ -494,7 +494,7 @@ describe.concurrent("bad input: exit 3", () => {
     });
   });
 
-  test("--allow-missing-secrets takes a missing secret as unknown, with a warning, and plans nothing from it", async () => {
+  test("--allow-missing-secrets warns about a missing secret and does not plan the fields that use it", async () => {
     await scene({}, async ({ project, service }) => {
       service.addTarget("Web Shop");
       await project.write(
@@ -515,7 +515,7 @@ describe.concurrent("bad input: exit 3", () => {
   });
 
   test.each([["validate"], ["plan"]])(
-    "%s --format json leaves one JSON value on stdout, also for errors",
+    "%s --format json prints one JSON value to stdout if there are errors",
     async (command) => {
       await scene({}, async ({ project }) => {
         await project.write(added("appp: X\n"));

@@ -1,4 +1,4 @@
-// `plan --base REF`: whose change each one is.
+// `plan --base REF` reports the cause of each change.
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { at, list } from "./support/json.ts";
@@ -19,7 +19,7 @@ function git(project: Project, ...args: readonly string[]): void {
 }
 
 describe("plan --base", () => {
-  test("tells what the branch changes from what is pending and what drifted", async () => {
+  test("distinguishes changes made by the branch from pending changes and drift", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       service.addCase(live.target, { description: "Cart", status: "ENABLED" });
@@ -32,7 +32,7 @@ describe("plan --base", () => {
       git(project, "commit", "-q", "-m", "base");
       other.status = "OUTDATED";
       await project.write({ "targets/shop.yaml": manifest("status: DISABLED", "status: DRAFT") });
-      // A tag of the branch's name, which git would take, and which many may push.
+      // A tag with the name of the branch. git would prefer it, and many people may push tags.
       git(project, "commit", "-q", "-a", "-m", "theirs");
       git(project, "tag", "main");
       git(project, "update-ref", "refs/heads/ORIG_HEAD", "HEAD");
@@ -47,7 +47,7 @@ describe("plan --base", () => {
       ]);
       const files = execFileSync("git", ["status", "--porcelain"], { cwd: project.dir, encoding: "utf8" });
       expect(files).not.toContain("D ");
-      // Nor does a branch stand for what git calls by its name.
+      // A branch does not replace a ref of git with the same name, such as ORIG_HEAD.
       git(project, "update-ref", "ORIG_HEAD", "HEAD");
       const same = await project.json(["plan", "--base", "ORIG_HEAD"]);
       expect(same.value["changes"]).toEqual(value["changes"]);
@@ -56,7 +56,7 @@ describe("plan --base", () => {
     });
   });
 
-  test("reads REF within the limits of --trust as well", async () => {
+  test("applies the limits of --trust to REF as well", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       for (const description of ["Cart", "Other"])
@@ -75,7 +75,7 @@ describe("plan --base", () => {
         return list(value["changes"]).map((item) => at(item, "cause"));
       };
       expect(await causes()).toContain("pending");
-      // What may not be read there cannot be compared with.
+      // Values of REF that may not be read cannot be compared.
       expect(await causes("--trust", "trust.yaml")).not.toContain("pending");
       for (const command of ["fmt", "validate"])
         expect((await project.run([command, "--trust", "missing.yaml"])).code).toBe(3);
@@ -87,7 +87,7 @@ describe("plan --base", () => {
     ["onRemove", "policy: { onRemove: disable }\n", ""],
     ["another target", "", "id: TARGET\n"],
     ["another place of state", "state: { path: elsewhere }\n", ""],
-  ] as const)("names the manifests as the cause of what follows from %s", async ([, settings, own]) => {
+  ] as const)("reports the cause `manifest` for changes that follow from %s", async ([, settings, own]) => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       const twin = service.addTarget("Twin");

@@ -1,4 +1,4 @@
-// What is not there yet: targets, environments, discoveries, batch generations.
+// Creation of targets, environments, discoveries and batch generations.
 import { describe, expect, test } from "vitest";
 import { scene } from "./support/cli.ts";
 import { at, list, object, text, type Json, type JsonObject } from "./support/json.ts";
@@ -22,7 +22,7 @@ interface Discovered {
   readonly declared: string;
   readonly fields: readonly JsonObject[];
   readonly body: JsonObject;
-  /** What no discovery can carry, and what this service does not set by itself. */
+  /** Fields that a discovery cannot carry and that this service does not set itself. */
   readonly calls?: JsonObject;
   readonly followUp?: JsonObject;
   readonly sends?: JsonObject;
@@ -345,7 +345,7 @@ batchGenerations:
 `;
 
 describe.concurrent("a new target", () => {
-  test("is one read, creates in order, each prerequisite before what needs it, and is read again", async () => {
+  test("is planned with one read and created in order, each prerequisite before the test case that needs it", async () => {
     await scene({}, async ({ project, service }) => {
       await project.write({ "targets/shop.yaml": NEW_TARGET });
       const { value: plan } = await project.json(["plan"]);
@@ -418,7 +418,7 @@ describe.concurrent("a new target", () => {
     });
   });
 
-  test("without environments.default.discoveryUrl is an error of the plan", async () => {
+  test("without environments.default.discoveryUrl is a plan error", async () => {
     await scene({}, async ({ project, service }) => {
       await project.write({ "targets/shop.yaml": "target: shop\napp: New Shop\n" });
       const { ran, value: plan } = await project.json(["plan"]);
@@ -429,7 +429,7 @@ describe.concurrent("a new target", () => {
     });
   });
 
-  test("a test case without a prompt cannot be created: an error of the plan that names it", async () => {
+  test("a new test case without a prompt is a plan error that names the test case", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({
@@ -447,7 +447,7 @@ describe.concurrent("a new target", () => {
     });
   });
 
-  test("what the service sets by itself to what is wanted is not patched", async () => {
+  test("a field is not patched if the service itself already set the declared value", async () => {
     await scene({ made: { status: "ENABLED", runStatus: "ON" } }, async ({ project, service }) => {
       seed(service);
       await project.write({
@@ -465,7 +465,7 @@ function nameOf(call: JsonObject): Json | undefined {
   return at(body, "testTarget", "app") ?? at(body, "name") ?? at(body, "prompt");
 }
 
-/** Where in the order of an apply a call belongs: targets, environments, discoveries, case patches, batches. */
+/** Position of a call in an apply: targets, environments, discoveries, test cases, batch generations. */
 function kindOf(call: JsonObject): number {
   const path = text(call["path"]);
   if (path.includes("/batch-generations")) return 5;

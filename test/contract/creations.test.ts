@@ -1,4 +1,4 @@
-// "A creation happens once": whatever happens to the POST.
+// A creation happens once, whatever happens to its POST.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { applyProject } from "../../src/app/apply.ts";
@@ -10,7 +10,7 @@ import { changed, diagnostics, expectNothingLeft, seed } from "./support/story.t
 
 interface Kind {
   readonly kind: string;
-  /** Its manifest, and the key of its target. */
+  /** The key of its target, and the name of its manifest file. */
   readonly file: string;
   readonly manifest: string;
   readonly path: RegExp;
@@ -69,7 +69,7 @@ interface Trouble {
   readonly trouble: string;
   readonly phase: "before" | "after";
   readonly answer: Answer;
-  /** POSTs that may be sent for it. */
+  /** The number of POSTs that are sent for each creation. */
   readonly posts: number;
 }
 
@@ -107,7 +107,7 @@ function seedAll(service: FakeService): void {
   for (const n of [1, 2, 3, 4]) seed(service, `Shop ${n}`);
 }
 
-/** The path of the creation, on the kind's own target. */
+/** Matches the path of the creation on the kind's own target. */
 function creation(kind: Kind, service: FakeService): RegExp {
   const number = /\d$/u.exec(kind.file)?.[0];
   return number === undefined
@@ -116,7 +116,7 @@ function creation(kind: Kind, service: FakeService): RegExp {
 }
 
 describe.concurrent("a creation happens once", () => {
-  test.each(TROUBLES)("$trouble", async ({ phase, answer: how, posts }) => {
+  test.each(TROUBLES)("despite this fault: $trouble", async ({ phase, answer: how, posts }) => {
     await scene({}, async ({ project, service }) => {
       seedAll(service);
       for (const kind of KINDS) {
@@ -132,7 +132,7 @@ describe.concurrent("a creation happens once", () => {
         const sent = service.log.filter((call) => call.method === "POST" && path.test(call.path));
         expect(sent, `POSTs for ${kind.kind}`).toHaveLength(posts);
       }
-      // In the same run, and after looking.
+      // The same run finds it by reading the service again.
       if (phase === "after") {
         const post = service.log.findLastIndex((call) => call.method === "POST");
         expect(service.log.slice(post + 1).some((call) => call.method === "GET")).toBe(true);
@@ -142,7 +142,7 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
-  test.each(KINDS)("$kind, when the process is killed after the service acted", async (kind) => {
+  test.each(KINDS)("$kind is created once if the process is killed after the service acted", async (kind) => {
     await scene({}, async ({ project, service }) => {
       seedAll(service);
       await project.write({ [`targets/${kind.file}.yaml`]: kind.manifest });
@@ -163,36 +163,33 @@ describe.concurrent("a creation happens once", () => {
   test.each([
     { clock: "the same clock", ahead: 0 },
     { clock: "a clock an hour ahead", ahead: 3_600_000 },
-  ])(
-    "a process killed on $clock, and the service still at work on it when the next one looks",
-    async ({ ahead }) => {
-      await scene({}, async ({ project, service }) => {
-        const live = seed(service);
-        await project.write({
-          "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
-        });
-        const work = service.hold({ method: "POST" });
-        await project.write({ "clock.cjs": `const { now } = Date; Date.now = () => now() + ${ahead};\n` });
-        const NODE_OPTIONS = `--require ${join(project.dir, "clock.cjs")}`;
-        const running = await project.start(["apply", "--auto-approve"], { NODE_OPTIONS });
-        await work.arrived;
-        running.child.kill("SIGKILL");
-        await running.done;
-        const look = service.hold({ method: "GET", path: /\/test-cases$/u }, "after");
-        const again = await project.start(["apply", "--auto-approve"]);
-        await look.arrived;
-        work.release();
-        look.release();
-        const ended = await again.done;
-        expect(ended.code, ended.stdout + ended.stderr).toBe(0);
-        expect(ended.stderr).toContain("may not be listed yet");
-        expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
-        await expectNothingLeft(project);
+  ])("the next apply waits for the unfinished POST of a killed apply with $clock", async ({ ahead }) => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({
+        "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
       });
-    },
-  );
+      const work = service.hold({ method: "POST" });
+      await project.write({ "clock.cjs": `const { now } = Date; Date.now = () => now() + ${ahead};\n` });
+      const NODE_OPTIONS = `--require ${join(project.dir, "clock.cjs")}`;
+      const running = await project.start(["apply", "--auto-approve"], { NODE_OPTIONS });
+      await work.arrived;
+      running.child.kill("SIGKILL");
+      await running.done;
+      const look = service.hold({ method: "GET", path: /\/test-cases$/u }, "after");
+      const again = await project.start(["apply", "--auto-approve"]);
+      await look.arrived;
+      work.release();
+      look.release();
+      const ended = await again.done;
+      expect(ended.code, ended.stdout + ended.stderr).toBe(0);
+      expect(ended.stderr).toContain("may not be listed yet");
+      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
+      await expectNothingLeft(project);
+    });
+  });
 
-  test("two discoveries at once, of which the service made one and resets both", async () => {
+  test("if two concurrent discoveries are reset, only the one that was not created is sent again", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({
@@ -207,14 +204,14 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
-  test("the service ends its work on it only after its gateway gave up", async () => {
+  test("a POST is not sent again after a 504 if the service lists the new test case late", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({
         "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
       });
       service.fail({ on: { method: "POST" }, phase: "after", answer: answer(504) });
-      // The first look after it does not find it yet.
+      // The first read after the POST does not list it yet.
       const on = { method: "GET", path: /\/test-cases$/u };
       service.fail({ on, nth: 2, phase: "before", answer: answer(200, "[]", json) });
       const ran = await project.run(["apply", "--auto-approve"]);
@@ -225,7 +222,7 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
-  test("an answer that names what another address has is not taken for what was made", async () => {
+  test("a response with the id of another address's resource is not accepted as the new resource", async () => {
     await scene({}, async ({ project, service }) => {
       const { target, login, paths } = seed(service);
       const shop = `${BASE}testCases: { login: { description: Log in } }\n`;
@@ -258,7 +255,7 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
-  test("an answer with an id that no path can carry does not end the run", async () => {
+  test("a response whose id is not valid in a path is reported as a response without an id", async () => {
     await scene({}, async ({ project, service }) => {
       await project.write({
         "targets/new.yaml":
@@ -276,7 +273,7 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
-  test("a list that lags behind does not make it twice, nor something else of a change", async () => {
+  test("an outdated list does not cause a second creation or turn an update into a creation", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/t.yaml": `${BASE}testCases: { login: { description: Log in } }\n` });
@@ -303,7 +300,7 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
-  test("nor is another one of its name taken for what a list leaves out", async () => {
+  test("a bound test case missing from a list is not replaced by another of the same name", async () => {
     await scene({}, async ({ project, service }) => {
       const { target, login } = seed(service);
       const manifest = `${BASE}testCases: { login: { description: Log in } }\n`;
@@ -320,7 +317,7 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
-  test("a 400 is an answer: it is not sent again, and the next run tries anew", async () => {
+  test("a POST is not sent again in the same run after a 400; the next run sends it", async () => {
     await scene({}, async ({ project, service }) => {
       seedAll(service);
       await project.write({ "targets/t.yaml": DISCOVERY?.manifest ?? "" });
@@ -333,13 +330,13 @@ describe.concurrent("a creation happens once", () => {
   });
 });
 
-/** Whether a 200 without a batchGenerationId is a readable success is not said; 429 is never uncertain. */
+/** Not 429, which is never uncertain; not 200 without a batchGenerationId, which may be a readable success. */
 const UNCERTAIN = TROUBLES.filter(
   ({ answer: how, trouble }) =>
     (how.kind !== "answer" || how.status !== 429) && trouble !== "an answer of another shape",
 );
 
-describe.concurrent("a batch generation of which nobody can tell whether it ran", () => {
+describe.concurrent("a batch generation with an unknown outcome", () => {
   const FIRST = `${BASE}testIdAttribute: x\n`;
   const WITH = `${FIRST}testCases: { login: { description: Log in, status: DRAFT } }\nbatchGenerations: { spring: { prompt: Cover it }, summer: { prompt: Swim } }\n`;
 
@@ -347,7 +344,7 @@ describe.concurrent("a batch generation of which nobody can tell whether it ran"
     ({ trouble }, n) => `  b${n}: { prompt: ${trouble} }\n`,
   ).join("")}  fine: { prompt: fine }\n`;
 
-  test("after each such trouble: exit 1 with the two ways on, the rest is done, later runs only warn", async () => {
+  test("makes apply exit 1 and suggest two next steps; the rest is applied, and later runs only warn", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({
@@ -385,7 +382,7 @@ describe.concurrent("a batch generation of which nobody can tell whether it ran"
     });
   });
 
-  test("both ways on lead on", async () => {
+  test("is resolved by `apply --run` as well as by `state mark … done`", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/t.yaml": FIRST });
@@ -404,7 +401,7 @@ describe.concurrent("a batch generation of which nobody can tell whether it ran"
     });
   });
 
-  test("after a killed process", async () => {
+  test("is reported and not run again after the process was killed", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/t.yaml": FIRST });
@@ -425,7 +422,7 @@ describe.concurrent("a batch generation of which nobody can tell whether it ran"
     });
   });
 
-  test("429 is sent again by itself", async () => {
+  test("a 429 is not an unknown outcome: the POST is retried automatically", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/t.yaml": FIRST });
@@ -445,7 +442,7 @@ describe.concurrent("a batch generation of which nobody can tell whether it ran"
   });
 });
 
-test("a batch generation that ran on a target which is gone is to run on the one that is made instead", async () => {
+test("a batch generation is planned again if its target is missing and a new one was created", async () => {
   await scene({}, async ({ project, service }) => {
     const url = 'environments: { default: { discoveryUrl: "https://shop.example.com" } }\n';
     await project.write({
@@ -460,7 +457,7 @@ test("a batch generation that ran on a target which is gone is to run on the one
   });
 });
 
-test("a batch generation that ran on one live target is held once its address means another", async () => {
+test("a batch generation is held if its target's address is bound to another live target", async () => {
   await scene({}, async ({ project, service }) => {
     const url = 'environments: { default: { discoveryUrl: "https://shop.example.com" } }\n';
     await project.write({
@@ -474,7 +471,7 @@ test("a batch generation that ran on one live target is held once its address me
   });
 });
 
-test("a batch generation does not run again where git has checked out its prompt with CRLF", async () => {
+test("a batch generation does not run again if git checks out its prompt with CRLF", async () => {
   await scene({}, async ({ project, service }) => {
     const url = 'environments: { default: { discoveryUrl: "https://shop.example.com" } }\n';
     const spring = 'batchGenerations: { spring: { prompt: "${file:spring.md}" } }\n';
@@ -486,7 +483,7 @@ test("a batch generation does not run again where git has checked out its prompt
   });
 });
 
-test("what somebody makes while an apply waits for its answer is not made again", async () => {
+test("an apply is refused as stale if somebody creates its test case during the prompt", async () => {
   await scene({}, async ({ project, service }) => {
     const { target } = seed(service);
     const manifest = `${BASE}testCases: { pay: { description: Pay, discovery: { prompt: Pay } } }\n`;

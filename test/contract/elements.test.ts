@@ -1,4 +1,4 @@
-// Elements, whole and by locator line.
+// Elements: whole lists, and single locator lines.
 import { describe, expect, test } from "vitest";
 import type { FakeOptions } from "./fake-service.ts";
 import { scene } from "./support/cli.ts";
@@ -71,9 +71,9 @@ interface Whole {
   readonly says: string;
   readonly elements: readonly string[];
   readonly wanted: readonly JsonObject[];
-  /** Which live element each of the wanted ones was before. */
+  /** For each wanted element, the index of the live element that it was before. */
   readonly were: readonly (number | undefined)[];
-  /** Whether the fake lists these elements before; two() unless told. */
+  /** Sets the live elements before the plan; the default is two(). */
   readonly live?: (live: Live) => void;
 }
 
@@ -205,7 +205,7 @@ const WHOLE: readonly Whole[] = [
   },
 ];
 
-/** What a live element is, without ids and places. */
+/** A live element without ids, indexes and scroll states. */
 function bare(value: unknown): unknown {
   const clean = (item: unknown): unknown => {
     if (Array.isArray(item)) return item.map(clean);
@@ -232,7 +232,7 @@ const MODES: readonly { readonly says: string; readonly options: FakeOptions }[]
   { says: "a service that merges elements by id", options: { elements: "merge", extras: true } },
 ];
 
-/** One PATCH with elements; the outcome is looked at on the service. */
+/** Expects one PATCH with elements, and checks the result on the service. */
 function whole({ says, elements, wanted, were, live: prepare = two }: Whole): Story {
   const before = new Map<Live, readonly string[]>();
   return {
@@ -272,7 +272,7 @@ function whole({ says, elements, wanted, were, live: prepare = two }: Whole): St
 
 for (const { says, options } of MODES) tell(`elements, on ${says}`, WHOLE.map(whole), options);
 
-test("undeclared options are not sent back with a number that has lost digits", async () => {
+test("apply exits 1 instead of sending back an undeclared option with an inexact number", async () => {
   await scene({}, async ({ project, service }) => {
     const live = seed(service);
     const selector = service.selector("TEXT", "Total", { name: "Sum", seed: 2 ** 53 });
@@ -290,8 +290,8 @@ test("undeclared options are not sent back with a number that has lost digits", 
   });
 });
 
-describe.concurrent("locator lines and what the service makes of them", () => {
-  test("a locator line is planned again when the live selectors are no longer those it made", async () => {
+describe.concurrent("locator lines and the selectors that the service makes from them", () => {
+  test("a locator line is planned again if the live selectors changed since it was sent", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       two(live);
@@ -306,7 +306,7 @@ describe.concurrent("locator lines and what the service makes of them", () => {
     });
   });
 
-  test("a new element with a locator line: elements first, then the line under the id that the answer shows", async () => {
+  test("a new element is sent first, then its locator line with the id from the response", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({
@@ -321,7 +321,7 @@ describe.concurrent("locator lines and what the service makes of them", () => {
     });
   });
 
-  test("a line that is sent together with a new prompt is not announced a second time", async () => {
+  test("a locator line that is sent together with a new prompt is not listed as a follow-up", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       two(live);
@@ -347,7 +347,7 @@ describe.concurrent("locator lines and what the service makes of them", () => {
   });
 });
 
-test("a step that becomes a check keeps what it did, which a plan warns of, until the manifest says that it goes", async () => {
+test("a plan warns that a step turned into a check keeps its interaction, unless the manifest clears it", async () => {
   await scene({}, async ({ project, service }) => {
     const live = seed(service);
     two(live);

@@ -1,4 +1,4 @@
-// `apply --format json`: one JSON object a line, the last of type `result`; a failure is one object, too.
+// `apply --format json` prints one JSON object per line, the last of type `result`. A failed command prints one object.
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ function eventsOf({ stdout }: Ran): readonly Record<string, Json>[] {
 }
 
 describe.concurrent("apply --format json", () => {
-  test("tells the plan, each change and call, and the result last", async () => {
+  test("prints the plan, each change and call, and the result last", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -55,7 +55,7 @@ describe.concurrent("apply --format json", () => {
     });
   });
 
-  test("ends with a result that says what was wrong when nothing is applied", async () => {
+  test("ends with a result that contains the error if nothing is applied", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST.replace("DRAFT", "DRAFTY") });
@@ -72,7 +72,7 @@ describe.concurrent("apply --format json", () => {
     });
   });
 
-  test("goes on when its reader leaves after the first line", async () => {
+  test("continues if the reader of its output closes the pipe after the first line", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -90,7 +90,7 @@ test.each([
   { args: ["nothing", "--format", "json"], code: "bad-arguments" },
   { args: ["show", "nowhere.json", "--json"], code: "not-a-plan" },
   { args: ["drift", "--stage", "nowhere", "--json"], code: "unknown-stage" },
-])("$args is one JSON object with the error", async ({ args, code }) => {
+])("$args prints one JSON object with the error", async ({ args, code }) => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     await project.write({ "targets/shop.yaml": MANIFEST });

@@ -1,4 +1,4 @@
-// Every field of every resource, changed alone: what the plan says, what apply sends, and that nothing is left.
+// Changes each field of each resource alone, and checks the plan, the requests, and that nothing is left.
 import { expect } from "vitest";
 import { HIDDEN, tell, type Story } from "./support/story.ts";
 import { SECRETS } from "./support/cli.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { scene } from "./support/cli.ts";
 
 describe("tasc fmt", () => {
-  test("rewrites what is out of order; --check only lists it", async () => {
+  test("sorts the keys of manifests; --check only lists the files that would change", async () => {
     await scene({}, async ({ project }) => {
       await project.write({
         "targets/a.yaml": "app: A # name\ntarget: a\n",
@@ -21,7 +21,7 @@ describe("tasc fmt", () => {
 });
 
 describe("tasc new", () => {
-  test("writes skeletons that validate, each into the right file", async () => {
+  test("adds valid skeletons to the right file; rejects duplicate, unknown and invalid addresses", async () => {
     await scene({}, async ({ project }) => {
       const add = async (...args: string[]): Promise<void> => {
         const ran = await project.run(["new", ...args]);

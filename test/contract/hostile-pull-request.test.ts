@@ -1,5 +1,5 @@
-// A pull request may change every file of the project; `tasc plan` runs with the job's secrets, and with a trust file
-// from elsewhere.
+// A pull request can change every file of the project. `tasc plan` runs with the secrets of the job, and with a trust
+// file that the pull request cannot change.
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
 import { chmod, mkdir, symlink } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { seed } from "./support/story.ts";
 const SHOP =
   "target: shop\napp: Web Shop\nenvironments: { default: { discoveryUrl: https://shop.example.com } }\n";
 
-/** A server that takes whatever is sent to it for a secret. */
+/** A server that counts any connection as a stolen secret. */
 async function thief(server: Server): Promise<{ readonly port: number; readonly caught: () => boolean }> {
   let caught = false;
   server.on("connection", () => (caught = true));
@@ -30,7 +30,7 @@ async function refused(project: Project, says: string, ...args: readonly string[
 }
 
 describe("a hostile pull request", () => {
-  test("cannot make git run anything by files that look like a bare repository", async () => {
+  test("cannot make git run a command through files that look like a bare repository", async () => {
     await scene({}, async ({ project }) => {
       const config = `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = "touch ${project.dir}/ran; false"\n`;
       await project.write({
@@ -48,7 +48,7 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test("cannot make a git of before 2.38 run anything by such files", async () => {
+  test("cannot make git before 2.38 run a command through files that look like a bare repository", async () => {
     await scene({}, async ({ project }) => {
       const e2e = join(project.dir, "e2e");
       const config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n";
@@ -61,9 +61,9 @@ describe("a hostile pull request", () => {
       await project.write({
         "e2e/config": `${config}[filter "x"]\n\tclean = "touch ${project.dir}/ran; cat"\n`,
         "e2e/.gitattributes": "* filter=x\n",
-        // As it was, but written later, as a checkout does: so git asks for what is in it.
+        // Same content, but a later time, as after a checkout. So git reads the content again.
         ...manifests,
-        // An older one passes over settings that it does not know.
+        // An older git ignores settings that it does not know.
         "old/git": `#!/bin/sh\nshift 4\nPATH="\${PATH#*:}" exec git -C "$GIT_FOLDER" "$@"\n`,
       });
       await chmod(join(project.dir, "old", "git"), 0o755);
@@ -76,13 +76,13 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test.for([".", "node_modules/.bin"])("cannot pass a program in %s for git", async (folder) => {
+  test.for([".", "node_modules/.bin"])("cannot make tasc run a program in %s as git", async (folder) => {
     await scene({}, async ({ project }) => {
       const ran = join(project.dir, "ran");
       const git = join(folder, "git");
       await project.write({ "targets/shop.yaml": SHOP, [git]: `#!/bin/sh\ntouch ${ran}\n` });
       await chmod(join(project.dir, git), 0o755);
-      // npm puts the programs of all dependencies first.
+      // npm puts the programs of all dependencies first in PATH.
       const first = folder === "." ? folder : join(project.dir, folder);
       const planned = await project.run(["plan", "--out", "plan.json"], {
         PATH: `${first}${delimiter}${process.env["PATH"]}`,
@@ -100,7 +100,7 @@ describe("a hostile pull request", () => {
     ["junit", 'skipped message="', 'skipped message="'],
     ["github", "::warning file=", "::warning file="],
   ] as const)(
-    "cannot have markup taken out of %s as the value of a header: %j",
+    "cannot use a header value to have markup redacted from %s: %j",
     async ([format, value, markup]) => {
       await scene({}, async ({ project, service }) => {
         seed(service);
@@ -120,7 +120,7 @@ describe("a hostile pull request", () => {
   );
 
   test.for(["json", "text"])(
-    "cannot have a change taken out of %s as the value of a header",
+    "cannot use a header value to have a change redacted from %s",
     async (format) => {
       await scene({}, async ({ project, service }) => {
         seed(service);
@@ -135,7 +135,7 @@ describe("a hostile pull request", () => {
         await write("plain");
         const { stdout } = await project.run(["plan", "--format", format]);
         const times = (text: string): number => text.split("testCase.shop.login").length;
-        // From the middle of one value to that of the next, as the blanks between them do not matter.
+        // From the middle of one value to the middle of the next; blanks between them do not matter.
         const spelled = /ironment\.shop\.default[^]*?testCase\.shop\.lo/
           .exec(stdout)?.[0]
           .replaceAll(/\s+/g, " ");
@@ -153,7 +153,7 @@ describe("a hostile pull request", () => {
     ["a query before it", "postgres://db.example.com?a=${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],
     ["a fragment before it", "postgres://db.example.com#${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],
     ["a second server", "postgres://tasc:${secret:TASC_API_KEY}@db.example.com,127.0.0.1:PORT/x"],
-  ])("cannot send secrets to another database by %s", async ([, address]) => {
+  ])("cannot send secrets to another database through %s", async ([, address]) => {
     await scene({}, async ({ project }) => {
       const { port, caught } = await thief(createSocketServer((socket) => socket.destroy()));
       const url = String(address).replace("PORT", String(port));
@@ -170,7 +170,7 @@ describe("a hostile pull request", () => {
   test.for([
     ["postgres", "url", "postgres://${secret:TASC_API_KEY}"],
     ["http", "address", "http://a.${secret:TASC_API_KEY}/{target}"],
-  ])("cannot have a secret cut to pieces as a server of state: %s", async ([backend, key, address]) => {
+  ])("cannot leak parts of a secret through a state server address: %s", async ([backend, key, address]) => {
     await scene({ apiKey: "Alpha1/beta-22222,gamma-333333" }, async ({ project }) => {
       await project.write({
         "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: ${backend}, ${key}: "${address}" }\n`,
@@ -186,7 +186,7 @@ describe("a hostile pull request", () => {
   test.for([
     ["27182818", "1.158.198.226"],
     ["größte-Übung", "xn--grte-bung-h1a6wuc"],
-  ] as const)("cannot have a secret written as the name of a server of state: %s", async ([secret, name]) => {
+  ] as const)("cannot leak a secret as the normalized name of a state server: %s", async ([secret, name]) => {
     await scene({}, async ({ project }) => {
       const address = 'state: { backend: http, address: "https://${secret:QA_PASSWORD}/{target}" }\n';
       await project.write({
@@ -201,7 +201,7 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test("cannot send secrets to another server of state or of its locks", async () => {
+  test("cannot send secrets to another state server or lock server", async () => {
     await scene({}, async ({ project }) => {
       const { port, caught } = await thief(createServer((_, response) => response.end()));
       const own = await project.read("tasc.yaml");
@@ -225,7 +225,7 @@ describe("a hostile pull request", () => {
     ["postgres", "url: postgres://127.0.0.1:1/app, table: other", "127.0.0.1:1/app/tasc.other"],
     ["http", "address: 'http://127.0.0.1:1/a/{stage}/{target}'", "127.0.0.1:1/a/{stage}/{target}"],
     ["http", "address: 'http://127.0.0.1:1/a?of={target}', lock: false", "127.0.0.1:1/a?of={target}"],
-  ] as const)("cannot leave state behind where the trust file names its place: %s, %s", async (given) => {
+  ] as const)("cannot move state away from the place in the trust file: %s, %s", async (given) => {
     const [backend, options, place] = given;
     await scene({}, async ({ project }) => {
       await project.write({
@@ -249,7 +249,7 @@ describe("a hostile pull request", () => {
   });
 
   test.for(["%7Bstage%7D/%7Btarget%7D", "%7Bstage%7D/{target}", "{sta\\tge}/{target}"])(
-    "cannot pass another place of state for the one in the trust file: %s",
+    "cannot disguise another place of state as the one in the trust file: %s",
     async (path) => {
       await scene({}, async ({ project }) => {
         await project.write({
@@ -263,7 +263,7 @@ describe("a hostile pull request", () => {
     },
   );
 
-  test("cannot move state to a server where the trust file limits origins only, or is that of `init`", async () => {
+  test("cannot move state to a server if the trust file only limits origins or is the one from `init`", async () => {
     await scene({}, async ({ project, service }) => {
       expect((await project.run(["init", "--chdir", "new"])).code).toBe(0);
       const state = 'state: { backend: postgres, url: "postgres://127.0.0.1:1/x" }\n';
@@ -284,7 +284,7 @@ describe("a hostile pull request", () => {
     'state: { fingerprintKey: "${file:node_modules/pad/known.txt}" }\n',
     'vars: { known: "${file:known.txt}" }\nstate: { fingerprintKey: "${var:known}" }\n',
     'stages: { default: { service: { apiKey: "${file:known.txt}" } } }\n',
-  ])("cannot choose a key that is known, to guess passwords by a saved plan's digests: %j", async (keys) => {
+  ])("cannot set a known fingerprint key to guess passwords from a saved plan: %j", async (keys) => {
     await scene({}, async ({ project }) => {
       const settings = await project.read("tasc.yaml");
       await project.write({
@@ -298,7 +298,7 @@ describe("a hostile pull request", () => {
       git("init", "--quiet");
       git("add", "known.txt");
       await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
-      // Nor is what a submodule brings along the job's own.
+      // A file of a submodule is not the job's own either.
       await project.write({
         "tasc.yaml": settings + keys.replaceAll("known.txt", "sub/known.txt"),
         "sub/known.txt": "known-to-whoever-wrote-it",
@@ -314,7 +314,7 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test("can keep the key of fingerprints that `init` made, since it is not in git", async () => {
+  test("can use the fingerprint key that `init` created, but only while it is not in git", async () => {
     await scene({}, async ({ project }) => {
       execFileSync("git", ["init", "--quiet"], { cwd: project.dir });
       await project.run(["init", "--chdir", "new"]);
@@ -326,7 +326,7 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test("cannot add a stage to get round the limits of those that the trust file names", async () => {
+  test("cannot add a stage to bypass the limits of the stages in the trust file", async () => {
     await scene({}, async ({ project, service }) => {
       await project.write({
         "tasc.yaml": `${await project.read("tasc.yaml")}defaultStage: evil\nstages: { production: {}, evil: {} }\n`,
@@ -338,7 +338,7 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test("cannot have a variable explained that the trust file does not allow, by replacing what names it", async () => {
+  test("cannot make `explain` print a forbidden variable by overriding the field that uses it", async () => {
     await scene({}, async ({ project }) => {
       const reads = `testAccount: { username: "\${env:DEPLOY_DSN}", password: "\${secret:TASC_API_KEY}" }`;
       const own = `default: { discoveryUrl: https://a.example.com, testAccount: { username: bot } }`;
@@ -354,7 +354,7 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test("cannot show what the job has written to a file, also not where the file was committed before", async () => {
+  test("cannot show content that the job wrote to a file, even if the file was committed before", async () => {
     await scene({}, async ({ project }) => {
       const secrets = ["Sup3r-secret-of-qa", "Sup3r-secret-of-gate", "Sup3r-secret-database"];
       const texts = "${file:secrets/qa.txt} ${file:./secrets/gate.txt} ${file:ci/job.env} ${file:prompt.txt}";
@@ -389,7 +389,7 @@ describe("a hostile pull request", () => {
     ["a pattern", "secrets/qa.txt", ""],
     ["a link as a manifest", "targets/a.yaml", "../secrets/qa.txt"],
     ["a link as the project's file", "tasc.yaml", "secrets/qa.txt"],
-  ] as const)("cannot show what the job has written by %s", async ([, place, to]) => {
+  ] as const)("cannot use %s to show content that the job wrote", async ([, place, to]) => {
     await scene({}, async ({ project }) => {
       const own = await project.read("tasc.yaml");
       await project.write({
@@ -415,7 +415,7 @@ describe("a hostile pull request", () => {
           expect(ran.code, ran.stderr).toBe(3);
           expect(ran.stdout + ran.stderr).toContain("The mistakes in this file are not shown");
           expect(ran.stdout + ran.stderr).not.toContain("Sup3r");
-          // What is committed is told as ever.
+          // Mistakes in committed files are still shown.
           if (place !== "tasc.yaml") expect(ran.stdout + ran.stderr).toContain("Unknown key `prompt`");
         }
       }
@@ -465,7 +465,7 @@ describe("a hostile pull request", () => {
       },
       ["tasc state unlock shop --stage default"],
     ],
-  ] as const)("cannot name commands to run by %s", async ([, files, commands]) => {
+  ] as const)("cannot inject commands into the next steps through %s", async ([, files, commands]) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const { "tasc.yaml": policy, ...others } = { "tasc.yaml": "", ...files };
@@ -477,7 +477,7 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test("cannot have a plan from a snapshot show by its digests whether a guess of a password is right", async () => {
+  test("cannot verify a guessed password with the digests of a plan from a snapshot", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": SHOP });
@@ -494,7 +494,7 @@ describe("a hostile pull request", () => {
         expect(ran.code, ran.stdout + ran.stderr).toBe(0);
         return project.read("plan.json");
       };
-      // No service was asked whether this is its key.
+      // With a snapshot, the service does not check that this is its key.
       expect(await saved("PIN")).toMatch(/"guards": \{\}\s*\}\s*\}\s*$/);
       expect((await project.run(["show", "plan.json"])).stdout).toContain("This plan is not verified");
       const sealed = await saved("PIN", 'state: { fingerprintKey: "${secret:RANDOM_KEY}" }\n');
@@ -502,7 +502,7 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test("cannot name commands to run by a snapshot", async () => {
+  test("cannot inject commands into the next steps through a snapshot", async () => {
     await scene({}, async ({ project }) => {
       await project.write({ "targets/shop.yaml": SHOP });
       expect((await project.run(["snapshot", "--out", "live.json"])).code).toBe(0);
@@ -515,7 +515,7 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test("cannot have files with credentials shown as manifests", async () => {
+  test("cannot make tasc print files with credentials by using them as manifests", async () => {
     await scene({}, async ({ project }) => {
       const own = await project.read("tasc.yaml");
       const token = "basic-Z2hzX3Rva2Vu";

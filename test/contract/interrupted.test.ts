@@ -1,4 +1,4 @@
-// Two at a time, and one that is stopped.
+// Two applies at a time, and an apply that is interrupted.
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import { type Project, type Running, expectNoStack, scene } from "./support/cli.ts";
@@ -14,7 +14,7 @@ interface Held extends Live {
   readonly release: () => void;
 }
 
-/** An apply of four changes and a creation. The service keeps the first call of a method, or the answer to it. */
+/** Starts an apply of four changes and a creation. The service holds the first call of a method, or its answer. */
 async function held(
   method: string,
   phase: "before" | "after",
@@ -34,7 +34,7 @@ async function held(
   });
 }
 
-/** A further apply does what is left, and nothing a second time. */
+/** Another apply makes the remaining changes and repeats nothing. */
 async function expectRecovery({ project, service, target }: Held): Promise<void> {
   const again = await project.run(APPLY);
   expect(again.code, again.stderr).toBe(0);
@@ -43,8 +43,8 @@ async function expectRecovery({ project, service, target }: Held): Promise<void>
   await expectNothingLeft(project);
 }
 
-describe.concurrent("two applies at one time", () => {
-  test("the second exits 5 and says who holds the lock, where, and since when", async () => {
+describe.concurrent("two concurrent applies", () => {
+  test("the second exits 5 and reports who holds the lock, where, and since when", async () => {
     await held("PATCH", "before", async ({ project, service, running, release }) => {
       const writes = service.writes().length;
       const second = await project.run(APPLY);
@@ -64,7 +64,7 @@ describe.concurrent("two applies at one time", () => {
     });
   });
 
-  test("--lock-timeout waits for the first", async () => {
+  test("the second waits for the first with --lock-timeout", async () => {
     await held("PATCH", "before", async ({ project, service, running, release }) => {
       const second = await project.start([...APPLY, "--lock-timeout", "50s"]);
       release();
@@ -75,7 +75,7 @@ describe.concurrent("two applies at one time", () => {
     });
   });
 
-  test("on different targets do not stand in each other's way", async () => {
+  test("do not block each other on different targets", async () => {
     await held("PATCH", "before", async ({ project, service, running, release }) => {
       service.addTarget("Other Shop");
       await project.write({ "targets/other.yaml": "target: other\napp: Other Shop\ntestIdAttribute: x\n" });
@@ -100,7 +100,7 @@ describe.concurrent("two applies at one time", () => {
 
 describe.concurrent("an interrupted apply", () => {
   test.each(["PATCH", "POST"])(
-    "finishes the %s in flight, saves, exits 130; running again does the rest",
+    "finishes the %s in flight, saves and exits 130; the next apply makes the remaining changes",
     async (method) => {
       await held(method, "before", async (one) => {
         const { service, running, release } = one;
@@ -117,7 +117,7 @@ describe.concurrent("an interrupted apply", () => {
     },
   );
 
-  test("a second Ctrl-C stops at once, and the next run recovers", async () => {
+  test("stops immediately on a second Ctrl-C, and the next run recovers", async () => {
     await held("POST", "after", async (one) => {
       const { running, release } = one;
       running.child.kill("SIGINT");
@@ -129,7 +129,7 @@ describe.concurrent("an interrupted apply", () => {
     });
   });
 
-  test("what was made is not sent without its elements' ids, whatever it is called by now", async () => {
+  test("a test case created before a kill keeps its element ids in the next plan, even if renamed", async () => {
     await held("POST", "after", async ({ project, service, target, running, release }) => {
       running.child.kill("SIGKILL");
       await running.done;
@@ -146,7 +146,7 @@ describe.concurrent("an interrupted apply", () => {
     });
   });
 
-  test("an import may follow one that was killed", async () => {
+  test("an import works after an apply was killed", async () => {
     await held("PATCH", "after", async ({ project, service, running, release }) => {
       running.child.kill("SIGKILL");
       await running.done;
@@ -158,7 +158,7 @@ describe.concurrent("an interrupted apply", () => {
     });
   });
 
-  test("SIGTERM does not lose what was done either", async () => {
+  test("SIGTERM does not lose or repeat completed changes", async () => {
     await held("POST", "after", async (one) => {
       one.running.child.kill("SIGTERM");
       one.release();

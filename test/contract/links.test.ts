@@ -1,4 +1,4 @@
-// A committed symbolic link, or one that another user made, never lets a write leave its place.
+// A symbolic link that was committed or made by another user never redirects a write to another place.
 import { lchown, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ const SHOP = "target: shop\napp: Web Shop\ntestCases: { login: { description: Lo
 
 interface Refused {
   readonly says: string;
-  /** From the project folder; it leads to a folder outside, or to a file in that. */
+  /** Path within the project folder. The link leads to a folder outside of it, or to a file in that folder. */
   readonly link: string;
   readonly to: "folder" | "file" | "nowhere";
   readonly run: readonly string[];
@@ -55,8 +55,8 @@ const REFUSED: readonly Refused[] = [
   { says: "a new project's manifests", link: "new/targets", to: "folder", run: ["init", "--chdir", "new"] },
 ];
 
-describe.concurrent("nothing is written through a link", () => {
-  test.for(REFUSED)("$says", async ({ link, to, run }, { expect }) => {
+describe.concurrent("writes and symbolic links", () => {
+  test.for(REFUSED)("$says is not written through a link", async ({ link, to, run }, { expect }) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const settings = await project.read("tasc.yaml");
@@ -86,7 +86,7 @@ describe.concurrent("nothing is written through a link", () => {
     });
   });
 
-  test("but a manifest may be one inside of the project", async () => {
+  test("fmt writes a manifest through a link that stays inside the project", async () => {
     await scene({}, async ({ project }) => {
       await project.write({ "shared/shop.yaml": "app: Web Shop\ntarget: shop\n" });
       await mkdir(join(project.dir, "targets"), { recursive: true });
@@ -98,7 +98,7 @@ describe.concurrent("nothing is written through a link", () => {
   });
 });
 
-test("a project that another user linked into a folder above is not taken", async ({ expect, skip }) => {
+test("a tasc.yaml in a parent folder is ignored if another user linked it", async ({ expect, skip }) => {
   if (process.getuid?.() !== 0) return skip();
   const folder = await mkdtemp(join(tmpdir(), "tasc-above-"));
   try {

@@ -1,4 +1,4 @@
-// Section 2: how an address finds its live resource, and what happens when none or several are found.
+// Section 2: how an address finds its live resource, and what happens if there is no match or several matches.
 import { describe, expect, test } from "vitest";
 import { answer } from "./fake-service.ts";
 import { scene } from "./support/cli.ts";
@@ -14,7 +14,7 @@ interface Found {
   /** What happens between the first apply and the plan. */
   readonly meanwhile?: (live: Live) => void;
   readonly manifest: string;
-  /** Each address that the plan changes, with what it is bound to. */
+  /** Each address that the plan changes, with the id of its live resource. */
   readonly finds: (live: Live) => Readonly<Record<string, string>>;
   readonly unmanaged?: number;
   readonly warns?: RegExp;
@@ -179,7 +179,7 @@ const FOUND: readonly Found[] = [
 const fill = (manifest: string, live: Live): string =>
   manifest.replaceAll("TARGET", live.target.id).replaceAll("SECOND", live.target.cases[1]?.id ?? "");
 
-describe.concurrent("what an address finds", () => {
+describe.concurrent("finding the live resource of an address", () => {
   test.each(FOUND)(
     "$says",
     async ({ live: prepare, first, meanwhile, manifest, finds, unmanaged, warns }) => {
@@ -300,8 +300,8 @@ const UNCLEAR: readonly Unclear[] = [
   },
 ];
 
-describe.concurrent("what cannot be decided is an error: exit 1, nothing is sent", () => {
-  test.each(UNCLEAR)("$says", async ({ live: prepare, manifest, address, ids, names }) => {
+describe.concurrent("ambiguous and missing matches", () => {
+  test.each(UNCLEAR)("plan exits 1: $says", async ({ live: prepare, manifest, address, ids, names }) => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       prepare?.(live);
@@ -322,7 +322,7 @@ describe.concurrent("what cannot be decided is an error: exit 1, nothing is sent
     });
   });
 
-  test("apply refuses such a plan too", async () => {
+  test("apply exits 1 and sends nothing if a match is ambiguous", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       service.addTarget("Web Shop");
@@ -334,7 +334,7 @@ describe.concurrent("what cannot be decided is an error: exit 1, nothing is sent
 });
 
 describe.concurrent("orphans and moves", () => {
-  test("what left the manifest is listed as orphaned and not touched", async () => {
+  test("a resource that was removed from the manifest is listed as orphaned and not changed", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in } }\n` });
@@ -351,50 +351,47 @@ describe.concurrent("orphans and moves", () => {
   test.each([
     { says: "of the target", target: "onRemove: disable\n", project: "" },
     { says: "of the project's policy", target: "", project: "policy: { onRemove: disable }\n" },
-  ])(
-    "onRemove: disable $says sets its status to DISABLED, counted as an update, still listed",
-    async (row) => {
-      await scene({}, async ({ project, service }) => {
-        const live = seed(service);
-        await project.write({ "tasc.yaml": (await project.read("tasc.yaml")) + row.project });
-        const base = BASE + row.target;
-        await project.write({
-          "targets/shop.yaml": `${base}testCases: { login: { description: Log in } }\n`,
-        });
-        expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-        await project.write({ "targets/shop.yaml": base });
-        const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
-        expect(ran.code).toBe(2);
-        expect(plan["orphaned"]).toEqual([{ address: "testCase.shop.login", id: live.login.id }]);
-        expect(plan["summary"]).toEqual({
-          create: 0,
-          update: 0,
-          rediscover: 0,
-          disable: 1,
-          unchanged: 1,
-          orphaned: 1,
-          unmanaged: 2,
-          calls: { POST: 0, PATCH: 1 },
-          followUps: 0,
-        });
-        expect(change(plan, "testCase.shop.login")).toEqual({
-          address: "testCase.shop.login",
-          action: "disable",
-          id: live.login.id,
-          fields: [{ path: ["status"], before: "ENABLED", after: "DISABLED" }],
-          calls: [{ method: "PATCH", path: live.paths.login, body: { status: "DISABLED" } }],
-          followUps: [],
-        });
-        expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-        expect(live.login.status).toBe("DISABLED");
-        const again = await project.json(["plan", "--detailed-exitcode"]);
-        expect(again.ran.code).toBe(0);
-        expect(again.value["orphaned"]).toEqual([{ address: "testCase.shop.login", id: live.login.id }]);
+  ])("onRemove: disable $says sets the status of an orphan to DISABLED and still lists it", async (row) => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({ "tasc.yaml": (await project.read("tasc.yaml")) + row.project });
+      const base = BASE + row.target;
+      await project.write({
+        "targets/shop.yaml": `${base}testCases: { login: { description: Log in } }\n`,
       });
-    },
-  );
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({ "targets/shop.yaml": base });
+      const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
+      expect(ran.code).toBe(2);
+      expect(plan["orphaned"]).toEqual([{ address: "testCase.shop.login", id: live.login.id }]);
+      expect(plan["summary"]).toEqual({
+        create: 0,
+        update: 0,
+        rediscover: 0,
+        disable: 1,
+        unchanged: 1,
+        orphaned: 1,
+        unmanaged: 2,
+        calls: { POST: 0, PATCH: 1 },
+        followUps: 0,
+      });
+      expect(change(plan, "testCase.shop.login")).toEqual({
+        address: "testCase.shop.login",
+        action: "disable",
+        id: live.login.id,
+        fields: [{ path: ["status"], before: "ENABLED", after: "DISABLED" }],
+        calls: [{ method: "PATCH", path: live.paths.login, body: { status: "DISABLED" } }],
+        followUps: [],
+      });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      expect(live.login.status).toBe("DISABLED");
+      const again = await project.json(["plan", "--detailed-exitcode"]);
+      expect(again.ran.code).toBe(0);
+      expect(again.value["orphaned"]).toEqual([{ address: "testCase.shop.login", id: live.login.id }]);
+    });
+  });
 
-  test("what no state knows and the manifest declares as it is live is adopted without a call", async () => {
+  test("a test case that is not in state and matches its live values is adopted without a call", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({
@@ -406,7 +403,7 @@ describe.concurrent("orphans and moves", () => {
     });
   });
 
-  test("a prompt that an adopted test case has otherwise is no drift, also where it could not be sent", async () => {
+  test("a different live prompt of an adopted test case is not drift, even if sending it failed", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service).login.prompt = "Old";
       await project.write({

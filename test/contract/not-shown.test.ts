@@ -1,4 +1,4 @@
-// "Where it says 'not shown', tasc must work whichever way the service turns out."
+// The interface leaves some behaviour open. tasc must work with every variant of it.
 import { describe, expect, test } from "vitest";
 import type { FakeOptions } from "./fake-service.ts";
 import { scene } from "./support/cli.ts";
@@ -55,8 +55,8 @@ const WAYS: readonly { readonly says: string; readonly options: FakeOptions }[] 
   { says: "a new prompt makes the elements anew", options: { regenerates: true } },
 ];
 
-describe.concurrent("apply once, nothing is left, nothing is made twice, when", () => {
-  test.each(WAYS)("$says", async ({ options }) => {
+describe.concurrent("variants of the service", () => {
+  test.each(WAYS)("one apply is enough and creates nothing twice if $says", async ({ options }) => {
     await scene(options, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": ADOPTED, "targets/fresh.yaml": CREATED });
@@ -78,7 +78,7 @@ describe.concurrent("apply once, nothing is left, nothing is made twice, when", 
     { says: "without a body", patch: "empty" },
     { says: "with {}", patch: "shapeless" },
   ] as const)(
-    "changes answer $says: a new element's locator line is sent in the same run",
+    "a new element's locator line is sent in the same run if changes answer $says",
     async ({ patch }) => {
       await scene({ patch }, async ({ project, service }) => {
         const live = seed(service);
@@ -97,7 +97,7 @@ describe.concurrent("apply once, nothing is left, nothing is made twice, when", 
   test.each([
     { says: "ends in a slash", path: "", tail: "/" },
     { says: "has a path and ends in a slash", path: "/tenant/a", tail: "/" },
-  ])("the base address $says", async ({ path, tail }) => {
+  ])("plan works if the base address $says", async ({ path, tail }) => {
     await scene(path === "" ? {} : { basePath: path }, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\n" });
@@ -108,7 +108,7 @@ describe.concurrent("apply once, nothing is left, nothing is made twice, when", 
   });
 
   test.each([201, "empty", "blank"] as const)(
-    "a batch generation answers %s, it has run and runs no more",
+    "a batch generation runs only once if its creation answers %s",
     async (post) => {
       await scene({ post }, async ({ project, service }) => {
         const live = seed(service);
@@ -123,7 +123,7 @@ describe.concurrent("apply once, nothing is left, nothing is made twice, when", 
     },
   );
 
-  test("a null for what the service leaves out is as declared, and what then comes there is drift", async () => {
+  test("a declared null matches a missing live value; a value that appears there later is drift", async () => {
     await scene({}, async ({ project, service }) => {
       const { preview } = seed(service);
       preview.discoveryUrl = null;
@@ -140,7 +140,7 @@ describe.concurrent("apply once, nothing is left, nothing is made twice, when", 
   });
 
   test.each([["an empty text for a null"], ["a null for an empty text"]])(
-    "a service that shows %s",
+    "no change is planned if the service shows %s",
     async (way) => {
       await scene({}, async ({ project, service }) => {
         const { login, preview } = seed(service);
@@ -158,7 +158,7 @@ testCases: { login: { description: Log in, entryPointUrlPath: ${declared} } }
     },
   );
 
-  test("a part of an object that was not declared for a while is not sent again", async () => {
+  test("a part of an object is not sent again if it is removed from the manifest and restored", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const write = async (rest: string) =>
@@ -176,7 +176,7 @@ testCases: { login: { description: Log in, entryPointUrlPath: ${declared} } }
     });
   });
 
-  test("an empty tags list, null environments and missing optional fields are read", async () => {
+  test("answers without the optional fields are accepted", async () => {
     await scene({}, async ({ project, service }) => {
       const id = "5e2f1c00-0000-4000-8000-0000000000a1";
       service.fail({

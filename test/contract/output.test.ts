@@ -1,4 +1,4 @@
-// Streams, formats, help, and what every command has in common.
+// Streams, formats, help, and the behaviour that all commands share.
 import { execFileSync } from "node:child_process";
 import { open, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
@@ -18,7 +18,7 @@ describe.concurrent("streams", () => {
     [["validate", "--format", "json", "--log-level", "debug"]],
     [["state", "list", "--format", "json", "--log-level", "debug"]],
     [["schema", "plan"]],
-  ])("%j leaves one JSON value on stdout", async (args) => {
+  ])("%j prints one JSON value to stdout", async (args) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -29,7 +29,7 @@ describe.concurrent("streams", () => {
   });
 
   test.each(["plan", "drift", "pull", "state list", "notifications", "reports list"])(
-    "%s --format json says in JSON what was wrong, too",
+    "%s --format json prints errors as JSON, too",
     async (command) => {
       await scene({}, async ({ project }) => {
         await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\nfoo: 1\n" });
@@ -46,7 +46,7 @@ describe.concurrent("streams", () => {
     ["sarif", '"ruleId"'],
     ["junit", "<testsuite"],
     ["github", "::error file=targets/shop.yaml,line=3"],
-  ])("a plan that cannot be made is told as %s, which a job uploads whatever comes", async (format, told) => {
+  ])("a failed plan is also reported as %s, since a job always uploads the report", async (format, told) => {
     await scene({}, async ({ project }) => {
       await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\nfoo: 1\n" });
       const ran = await project.run(["plan", "--format", format]);
@@ -55,7 +55,7 @@ describe.concurrent("streams", () => {
     });
   });
 
-  test("an apply that goes well writes nothing to standard error, neither does V8", async () => {
+  test("a successful apply prints nothing to stderr, not even a warning of V8", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -65,7 +65,7 @@ describe.concurrent("streams", () => {
     });
   });
 
-  test("what standard output cannot take makes exit 1", async () => {
+  test("plan exits 1 if stdout cannot be written", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -80,7 +80,7 @@ describe.concurrent("streams", () => {
     });
   });
 
-  test("a plan is the same for the same inputs, but for createdAt", async () => {
+  test("the same inputs give the same plan, except for createdAt", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -94,7 +94,7 @@ describe.concurrent("streams", () => {
     { says: "NO_COLOR", args: ["plan"], env: { NO_COLOR: "1", FORCE_COLOR: "1" } },
     { says: "--no-color", args: ["plan", "--no-color"], env: { FORCE_COLOR: "1" } },
     { says: "no terminal", args: ["plan"], env: {} },
-  ])("no colour with $says", async ({ args, env }) => {
+  ])("plan prints no colours with $says", async ({ args, env }) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -107,7 +107,7 @@ describe.concurrent("streams", () => {
     });
   });
 
-  test("live names carry no terminal escapes into a text plan", async () => {
+  test("a text plan contains no terminal escapes from live values", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       live.login.entryPointUrlPath = "\u001B[2J\u001B]0;owned\u0007/x";
@@ -133,7 +133,7 @@ describe.concurrent("streams", () => {
     });
   });
 
-  test("--chdir works in another folder, and --out and --dotenv are found from it or from here", async () => {
+  test("--chdir makes a command work in another folder", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({
@@ -150,7 +150,7 @@ describe.concurrent("streams", () => {
 
 describe.concurrent("help", () => {
   test.each(["init", "validate", "plan", "show", "apply", "state", "schema", "serve"])(
-    "%s --help has examples, on stdout, exit 0",
+    "%s --help prints examples and common options to stdout and exits 0",
     async (command) => {
       await scene({}, async ({ project }) => {
         const ran = await project.run([command, "--help"]);
@@ -163,7 +163,7 @@ describe.concurrent("help", () => {
     },
   );
 
-  test("without a command says what there is", async () => {
+  test("running tasc without a command lists the commands", async () => {
     await scene({}, async ({ project }) => {
       const ran = await project.run([]);
       expect([0, 3]).toContain(ran.code);
@@ -175,7 +175,7 @@ describe.concurrent("help", () => {
 
 describe.concurrent("schema and init", () => {
   test.each(["project", "target", "plan"])(
-    "schema %s is the file in schemas/, draft 2020-12",
+    "schema %s prints the file in schemas/, which uses draft 2020-12",
     async (which) => {
       await scene({}, async ({ project }) => {
         const ran = await project.run(["schema", which]);
@@ -189,7 +189,7 @@ describe.concurrent("schema and init", () => {
     },
   );
 
-  test("init adds what git is to ignore to the .gitignore of a repository", async () => {
+  test("init adds the files that git must ignore to the .gitignore of a repository", async () => {
     await scene({}, async ({ project }) => {
       await project.remove("tasc.yaml");
       await project.write({ ".gitignore": "node_modules" });
@@ -202,7 +202,7 @@ describe.concurrent("schema and init", () => {
   });
 
   test.each([[".gitignore"], ["targets", "tasc.yaml"]])(
-    "init says what is in the way of a file, here %s, and writes nothing before",
+    "init reports a path that blocks a file, here %s, and stops",
     async (name, ...written) => {
       await scene({}, async ({ project }) => {
         await project.remove("tasc.yaml");
@@ -216,7 +216,7 @@ describe.concurrent("schema and init", () => {
     },
   );
 
-  test("init writes a project that validates, with the editors' modeline, and overwrites nothing", async () => {
+  test("init writes a valid project with editor modelines, and overwrites nothing", async () => {
     await scene({}, async ({ project }) => {
       await project.remove("tasc.yaml");
       const ran = await project.run(["init"]);
