@@ -33,6 +33,9 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\r\n]+/g, " ");
 }
 
+/** A word of others in a command that people paste: one that a shell takes for more than a word is theirs to write. */
+export const wordOf = (text: string, otherwise: string) => (/^\w[\w-]*$/.test(text) ? text : otherwise);
+
 /** Commands in advice: on a line of its own, after what it is for, or in backticks. Looking behind takes square time. */
 const COMMAND =
   /(?:^ *|^[\w ]+: +|`|\| )tasc (?:apply|doctor|drift|import|plan|pull|snapshot|state)\b[^`\n]*/gm;
