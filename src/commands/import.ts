@@ -11,7 +11,7 @@ import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { type Address, compareText, isAddress } from "../model/address.ts";
-import { fault, inStage, oneLine } from "../model/diagnostic.ts";
+import { fault, inStage, oneLine, wordOf } from "../model/diagnostic.ts";
 import { failed, invalid, refuseAll } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
@@ -113,8 +113,7 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
       return fault("unknown-target", `No live test target has the app or id ${JSON.stringify(word)}`, hint);
     }),
   );
-  if (wanted.length === 0) return targets;
-  return targets.filter((target) => wanted.some((word) => means(word)(target)));
+  return targets.filter((target) => wanted.length === 0 || wanted.some((word) => means(word)(target)));
 }
 
 /** Decides which declared target each live one is in this stage. Asks if that is unclear; refuses if there is no answer. */
@@ -126,11 +125,10 @@ async function pair(sources: ImportSources, into: ReadonlyMap<string, string>, h
     throw invalid(
       "unknown-target",
       `${only === undefined ? "No" : "More than one"} imported target has the app or id ${JSON.stringify(live)}, which --into names`,
-      meant.map(({ id, app }) => `${id}  ${app}`).join("\n"),
+      meant.map(({ id, app }) => `${id}  ${JSON.stringify(app)}`).join("\n"),
     );
   });
-  const { unclear } = pairTargets(sources, new Map(given));
-  const questions = unclear.map(({ live: { id, app }, keys }) => ({
+  const questions = pairTargets(sources, new Map(given)).unclear.map(({ live: { id, app }, keys }) => ({
     id,
     keys,
     text: `The live target ${JSON.stringify(app)} (${id}) may be ${keys.map((key) => `target.${key}`).join(" or ")}.`,
@@ -143,7 +141,7 @@ async function pair(sources: ImportSources, into: ReadonlyMap<string, string>, h
       fault(
         "unclear-target",
         text,
-        `Nothing was written. Choose one of them, or pass a new key for a separate target, for example:\n  tasc import --into ${keys[0] ?? "KEY"}=${id}`,
+        `Nothing was written. Choose one of them, or pass a new key for a separate target, for example:\n  tasc import --into ${keys[0] ?? "KEY"}=${wordOf(id, "ID")}`,
       ),
     ),
   );

@@ -33,6 +33,9 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\r\n]+/g, " ");
 }
 
+/** Returns a text for a command that people paste, or the fallback if a shell might read the text as more than a word. */
+export const wordOf = (text: string, fallback: string) => (/^\w[\w-]*$/.test(text) ? text : fallback);
+
 /** Commands in advice: on their own line, after a label, or in backticks. A lookbehind would take quadratic time. */
 const COMMAND =
   /(?:^ *|^[\w ]+: +|`|\| )tasc (?:apply|doctor|drift|import|plan|pull|snapshot|state)\b[^`\n]*/gm;

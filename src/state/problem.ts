@@ -1,4 +1,4 @@
-import { type Diagnostic, oneLine, warning } from "../model/diagnostic.ts";
+import { type Diagnostic, oneLine, warning, wordOf } from "../model/diagnostic.ts";
 import { type FailureReason, TascError, codeOf } from "../model/error.ts";
 import { defined } from "../model/json.ts";
 import type { LockInfo, StateKey } from "./backend.ts";
@@ -118,11 +118,12 @@ const WORDS = {
     "An interrupted run left changes that no longer match its state",
     `${journal} contains what that run recorded, on top of a ${where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run \`tasc apply\`, which completes it, and then merge the other version. Or remove ${journal} if nothing of that run matters.`,
   ],
-  /** `holder` is absent if the backend does not know it. A server or a file may contain any text as a lock's id. */
+  /** `holder` is absent if the backend does not know it. A server or a file may contain any text as a key or a lock's id. */
   locked: ({ key, holder }: Of & { readonly holder?: LockInfo }) => [
     `Target "${key.target}" in stage "${key.stage}" is locked`,
     `${describeHolder(holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:`,
-    `tasc state unlock ${key.target}${/^\w[\w-]*$/.test(holder?.id ?? "") ? ` ${holder?.id}` : ""} --stage ${key.stage}`,
+    `tasc state unlock ${wordOf(key.target, "TARGET")} ${wordOf(holder?.id ?? "", "")}`.trim() +
+      ` --stage ${key.stage}`,
   ],
   "lock-lost": ({ key, reason }: Of & Why) => [
     `The lock of target "${key.target}" in stage "${key.stage}" was lost during the run`,

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../../src/model/json.ts";
 import { type RunningServer, startServer } from "../../src/server/index.ts";
 import { PROJECT, Project } from "../contract/support/cli.ts";
+import { object, parseJson } from "../contract/support/json.ts";
 import { idOf } from "./live.ts";
 
 /** The command as a process, against the local service. */
@@ -225,6 +226,37 @@ test("gives an id of the service no line of its own", async () => {
   hostile.close();
   expect(code, stderr).toBe(0);
   expect(stderr).toContain("  x tasc apply --auto-approve y  (1 test case)\n");
+});
+
+test("puts no word of the service into a command that a shell or a program would run otherwise", async () => {
+  const targets = ["$(touch${IFS}pwned)", "tasc", SHOP].map((id) => ({
+    id,
+    app: id === "tasc" ? "apply --auto-approve" : id === SHOP ? "tasc" : "Web Shop production",
+    environments: [],
+  }));
+  const hostile = createServer(({ url }, answer) => {
+    const list = url?.endsWith("/test-cases") ? [] : [...targets, { ...targets[0], id: idOf(1, 2) }];
+    answer.setHeader("content-type", "application/json").end(JSON.stringify(list));
+  });
+  await new Promise<void>((listening) => hostile.listen(0, "127.0.0.1", listening));
+  const address = hostile.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  const fresh = new Project(join(dir, "fresh"), {
+    TASC_BASE_URL: `http://127.0.0.1:${port}`,
+    TASC_API_KEY: "a-local-key",
+  });
+  await fresh.write({
+    "tasc.yaml": `${PROJECT}stages: { staging: {}, production: {} }\n`,
+    "targets/shop.yaml": "target: shop\nonlyStages: [staging]\napp: Web Shop staging\n",
+  });
+  const { stdout, stderr } = await fresh.run(["import", "--stage", "production", "--json"]);
+  const asked = await fresh.run(["import", "--stage", "production", "--into", "web=tasc", "--json"]);
+  hostile.close();
+  expect(stderr).toContain("    tasc import --into shop=ID --stage production\n");
+  expect(stderr).toContain(`    tasc import --into shop=${idOf(1, 2)} --stage production\n`);
+  expect(stdout).not.toContain("--into shop=$");
+  expect(asked.stdout).toContain("More than one imported target");
+  expect(object(parseJson(asked.stdout))["next"]).toEqual(["tasc validate"]);
 });
 
 test("says what is wrong with its arguments, and writes nothing", async () => {

