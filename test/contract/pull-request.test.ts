@@ -68,7 +68,7 @@ describe.concurrent("state that an apply could not save", () => {
   });
 });
 
-describe.concurrent("a secret that the manifests no longer name", () => {
+describe.concurrent("plans and saved plans redact a secret that the manifests no longer name", () => {
   const SECRET = "Sup3r-secret-of-qa";
   const shop = (password: string, path: string) =>
     `target: shop\napp: Web Shop\nenvironments: { default: { testAccount: { username: qa${password} } } }\ntestCases: { login: { description: Log in${path} } }\n`;
@@ -81,32 +81,29 @@ describe.concurrent("a secret that the manifests no longer name", () => {
       ["--base", "HEAD", "--trust", "trust.yaml"],
       "stages: { evil: {} }\n",
     ],
-  ] as const)(
-    "is redacted if known from %s, also in a saved plan",
-    async ([, known, stages], { expect: expectThat }) => {
-      await scene({}, async ({ project, service }) => {
-        const { login } = seed(service);
-        Object.assign(login, { entryPointUrlPath: `/login?with=${SECRET}` });
-        project.env["QA_PASSWORD"] = SECRET;
-        await project.write({
-          "targets/shop.yaml": shop(', password: "${secret:QA_PASSWORD}"', ""),
-          "trust.yaml": "version: 1\nvariables: [TASC_*, QA_PASSWORD]\n",
-        });
-        commitBase(project.dir, ".");
-        await project.write({
-          "tasc.yaml": (await project.read("tasc.yaml")) + stages,
-          "targets/shop.yaml": shop("", ", entryPointUrlPath: /login"),
-        });
-        const ran = await project.run(["plan", "--out", "plan.json", ...known]);
-        expectThat(ran.code, ran.stdout + ran.stderr).toBe(0);
-        const shown = await project.run(["show", "plan.json"]);
-        for (const text of [ran.stdout, shown.stdout, await project.read("plan.json")]) {
-          expectThat(text).toContain("/login?with=(sensitive)");
-          expectThat(text).not.toContain(SECRET);
-        }
+  ] as const)("if known from %s", async ([, known, stages], { expect: expectThat }) => {
+    await scene({}, async ({ project, service }) => {
+      const { login } = seed(service);
+      Object.assign(login, { entryPointUrlPath: `/login?with=${SECRET}` });
+      project.env["QA_PASSWORD"] = SECRET;
+      await project.write({
+        "targets/shop.yaml": shop(', password: "${secret:QA_PASSWORD}"', ""),
+        "trust.yaml": "version: 1\nvariables: [TASC_*, QA_PASSWORD]\n",
       });
-    },
-  );
+      commitBase(project.dir, ".");
+      await project.write({
+        "tasc.yaml": (await project.read("tasc.yaml")) + stages,
+        "targets/shop.yaml": shop("", ", entryPointUrlPath: /login"),
+      });
+      const ran = await project.run(["plan", "--out", "plan.json", ...known]);
+      expectThat(ran.code, ran.stdout + ran.stderr).toBe(0);
+      const shown = await project.run(["show", "plan.json"]);
+      for (const text of [ran.stdout, shown.stdout, await project.read("plan.json")]) {
+        expectThat(text).toContain("/login?with=(sensitive)");
+        expectThat(text).not.toContain(SECRET);
+      }
+    });
+  });
 });
 
 test("a secret of any stage of the base is redacted if read as a variable, also in a new stage", async () => {
@@ -226,7 +223,7 @@ describe.concurrent("a protected test case", () => {
     });
   });
 
-  // Such a plan does not touch the live test case, but later plans would not know that it is protected.
+  // A plan that releases the test case does not touch it, but later plans would not know that it is protected.
   const LOGIN = named("login", "ENABLED");
   const RELEASES: readonly (readonly [string, (pay: string, target: string) => string])[] = [
     ["the id of another test case", (pay) => LOGIN.replace("{ desc", `{ id: ${pay}, desc`)],

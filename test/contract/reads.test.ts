@@ -13,25 +13,22 @@ const manifest = (n: number): Record<string, string> =>
   );
 
 describe.concurrent("reads of a plan", () => {
-  test.each([1, 2, 12])(
-    "are one request for the list of targets and one per managed target (%i targets)",
-    async (n) => {
-      await scene({}, async ({ project, service }) => {
-        for (let i = 0; i < n + 3; i += 1)
-          service.addCase(service.addTarget(`App ${i}`), { description: "Log in" });
-        await project.write(manifest(n));
-        const { value: plan } = await project.json(["plan"]);
-        expect(list(plan["changes"])).toHaveLength(n);
-        const wanted = service.targets
-          .slice(0, n)
-          .map((item) => `/apiKey/v3/test-targets/${item.id}/test-cases`);
-        expect(service.reads()[0]).toBe("/apiKey/v3/test-targets");
-        expect(service.reads().slice(1).toSorted()).toEqual(wanted.toSorted());
-        expect(service.log.every((call) => call.query === "")).toBe(true);
-        expect(service.violations).toEqual([]);
-      });
-    },
-  );
+  test.each([1, 2, 12])("are one for the list of targets and one per managed target (%i)", async (n) => {
+    await scene({}, async ({ project, service }) => {
+      for (let i = 0; i < n + 3; i += 1)
+        service.addCase(service.addTarget(`App ${i}`), { description: "Log in" });
+      await project.write(manifest(n));
+      const { value: plan } = await project.json(["plan"]);
+      expect(list(plan["changes"])).toHaveLength(n);
+      const wanted = service.targets
+        .slice(0, n)
+        .map((item) => `/apiKey/v3/test-targets/${item.id}/test-cases`);
+      expect(service.reads()[0]).toBe("/apiKey/v3/test-targets");
+      expect(service.reads().slice(1).toSorted()).toEqual(wanted.toSorted());
+      expect(service.log.every((call) => call.query === "")).toBe(true);
+      expect(service.violations).toEqual([]);
+    });
+  });
 
   test("run in parallel, up to `concurrency`", async () => {
     await scene({}, async ({ project, service }) => {

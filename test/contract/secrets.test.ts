@@ -502,34 +502,31 @@ test("a former secret of a creation with a lost answer stays redacted after a ch
 test.for([
   { so: "one that left the manifests", key: undefined },
   { so: "one that has another key, out of scope", key: "signin" },
-])(
-  "a former secret on a test case stays redacted after an apply of the target alone: $so",
-  async ({ key }) => {
-    await scene({}, async ({ project, service }) => {
-      const { login } = seed(service);
-      const manifest = (own: string | undefined, text: string) =>
-        `target: shop\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Log in, entryPointUrlPath: "/${text}" } }\n`}`;
-      await project.write({ "targets/shop.yaml": manifest("login", "${secret:PROMPT_CODE}") });
-      expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
-      await project.write({ "targets/shop.yaml": `${manifest(key, "plain")}testIdAttribute: data-id\n` });
-      if (key === undefined) login.status = "DELETED";
-      const applied = await project.run(["apply", "--auto-approve", "--only", "target.shop"]);
-      expect(applied.code, applied.stdout + applied.stderr).toBe(0);
-      if (key === undefined) login.status = "ENABLED";
-      for (const command of ["snapshot", "plan", "import"]) {
-        // oxlint-disable-next-line no-await-in-loop
-        const ran = await project.run([command]);
-        expect(ran.stderr).not.toContain("Error:");
-        expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
-      }
-      expect(await project.everything()).not.toContain(PROMPT_CODE);
-      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-      // If the key changed, the new address has taken over the binding and its marks.
-      const listed = await project.run(["state", "list"]);
-      expect(listed.stdout.includes("testCase.shop.login")).toBe(key === undefined);
-    });
-  },
-);
+])("a former secret in a test case stays redacted if only its target is applied: $so", async ({ key }) => {
+  await scene({}, async ({ project, service }) => {
+    const { login } = seed(service);
+    const manifest = (own: string | undefined, text: string) =>
+      `target: shop\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Log in, entryPointUrlPath: "/${text}" } }\n`}`;
+    await project.write({ "targets/shop.yaml": manifest("login", "${secret:PROMPT_CODE}") });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    await project.write({ "targets/shop.yaml": `${manifest(key, "plain")}testIdAttribute: data-id\n` });
+    if (key === undefined) login.status = "DELETED";
+    const applied = await project.run(["apply", "--auto-approve", "--only", "target.shop"]);
+    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+    if (key === undefined) login.status = "ENABLED";
+    for (const command of ["snapshot", "plan", "import"]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const ran = await project.run([command]);
+      expect(ran.stderr).not.toContain("Error:");
+      expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
+    }
+    expect(await project.everything()).not.toContain(PROMPT_CODE);
+    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+    // If the key changed, the new address has taken over the binding and its marks.
+    const listed = await project.run(["state", "list"]);
+    expect(listed.stdout.includes("testCase.shop.login")).toBe(key === undefined);
+  });
+});
 
 test.for(["apply", "service"])(
   "elements generated from a secret prompt stay redacted after the %s replaced the prompt",
