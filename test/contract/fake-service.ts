@@ -1,18 +1,18 @@
-// The checker's own service, written from service-api.md alone. It keeps everything in memory, records every
-// request, and records as a violation whatever the text does not describe. What the text calls "not shown" is
-// an option, so that a test can try each way the real service may turn out.
+// The tests' own service, written only from service-api.md. It keeps everything in memory and records every request.
+// A request that service-api.md does not describe is recorded as a violation. Behaviour that it calls "not shown" is
+// an option, so that a test can try each way in which the real service may behave.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { isList, isObject, parseJson, some, type Json, type JsonObject } from "./support/json.ts";
 
 export interface Logged {
   readonly method: string;
-  /** From `/apiKey/v3` on; the whole address for what is outside of it. */
+  /** The path from `/apiKey/v3` on, or the whole path if it is outside of that. */
   readonly path: string;
   readonly query: string;
   readonly key: string | undefined;
   readonly body: Json | undefined;
   readonly headers: IncomingMessage["headers"];
-  /** When it had been read, in milliseconds of a clock that only runs forward. */
+  /** Time at which the request had been read, in milliseconds of a monotonic clock. */
   readonly time: number;
 }
 
@@ -67,7 +67,7 @@ export interface FakeTarget {
 
 export interface FakeOptions {
   readonly apiKey?: string;
-  /** What precedes `/apiKey`, such as `/tenant/a`. */
+  /** Path before `/apiKey`, e.g. `/tenant/a`. */
   readonly basePath?: string;
   /** How a creation answers. `empty` is 204 without a body, `blank` 200 without one. */
   readonly post?: 200 | 201 | "empty" | "blank";
@@ -76,15 +76,15 @@ export interface FakeOptions {
   readonly freePrompt?: boolean;
   /** Whether the list shows `discovery` at all. */
   readonly discovery?: boolean;
-  /** Whether the list shows the type that a discovery was made with. */
+  /** Whether the list shows the type of a discovery. */
   readonly showType?: boolean;
   /** Unknown fields and enum values everywhere. */
   readonly extras?: boolean;
-  /** What the service sets by itself on a case that a discovery makes. */
+  /** Fields that the service itself sets on a test case created by a discovery. */
   readonly made?: Partial<FakeCase>;
-  /** How a list of elements in a PATCH is taken. */
+  /** How the service applies a list of elements in a PATCH. */
   readonly elements?: "replace" | "merge";
-  /** Whether a PATCH with a prompt makes the elements anew. */
+  /** Whether a PATCH with a prompt generates the elements again. */
   readonly regenerates?: boolean;
 }
 
@@ -108,9 +108,9 @@ export type Answer =
 
 export interface Fault {
   readonly on: Match;
-  /** The first request that is hit, counted from 1 among those that match. */
+  /** The first matching request that fails, counted from 1. */
   readonly nth?: number;
-  /** How many are hit; 1 unless given. */
+  /** How many matching requests fail; default 1. */
   readonly times?: number;
   /** Whether the service acts before it fails. */
   readonly phase: "before" | "after";
@@ -299,7 +299,7 @@ export class FakeService {
   readonly log: Logged[] = [];
   readonly violations: string[] = [];
   readonly targets: FakeTarget[] = [];
-  /** The largest number of requests that were under way at one time. */
+  /** The largest number of requests in flight at the same time. */
   mostAtOnce = 0;
   apiKey: string;
   #server: Server | undefined;
@@ -343,7 +343,7 @@ export class FakeService {
     });
   }
 
-  // What a test looks at.
+  // For assertions.
 
   reads(): readonly string[] {
     return this.log.filter((call) => call.method === "GET").map((call) => call.path);
@@ -373,7 +373,7 @@ export class FakeService {
     );
   }
 
-  // What a test sets up.
+  // For the setup of a test.
 
   addTarget(app: string, discoveryUrl: string | null = "https://shop.example.com"): FakeTarget {
     const target: FakeTarget = {
@@ -451,12 +451,12 @@ export class FakeService {
     this.#faults.push({ fault, matched: 0 });
   }
 
-  /** From now on nothing fails. */
+  /** Removes all faults. */
   clearFaults(): void {
     this.#faults = [];
   }
 
-  /** Keeps the next request that matches until it is released. */
+  /** Holds back the next matching request until it is released. */
   hold(on: Match, phase: "before" | "after" = "before"): Hold {
     const arrival = signal();
     const leave = signal();
@@ -594,7 +594,7 @@ export class FakeService {
     response.end(JSON.stringify(this.options.extras === true ? decorate(reply.body) : reply.body));
   }
 
-  /** Turns a success into the way of answering that this service was given. */
+  /** Turns a success into the form of answer that the options ask for. */
   #shaped(logged: Logged, reply: Reply): Reply {
     if (reply.status !== 200) return reply;
     const { post = 200, patch = 200 } = this.options;
@@ -909,7 +909,7 @@ export class FakeService {
   }
 }
 
-/** A promise, and what fulfils it. */
+/** A promise and the function that resolves it. */
 function signal(): { readonly given: Promise<void>; readonly give: () => void } {
   const resolvers: (() => void)[] = [];
   const given = new Promise<void>((resolve) => {
@@ -940,13 +940,13 @@ function blanked(reply: Reply, how: 201 | "empty" | "blank" | "shapeless"): Repl
   }
 }
 
-/** Adds to every object a field, and to every known enum a value, that the text does not name. */
+/** Adds an unknown field to every object, and sets the enum `createdBy` to an unknown value. */
 function decorate(value: Json): Json {
   if (isList(value)) return value.map(decorate);
   if (!isObject(value)) return value;
   const inner = Object.entries(value).map(([name, item]): [string, Json] => {
     if (name === "createdBy") return [name, "COMMITTEE"];
-    // A map of free names stays what it is.
+    // Maps with free keys must not get extra entries.
     if (name === "additionalHeaderFields" || name === "options") return [name, item];
     return [name, decorate(item)];
   });
@@ -980,7 +980,7 @@ function updateTarget(target: FakeTarget, body: JsonObject): Reply {
   if (typeof app === "string") target.app = app;
   if (typeof testIdAttribute === "string") target.testIdAttribute = testIdAttribute;
   if (typeof timeoutPerStep === "number") target.timeoutPerStep = timeoutPerStep;
-  // The object is replaced whole.
+  // The service replaces the whole object.
   if (isObject(trackerIntegration)) target.trackerIntegration = trackerIntegration;
   return { status: 200, body: showTarget(target) };
 }

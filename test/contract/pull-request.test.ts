@@ -1,4 +1,4 @@
-// What a pull request brings along, beside manifests, changes neither state nor what is protected.
+// No file of a pull request can change state, reveal secrets or lift protection.
 import { execFileSync } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const SHOP =
   "target: shop\napp: Web Shop\ntestCases: { pay: { description: Pay, discovery: { prompt: P } } }\n";
 const ERRORED = ".tasc/errored/default/shop.json";
 
-/** What a pull request starts from. */
+/** Commits the base that a pull request is compared with. */
 function commitBase(cwd: string, ...files: readonly string[]): void {
   for (const args of [
     ["init", "-q"],
@@ -20,8 +20,8 @@ function commitBase(cwd: string, ...files: readonly string[]): void {
     execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { cwd });
 }
 
-describe.concurrent("what an apply could not save", () => {
-  test("is taken in with its seal alone, and with a word", async () => {
+describe.concurrent("state that an apply could not save", () => {
+  test("is merged and reported by the next apply, but only with a valid seal", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": SHOP });
@@ -68,7 +68,7 @@ describe.concurrent("what an apply could not save", () => {
   });
 });
 
-describe.concurrent("a secret that no manifest names any more", () => {
+describe.concurrent("plans and saved plans redact a secret that the manifests no longer name", () => {
   const SECRET = "Sup3r-secret-of-qa";
   const shop = (password: string, path: string) =>
     `target: shop\napp: Web Shop\nenvironments: { default: { testAccount: { username: qa${password} } } }\ntestCases: { login: { description: Log in${path} } }\n`;
@@ -81,7 +81,7 @@ describe.concurrent("a secret that no manifest names any more", () => {
       ["--base", "HEAD", "--trust", "trust.yaml"],
       "stages: { evil: {} }\n",
     ],
-  ] as const)("is known from %s, also in a saved plan", async ([, known, stages], { expect: expectThat }) => {
+  ] as const)("if known from %s", async ([, known, stages], { expect: expectThat }) => {
     await scene({}, async ({ project, service }) => {
       const { login } = seed(service);
       Object.assign(login, { entryPointUrlPath: `/login?with=${SECRET}` });
@@ -106,7 +106,7 @@ describe.concurrent("a secret that no manifest names any more", () => {
   });
 });
 
-test("what the base calls a secret in any stage is none to show as a variable, or in a stage that is new", async () => {
+test("a secret of any stage of the base is redacted if read as a variable, also in a new stage", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     project.env["CLERK"] = "Sup3r-secret-of-clerk";
@@ -142,7 +142,7 @@ describe.concurrent("a protected test case", () => {
     `target: shop\napp: Web Shop\ntestCases: { ${key}: { description: Log in, status: ${status} } }\n${rest}`;
   const POLICY = 'policy: { protected: ["testCase.shop.login"] }\n';
 
-  test("is known from the base, though a file that the job writes is not in it", async ({
+  test("is known from the base, even if the base lacks a file that the job creates", async ({
     expect: expectThat,
   }) => {
     await scene({}, async ({ project, service }) => {
@@ -163,7 +163,7 @@ describe.concurrent("a protected test case", () => {
         const ran = await project.run(["plan", "--base", "HEAD", ...limits]);
         expectThat(ran.code, ran.stdout + ran.stderr).toBe(0);
       }
-      // A base without a project stays one, whatever the change brings along.
+      // A base without a project is invalid, even if the change contains a project.
       execFileSync("git", ["rm", "-q", "--cached", "tasc.yaml"], { cwd: project.dir });
       commitBase(project.dir, "prompt.txt");
       const ran = await project.run(["plan", "--base", "HEAD"]);
@@ -173,7 +173,7 @@ describe.concurrent("a protected test case", () => {
   });
 
   test.for(["", "moved: [{ from: testCase.shop.login, to: testCase.shop.zzz }]\n"])(
-    "is not renamed first, to be disabled later: %j",
+    "cannot be renamed without an override, with or without `moved`: %j",
     async (moved, { expect: expectThat }) => {
       await scene({}, async ({ project, service }) => {
         seed(service);
@@ -198,7 +198,7 @@ describe.concurrent("a protected test case", () => {
     },
   );
 
-  test("is not renamed to what the change itself protects, where the trust file protects it", async () => {
+  test("of the trust file cannot be renamed to an address that only the change protects", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const settings = await project.read("tasc.yaml");
@@ -217,13 +217,13 @@ describe.concurrent("a protected test case", () => {
       expect(code, stdout).toBe(1);
       expect(stdout).toContain('"protected": this test case would be renamed');
       expect(stdout.replaceAll(/\s+/g, " ")).toContain("protects it in tasc.yaml as testCase.shop.login");
-      // A name that the trust file protects as well will do.
+      // A new address that the trust file also protects is allowed.
       await project.write({ "trust.yaml": `version: 1\n${POLICY.replace("login", "*")}` });
       expect((await project.run(["plan", ...trusted])).code).toBe(0);
     });
   });
 
-  // Nothing of such a plan touches the live test case, and none of the next ones would know that it is protected.
+  // A plan that releases the test case does not touch it, but later plans would not know that it is protected.
   const LOGIN = named("login", "ENABLED");
   const RELEASES: readonly (readonly [string, (pay: string, target: string) => string])[] = [
     ["the id of another test case", (pay) => LOGIN.replace("{ desc", `{ id: ${pay}, desc`)],
@@ -233,7 +233,7 @@ describe.concurrent("a protected test case", () => {
     ],
     ["the id of another target", (_, target) => LOGIN.replace("app: Web Shop", `id: ${target}`)],
   ];
-  test.for(RELEASES)("is not released by %s", async ([, change], { expect: expectThat }) => {
+  test.for(RELEASES)("cannot be orphaned by %s", async ([, change], { expect: expectThat }) => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);
       const pay = service.addCase(target, { description: "Pay" });
@@ -251,7 +251,7 @@ describe.concurrent("a protected test case", () => {
     });
   });
 
-  test("is accepted under another target's key once that was applied with an override", async () => {
+  test("is accepted under a new target key after an apply with an override", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({
@@ -268,7 +268,7 @@ describe.concurrent("a protected test case", () => {
     });
   });
 
-  test("keeps its name of the base where state is moved away", async () => {
+  test("is known by its address in the base if the change uses another state path", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const settings = (await project.read("tasc.yaml")) + POLICY;
@@ -286,7 +286,7 @@ describe.concurrent("a protected test case", () => {
       await refused();
       await project.write({ "targets/shop.yaml": named("zzz", "DISABLED").replace("shop", "shop2") });
       await refused();
-      // Of the target that the base means nothing is read, so what it protects there must not go out of sight.
+      // The plan does not read the base's target, but must still report its protected test case.
       await project.write({ "targets/shop.yaml": "target: shop\napp: Other\n" });
       const elsewhere = await project.run(["plan", "--base", "HEAD"]);
       expect(elsewhere.code, elsewhere.stdout + elsewhere.stderr).toBe(1);
@@ -294,7 +294,7 @@ describe.concurrent("a protected test case", () => {
     });
   });
 
-  test("keeps its name of the base where a new stage, or another folder, knows nothing of it", async () => {
+  test("is refused in a stage or folder that the base lacks, unless plan and apply override it", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const settings = (await project.read("tasc.yaml")) + POLICY;
@@ -316,7 +316,7 @@ describe.concurrent("a protected test case", () => {
         expect(ran.code, ran.stdout + ran.stderr).toBe(1);
         expect(ran.stdout + ran.stderr).toContain("the base has no valid manifests for stage");
       }
-      // An apply does not know the base, so what it told the plan counts.
+      // Apply does not read the base, so it uses the result recorded in the plan.
       const applied = await project.run(["apply", "plan.json", "--chdir", "moved"]);
       expect(applied.code, applied.stdout + applied.stderr).toBe(1);
       expect(applied.stderr).toContain("--override-policy protected");
@@ -324,14 +324,14 @@ describe.concurrent("a protected test case", () => {
       const override = ["--override-policy", "protected"];
       const allowed = ["plan", "--chdir", "e2e", "--base", "HEAD", "--out", "plan.json", ...override];
       expect((await project.run(allowed)).code).toBe(0);
-      // The policy is judged again, and an override holds for one command.
+      // Apply checks the policy again, since an override is valid for one command only.
       const saved = ["apply", "plan.json", "--chdir", "e2e"];
       expect((await project.run(saved)).stderr).toContain("--override-policy protected");
       expect((await project.run([...saved, ...override])).code).toBe(0);
     });
   });
 
-  test("keeps its name of the base where another name is in scope, and its own is not", async () => {
+  test("is known by its address in the base if only its new address is in scope", async () => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);
       seed(service, "Back Office");
@@ -373,7 +373,7 @@ describe.concurrent("a protected test case", () => {
     });
   });
 
-  test("keeps its name of the base where attributes for git change how files are read", async () => {
+  test("is known by its address in the base if .gitattributes changes how git reads files", async () => {
     await scene({}, async ({ project, service }) => {
       service.addCase(seed(service).target, { description: "Log in & pay" });
       const settings = (await project.read("tasc.yaml")) + POLICY;
@@ -392,7 +392,7 @@ describe.concurrent("a protected test case", () => {
     });
   });
 
-  test("keeps its name of the base where committed state gives it to another", async () => {
+  test("is known by its address in the base if committed state binds that address to another case", async () => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);
       service.addCase(target, { description: "Pay" });

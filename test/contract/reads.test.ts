@@ -1,4 +1,4 @@
-// "Reads of a plan: one GET /test-targets, and one GET …/test-cases per managed target, side by side. No more."
+// A plan sends one GET /test-targets and, in parallel, one GET …/test-cases per managed target. It reads nothing else.
 import { describe, expect, test } from "vitest";
 import { PROJECT, scene } from "./support/cli.ts";
 import { at, list } from "./support/json.ts";
@@ -13,7 +13,7 @@ const manifest = (n: number): Record<string, string> =>
   );
 
 describe.concurrent("reads of a plan", () => {
-  test.each([1, 2, 12])("with %i targets are one more than that, and none is sent twice", async (n) => {
+  test.each([1, 2, 12])("are one for the list of targets and one per managed target (%i)", async (n) => {
     await scene({}, async ({ project, service }) => {
       for (let i = 0; i < n + 3; i += 1)
         service.addCase(service.addTarget(`App ${i}`), { description: "Log in" });
@@ -30,7 +30,7 @@ describe.concurrent("reads of a plan", () => {
     });
   });
 
-  test("are side by side, up to the concurrency", async () => {
+  test("run in parallel, up to `concurrency`", async () => {
     await scene({}, async ({ project, service }) => {
       for (let i = 0; i < 6; i += 1)
         service.addCase(service.addTarget(`App ${i}`), { description: "Log in" });
@@ -46,7 +46,7 @@ describe.concurrent("reads of a plan", () => {
     });
   });
 
-  test("without manifests there is nothing to read for them", async () => {
+  test("are not sent if there are no manifests: exit 3", async () => {
     await scene({}, async ({ project, service }) => {
       const ran = await project.run(["plan"]);
       expect(ran.code, ran.stdout).toBe(3);
@@ -54,7 +54,7 @@ describe.concurrent("reads of a plan", () => {
     });
   });
 
-  test("--only refuses a pattern that would take forever", async () => {
+  test("are not sent if a pattern of --only is too complex or invalid: exit 3", async () => {
     await scene({}, async ({ project, service }) => {
       service.addCase(service.addTarget("App 0"), { description: "Log in" });
       await project.write(manifest(1));
@@ -67,7 +67,7 @@ describe.concurrent("reads of a plan", () => {
     });
   });
 
-  test("--only and --exclude narrow a plan: address and glob, repeated", async () => {
+  test("--only and --exclude accept addresses and globs, and can be repeated", async () => {
     await scene({}, async ({ project, service }) => {
       for (let i = 0; i < 4; i += 1)
         service.addCase(service.addTarget(`App ${i}`), { description: "Log in" });

@@ -1,4 +1,4 @@
-// What left the manifests as a whole, with `onRemove: disable` as the project's policy.
+// Whole targets that are removed from the manifests, with and without the policy `onRemove: disable`.
 import { describe, expect, test } from "vitest";
 import { scene, type Project } from "./support/cli.ts";
 import { at, list, text } from "./support/json.ts";
@@ -8,7 +8,7 @@ const DESK =
   "target: desk\napp: Help Desk\ntestCases: { ask: { description: Ask }, tell: { description: Tell } }\n";
 const SHOP = "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in } }\n";
 
-/** A project of two targets, applied, of which one is then no longer declared. */
+/** Applies a project with two targets, then removes one of them from the manifests. */
 async function left(project: Project, { service }: Live, policy: string): Promise<void> {
   const desk = service.addTarget("Help Desk");
   for (const description of ["Ask", "Tell", "Never managed"]) service.addCase(desk, { description });
@@ -23,8 +23,8 @@ async function left(project: Project, { service }: Live, policy: string): Promis
   service.forget();
 }
 
-describe.concurrent("a target that left the manifests", () => {
-  test("is listed as orphaned and not touched, and its parts are not read", async () => {
+describe.concurrent("a target removed from the manifests", () => {
+  test("is listed as orphaned and not changed, and its test cases are not read", async () => {
     await scene({}, async ({ project, service }) => {
       await left(project, seed(service), "");
       const { value } = await project.json(["plan"]);
@@ -38,7 +38,7 @@ describe.concurrent("a target that left the manifests", () => {
     });
   });
 
-  test("is no rename: that is hinted where all but key and description is as before", async () => {
+  test("a rename is only suggested if everything but key and description is unchanged", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const manifest = (key: string, name: string, prompt: string): string =>
@@ -59,7 +59,7 @@ describe.concurrent("a target that left the manifests", () => {
     });
   });
 
-  test("has its managed test cases disabled where the policy says so, once", async () => {
+  test("has its managed test cases disabled once if policy.onRemove is disable", async () => {
     await scene({}, async ({ project, service }) => {
       await left(project, seed(service), "policy: { onRemove: disable }\n");
       const { value } = await project.json(["plan", "--out", "plan.json"]);
@@ -85,7 +85,7 @@ describe.concurrent("a target that left the manifests", () => {
     });
   });
 
-  test("is said to be still out of runs where nothing says that it is to be", async () => {
+  test("its test cases are reported as still off if declared again without status or runStatus", async () => {
     await scene({}, async ({ project, service }) => {
       await left(project, seed(service), "policy: { onRemove: disable }\n");
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
@@ -121,45 +121,45 @@ describe.concurrent("a target that left the manifests", () => {
     { says: "by its name", policy: "policy: { onRemove: disable }\n", id: false },
     { says: "by hand", policy: "policy: { onRemove: disable }\n", id: true },
     { says: "by its name, where nothing is disabled", policy: "", id: false },
-  ])(
-    "has not left where another key means it $says: it is neither doubled nor disabled",
-    async ({ policy, id }) => {
-      await scene({}, async ({ project, service }) => {
-        await left(project, seed(service), policy);
-        const own = service.targets.find(({ app }) => app === "Help Desk")?.id ?? "";
-        const renamed = DESK.replace("target: desk", `target: help${id ? `\nid: ${own}` : ""}`);
-        await project.write({ "targets/help.yaml": renamed });
-        for (const round of [1, 2]) {
-          const { ran, value } = await project.json(["plan"]);
-          expect(ran.code, ran.stderr).toBe(0);
-          expect([round, value["changes"], value["orphaned"]]).toEqual([round, [], []]);
-          expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-        }
-        expect(service.writes()).toEqual([]);
-      });
-    },
-  );
+  ])("is not orphaned, duplicated or disabled if another key matches it $says", async ({ policy, id }) => {
+    await scene({}, async ({ project, service }) => {
+      await left(project, seed(service), policy);
+      const own = service.targets.find(({ app }) => app === "Help Desk")?.id ?? "";
+      const renamed = DESK.replace("target: desk", `target: help${id ? `\nid: ${own}` : ""}`);
+      await project.write({ "targets/help.yaml": renamed });
+      for (const round of [1, 2]) {
+        const { ran, value } = await project.json(["plan"]);
+        expect(ran.code, ran.stderr).toBe(0);
+        expect([round, value["changes"], value["orphaned"]]).toEqual([round, [], []]);
+        expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      }
+      expect(service.writes()).toEqual([]);
+    });
+  });
 
   test.each([
     ["--only", "*.desk.*"],
     ["--exclude", "*.help*"],
     ["--only", "*.desk.*", "--exclude", "*.shop*"],
-  ])("did not leave if it has another key by now, also where that is out of scope: %j", async (...scope) => {
-    await scene({}, async ({ project, service }) => {
-      await left(project, seed(service), "policy: { onRemove: disable }\n");
-      await project.write({ "targets/help.yaml": DESK.replace("target: desk", "target: help") });
-      for (const narrowed of [[], scope]) {
-        // oxlint-disable-next-line no-await-in-loop
-        const { value } = await project.json(["plan", ...narrowed]);
-        expect(changed(value)).toEqual([]);
-        expect(value["orphaned"]).toEqual([]);
-      }
-      await project.run(["apply", "--auto-approve", ...scope]);
-      expect(service.writes()).toEqual([]);
-    });
-  });
+  ])(
+    "is not orphaned or disabled if it has a new key, even if that key is out of scope: %j",
+    async (...scope) => {
+      await scene({}, async ({ project, service }) => {
+        await left(project, seed(service), "policy: { onRemove: disable }\n");
+        await project.write({ "targets/help.yaml": DESK.replace("target: desk", "target: help") });
+        for (const narrowed of [[], scope]) {
+          // oxlint-disable-next-line no-await-in-loop
+          const { value } = await project.json(["plan", ...narrowed]);
+          expect(changed(value)).toEqual([]);
+          expect(value["orphaned"]).toEqual([]);
+        }
+        await project.run(["apply", "--auto-approve", ...scope]);
+        expect(service.writes()).toEqual([]);
+      });
+    },
+  );
 
-  test("has not left where another key may mean it, also where that is out of scope", async () => {
+  test("is not disabled if a new key matches it ambiguously, even if that key is out of scope", async () => {
     await scene({}, async ({ project, service }) => {
       await left(project, seed(service), "policy: { onRemove: disable }\n");
       service.addTarget("Help Desk");
@@ -174,7 +174,7 @@ describe.concurrent("a target that left the manifests", () => {
     });
   });
 
-  test("has not left where an import or a `state bind` on a branch has bound it, until an apply has taken that up", async () => {
+  test("is not disabled if import or `state bind` bound it and no apply has used the binding", async () => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);
       const { id } = service.addCase(target, { description: "By hand" });
@@ -232,7 +232,7 @@ describe.concurrent("a target that left the manifests", () => {
     });
   });
 
-  test("and comes back enabled is what the manifests changed, and no drift", async () => {
+  test("and declared again as ENABLED is shown as changed in the manifest, not as drift", async () => {
     await scene({}, async ({ project, service }) => {
       await left(project, seed(service), "policy: { onRemove: disable }\n");
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
@@ -249,7 +249,7 @@ describe.concurrent("a target that left the manifests", () => {
     });
   });
 
-  test("that the service no longer has is nothing to anybody", async () => {
+  test("that the service no longer has is not reported", async () => {
     await scene({}, async ({ project, service }) => {
       await left(project, seed(service), "policy: { onRemove: disable }\n");
       service.targets.splice(

@@ -65,7 +65,7 @@ const CHOSEN: readonly Chosen[] = [
   },
 ];
 
-describe.concurrent("the stage is", () => {
+describe.concurrent("choice of the stage", () => {
   test.each(CHOSEN)("$says", async ({ project: file, args = [], env = {}, stage }) => {
     await scene({}, async ({ project, service }) => {
       service.addTarget("Web Shop");
@@ -83,7 +83,7 @@ describe.concurrent("the stage is", () => {
   });
 });
 
-/** The body that a new case's discovery would have. */
+/** The body of the planned discovery of a new test case. */
 async function planned(
   files: Files,
   options: { readonly env?: Env; readonly args?: readonly string[] } = {},
@@ -178,7 +178,7 @@ describe.concurrent("interpolation", () => {
     expect(body["entryPointUrlPath"]).toBe(becomes);
   });
 
-  test("--dotenv gives variables, and the real environment wins", async () => {
+  test("--dotenv loads variables, and the real environment overrides them", async () => {
     const body = await planned(
       {
         "targets/shop.yaml": path("${env:A}-${env:B}"),
@@ -189,7 +189,7 @@ describe.concurrent("interpolation", () => {
     expect(body["entryPointUrlPath"]).toBe("real-from file");
   });
 
-  test("a secret in a field makes all of it sensitive, the prompt too", async () => {
+  test("a field that contains a secret is sensitive as a whole", async () => {
     const body = await planned(
       { "targets/shop.yaml": path("/go?token=${secret:LINK_TOKEN}") },
       { env: { LINK_TOKEN: "link-token-000" } },
@@ -197,7 +197,7 @@ describe.concurrent("interpolation", () => {
     expect(body["entryPointUrlPath"]).toBe("(sensitive)");
   });
 
-  test("only the chosen stage's variables and secrets are needed", async () => {
+  test("only the variables and secrets of the chosen stage are required", async () => {
     const project = `${PROJECT}stages:
   a: { vars: { host: "\${env:HOST_A}" } }
   b: { vars: { host: "\${env:HOST_B}" }, service: { apiKey: "\${secret:KEY_B}" } }
@@ -325,12 +325,12 @@ const MERGED: readonly Merged[] = [
   },
 ];
 
-describe.concurrent("defaults, overrides, documents", () => {
+describe.concurrent("defaults, overrides and documents", () => {
   test.each(MERGED)("$says", async ({ files, args, body }) => {
     expect(await planned(files, args === undefined ? SINGLE : { args })).toEqual(body);
   });
 
-  test("a stage's own service settings hold: its key and its address", async () => {
+  test("a stage overrides the API key and base URL of the service", async () => {
     await scene({ apiKey: "stage-key-1" }, async ({ project, service }) => {
       service.addTarget("Web Shop");
       await project.write({

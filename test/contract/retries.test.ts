@@ -1,4 +1,4 @@
-// Section 5: what is sent again, how often, and after how long.
+// Section 5: which requests are retried, how often, and after how long.
 import { describe, expect, test } from "vitest";
 import { answer, type Answer } from "./fake-service.ts";
 import { scene } from "./support/cli.ts";
@@ -18,7 +18,7 @@ const PASSING: readonly { readonly says: string; readonly answer: Answer }[] = [
   { says: "a truncated answer", answer: { kind: "truncate" } },
 ];
 
-describe.concurrent("a GET and a PATCH are sent again after", () => {
+describe.concurrent("GET and PATCH are retried after", () => {
   test.each(PASSING)("$says", async ({ answer: how }) => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
@@ -32,7 +32,7 @@ describe.concurrent("a GET and a PATCH are sent again after", () => {
     });
   });
 
-  test("a time limit", async () => {
+  test("a timeout", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": DRAFT });
@@ -45,7 +45,7 @@ describe.concurrent("a GET and a PATCH are sent again after", () => {
   });
 });
 
-describe.concurrent("not sent again are", () => {
+describe.concurrent("a PATCH is not retried after", () => {
   test.each([400, 401, 403, 404, 409, 422])("%i", async (status) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
@@ -62,7 +62,7 @@ describe.concurrent("not sent again are", () => {
     });
   });
 
-  test("a redirect of a PATCH", async () => {
+  test("a redirect", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": DRAFT });
@@ -79,7 +79,7 @@ describe.concurrent("not sent again are", () => {
   });
 });
 
-describe.concurrent("sends at most", () => {
+describe.concurrent("a request is sent at most", () => {
   test.each([
     { says: "six by default", args: [], project: "", sends: 6 },
     { says: "as --retries says", args: ["--retries", "2"], project: "", sends: 3 },
@@ -109,9 +109,9 @@ describe.concurrent("sends at most", () => {
 describe.concurrent("Retry-After", () => {
   test.each([
     { says: "in seconds", header: () => "1", least: 990 },
-    // A date has whole seconds, so up to one of the two may be gone when it is written.
+    // A date has whole seconds, so rounding may shorten the two seconds by up to one.
     { says: "as a date", header: () => new Date(Date.now() + 2000).toUTCString(), least: 900 },
-  ])("$says is waited for", async ({ header, least }) => {
+  ])("$says delays the retry", async ({ header, least }) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": DRAFT });
@@ -127,7 +127,7 @@ describe.concurrent("Retry-After", () => {
     });
   });
 
-  test("of a 429 holds for all calls, which are then fewer at a time", async () => {
+  test("of a 429 delays all calls and reduces the concurrency", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       const names = Array.from({ length: 16 }, (_, n) => `Case ${n}`);
@@ -146,7 +146,7 @@ describe.concurrent("Retry-After", () => {
       expect(ran.code, ran.stderr).toBe(0);
       const times = service.log.filter((call) => call.method === "PATCH").map((call) => call.time);
       const first = some(times[0], "first PATCH");
-      // What was under way, and what began before the refusal had been read; the rest comes after the second.
+      // Only calls that started before the 429 was read come early. All others wait for a second.
       expect(times.filter((time) => time - first < 900).length).toBeLessThan(names.length / 2);
       expect(times).toHaveLength(17);
     });

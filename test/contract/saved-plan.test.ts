@@ -26,7 +26,7 @@ async function prepare(project: Project, live: Live, args: readonly string[] = [
 }
 
 describe.concurrent("a saved plan", () => {
-  test("is of mode 0600, is shown as the public plan, and is applied without a question", async () => {
+  test("has mode 0600, is shown as the public plan, and is applied without confirmation", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await prepare(project, live);
@@ -48,7 +48,7 @@ describe.concurrent("a saved plan", () => {
     });
   });
 
-  test("begins with the public plan: its keys come first and in order", async () => {
+  test("starts with the keys of the public plan, in the same order", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project, seed(service));
       const saved = object(parseJson(await project.read("plan.json")));
@@ -58,7 +58,7 @@ describe.concurrent("a saved plan", () => {
     });
   });
 
-  test("is shown in another folder without project, key or service", async () => {
+  test("can be shown without a project and without a key", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project, seed(service));
       await project.remove("tasc.yaml");
@@ -69,7 +69,7 @@ describe.concurrent("a saved plan", () => {
     });
   });
 
-  test("applied a second time is stale: what it changes is no longer as reviewed", async () => {
+  test("is stale if applied a second time: exit 4", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project, seed(service));
       expect((await project.run(["apply", "plan.json"])).code).toBe(0);
@@ -79,7 +79,7 @@ describe.concurrent("a saved plan", () => {
     });
   });
 
-  test("carries its narrowing", async () => {
+  test("is applied with the scope it was made with", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await prepare(project, live, ["--only", "testCase.shop.login"]);
@@ -94,7 +94,7 @@ describe.concurrent("a saved plan", () => {
     });
   });
 
-  test("carries its stage", async () => {
+  test("is applied to the stage it was made for", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({
@@ -113,7 +113,7 @@ describe.concurrent("a saved plan", () => {
     { says: "a narrowing that it was not made with", args: ["--only", "testCase.shop.login"], code: 3 },
     { says: "an exclusion", args: ["--exclude", "target.*"], code: 3 },
     { says: "a prompt to be sent", args: ["--rediscover", "testCase.shop.cart"], code: 3 },
-  ])("is not applied with $says", async ({ args, code }) => {
+  ])("is rejected if apply is given $says", async ({ args, code }) => {
     await scene({}, async ({ project, service }) => {
       await project.write({
         "tasc.yaml": `${await project.read("tasc.yaml")}stages: { a: {}, b: {} }\ndefaultStage: a\n`,
@@ -127,7 +127,7 @@ describe.concurrent("a saved plan", () => {
     });
   });
 
-  test("is applied where its own stage and narrowing are named again", async () => {
+  test("is applied if its own stage and scope are given again", async () => {
     await scene({}, async ({ project, service }) => {
       const only = ["--only", "testCase.shop.login"];
       await prepare(project, seed(service), only);
@@ -136,7 +136,7 @@ describe.concurrent("a saved plan", () => {
     });
   });
 
-  test("is stale for another service, also for the first apply of all", async () => {
+  test("is stale for another service, even on the first apply", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project, seed(service));
       await scene({}, async ({ project: other, service: elsewhere }) => {
@@ -151,7 +151,7 @@ describe.concurrent("a saved plan", () => {
     });
   });
 
-  test("is done when what it wrote is there, whatever somebody changed beside it", async () => {
+  test("is applied even if a field that it does not change has changed on the service", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({
@@ -167,14 +167,14 @@ describe.concurrent("a saved plan", () => {
     });
   });
 
-  test("takes the place of no folder and no device", async () => {
+  test("does not replace a folder or a device", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\n", "kept/plan.json": "old" });
       const ran = await project.run(["plan", "--out", "kept"]);
       expect(ran.code).toBe(1);
       expect(ran.stderr).toContain("Cannot write kept");
-      // A pipe stands for a device here: a mistake in tasc, run as root, would take away the machine's own.
+      // The test uses a pipe, not a device: a bug in tasc, run as root, would replace the machine's device.
       const pipe = join(project.dir, "pipe");
       execFileSync("mkfifo", [pipe]);
       expect((await project.run(["plan", "--out", "pipe"])).code).toBe(1);
@@ -187,7 +187,7 @@ describe.concurrent("a saved plan", () => {
     { says: "is JSON of something else", content: "{}" },
     { says: "has another format version", content: '{"formatVersion":"2.0"}' },
     { says: "is a plan that was printed, not saved", content: undefined },
-  ])("that $says is refused", async ({ content }) => {
+  ])("that $says is rejected", async ({ content }) => {
     await scene({}, async ({ project, service }) => {
       await prepare(project, seed(service));
       const printed = (await project.run(["plan", "--format", "json"])).stdout;
@@ -205,7 +205,7 @@ interface Meanwhile {
   readonly says: string;
   readonly happens: (live: Live, project: Project) => void | Promise<void>;
   readonly env?: Env;
-  /** What is shown for it: as reviewed, live now, wanted. */
+  /** Patterns that the output must match, e.g. the reviewed, live and wanted values. */
   readonly told?: readonly RegExp[];
 }
 
@@ -308,7 +308,7 @@ describe.concurrent("a saved plan is stale (exit 4, nothing sent) when", () => {
   });
 });
 
-describe.concurrent("a saved plan is not spoilt by a change of", () => {
+describe.concurrent("a saved plan stays valid after a change of", () => {
   test.each(UNSPOILT)("$says", async ({ happens, env }) => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);

@@ -1,4 +1,4 @@
-// A saved plan cannot lie: whatever is changed in it, and whenever it is not for here and now, nothing is sent.
+// A sealed plan is rejected if it was altered, has expired, or belongs to another stage or commit. Nothing is sent.
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { type PlanFile, contentOf, readPlanFile } from "../../src/app/plan-file.ts";
@@ -22,7 +22,7 @@ testCases:
   cart: { description: Cart, discovery: { prompt: Fill it. } }
 `;
 
-/** Every JSON that differs from one in a single node: changed, taken out, or added. */
+/** Yields every variant of a JSON value with a single node changed, removed or added. */
 function* mutations(
   value: Json,
   put: (other: Json) => Json,
@@ -46,7 +46,7 @@ function* mutations(
   } else yield [`${where} lengthened`, put(`${String(value)}${text}`)];
 }
 
-/** What GitHub's runner would obey. */
+/** Workflow commands that GitHub's runner would execute. */
 const ORDER = "\n::error title=forged::y\n##[error]z";
 
 async function save(project: Project, args: readonly string[] = []): Promise<void> {
@@ -83,7 +83,7 @@ batchGenerations: { spring: { prompt: Cover it. } }
 });
 
 describe.concurrent("a sealed plan", () => {
-  test("is refused whichever of its nodes is changed, taken out or added", async () => {
+  test("is rejected if any single node is changed, removed or added", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await save(project);
@@ -112,7 +112,7 @@ describe.concurrent("a sealed plan", () => {
     });
   });
 
-  test("that is nested too deeply is refused", async () => {
+  test("that is nested too deeply is rejected", async () => {
     await scene({}, async ({ project }) => {
       const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
       await project.write({ "plan.json": `{"formatVersion":"1.1","x":${deep},"apply":{},"seal":"a"}` });
@@ -123,7 +123,7 @@ describe.concurrent("a sealed plan", () => {
     });
   });
 
-  test("is read again, however deep the manifest that it was made of", async () => {
+  test("can be read again if it was made from a deeply nested manifest", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const options = `${"{ a: ".repeat(92)}1${" }".repeat(92)}`;
@@ -138,7 +138,7 @@ describe.concurrent("a sealed plan", () => {
     });
   });
 
-  test("that was edited is refused with exit 4 before any call, and shown as altered", async () => {
+  test("that was edited is rejected with exit 4 before any request, and shown as changed", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await save(project);
@@ -153,7 +153,7 @@ describe.concurrent("a sealed plan", () => {
       for (const format of PLAN_FORMATS) {
         const shown = await project.run(["show", "plan.json", "--format", format]);
         expect(shown.stdout, format).toContain("changed after it was saved");
-        // Nobody may take the counts of a forged plan for those of the widget.
+        // GitLab's widget must not show the counts of a forged plan.
         if (format === "gitlab") expect(shown.stdout).not.toMatch(/create|update|delete/);
       }
       await project.write({ "plan.json": text });
@@ -163,13 +163,13 @@ describe.concurrent("a sealed plan", () => {
         const shown = await project.run(["show", "plan.json", "--format", format], { TASC_API_KEY: "" });
         expect(shown.stdout, format).toContain("is not verified");
       }
-      // Whatever is wrong in the manifests by now, the key is known without them.
+      // The key can be read even if the manifests are invalid.
       await project.write({ "targets/shop.yaml": "target: [" });
       expect((await project.run(["show", "plan.json"])).stdout).not.toMatch(/changed after|not verified/u);
     });
   });
 
-  test("that was forged gives no order to a workflow, whichever of its values says one", async () => {
+  test("that was forged cannot inject workflow commands through any of its values", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await save(project);
@@ -215,7 +215,7 @@ describe.concurrent("a sealed plan", () => {
     });
   });
 
-  test("is applied once, also where nothing would show a second time", async () => {
+  test("is applied only once, even if the service does not show that it was applied", async () => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);
       const manifest = "target: shop\napp: Web Shop\nbatchGenerations: { spring: { prompt: Cover it. } }\n";
@@ -251,7 +251,7 @@ describe.concurrent("a sealed plan", () => {
     });
   });
 
-  test("is applied from the commit that it was made from, where the policy says so", async () => {
+  test("is applied only from the commit it was made from if policy.sameCommit is set", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const settings = await project.read("tasc.yaml");

@@ -1,24 +1,24 @@
-// Whatever the secrets are, no output of any command holds one: not on the terminal, at no log level, in no file.
+// No command shows any of a set of random secrets: not on the terminal, at any log level, or in a file.
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 import { type FakeService, answer } from "./fake-service.ts";
 import { type Env, PROJECT, type Project, scene } from "./support/cli.ts";
 import { seed } from "./support/story.ts";
 
-/** Projects tried; each goes through all outputs below, which takes some twenty seconds. */
+/** Number of random projects. Each runs all commands below, which takes about twenty seconds. */
 const RUNS = Number(process.env["TASC_SECRETS_RUNS"] ?? 1);
 
 type Name = "TRACKER" | "PASSWORD" | "OTP" | "GATE" | "HEADER" | "CODE" | "BATCH";
 
 interface Secrets {
   readonly named: Readonly<Record<Name, string>>;
-  /** Goes into a header of each call, so it is of the characters that a header may hold. */
+  /** Sent in a header of each call, so limited to the characters that a header may contain. */
   readonly apiKey: string;
-  /** A header's value that stands in the manifest itself. */
+  /** The value of a header, written literally in the manifest. */
   readonly literal: string;
 }
 
-/** Letters that nothing else in the outputs is made of, with signs that encoders write in other ways. */
+/** A secret has parts that occur nowhere else in the outputs, and characters that encoders escape. */
 const head = fc.stringMatching(/^[A-Z]{3}[0-9]{5}$/u).map((text) => `x${text}`);
 const ODD = Array.from(`"'\\ /+&<>%$#{}[]:;,?=@!*|~^\`-_.äß日😀\t`);
 const signs = fc.string({ unit: fc.constantFrom(...ODD), minLength: 1, maxLength: 8 });
@@ -63,7 +63,7 @@ batchGenerations:
 const FORMATS = ["text", "json", "markdown", "github", "gitlab", "sarif", "junit", "html"];
 const LEVELS = ["debug", "info", "warn", "error"];
 
-/** All that shows something before anything is applied, while calls that change things are refused. */
+/** Commands run before anything is applied, while the service refuses all changes. */
 const BEFORE: readonly (readonly string[])[] = [
   ["validate"],
   ["validate", "--format", "json"],
@@ -80,7 +80,7 @@ const BEFORE: readonly (readonly string[])[] = [
   ["apply", "--auto-approve"],
   ["apply", "saved.plan"],
 ];
-/** The same once everything is applied, and somebody has put the secrets where they show. */
+/** Commands run after an apply, with secrets copied into fields that the service shows. */
 const AFTER: readonly (readonly string[])[] = [
   ["apply", "--auto-approve"],
   ["state", "list"],
@@ -93,9 +93,9 @@ const AFTER: readonly (readonly string[])[] = [
   ["import", "--target", "Web Shop"],
 ];
 
-describe("no secret shows", () => {
+describe("no secret is shown", () => {
   test(
-    "in any output, whatever it is",
+    "in the output of any command, for random secrets",
     async () => {
       await fc.assert(
         fc.asyncProperty(secrets, async (all) => {
@@ -124,7 +124,7 @@ describe("no secret shows", () => {
   );
 });
 
-/** In as many ways of writing as services have. */
+/** The errors repeat the secrets as JSON, plain text, URL encoding and base64. */
 function refuseChanges(service: FakeService, all: Secrets): void {
   const values = valuesOf(all);
   const bodies = [

@@ -1,4 +1,4 @@
-// "Redacted in every output, log, file and error, also when the service's own message repeats them."
+// Secrets are redacted in every output, log, file and error, even if the service's own message repeats them.
 import { describe, expect, test } from "vitest";
 import { answer } from "./fake-service.ts";
 import { startHttpServer } from "../state/support/http-server.ts";
@@ -41,7 +41,7 @@ const ALL = [
   PROMPT_CODE,
 ];
 
-/** As it is, and in the forms in which it may slip through. */
+/** Checks each secret as plain text and in encoded forms. */
 function expectNone(said: string, where: string): void {
   for (const secret of ALL)
     for (const form of [
@@ -81,7 +81,7 @@ async function written(project: Project): Promise<string> {
 
 const LEVELS = ["error", "warn", "info", "debug"] as const;
 
-describe.concurrent("no secret shows", () => {
+describe.concurrent("no secret is shown", () => {
   test.each(LEVELS)("in plan, saved plan, show, apply and state, at --log-level %s", async (level) => {
     await scene({}, async ({ project, service }) => {
       service.addTarget("Web Shop");
@@ -89,7 +89,7 @@ describe.concurrent("no secret shows", () => {
       const outputs: [string, Ran][] = [];
       for (const args of [
         ["plan", "--out", "plan.json", "--verbose"],
-        // Debug says all that the other levels do.
+        // Debug includes the output of all other levels.
         ...(level === "debug"
           ? [
               ["validate"],
@@ -108,7 +108,7 @@ describe.concurrent("no secret shows", () => {
       }
       for (const [what, ran] of outputs) expectNone(said(ran), what);
       expectNone(await written(project), "the files");
-      // It was sent, though.
+      // The service did receive the secret.
       expect(JSON.stringify(service.log.map((call) => call.body ?? null))).toContain(PROMPT_CODE);
       expect(service.violations).toEqual([]);
     });
@@ -117,7 +117,7 @@ describe.concurrent("no secret shows", () => {
   test.each([
     { says: "JSON", type: "application/json", wrap: (text: string) => JSON.stringify({ message: text }) },
     { says: "a text", type: "text/plain", wrap: (text: string) => text },
-  ])("where the service repeats them in an error, as $says", async ({ type, wrap }) => {
+  ])("if the service repeats it in an error, as $says", async ({ type, wrap }) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await prepare(project);
@@ -142,7 +142,7 @@ describe.concurrent("no secret shows", () => {
     });
   });
 
-  test("where the service shows them as live values", async () => {
+  test("if the service shows it as a live value", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       live.login.prompt = `Use the code ${PROMPT_CODE} to log in, old.`;
@@ -162,7 +162,7 @@ describe.concurrent("no secret shows", () => {
     });
   });
 
-  test("where the service's answer to a read repeats the key", async () => {
+  test("if the answer to a read repeats the API key", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project);
       service.fail({
@@ -185,7 +185,7 @@ describe.concurrent("no secret shows", () => {
     ["upper case", (key: string) => `YOU SENT ${key.toUpperCase()}`],
     ["base64 of JSON", (key: string) => `Sent ${Buffer.from(JSON.stringify({ key })).toString("base64")}`],
     ["hex", (key: string) => `Sent ${Buffer.from(key).toString("hex")}`],
-  ])("where the service repeats the key as %s", async (_, write) => {
+  ])("if the service repeats the API key as %s", async (_, write) => {
     const apiKey = `CANARY1api/"q"'+=&`;
     await scene({ apiKey }, async ({ project, service }) => {
       await prepare(project);
@@ -199,7 +199,7 @@ describe.concurrent("no secret shows", () => {
     });
   });
 
-  test("where an answer in Latin-1, or with other bytes that are not UTF-8, repeats one with umlauts", async () => {
+  test("if an answer that is not valid UTF-8 (e.g. Latin-1) repeats a secret with umlauts", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project);
       const words = "bad: schlüssel-4711é";
@@ -217,7 +217,7 @@ describe.concurrent("no secret shows", () => {
     });
   });
 
-  test("in the message of an unreadable answer", async () => {
+  test("in the error about an unreadable answer", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project);
       service.fail({
@@ -232,7 +232,7 @@ describe.concurrent("no secret shows", () => {
     });
   });
 
-  test("where a manifest error is about one", async () => {
+  test("in an error about a manifest field that contains it", async () => {
     await scene({}, async ({ project }) => {
       await project.write({
         "targets/shop.yaml":
@@ -246,7 +246,7 @@ describe.concurrent("no secret shows", () => {
 });
 
 describe.concurrent("fingerprints", () => {
-  test("state keeps no secret that the service shows as the status of a discovery", async () => {
+  test("state does not contain a secret that the service returns as the status of a discovery", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await prepare(project);
@@ -259,7 +259,7 @@ describe.concurrent("fingerprints", () => {
     });
   });
 
-  test("nothing in state tells that two secrets are the same", async () => {
+  test("equal secrets have different fingerprints in state", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({
@@ -278,7 +278,7 @@ environments:
     });
   });
 
-  test("a saved plan holds no fingerprint of a secret, and differs when it is saved again", async () => {
+  test("a saved plan contains no fingerprint of a secret", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await prepare(project);
@@ -295,7 +295,7 @@ environments:
     });
   });
 
-  test("an old name is hidden where it is one of several that fit, and in what an import says", async () => {
+  test("a former secret in a live name is redacted in ambiguous matches and in import output", async () => {
     await scene({}, async ({ project, service }) => {
       const { target, login } = seed(service);
       const declare = (value: string, testCase: string): Promise<void> =>
@@ -319,7 +319,7 @@ environments:
     });
   });
 
-  test("after a change of the API key write-only fields are sent once more, and the plan says why", async () => {
+  test("with a new API key, write-only fields are sent once more, and the plan says why", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({
@@ -338,7 +338,7 @@ environments:
     });
   });
 
-  test("a narrowed apply after a change of the key makes nobody forget what others were sent", async () => {
+  test("after `apply --only` with a new key, a changed prompt of another test case is still detected", async () => {
     await scene({ freePrompt: false }, async ({ project, service }) => {
       const live = seed(service);
       service.addCase(live.target, { description: "Cart" });
@@ -358,7 +358,7 @@ environments:
     });
   });
 
-  test("state.fingerprintKey keeps fingerprints through a change of the API key", async () => {
+  test("with state.fingerprintKey, fingerprints stay valid when the API key changes", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({
@@ -377,7 +377,7 @@ environments:
   });
 });
 
-test("no command shows what an earlier secret left on the service", async () => {
+test("no command shows a former secret that is still on the service", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     const manifest = (text: string) =>
@@ -410,7 +410,7 @@ test.for([
   { now: "a target of another key", target: "store", key: "login" },
   { now: "another key of the service", target: "shop", key: "login", apiKey: "service-key-new" },
   { now: "no manifest", target: "shop", key: undefined },
-])("nor where it has $now", async ({ target, key, apiKey }) => {
+])("a former secret stays redacted if its test case has $now", async ({ target, key, apiKey }) => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     const manifest = (name: string, own: string | undefined, text: string) =>
@@ -431,7 +431,7 @@ test.for([
   });
 });
 
-test("nor what a write has left whose answer was lost", async () => {
+test("a former secret stays redacted if the answer to the write that sent it was lost", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     const manifest = (text: string) =>
@@ -456,7 +456,7 @@ test.for([
   { left: "and its key has changed", key: "basket" },
   { left: "and nothing declares it any more", key: undefined },
   { left: "and the secret is gone", key: "cart" },
-])("nor what a creation has left whose answer was lost, $left", async ({ key }) => {
+])("a former secret stays redacted if the answer to a creation was lost, $left", async ({ key }) => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     const manifest = (own: string | undefined, text: string) =>
@@ -478,7 +478,7 @@ test.for([
   });
 });
 
-test("nor that once state has another key", async () => {
+test("a former secret of a creation with a lost answer stays redacted after a change of the API key", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     const cart =
@@ -502,7 +502,7 @@ test("nor that once state has another key", async () => {
 test.for([
   { so: "one that left the manifests", key: undefined },
   { so: "one that has another key, out of scope", key: "signin" },
-])("nor what is left on $so and was not listed for once", async ({ key }) => {
+])("a former secret in a test case stays redacted if only its target is applied: $so", async ({ key }) => {
   await scene({}, async ({ project, service }) => {
     const { login } = seed(service);
     const manifest = (own: string | undefined, text: string) =>
@@ -522,14 +522,14 @@ test.for([
     }
     expect(await project.everything()).not.toContain(PROMPT_CODE);
     expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-    // Another address has taken it over, marks and all.
+    // If the key changed, the new address has taken over the binding and its marks.
     const listed = await project.run(["state", "list"]);
     expect(listed.stdout.includes("testCase.shop.login")).toBe(key === undefined);
   });
 });
 
 test.for(["apply", "service"])(
-  "nor elements made of a prompt that the %s has written without it",
+  "elements generated from a secret prompt stay redacted after the %s replaced the prompt",
   async (who) => {
     await scene({}, async ({ project, service }) => {
       const { login } = seed(service);
@@ -550,7 +550,7 @@ test.for(["apply", "service"])(
   },
 );
 
-test("nor elements made of a prompt that was taken back after its answer was lost", async () => {
+test("elements generated from a secret prompt stay redacted if its answer was lost and it was reverted", async () => {
   await scene({ freePrompt: false }, async ({ project, service }) => {
     const { login } = seed(service);
     const manifest = (text: string) =>
@@ -572,7 +572,7 @@ test("nor elements made of a prompt that was taken back after its answer was los
   });
 });
 
-test("nor a prompt that the service did not show when its test case got another key", async () => {
+test("a secret prompt stays redacted if the service did not show it when the test case was renamed", async () => {
   const options = { freePrompt: false };
   await scene(options, async ({ project, service }) => {
     seed(service);
@@ -590,7 +590,7 @@ test("nor a prompt that the service did not show when its test case got another 
 });
 
 test.for(["${secret:PROMPT_CODE}", "plain"])(
-  "nor what an earlier discovery says of a prompt, now %s",
+  "a former secret is redacted in the messages of an earlier discovery, prompt now %s",
   async (now) => {
     await scene({}, async ({ project, service }) => {
       const { target, login } = seed(service);
@@ -616,7 +616,7 @@ test.for(["${secret:PROMPT_CODE}", "plain"])(
   },
 );
 
-test("nor what a service still shows after it was written without a secret", async () => {
+test("a former secret stays redacted if the service ignores the write that replaces it", async () => {
   await scene({}, async ({ project, service }) => {
     const { login } = seed(service);
     const manifest = (path: string) =>
@@ -635,7 +635,7 @@ test("nor what a service still shows after it was written without a secret", asy
   });
 });
 
-test("nor elements made of a prompt for a test case that once declared others", async () => {
+test("elements generated from a secret prompt are redacted if the test case once declared elements", async () => {
   await scene({}, async ({ project, service }) => {
     const { login } = seed(service);
     const manifest = (rest: string) =>
@@ -654,7 +654,7 @@ test("nor elements made of a prompt for a test case that once declared others", 
   });
 });
 
-test("nor elements that a discovery makes of its prompt after others were declared and written", async () => {
+test("elements generated from a secret prompt are redacted if they replace declared elements", async () => {
   await scene({}, async ({ project, service }) => {
     const { target } = seed(service);
     const manifest =
@@ -673,7 +673,7 @@ test("nor elements that a discovery makes of its prompt after others were declar
   });
 });
 
-test("nor a snapshot what is secret of another stage's target in the same account", async () => {
+test("a snapshot redacts secrets of another stage's target in the same account", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     await project.write({
@@ -696,7 +696,7 @@ test("nor a snapshot what is secret of another stage's target in the same accoun
   });
 });
 
-test("nor in the calls of a plan that keeps what it left", async () => {
+test("a former secret is redacted in planned calls that keep it, but is sent to the service", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     const manifest = (name: string, step: string, more = "") =>
@@ -741,7 +741,7 @@ test("nor in the calls of a plan that keeps what it left", async () => {
   });
 });
 
-test("nor where the manifest only stops declaring the part of elements that has it", async () => {
+test("a former secret stays redacted if the manifest only stops declaring the element field with it", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     const manifest = (step: string) =>
@@ -759,7 +759,7 @@ test("nor where the manifest only stops declaring the part of elements that has 
 });
 
 test.for(["{server}/${secret:STATE_TOKEN}/{target}", "${secret:STATE_ADDRESS}", "${secret:STATE_SEGMENT}"])(
-  "a token in the address of state is in no message and no file: %s",
+  "a token in the state address appears in no message and no file: %s",
   async (address, { expect: expectThat }) => {
     const server = await startHttpServer();
     const STATE_TOKEN = "tok-0123456789-abcdef";
@@ -789,7 +789,7 @@ test.for(["{server}/${secret:STATE_TOKEN}/{target}", "${secret:STATE_ADDRESS}", 
   },
 );
 
-test("a secret with a tag in it is not shown without the tag where a page repeats it", async () => {
+test("a secret that contains an HTML tag is redacted if an HTML page repeats it", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     const secret = "open<b>sesame</b>4711";

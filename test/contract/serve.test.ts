@@ -1,4 +1,4 @@
-// Section 9, from outside: the local service, with requests of our own and with the tool.
+// Section 9: the local service, tested with direct requests and with tasc.
 import { describe, expect, test } from "vitest";
 import { scene, type Project, type Running } from "./support/cli.ts";
 import { at, list, parseJson, text, type Json } from "./support/json.ts";
@@ -38,7 +38,7 @@ async function serve(project: Project): Promise<Served> {
 }
 
 describe("tasc serve", () => {
-  test("refuses wrong keys, unknown paths, bad bodies; makes what it is told; keeps it through kill -9", async () => {
+  test("rejects wrong keys, unknown paths and invalid bodies; stores resources; keeps them after kill -9", async () => {
     await scene({}, async ({ project }) => {
       const first = await serve(project);
       expect([401, 403]).toContain((await first.call("GET", "/test-targets", undefined, "wrong")).status);
@@ -102,7 +102,7 @@ describe("tasc serve", () => {
     });
   });
 
-  test("takes a whole project, and a plan after it is empty", async () => {
+  test("accepts a whole project, and the next plan is empty", async () => {
     await scene({}, async ({ project }) => {
       const served = await serve(project);
       project.env["TASC_BASE_URL"] = served.url;

@@ -1,4 +1,4 @@
-// A service that refuses, cannot be reached, or answers what nobody can read.
+// A service that refuses requests, is unreachable, or sends unreadable answers.
 import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { answer, FakeService, type Answer } from "./fake-service.ts";
@@ -105,7 +105,7 @@ const REFUSED: readonly Refused[] = [
   { says: "422 with an empty body", on: TARGETS, answer: answer(422), code: 1, told: [/422/u] },
 ];
 
-describe.concurrent("a plan whose read fails", () => {
+describe.concurrent("a plan fails on", () => {
   test.each(REFUSED)("$says: exit $code", async ({ on, answer: how, code, told = [], sends }) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
@@ -120,7 +120,7 @@ describe.concurrent("a plan whose read fails", () => {
     });
   });
 
-  test("a wrong key: exit 6 for plan and apply, nothing is written", async () => {
+  test("a wrong key: plan and apply exit with 6, and nothing is written", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -134,7 +134,7 @@ describe.concurrent("a plan whose read fails", () => {
     });
   });
 
-  test("a service that nobody listens for: exit 6", async () => {
+  test("a refused connection: exit 6", async () => {
     await scene({}, async ({ project }) => {
       const closed = createServer();
       const port = await new Promise<number>((resolve) => {
@@ -166,7 +166,7 @@ describe.concurrent("a plan whose read fails", () => {
   });
 
   test.each([301, 302, 303, 307, 308])(
-    "a redirect (%i) is not followed: the key goes nowhere else",
+    "a redirect (%i), which is not followed, so the key is not sent elsewhere",
     async (status) => {
       await scene({}, async ({ project, service }) => {
         seed(service);
@@ -192,7 +192,7 @@ describe.concurrent("a plan whose read fails", () => {
     },
   );
 
-  test("plan --format json leaves one JSON value on stdout, also when the service refuses the key", async () => {
+  test("a refused key, and with --format json still prints one JSON value on stdout", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -234,7 +234,7 @@ const BODIES: readonly {
 
 describe.concurrent("a change that the service refuses", () => {
   test.each(BODIES)(
-    "with $says: exit 1, said with the address, the rest is done",
+    "with $says: exit 1, the error names the address, other changes are applied",
     async ({ body, type, told }) => {
       await scene({}, async ({ project, service }) => {
         const live = seed(service);
@@ -263,7 +263,7 @@ describe.concurrent("a change that the service refuses", () => {
     },
   );
 
-  test("a failure stops what depends on it and nothing else; running again does the rest", async () => {
+  test("a failure skips only the changes that depend on it, and the next apply completes them", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({
@@ -302,7 +302,7 @@ batchGenerations: {}
     });
   });
 
-  test("what the service accepts and does not take is reported and makes exit 1", async () => {
+  test("a field that the service accepts but does not change is reported: exit 1", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });

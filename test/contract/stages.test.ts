@@ -1,4 +1,4 @@
-// `stages`, `plan --all-stages`, a project in a folder above, and parts of a project.
+// `stages`, `plan --all-stages`, commands run in a subfolder, and `--shard` with `merge-plans`.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -19,7 +19,7 @@ async function withStages(project: Project, other: string): Promise<void> {
 }
 
 describe.concurrent("a project with stages", () => {
-  test("lists them without calling anything", async () => {
+  test("lists its stages without any request", async () => {
     await scene({}, async ({ project, service }) => {
       await withStages(project, "{}");
       const ran = await project.run(["stages", "--json"]);
@@ -34,7 +34,7 @@ describe.concurrent("a project with stages", () => {
     });
   });
 
-  test("is planned in all of them, with the exit code of the worst", async () => {
+  test("can be planned in all stages at once, with the worst exit code", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await withStages(project, '{ service: { baseUrl: "http://127.0.0.1:1", retries: 0 } }');
@@ -56,7 +56,7 @@ describe.concurrent("a project with stages", () => {
     });
   });
 
-  test("has its stage in the commands of advice that would mean another without it", async () => {
+  test("gets --stage in suggested commands that would otherwise use another stage", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await withStages(project, "{ service: { retries: 0 } }");
@@ -74,7 +74,7 @@ describe.concurrent("a project with stages", () => {
       expect(await held([], { TASC_STAGE: "b" })).toEqual(commands);
       expect(await held(["--stage", "a"])).toEqual(commands);
 
-      // A saved plan chooses the stage as well.
+      // A saved plan also sets the stage.
       const saved = ["plan", "--stage", "b", "--run", spring, "--out", "plan.json"];
       expect((await project.run(saved)).code).toBe(0);
       service.fail({ on: { method: "POST" }, phase: "after", answer: { kind: "reset" } });
@@ -88,7 +88,7 @@ describe.concurrent("a project with stages", () => {
     });
   });
 
-  test("is found from a folder in it", async () => {
+  test("is found from a subfolder", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await withStages(project, "{}");
@@ -102,7 +102,7 @@ describe.concurrent("a project with stages", () => {
     });
   });
 
-  test("is planned in parts that together are the whole", async () => {
+  test("can be planned in shards that merge into the whole plan", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await withStages(project, "{}");

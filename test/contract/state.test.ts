@@ -1,4 +1,4 @@
-// Section 4: what is remembered, and what happens when it is not. Batch generations. The question before an apply.
+// Section 4: state and its loss, folders, batch generations, prompts, and the confirmation of an apply.
 import { describe, expect, test } from "vitest";
 import { expectNoStack, scene, type Project } from "./support/cli.ts";
 import { at, list, object, parseJson, text, type JsonObject } from "./support/json.ts";
@@ -27,7 +27,7 @@ const sorted = (value: JsonObject): void => {
 };
 
 describe.concurrent("the state file", () => {
-  test("comes back from a backup where a header reads like the stage or the target, and a snapshot is of its stage", async () => {
+  test("survives pull and push if header values equal the stage and target, as does a snapshot", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const headers = "additionalHeaderFields: { X-Environment: staging, X-App: shop }";
@@ -47,7 +47,7 @@ describe.concurrent("the state file", () => {
     });
   });
 
-  test("is one document per stage and target, 0600, one binding a line, sorted, without values", async () => {
+  test("is one file per stage and target, mode 0600, one sorted binding per line, without values", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       service.addTarget("Other Shop");
@@ -95,7 +95,7 @@ describe.concurrent("the state file", () => {
     });
   });
 
-  test("is the same to the byte for the same history, and stays so when nothing changes", async () => {
+  test("stays identical byte for byte after an apply that changes nothing", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -106,7 +106,7 @@ describe.concurrent("the state file", () => {
     });
   });
 
-  test("is kept by stage", async () => {
+  test("is separate for each stage", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({
@@ -125,7 +125,7 @@ describe.concurrent("the state file", () => {
     { says: "cut short", content: '{"format":"tasc-st' },
     { says: "of a newer version", content: '{"format":"tasc-state","version":99}' },
     { says: "something else", content: "[]" },
-  ])("that is $says is unreadable: exit 1, nothing sent, the file stays", async ({ content }) => {
+  ])("that is $says is rejected: exit 1, nothing is sent, the file is kept", async ({ content }) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST, [FILE]: content });
@@ -138,11 +138,11 @@ describe.concurrent("the state file", () => {
     });
   });
 
-  test("when it is lost, bindings come back by matching and write-only fields are sent once more", async () => {
+  test("is rebuilt by matching if lost: nothing is created again, a second apply sends nothing", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": BATCH });
-      // On a target that is new to state the batch generation is held.
+      // The batch generation is held, since the target is new to state.
       await apply(project);
       const cases = live.target.cases.length;
       await project.remove(".tasc");
@@ -160,7 +160,7 @@ describe.concurrent("the state file", () => {
     });
   });
 
-  test("a plan takes no lock and writes no file", async () => {
+  test("a plan leaves no lock and no other file", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -170,7 +170,7 @@ describe.concurrent("the state file", () => {
     });
   });
 
-  test("state list names each address and its id, as text and as JSON", async () => {
+  test("state list prints each address with its id, as text and as JSON", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -187,7 +187,7 @@ describe.concurrent("the state file", () => {
 });
 
 describe.concurrent("folders", () => {
-  test("one answer that reveals a folder's id drops the calls that it makes needless", async () => {
+  test("once an answer shows the folder's id, calls for test cases already in it are skipped", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       const folder = service.folder(live.target, "Auth");
@@ -201,7 +201,7 @@ describe.concurrent("folders", () => {
       expect(at(plan, "summary", "calls", "PATCH")).toBe(4);
       await project.write({ "tasc.yaml": `${await project.read("tasc.yaml")}  concurrency: 1\n` });
       await apply(project);
-      // At most one call more than the case that is in no folder needs.
+      // At most one call more than the one for the test case without a folder.
       expect(service.writes().length).toBeLessThanOrEqual(2);
       expect(service.case(live.target, "D").folderId).toBe(folder);
       await expectNothingLeft(project);
@@ -210,7 +210,7 @@ describe.concurrent("folders", () => {
 });
 
 describe.concurrent("batch generations", () => {
-  test("run once per content, and again when the content changes", async () => {
+  test("run once, and again when their content changes", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -229,7 +229,7 @@ describe.concurrent("batch generations", () => {
     });
   });
 
-  test("on a target that has no state yet they are held: unchanged, with a warning, also on later runs", async () => {
+  test("are held with a warning on an existing target without state, also on later runs", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": BATCH });
@@ -251,7 +251,7 @@ describe.concurrent("batch generations", () => {
     });
   });
 
-  test("apply --run runs a held one, once", async () => {
+  test("apply --run runs a held batch generation once", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": BATCH });
@@ -263,7 +263,7 @@ describe.concurrent("batch generations", () => {
     });
   });
 
-  test("state mark done records a held one, undone lets it run", async () => {
+  test("state mark done records a held batch generation as run, and undone lets it run", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": BATCH });
@@ -282,7 +282,7 @@ describe.concurrent("batch generations", () => {
     });
   });
 
-  test("state mark before any state records it too", async () => {
+  test("state mark also works before any state exists", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": BATCH });
@@ -294,7 +294,7 @@ describe.concurrent("batch generations", () => {
   });
 
   test.each(["batchGeneration.shop.autumn", "testCase.shop.login", "nonsense"])(
-    "state mark %s, which is none, is refused",
+    "state mark rejects %s, which is not a declared batch generation",
     async (address) => {
       await scene({}, async ({ project }) => {
         await project.write({ "targets/shop.yaml": BATCH });
@@ -305,7 +305,7 @@ describe.concurrent("batch generations", () => {
     },
   );
 
-  test("of a new target run with the first apply", async () => {
+  test("of a new target run in the first apply", async () => {
     await scene({}, async ({ project, service }) => {
       await project.write({
         "targets/shop.yaml": `${BASE}environments: { default: { discoveryUrl: "https://s.example.com" } }\nbatchGenerations: { spring: { prompt: Cover it } }\n`,
@@ -321,7 +321,7 @@ const declared = (prompt: string): string =>
   `${BASE}testCases: { login: { description: Log in, discovery: { prompt: ${prompt} } } }\n`;
 
 describe.concurrent("prompts", () => {
-  test("of a case adopted where no prompt is shown are recorded, not sent; --rediscover sends them", async () => {
+  test("of an adopted test case with a hidden prompt are recorded, not sent; --rediscover sends them", async () => {
     await scene({ freePrompt: false }, async ({ project, service }) => {
       const live = seed(service);
       live.login.prompt = "Something else";
@@ -338,7 +338,7 @@ describe.concurrent("prompts", () => {
     });
   });
 
-  test("what a rediscovery changed of the declared is patched after it", async () => {
+  test("declared fields that a rediscovery changes are patched after it", async () => {
     await scene({ regenerates: true }, async ({ project, service }) => {
       const live = seed(service);
       live.login.prompt = "Old";
@@ -356,7 +356,7 @@ describe.concurrent("prompts", () => {
     });
   });
 
-  test("a rediscovery with other changes is one PATCH, counted once", async () => {
+  test("a rediscovery and other changes are one PATCH, counted once", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       live.login.prompt = "Old";
@@ -375,7 +375,7 @@ describe.concurrent("prompts", () => {
     });
   });
 
-  test("a type and a prerequisite that differ are warnings, never calls", async () => {
+  test("a different type or prerequisite is a warning, never a call", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       live.login.prompt = "P";
@@ -399,7 +399,7 @@ describe.concurrent("prompts", () => {
 });
 
 describe.concurrent("apply", () => {
-  test("without a terminal and without --auto-approve refuses, and changes nothing", async () => {
+  test("fails and changes nothing without a terminal and without --auto-approve", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -411,7 +411,7 @@ describe.concurrent("apply", () => {
     });
   });
 
-  test("with nothing to change needs no answer", async () => {
+  test("needs no confirmation if there is nothing to change", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in } }\n` });
@@ -426,7 +426,7 @@ describe.concurrent("apply", () => {
     { says: "an environment alone", args: ["--only", "environment.shop.preview"], sends: 1 },
     { says: "all but the target", args: ["--exclude", "target.shop"], sends: 4 },
     { says: "the target alone", args: ["--only", "target.shop"], sends: 1 },
-  ])("narrowed to $says does that, takes it, and exits 0", async ({ args, sends }) => {
+  ])("narrowed to $says applies exactly that and exits 0", async ({ args, sends }) => {
     await scene({ made: { status: "DRAFT" } }, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -434,12 +434,12 @@ describe.concurrent("apply", () => {
       expect(service.writes(), "each call once").toHaveLength(sends);
       expect(ran.code, ran.stdout + ran.stderr).toBe(0);
       expect(ran.stdout + ran.stderr).not.toMatch(/did not take/u);
-      // The second time there is nothing of it left.
+      // A second plan has no changes in this scope.
       expect((await project.run(["plan", "--detailed-exitcode", ...args])).code).toBe(0);
     });
   });
 
-  test("an import writes nothing over what an apply has recorded since it read", async () => {
+  test("an import fails and overwrites nothing if an apply changed state in the meantime", async () => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);
       const manifest = (field: string): string =>
@@ -464,7 +464,7 @@ describe.concurrent("apply", () => {
     });
   });
 
-  test("calls in flight stay within the concurrency, of any kind", async () => {
+  test("keeps the number of calls in flight within `concurrency`", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       const names = Array.from({ length: 12 }, (_, n) => `Case ${n}`);

@@ -1,4 +1,4 @@
-// A generation that ends while its test case is being patched: it replaces the elements, so their ids are gone.
+// A generation that ends while its test case is patched replaces the elements, so the old element ids are gone.
 import { describe, expect, test } from "vitest";
 import type { FakeOptions, FakeService } from "./fake-service.ts";
 import { scene } from "./support/cli.ts";
@@ -22,7 +22,7 @@ const cartOf = ({ targets }: FakeService) =>
     "case",
   );
 
-/** What the service makes of the prompt: two other elements, where there may have been some before. */
+/** Finishes the generation: two new elements replace any existing ones. */
 function generate(service: FakeService): void {
   const cart = cartOf(service);
   cart.discoveryStatus = "FINISHED";
@@ -36,9 +36,9 @@ const linesOf = (service: FakeService) => cartOf(service).elements.map(({ locato
 interface Race {
   readonly says: string;
   readonly options: FakeOptions;
-  /** The PATCH that the end of the generation overtakes. */
+  /** The PATCH that is in flight when the generation ends. */
   readonly overtaken: RegExp;
-  /** How the service refuses it, where it does not answer 404 by itself. */
+  /** Status of the refusal, if the fake service does not answer 404 by itself. */
   readonly status?: number;
 }
 
@@ -67,7 +67,7 @@ const RACES: readonly Race[] = [
 
 describe.each(RACES)("the generation ends before $says", ({ options, overtaken, status }) => {
   test.each([["--wait"], []].map((wait) => ({ wait })))(
-    "apply $wait sends it again to the new elements",
+    "apply $wait sends the PATCH again for the new elements",
     async ({ wait }) => {
       await scene(
         { ...options, made: { discoveryStatus: "CREATED", ...options.made } },
@@ -96,7 +96,7 @@ describe.each(RACES)("the generation ends before $says", ({ options, overtaken, 
   );
 });
 
-test("what the service refuses of a test case it has just made is still a failure, told in its words", async () => {
+test("a refused PATCH of a new test case fails and reports the service's answer", async () => {
   await scene({ made: { discoveryStatus: "FINISHED" } }, async ({ project, service }) => {
     seed(service);
     await project.write({ "targets/shop.yaml": CREATED });
@@ -112,7 +112,7 @@ test("what the service refuses of a test case it has just made is still a failur
   });
 });
 
-test("--wait run again patches what the discovery of an earlier run has changed, and tells it", async () => {
+test("apply --wait patches and reports fields changed by the discovery of an earlier apply", async () => {
   await scene({ made: { discoveryStatus: "CREATED" } }, async ({ project, service }) => {
     seed(service);
     await project.write({ "targets/shop.yaml": CREATED });
@@ -128,7 +128,7 @@ test("--wait run again patches what the discovery of an earlier run has changed,
     expect(ran.stdout).toContain("~ testCase.shop.cart\n");
     expect(linesOf(service)).toEqual(["getByText('Add')", "getByText('1 item')"]);
     await expectNothingLeft(project);
-    // Such a patch is in no plan, and yet in the history; an apply that sends nothing has no entry there.
+    // This patch is not planned, but is in the history. An apply that sends nothing has no history entry.
     expect((await project.run(["apply", "--auto-approve", "--wait"])).code).toBe(0);
     const history = (await project.run(["history", "testCase.shop.cart"])).stdout;
     expect(history.match(/\w+ +\w+ +testCase\.shop\.cart/g)).toEqual([

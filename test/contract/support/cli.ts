@@ -1,4 +1,4 @@
-// Runs the built executable as a process, in a folder of its own and with an environment of its own.
+// Runs the built executable as a process, with its own folder and environment.
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import type { Host } from "../../../src/app/project.ts";
 import { FakeService, type FakeOptions } from "../fake-service.ts";
 import { at, object, parseJson, text, type Json, type JsonObject } from "./json.ts";
 
-/** Another checkout or a copy of a build may be tested: it needs package.json and what `bin.tasc` names. */
+/** Can be another checkout, or a copy of a build with package.json and the file that `bin.tasc` names. */
 const ROOT = resolve(process.env["TASC_CONTRACT_ROOT"] ?? ".");
 
 export interface Ran {
@@ -22,7 +22,7 @@ export interface Ran {
 export interface Running {
   readonly child: ChildProcess;
   readonly done: Promise<Ran>;
-  /** Resolves once stdout and stderr together hold this. */
+  /** Resolves once stdout and stderr together match the pattern. */
   saw(pattern: RegExp): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ async function findExecutable(): Promise<string> {
   return bin;
 }
 
-/** Builds once, however many workers find that the build is missing. */
+/** Builds once, even if several workers find that the build is missing. */
 async function build(manifest: Json, bin: string): Promise<void> {
   const lock = join(tmpdir(), `tasc-contract-build-${process.ppid}`);
   try {
@@ -128,7 +128,7 @@ export class Project {
     await rm(join(this.dir, name), { recursive: true, force: true });
   }
 
-  /** Every file under the folder, from it, sorted. */
+  /** Paths of all files in the folder, relative to it and sorted. */
   async files(): Promise<readonly string[]> {
     const entries = await readdir(this.dir, { recursive: true, withFileTypes: true });
     return entries
@@ -177,7 +177,7 @@ export function parsed(ran: Ran): JsonObject {
   }
 }
 
-/** What no user should ever be shown. */
+/** Checks that the output shows no stack trace and no unformatted value. */
 export function expectNoStack(ran: Ran): void {
   expect(ran.stderr + ran.stdout).not.toMatch(
     /^\s+at (?:async )?[\w.<>$]+ \(|node:internal|\.cjs:\d+|\[object Object\]|\bundefined\b/mu,
@@ -189,7 +189,7 @@ export interface Scene {
   readonly service: FakeService;
 }
 
-/** What `app` needs of the outside, for tests that call it without a process. */
+/** A host for tests that call `app` directly, without a process. */
 export function hostOf({ env, dir }: Project): Host {
   return {
     env,
@@ -203,7 +203,7 @@ export function hostOf({ env, dir }: Project): Host {
   };
 }
 
-/** A service and a project that talks to it; both are gone afterwards. */
+/** Starts a service, creates a project that uses it, runs `play`, and removes both. */
 export async function scene(options: FakeOptions, play: (scene: Scene) => Promise<void>): Promise<void> {
   const service = await new FakeService(options).start();
   const dir = await mkdtemp(join(tmpdir(), "tasc-contract-"));

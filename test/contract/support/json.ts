@@ -1,4 +1,4 @@
-// JSON values and the few questions the tests ask of them.
+// JSON values and helpers to read them in tests.
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };

@@ -1,4 +1,4 @@
-// One change, followed from the plan to the empty plan after it.
+// Follows one change through a plan, an apply and the empty plan after it.
 import { beforeAll, describe, expect, test } from "vitest";
 import type { FakeCase, FakeEnvironment, FakeOptions, FakeService, FakeTarget } from "../fake-service.ts";
 import { scene, type Project, type Ran } from "./cli.ts";
@@ -7,7 +7,7 @@ import { at, list, object, parseJson, text, type Json, type JsonObject } from ".
 export const KNOWN_LATER = "(known after apply)";
 export const HIDDEN = "(sensitive)";
 
-/** Live things that most stories need: a target, its environments, one test case. */
+/** Live resources that most stories need: a target, its environments, one test case. */
 export interface Live {
   readonly service: FakeService;
   readonly target: FakeTarget;
@@ -52,7 +52,7 @@ export interface Call {
   readonly method: "POST" | "PATCH";
   readonly path: string;
   readonly body: JsonObject;
-  /** The body as it is sent, where the plan hides a part of it. */
+  /** The body that is sent, if the plan hides a part of it. */
   readonly sent?: JsonObject;
 }
 
@@ -68,14 +68,14 @@ export interface Expected {
 export interface Story {
   readonly says: string;
   readonly live?: (live: Live) => void;
-  /** Applied before the change is made, so that state knows of it. */
+  /** A manifest applied before the change, so that state records its values. */
   readonly first?: string;
   readonly manifest: string;
   readonly expected: (live: Live) => Expected;
-  /** What apply sends, where it is not what `calls` says; looked at after the apply. */
+  /** Calls that apply sends, if they differ from `calls`. Evaluated after the apply. */
   readonly sends?: (live: Live) => readonly Call[];
   readonly after?: (live: Live) => void;
-  /** Looks at what happened in place of the usual comparison. */
+  /** Replaces the usual comparison. */
   readonly check?: (told: Told) => void;
 }
 
@@ -110,7 +110,7 @@ export function inOrder(value: Json | undefined, keys: readonly string[]): void 
   expect(found, "keys in the order of the contract").toEqual(keys.filter((key) => found.includes(key)));
 }
 
-/** The form that every plan has, whatever is in it. */
+/** Checks the form that every plan must have. */
 export function expectPlanForm(plan: JsonObject): void {
   expect(Object.keys(plan)).toEqual(PLAN_KEYS);
   expect(plan["formatVersion"]).toBe("1.1");
@@ -167,8 +167,8 @@ export interface Told {
 }
 
 /**
- * Tells all stories in one project, each on a target of its own: plan, apply, plan. Then each is a test: its change
- * is as expected, its calls are those of the plan, and nothing of it is left.
+ * Runs plan, apply and plan for all stories in one project, each story on its own target. Then each story is a test:
+ * its change is as expected, its calls are those of the plan, and the second plan has no change for it.
  */
 export function tell(title: string, stories: readonly Story[], options: FakeOptions = {}): void {
   describe(title, () => {
@@ -181,7 +181,7 @@ export function tell(title: string, stories: readonly Story[], options: FakeOpti
         for (const [story, result] of played.told) told.set(story, result);
       });
     });
-    test("all of them together: exit codes, the number of calls, nothing outside of the interface", () => {
+    test("all stories together: exit codes, number of calls, no violations of the API", () => {
       const whole = wholes[0];
       if (whole === undefined) throw new Error("the stories were not told");
       expect(whole.planned.code, `a plan with changes: ${whole.planned.stderr}`).toBe(2);
@@ -210,7 +210,7 @@ async function play(
     story.live?.(live);
     return live;
   });
-  /** `shop` and `Web Shop` in a story stand for the target that is its own. */
+  /** Replaces `shop` and `Web Shop` in a story by the story's own target. */
   const own = (template: string, n: number): string =>
     template
       .replaceAll("Web Shop", `Web Shop ${twoDigits(n)}`)
