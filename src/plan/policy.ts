@@ -147,7 +147,7 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
     return [
       {
         summary: `this ${noun} would be ${[...what].join(" and ")}`,
-        detail: `\`${oneLine(glob)}\` protects it in tasc.yaml${name === address ? "" : ` as ${name}`}.${back}`,
+        detail: `\`${oneLine(glob)}\` of \`policy.protected\` protects it${name === address ? "" : ` as ${name}`}.${back}`,
         address,
         origin: resource && originOf(resource),
       },

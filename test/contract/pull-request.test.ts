@@ -216,7 +216,7 @@ describe.concurrent("a protected test case", () => {
       const { code, stdout } = await project.run(["plan", ...trusted]);
       expect(code, stdout).toBe(1);
       expect(stdout).toContain('"protected": this test case would be renamed');
-      expect(stdout.replaceAll(/\s+/g, " ")).toContain("protects it in tasc.yaml as testCase.shop.login");
+      expect(stdout.replaceAll(/\s+/g, " ")).toContain("protects it as testCase.shop.login");
       // A new address that the trust file also protects is allowed.
       await project.write({ "trust.yaml": `version: 1\n${POLICY.replace("login", "*")}` });
       expect((await project.run(["plan", ...trusted])).code).toBe(0);
@@ -281,7 +281,7 @@ describe.concurrent("a protected test case", () => {
       const refused = async () => {
         const ran = await project.run(["plan", "--base", "HEAD"]);
         expect(ran.code, ran.stdout + ran.stderr).toBe(1);
-        expect(ran.stdout).toContain("protects it in tasc.yaml as testCase.shop.login");
+        expect(ran.stdout).toContain("protects it as testCase.shop.login");
       };
       await refused();
       await project.write({ "targets/shop.yaml": named("zzz", "DISABLED").replace("shop", "shop2") });
@@ -368,7 +368,7 @@ describe.concurrent("a protected test case", () => {
         // oxlint-disable-next-line no-await-in-loop
         const ran = await plan("--only", only);
         expect(ran.code, ran.stdout + ran.stderr).toBe(1);
-        expect(ran.stdout).toContain("protects it in tasc.yaml as testCase.shop.login");
+        expect(ran.stdout).toContain("protects it as testCase.shop.login");
       }
     });
   });
@@ -388,7 +388,7 @@ describe.concurrent("a protected test case", () => {
       });
       const ran = await project.run(["plan", "--chdir", "e2e", "--base", "HEAD"]);
       expect(ran.code, ran.stdout + ran.stderr).toBe(1);
-      expect(ran.stdout).toContain("protects it in tasc.yaml as testCase.shop.login");
+      expect(ran.stdout).toContain("protects it as testCase.shop.login");
     });
   });
 
@@ -416,7 +416,7 @@ describe.concurrent("a protected test case", () => {
       });
       const ran = await project.run(["plan", "--base", "HEAD"]);
       expect(ran.code, ran.stdout + ran.stderr).toBe(1);
-      expect(ran.stdout).toContain("protects it in tasc.yaml as testCase.shop.login");
+      expect(ran.stdout).toContain("protects it as testCase.shop.login");
     });
   });
 });

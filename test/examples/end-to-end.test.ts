@@ -231,7 +231,7 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       // What is protected does not depend on where a merge request says that state is.
       stage.write("tasc.yaml", settings.replace("local,", "local, path: .other,"));
       stage.write("targets/shop.yaml", TARGET.replace("login: {", "zzz: { status: DISABLED,"));
-      await expect(play(request)).rejects.toThrow("protects it in tasc.yaml as testCase.shop.login");
+      await expect(play(request)).rejects.toThrow("protects it as testCase.shop.login");
       expect(gitlab.notes[1]?.body).toMatch(/CAUTION[^]*protects it in tasc\.yaml/);
       stage.write("tasc.yaml", settings);
 
