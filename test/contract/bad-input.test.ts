@@ -161,7 +161,7 @@ const BAD: readonly Bad[] = [
     told: [/shop\.yaml:3:\d+/u, "nope"],
   },
   {
-    says: "vars that go in a circle",
+    says: "vars that refer to each other in a circle",
     files: {
       "tasc.yaml": `${PROJECT}vars: { a: "\${var:b}", b: "\${var:a}" }\n`,
       ...added("testIdAttribute: ${var:a}\n"),
@@ -229,7 +229,7 @@ const BAD: readonly Bad[] = [
     told: [/tasc\.yaml:\d+:\d+/u, "https"],
   },
   {
-    says: "a base address that goes as far as the interface",
+    says: "a base address that includes a path of the interface",
     files: {
       "tasc.yaml": PROJECT.replace(/baseUrl: .*/u, "baseUrl: https://a.example.com/apiKey"),
       ...added(""),
@@ -248,7 +248,7 @@ const BAD: readonly Bad[] = [
     told: [/targets\/shop\.yaml:\d+:\d+/u],
   },
   {
-    says: "an alias that holds itself",
+    says: "an alias that contains itself",
     files: added("testCases: &a\n  x: *a\n"),
     told: [/targets\/shop\.yaml:\d+:\d+/u],
   },
@@ -339,21 +339,21 @@ const BAD: readonly Bad[] = [
     told: [/targets\/shop\.yaml:3:11/u, "prod"],
   },
   {
-    says: "moved in a circle",
+    says: "moves in a circle",
     files: added(
       "testCases: { a: { description: A } }\nmoved:\n  - { from: testCase.shop.a, to: testCase.shop.b }\n  - { from: testCase.shop.b, to: testCase.shop.a }\n",
     ),
     told: [/targets\/shop\.yaml:[56]:\d+/u],
   },
   {
-    says: "moved to another kind",
+    says: "a move to another kind",
     files: added(
       "testCases: { a: { description: A } }\nmoved: [{ from: environment.shop.a, to: testCase.shop.a }]\n",
     ),
     told: [/targets\/shop\.yaml:4:\d+/u],
   },
   {
-    says: "an --only that names nothing",
+    says: "an --only that matches nothing",
     files: added("testCases: { login: { description: A } }\n"),
     args: ["--only", "testCase.shop.logni"],
     told: ["testCase.shop.logni"],
@@ -363,12 +363,12 @@ const BAD: readonly Bad[] = [
   { says: "an unknown format", files: added(""), args: ["--format", "yaml"], told: ["yaml", "json"] },
   { says: "an unknown log level", files: added(""), args: ["--log-level", "loud"], told: ["loud", "debug"] },
   {
-    says: "a duration that is none",
+    says: "a malformed duration",
     files: added(""),
     args: ["--request-timeout", "soon"],
     told: ["--request-timeout"],
   },
-  { says: "retries that are no number", files: added(""), args: ["--retries", "many"], told: ["--retries"] },
+  { says: "a number of retries that is not a number", files: added(""), args: ["--retries", "many"], told: ["--retries"] },
   { says: "an argument too many", files: added(""), args: ["surplus"], told: [/argument/u] },
   {
     says: "a --dotenv file that is not there",

@@ -110,7 +110,7 @@ describe.concurrent("a saved plan", () => {
 
   test.each([
     { says: "another stage", args: ["--stage", "b"], code: 4 },
-    { says: "a narrowing that it was not made with", args: ["--only", "testCase.shop.login"], code: 3 },
+    { says: "other filters than it was made with", args: ["--only", "testCase.shop.login"], code: 3 },
     { says: "an exclusion", args: ["--exclude", "target.*"], code: 3 },
     { says: "a prompt to be sent", args: ["--rediscover", "testCase.shop.cart"], code: 3 },
   ])("is rejected if apply is given $says", async ({ args, code }) => {
@@ -183,7 +183,7 @@ describe.concurrent("a saved plan", () => {
   });
 
   test.each([
-    { says: "is no JSON", content: "hello" },
+    { says: "is not JSON", content: "hello" },
     { says: "is JSON of something else", content: "{}" },
     { says: "has another format version", content: '{"formatVersion":"2.0"}' },
     { says: "is a plan that was printed, not saved", content: undefined },
