@@ -39,7 +39,7 @@ describe("the fast and the slow reader", () => {
     );
   });
 
-  it("differ only in speed for more than 30% of the valid texts, which the fast reader accepts", () => {
+  it("are both used: the fast reader accepts more than 30% of the valid texts", () => {
     const texts = fc.sample(tidyTexts, 200).filter((text) => readSlow(text).ok);
     const fast = texts.filter((text) => readFast(text) !== undefined);
     expect(texts.length).toBeGreaterThan(60);
