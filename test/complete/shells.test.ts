@@ -90,7 +90,7 @@ while IFS= read -r typed; do
   echo "\${COMPREPLY[*]}"
 done <<< "$1"`;
 
-  test("completes", async () => {
+  test("completes commands, options, stages, addresses and files", async () => {
     const typed = CASES.map(([line]) => line);
     const answers = (await run("bash", ["--norc", "-c", SCRIPT, "bash", typed.join("\n")]))
       .trimEnd()
@@ -104,7 +104,7 @@ done <<< "$1"`;
 });
 
 describe.skipIf(!isThere("fish"))("fish", () => {
-  test("completes, and describes the candidates", async () => {
+  test("completes the same lines, and describes the candidates", async () => {
     const script = `tasc completion fish | source
 for typed in $argv; echo "> $typed"; complete -C $typed; end`;
     const typed = CASES.map(([line]) => line);
@@ -136,7 +136,7 @@ for typed in "$@"; do
 done
 zpty -d shell`;
 
-  test("completes", async () => {
+  test("completes commands, options, stages, addresses and files", async () => {
     const typed = CASES.map(([line]) => line);
     const lines = (await run("zsh", ["-f", "-c", SCRIPT, "zsh", ...typed])).trimEnd().split("\n");
     expect(lines.map((line) => line.trimEnd())).toEqual(CASES.map(([, wanted]) => wanted));

@@ -3,13 +3,13 @@ import { type Json, type JsonObject, parseJson } from "../../src/model/json.ts";
 import { element as liveElement } from "../../src/service/answers.ts";
 import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 
-/** Random live services as the API could return them, with colliding names, texts of all kinds, gaps and unknown values. */
+/** Random live services, with colliding names, texts of all kinds, gaps and unknown values. */
 export interface Service {
   readonly targets: readonly LiveTarget[];
   readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
 }
 
-/** Ids by number, so that references between resources are easy to draw. */
+/** Ids by number, so that references between resources are easy to generate. */
 export function idOf(kind: number, n: number): string {
   return `${hex(kind, 8)}-0000-4000-8000-${hex(n, 12)}`;
 }

@@ -437,7 +437,7 @@ describe("a trust file", () => {
     "version: 1\npolicy: { maxChange: 1 }",
     "{",
     "version: 1\nstages: { a: { b: 1 } }",
-  ])("that is invalid stops the load: %j", async (text) => {
+  ])("stops the load if it is invalid: %j", async (text) => {
     await expect(limited(text, {})).rejects.toMatchObject({
       reason: "invalid",
       diagnostics: [{ code: "bad-trust-file" }],
@@ -589,7 +589,7 @@ test("long unknown names are compared with long known names quickly", async () =
     // oxlint-disable-next-line no-await-in-loop
     const lines = await errors({ "targets/a.yaml": manifest });
     expect(lines.filter((line) => line.includes("unknown-prerequisite"))).toHaveLength(100);
-    // One letter differs. Only the shorter names are similar enough for a suggestion.
+    // One letter differs. Only the shorter names get a suggestion.
     expect(lines.some((line) => line.includes("Did you mean"))).toBe(length === 60);
   }
   expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);

@@ -188,7 +188,7 @@ describe("on disk", () => {
   let root: string;
 
   beforeEach(() => {
-    // With any umask of the user, another user can read the files, unless a test forbids it.
+    // Other users can read the files, whatever the umask is, unless a test forbids it.
     process.umask(0o022);
     root = mkdtempSync(join(tmpdir(), "manifest-"));
   });

@@ -4,7 +4,7 @@ import { type Scene, at, json, listAt, scene } from "../look/scene.ts";
 import { MANIFEST, PROJECT, writeStages } from "./project.ts";
 
 const STAGES = ["--from", "staging", "--to", "production"];
-/** No key, no secret, no service. */
+/** An environment without key, secrets and service. */
 const NOTHING = { TASC_API_KEY: "", QA_USER: "", QA_PASSWORD: "", TASC_BASE_URL: "http://127.0.0.1:9" };
 
 describe.concurrent("diff", () => {

@@ -60,7 +60,7 @@ describe.concurrent("the gate", () => {
     });
   });
 
-  test("uses the newest finished report, whatever page of the list it is on", async () => {
+  test("uses the newest finished report, even if it is not on the first page", async () => {
     let now = Date.UTC(2030, 0, 1);
     await scene(
       async (stage) => {

@@ -72,7 +72,7 @@ function valueOf(text: string): Json | undefined {
   return reading.ok ? reading.value : undefined;
 }
 
-describe("properties of edits", () => {
+describe("for random edits", () => {
   it("the yaml library reads the edited value, and less than 1% of the edits are refused", () => {
     let made = 0;
     let refused = 0;

@@ -80,7 +80,7 @@ describe("positions", () => {
   });
 });
 
-describe("properties", () => {
+describe("for random texts", () => {
   it("the position of a key or value is the start of its text", () => {
     fc.assert(
       fc.property(tidyTexts, (text) => {

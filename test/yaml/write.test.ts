@@ -218,7 +218,7 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
   ),
 })).json;
 
-describe("properties", () => {
+describe("for random values", () => {
   it("the fast and the slow reader read a written value back unchanged", () => {
     fc.assert(
       fc.property(json, (value) => {
