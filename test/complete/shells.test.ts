@@ -1,4 +1,4 @@
-// The scripts in the shells that they are for.
+// Runs the completion scripts in their shells.
 import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 const call = promisify(execFile);
 
-/** What is typed, and what stands there once the tabulator was pressed. */
+/** The typed line, and the line after the Tab key was pressed. */
 const CASES = [
   ["tasc pla", "tasc plan"],
   ["tasc state unl", "tasc state unlock"],
@@ -27,7 +27,7 @@ const CASES = [
 
 let home = "";
 
-/** A project whose variables and secrets are not set, and a `tasc` on the path. */
+/** Creates a project whose variables and secrets are unset, and a `tasc` on the PATH. */
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), "tasc-complete-"));
   const project = join(home, "project");
@@ -74,7 +74,7 @@ function isThere(shell: string): boolean {
   }
 }
 
-/** Puts the only candidate in the place of the last word, as a shell does. */
+/** Replaces the last word by the only candidate, as a shell does. */
 function completed(typed: string, candidates: readonly string[], from: number): string {
   return candidates.length === 1 ? typed.slice(0, from) + (candidates[0] ?? "") : typed;
 }
@@ -90,7 +90,7 @@ while IFS= read -r typed; do
   echo "\${COMPREPLY[*]}"
 done <<< "$1"`;
 
-  test("completes", async () => {
+  test("completes commands, options, stages, addresses and files", async () => {
     const typed = CASES.map(([line]) => line);
     const answers = (await run("bash", ["--norc", "-c", SCRIPT, "bash", typed.join("\n")]))
       .trimEnd()
@@ -104,7 +104,7 @@ done <<< "$1"`;
 });
 
 describe.skipIf(!isThere("fish"))("fish", () => {
-  test("completes, and says what is what", async () => {
+  test("completes the same lines, and describes the candidates", async () => {
     const script = `tasc completion fish | source
 for typed in $argv; echo "> $typed"; complete -C $typed; end`;
     const typed = CASES.map(([line]) => line);
@@ -123,7 +123,7 @@ for typed in $argv; echo "> $typed"; complete -C $typed; end`;
 });
 
 describe.skipIf(!isThere("zsh"))("zsh", () => {
-  /** An interactive shell at a terminal: the line is typed, the tabulator pressed, and what stands there is printed. */
+  /** Types each line into an interactive shell at a terminal, presses Tab, and prints the completed line. */
   const SCRIPT = `zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell 'PROMPT=; RPROMPT=; autoload -Uz compinit; compinit -u -D; eval "$(tasc completion zsh)"; print REA""DY'
@@ -136,7 +136,7 @@ for typed in "$@"; do
 done
 zpty -d shell`;
 
-  test("completes", async () => {
+  test("completes commands, options, stages, addresses and files", async () => {
     const typed = CASES.map(([line]) => line);
     const lines = (await run("zsh", ["-f", "-c", SCRIPT, "zsh", ...typed])).trimEnd().split("\n");
     expect(lines.map((line) => line.trimEnd())).toEqual(CASES.map(([, wanted]) => wanted));

@@ -22,8 +22,8 @@ function everyCommand(
   });
 }
 
-describe("the table of commands", () => {
-  test("is offered whole: commands, flags of each, values of each flag", () => {
+describe("completion", () => {
+  test("offers all commands, all flags of a command, and all values of a flag", () => {
     expect(wordsAt("")).toEqual(COMMANDS.map(({ name }) => name));
     for (const [words, { commands, options = [] }] of everyCommand()) {
       if (commands !== undefined) expect(wordsAt(...words, "")).toEqual(commands.map(({ name }) => name));
@@ -38,11 +38,11 @@ describe("the table of commands", () => {
     }
   });
 
-  test("asks the project for stages, addresses and targets, the shell for files and folders", () => {
+  test("asks the project for stages, addresses and targets, and the shell for files and folders", () => {
     const project = (lookup: string, before = "") => ({ kind: "project", lookup, before });
     expect(at("plan", "--stage", "").wanted).toEqual(project("stages"));
     expect(at("--stage=").wanted).toEqual(project("stages", "--stage="));
-    // As bash cuts it.
+    // Bash splits the line at `=`.
     expect(at("plan", "--stage", "=", "sta").wanted).toEqual(project("stages"));
     expect(at("plan", "--only", "").wanted).toEqual(project("addresses"));
     expect(at("state", "mv", "testCase.shop.a", "").wanted).toEqual(project("addresses"));
@@ -52,7 +52,7 @@ describe("the table of commands", () => {
     expect(at("plan", "--chdir", "").wanted).toEqual({ kind: "dirs" });
   });
 
-  test("keeps count of arguments, with flags and their values between them", () => {
+  test("counts arguments correctly with flags and their values between them", () => {
     expect(wordsAt("state", "mark", "--stage", "dev", "batchGeneration.shop.a", "")).toEqual([
       "done",
       "undone",
@@ -62,13 +62,13 @@ describe("the table of commands", () => {
     expect(wordsAt("nonsense", "")).toEqual([]);
   });
 
-  test("works where --chdir leads", () => {
+  test("uses the folder that --chdir names", () => {
     expect(at("--chdir", "e2e", "plan", "--only", "").folder).toBe("e2e");
     expect(at("plan", "--chdir=e2e", "--only", "").folder).toBe("e2e");
     expect(at("plan", "--only", "").folder).toBeUndefined();
   });
 
-  test("answers any line", () => {
+  test("returns a result for any line", () => {
     const known = everyCommand().flatMap(([words]) => words);
     const word = fc.oneof(fc.constantFrom(...known, "--", "=", "--stage", "--only=", "--chdir"), fc.string());
     fc.assert(

@@ -368,7 +368,12 @@ const BAD: readonly Bad[] = [
     args: ["--request-timeout", "soon"],
     told: ["--request-timeout"],
   },
-  { says: "a number of retries that is not a number", files: added(""), args: ["--retries", "many"], told: ["--retries"] },
+  {
+    says: "a number of retries that is not a number",
+    files: added(""),
+    args: ["--retries", "many"],
+    told: ["--retries"],
+  },
   { says: "an argument too many", files: added(""), args: ["surplus"], told: [/argument/u] },
   {
     says: "a --dotenv file that is not there",

@@ -12,7 +12,7 @@ function install(stage: Scene): Promise<Ran> {
 }
 
 describe.concurrent("tasc schema --install vscode", () => {
-  test("writes the schemas, and names them for the patterns of the project", async ({ expect }) => {
+  test("writes the schemas, and assigns them to the file patterns of the project", async ({ expect }) => {
     await scene(async (stage) => {
       stage.write("tasc.yaml", `${stage.read("tasc.yaml")}manifests: ["e2e/*.yaml"]\n`);
       const ran = await install(stage);
@@ -32,7 +32,7 @@ describe.concurrent("tasc schema --install vscode", () => {
     });
   });
 
-  test("leaves a file with comments as it is, and says what to add", async ({ expect }) => {
+  test("does not change a settings file with comments, and prints the lines to add", async ({ expect }) => {
     await scene(async (stage) => {
       const commented = '{\n  // mine\n  "editor.tabSize": 2,\n}\n';
       stage.write(SETTINGS, commented);
@@ -43,7 +43,7 @@ describe.concurrent("tasc schema --install vscode", () => {
     });
   });
 
-  test("wants one thing or the other", async ({ expect }) => {
+  test("rejects missing or conflicting arguments and unknown editors", async ({ expect }) => {
     await scene(async (stage) => {
       expect((await stage.run(["schema"])).code).toBe(3);
       expect((await stage.run(["schema", "plan", "--install", "vscode"])).code).toBe(3);
@@ -53,7 +53,7 @@ describe.concurrent("tasc schema --install vscode", () => {
 });
 
 describe("merging", () => {
-  test("keeps whatever else there is", () => {
+  test("keeps all other settings, and changes nothing the second time", () => {
     const settings = fc.dictionary(fc.string(), fc.jsonValue());
     fc.assert(
       fc.property(settings, fc.option(settings), fc.constantFrom(2, 4, "\t"), (other, schemas, indent) => {
@@ -69,16 +69,16 @@ describe("merging", () => {
     );
   });
 
-  /** As JSON has it: without the sign of a zero. */
+  /** The value as JSON represents it: without the sign of a zero. */
   function plain(value: unknown): Json {
     return parseJson(JSON.stringify(value));
   }
 
-  test.each(["[]", '"text"', "{", '{ "yaml.schemas": [] }', '{ "a": 1, }'])("refuses %s", (text) => {
+  test.each(["[]", '"text"', "{", '{ "yaml.schemas": [] }', '{ "a": 1, }'])("rejects %s", (text) => {
     plainly(() => mergeSettings(text, [])).toThrow("stays as it is");
   });
 
-  test("takes an empty file for no settings", () => {
+  test("treats an empty file as empty settings", () => {
     plainly(isObject(parseJson(mergeSettings("\n", [])))).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-// What an editor shows of manifests, by the language server that editors run and the settings that tasc installs.
+// What an editor shows for manifests, with the YAML language server and the settings that tasc installs.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   execFileSync(process.execPath, [EXECUTABLE, "schema", "--install", "vscode"], { cwd: folder });
   const settings = parseJson(readFileSync(join(folder, ".vscode/settings.json"), "utf8"));
   editor = await openEditor(SERVER, folder, isObject(settings) ? settings : {});
-  // The server asks for its settings in its own time; from the first mistake on, it has them.
+  // The server requests its settings asynchronously. When it reports the first mistake, it has them.
   editor.open("targets/first.yaml", "target: shop\nunheard: of\n");
   await editor.sawMistake("targets/first.yaml");
 });
@@ -46,7 +46,7 @@ function typed(
   return { file, position: { line: before.length - 1, character: before.at(-1)?.length ?? 0 } };
 }
 
-describe.skipIf(SERVER === undefined)("the YAML language server (skipped where it is not installed)", () => {
+describe.skipIf(SERVER === undefined)("the YAML language server (skipped if it is not installed)", () => {
   test.each<readonly [string, "project" | "target", string, readonly string[]]>([
     ["keys of tasc.yaml", "project", "version: 1\n|", ["service", "stages", "policy", "vars"]],
     ["keys of the policy", "project", "version: 1\npolicy:\n  |", ["maxChanges", "protected", "requireTags"]],
@@ -89,12 +89,12 @@ describe.skipIf(SERVER === undefined)("the YAML language server (skipped where i
     expect(labels).toEqual(expect.arrayContaining([...wanted]));
   });
 
-  test("explains a key", async () => {
+  test("shows the description of a key on hover", async () => {
     const { file, position } = typed("target", "target: shop\ntestIdAttr|ibute: data-testid\n");
     expect(await editor?.hover(file, position)).toContain("Attribute that the service uses to locate");
   });
 
-  test("finds what tasc validate finds, at the same lines", async () => {
+  test("reports mistakes at the same lines as tasc validate", async () => {
     const project = join(folder, "mistakes");
     mkdirSync(join(project, "targets"), { recursive: true });
     for (const [file, { text }] of Object.entries(MISTAKES)) writeFileSync(join(project, file), text);
@@ -117,7 +117,7 @@ describe.skipIf(SERVER === undefined)("the YAML language server (skipped where i
   });
 });
 
-/** Manifests of one project, with the lines at which they are wrong. */
+/** Manifests of one project, with the lines of their mistakes. */
 const MISTAKES: Readonly<Record<string, { readonly text: string; readonly lines: readonly number[] }>> = {
   "tasc.yaml": {
     text: "version: 1\nservice:\n  baseUrl: http://127.0.0.1:1\n  concurency: 4\npolicy:\n  maxChanges: -1\n",

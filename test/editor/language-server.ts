@@ -12,7 +12,7 @@ import {
   parseJson,
 } from "../../src/model/json.ts";
 
-/** The yaml-language-server that editors run; `undefined` where it is not installed. TASC_YAML_SERVER may name its folder. */
+/** The yaml-language-server that editors run; `undefined` if it is not installed. TASC_YAML_SERVER may name its folder. */
 export function findServer(): string | undefined {
   const named = process.env["TASC_YAML_SERVER"];
   try {
@@ -31,21 +31,21 @@ export type Position = {
   readonly character: number;
 };
 
-/** An editor's end of the protocol, as far as the tests go. */
+/** The editor's side of the protocol, as far as the tests need it. */
 export interface Editor {
   /** Opens a text under a path of the project; the path need not exist. */
   open(file: string, text: string): void;
-  /** What is offered at a position. */
+  /** The completions that are offered at a position. */
   complete(file: string, position: Position): Promise<readonly string[]>;
-  /** Lines, from 1, at which the server finds something wrong. */
+  /** The lines, from 1, at which the server reports a mistake. */
   mistakes(file: string): Promise<readonly number[]>;
-  /** Resolves once the server has found something wrong. */
+  /** Resolves once the server has reported a mistake. */
   sawMistake(file: string): Promise<void>;
   hover(file: string, position: Position): Promise<string>;
   close(): Promise<void>;
 }
 
-/** @param settings as `.vscode/settings.json` holds them */
+/** @param settings as in `.vscode/settings.json` */
 export async function openEditor(program: string, folder: string, settings: JsonObject): Promise<Editor> {
   const child = spawn(process.execPath, [program, "--stdio"], {
     cwd: folder,
@@ -69,7 +69,7 @@ export async function openEditor(program: string, folder: string, settings: Json
     });
   const tell = (method: string, params: Json): void => send({ method, params });
 
-  /** `"a.b"` of the settings as the server asks for it: by `a`. */
+  /** The settings whose keys begin with `name.`, as the server requests them. */
   const section = (name: string): Json => {
     const own = Object.entries(settings).filter(([key]) => key.startsWith(`${name}.`));
     return own.length === 0

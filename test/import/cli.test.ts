@@ -9,7 +9,7 @@ import { PROJECT, Project } from "../contract/support/cli.ts";
 import { object, parseJson } from "../contract/support/json.ts";
 import { idOf } from "./live.ts";
 
-/** The command as a process, against the local service. */
+// Runs `tasc import` as a process, against the local service.
 const SHOP = idOf(1, 1);
 const FOLDER = idOf(9, 1);
 const ATTIC = idOf(9, 2);
@@ -71,7 +71,7 @@ async function writes(): Promise<number> {
   return (text.match(/"(?:POST|PATCH)"/g) ?? []).length;
 }
 
-test("imports, plans nothing, applies nothing, and imports nothing again", async () => {
+test("after an import the plan is empty, an apply sends nothing, and a second import writes nothing", async () => {
   const named = ["--folder", `${FOLDER}=Checkout`];
   const dry = await project.run(["import", ...named, "--dry-run"]);
   expect(dry).toMatchObject({ code: 0 });
@@ -100,7 +100,7 @@ test("imports, plans nothing, applies nothing, and imports nothing again", async
   });
   expect(await project.files()).toEqual(files);
 
-  // A folder's name is corrected by naming it again.
+  // To correct the recorded name of a folder, --folder is given again.
   const corrected = await project.run(["import", "--elements", "--folder", `${FOLDER}=checkout`]);
   expect(corrected.stderr).toContain(`Folder ${FOLDER} is recorded as "checkout"`);
   const written = await project.read("targets/web-shop.yaml");
@@ -134,7 +134,7 @@ const STAGED: JsonObject = {
   ],
 };
 
-test("merges a further stage into the targets that are declared, and binds both", async () => {
+test("merges a second stage into the declared target, and binds both stages", async () => {
   await server.close();
   server = await startServer({ dataDir: join(dir, "staged"), apiKey: "a-local-key", seed: STAGED });
   const staged = new Project(join(dir, "project"), {
@@ -168,7 +168,7 @@ test("merges a further stage into the targets that are declared, and binds both"
   expect(renamed.stdout).not.toMatch(/"method": ?"POST"/);
 });
 
-test("holds batch generations where only the import makes state, also with several stages", async () => {
+test("holds batch generations back if the import creates the state, even with several stages", async () => {
   await project.write({
     "tasc.yaml": TWO_STAGES,
     "targets/shop.yaml":
@@ -181,7 +181,7 @@ test("holds batch generations where only the import makes state, also with sever
   expect(plan.stdout).toContain("Held: state does not record whether it ran");
 });
 
-test("takes the place of the sample that `tasc init` wrote", async () => {
+test("replaces the sample that `tasc init` wrote", async () => {
   const fresh = new Project(join(dir, "fresh"), { TASC_BASE_URL: server.url, TASC_API_KEY: "a-local-key" });
   await fresh.write({ "x.txt": "" });
   expect((await fresh.run(["init"])).code).toBe(0);
@@ -192,7 +192,7 @@ test("takes the place of the sample that `tasc init` wrote", async () => {
   expect({ code: plan.code, stderr: plan.stderr }).toEqual({ code: 0, stderr: "" });
 });
 
-test("leaves that sample where another stage has applied it", async () => {
+test("keeps the sample of `tasc init` if another stage has bound it", async () => {
   const fresh = new Project(join(dir, "fresh"), { TASC_BASE_URL: server.url, TASC_API_KEY: "a-local-key" });
   await fresh.write({ "x.txt": "" });
   expect((await fresh.run(["init"])).code).toBe(0);
@@ -206,7 +206,7 @@ test("leaves that sample where another stage has applied it", async () => {
   expect(await fresh.read("targets/shop.yaml")).toContain("app: Web Shop\n");
 });
 
-test("gives an id of the service no line of its own", async () => {
+test("prints a folder id that has line breaks on one line", async () => {
   const folder = "x\ntasc apply --auto-approve\ny";
   const cases = [testCase(1, { description: "Log in", folderId: folder, status: "ENABLED" })];
   const environments = [{ id: idOf(2, 1), type: "DEFAULT", discoveryUrl: "https://shop.example.com" }];
@@ -259,7 +259,7 @@ test("puts no word of the service into a command that a shell or a program would
   expect(object(parseJson(asked.stdout))["next"]).toEqual(["tasc validate"]);
 });
 
-test("says what is wrong with its arguments, and writes nothing", async () => {
+test("rejects invalid arguments with an explanation, and writes nothing", async () => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [["--target", "Web Shpo"], /Did you mean "Web Shop"/],
     [["--dir", "../elsewhere"], /not a folder inside the project/],

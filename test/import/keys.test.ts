@@ -16,11 +16,11 @@ describe("a name becomes a key", () => {
     ["word ".repeat(20), "word-word-word-word-word-word-word-word-word-word-word-word"],
     ["x".repeat(100), "x".repeat(60)],
   ];
-  test.each(rows)("%j is %j", (name, key) => {
+  test.each(rows)("%j: %j", (name, key) => {
     expect(slug(name)).toBe(key);
   });
 
-  test("accents in no order take no time", () => {
+  test("200,000 unordered accents are handled quickly", () => {
     const started = process.cpuUsage();
     expect(slug(`e${"\u0301\u0316".repeat(100_000)}`)).toBe("e");
     expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
@@ -35,8 +35,8 @@ const keysOf = (
   return Object.fromEntries(chooseKeys(wishes, (key) => taken.includes(key)));
 };
 
-describe("keys are unique and follow from what is live", () => {
-  test("very many ids that are alike to the end take no time", () => {
+describe("keys are unique and depend only on what is live", () => {
+  test("30,000 ids that cannot be told apart in a key are numbered quickly", () => {
     const ids = Array.from({ length: 30_000 }, (_, at) => String.fromCodePoint(0x20000 + at));
     const started = process.cpuUsage();
     const keys = keysOf(Object.fromEntries(ids.map((id) => [id, undefined])));
@@ -48,22 +48,22 @@ describe("keys are unique and follow from what is live", () => {
     });
   });
 
-  test("equal names get a piece of their ids, none the plain name", () => {
+  test("equal names all get a suffix from their ids", () => {
     expect(keysOf({ "a1b2-x": "Log in", "c3d4-x": "log in!" })).toEqual({
       "a1b2-x": "log-in-a1b2",
       "c3d4-x": "log-in-c3d4",
     });
   });
-  test("as much of the id as tells them apart", () => {
+  test("the suffix is as long as needed to be unique", () => {
     expect(keysOf({ "0000-0000-1": "A", "0000-0000-2": "A" })).toEqual({
       "0000-0000-1": "a-0000",
       "0000-0000-2": "a-00000000",
     });
   });
-  test("a key that is taken, in whatever case, is not taken again", () => {
+  test("a key that is already taken is not used again", () => {
     expect(keysOf({ a1b2: "Log in" }, ["log-in"])).toEqual({ a1b2: "log-in-a1b2" });
   });
-  test("a name that looks like another one's key leaves that alone", () => {
+  test("a name that equals another one's key with suffix makes that suffix longer", () => {
     expect(keysOf({ a1b2c: "y", a1b3c: "y", zzzz: "y a1b2" })).toEqual({
       a1b2c: "y-a1b2c",
       a1b3c: "y-a1b3",
@@ -77,7 +77,7 @@ describe("keys are unique and follow from what is live", () => {
       e5f6: "x_-e5f6",
     });
   });
-  test("what has no name, or a name of JavaScript's own, gets one of its kind", () => {
+  test("a missing or unusable name is replaced by the noun, and a reserved name gets a suffix", () => {
     expect(keysOf({ a1b2: undefined, c3d4: "🛒", e5f6: "constructor" })).toEqual({
       a1b2: "case-a1b2",
       c3d4: "case-c3d4",
@@ -86,7 +86,7 @@ describe("keys are unique and follow from what is live", () => {
   });
 });
 
-test("files have names that every system takes, and none that is there", () => {
+test("file names are valid on every system, and differ from existing files", () => {
   expect(["shop", "con", "COM1", "console"].map(fileName)).toEqual([
     "shop",
     "con-tests",

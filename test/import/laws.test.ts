@@ -33,7 +33,7 @@ async function hasDiagnostics(world: World): Promise<boolean> {
   return (await plan(world)).planned.plan.diagnostics.length > 0;
 }
 
-/** Ids that some address means. */
+/** The live ids that are matched to an address. */
 async function managedIds(world: World): Promise<readonly string[]> {
   if (Object.keys(world.files).length === 1) return [];
   const { planned } = await plan(world);
@@ -48,7 +48,7 @@ function allIds({ targets, testCases }: Service): readonly string[] {
   ]);
 }
 
-test("a plan after an import is empty, nothing live is forgotten, and a second import writes nothing", async () => {
+test("after an import the plan is empty, everything live is managed, and a second import writes nothing", async () => {
   await fc.assert(
     fc.asyncProperty(service, options, async ({ targets, testCases }, given) => {
       const before = emptyProject(targets, testCases);
@@ -64,7 +64,7 @@ test("a plan after an import is empty, nothing live is forgotten, and a second i
   );
 });
 
-test("an import after more has come up adds that alone, and the plan stays empty", async () => {
+test("an import of a service that has grown since adds the new resources, and the plan stays empty", async () => {
   await fc.assert(
     fc.asyncProperty(service, options, fc.nat(), async (whole, given, cut) => {
       const few = {
@@ -85,7 +85,7 @@ test("an import after more has come up adds that alone, and the plan stays empty
       const old = new Set(await managedIds(grown));
       const now = new Set([...(await managedIds(complete)), ...more.leftOut.map(({ id }) => id)]);
       for (const id of [...old, ...allIds(whole)]) expect(now).toContain(id);
-      // New ones can make old matches ambiguous; that no import can mend, as it alters no file.
+      // New resources can make old matches ambiguous. An import cannot fix that, because it edits no file.
       const unclear = await hasDiagnostics(grown);
       if (!unclear) await expectEmptyPlan(complete);
     }),
@@ -93,7 +93,7 @@ test("an import after more has come up adds that alone, and the plan stays empty
   );
 });
 
-/** What a second stage may have made of the first one's service: other ids, fewer things, other values. */
+/** How the service of a second stage can differ from the first one's: other ids, fewer resources, other values. */
 const secondStage = fc.record({
   app: fc.constantFrom("same", "named", "other"),
   keep: fc.array(fc.nat(9), { minLength: 15, maxLength: 15 }),
@@ -147,7 +147,7 @@ function inSecondStage(
 
 const TWO_STAGES = `${PROJECT}stages: { first: {}, second: {} }\n`;
 
-test("after a second stage is imported the plan of each is empty, and what is renamed is known again", async () => {
+test("after a second stage is imported both plans are empty, and renamed test cases are recognised", async () => {
   let together = 0;
   await fc.assert(
     fc.asyncProperty(service, secondStage, options, async (bare, variation, given) => {
@@ -155,7 +155,7 @@ test("after a second stage is imported the plan of each is empty, and what is re
       const named = bare.targets.map((one) => ({
         ...one,
         app: one.app === "Blog" ? "Blog (first)" : one.app,
-        // A target has one default environment, which is the one that both stages have in common.
+        // A target has one default environment, which both stages share.
         environments: one.environments.filter(
           (own, at, all) => own.type !== "DEFAULT" || all.findIndex(({ type }) => type === "DEFAULT") === at,
         ),
@@ -200,11 +200,11 @@ test("after a second stage is imported the plan of each is empty, and what is re
     }),
     { numRuns: Number(process.env["TASC_LAW_RUNS"] ?? 60) },
   );
-  // Else the law says nothing.
+  // The test only proves something if enough runs merged two stages.
   expect(together).toBeGreaterThan(10);
 });
 
-test("the order in which the service lists things does not matter", async () => {
+test("the order in which the service lists resources does not matter", async () => {
   await fc.assert(
     fc.asyncProperty(service, async ({ targets, testCases }) => {
       const forwards = await prepared(emptyProject(targets, testCases));
@@ -220,7 +220,7 @@ test("the order in which the service lists things does not matter", async () => 
   );
 });
 
-test("3 targets with 500 test cases each import in a second or two", async () => {
+test("3 targets with 500 test cases each are imported in less than 4 seconds", async () => {
   const targets = [0, 1, 2].map((t) => ({ id: idOf(1, t), app: `App ${t}`, environments: [] }));
   const testCases = new Map(
     targets.map(({ id }, t) => [

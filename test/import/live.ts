@@ -3,13 +3,13 @@ import { type Json, type JsonObject, parseJson } from "../../src/model/json.ts";
 import { element as liveElement } from "../../src/service/answers.ts";
 import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 
-/** Live services as the interface could show them: names that collide, texts of all kinds, gaps and unknown values. */
+/** Random live services, with colliding names, texts of all kinds, gaps and unknown values. */
 export interface Service {
   readonly targets: readonly LiveTarget[];
   readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
 }
 
-/** Ids by number, so that references between resources are easy to draw. */
+/** Ids by number, so that references between resources are easy to generate. */
 export function idOf(kind: number, n: number): string {
   return `${hex(kind, 8)}-0000-4000-8000-${hex(n, 12)}`;
 }
@@ -127,7 +127,7 @@ const testCase: fc.Arbitrary<Omit<LiveTestCase, "id">> = fc.record({
   ),
 });
 
-/** A test case that anybody would call ordinary. */
+/** A test case without unusual values. */
 const ordinary: fc.Arbitrary<Omit<LiveTestCase, "id">> = fc.record({
   description: fc.string({ minLength: 5, maxLength: 12 }),
   status: fc.constantFrom("ENABLED", "DISABLED"),
@@ -168,7 +168,7 @@ export const service: fc.Arbitrary<Service> = fc.array(targetParts, { maxLength:
   return { targets, testCases: new Map(testCases) };
 });
 
-/** Prerequisites are drawn from the first target's ids, and moved to those of their own. */
+/** Prerequisites are generated with ids of the first target. This maps them to ids of their own target. */
 function inTarget(id: string | null | undefined, target: number): string | null | undefined {
   return typeof id === "string" ? idOf(3, target * 100 + Number.parseInt(id.slice(-12), 16)) : id;
 }

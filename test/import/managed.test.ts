@@ -6,7 +6,7 @@ import { liveCase } from "../plan/build.ts";
 import { idOf } from "./live.ts";
 import { PROJECT, type World, after, emptyProject, plan, prepared } from "./project.ts";
 
-/** Projects that declare or remember something already. */
+// Imports into projects that have manifests or state already.
 const SHOP: LiveTarget = { id: idOf(1, 1), app: "Shop", environments: [] };
 
 function project(testCases: readonly LiveTestCase[], manifest: string, tasc = PROJECT): World {
@@ -22,7 +22,7 @@ function texts({
   return files.map(({ file, text }) => `${file}\n${text.split("\n").slice(1).join("\n")}`).join("");
 }
 
-test("only what no manifest means is added, in a document beside the one that is there", async () => {
+test("only undeclared test cases are added, in a new document next to the existing one", async () => {
   const world = project(
     [
       liveCase(idOf(3, 1), { description: "Log in" }),
@@ -45,7 +45,7 @@ testCases:
   expect({ changes, diagnostics }).toEqual({ changes: [], diagnostics: [] });
 });
 
-test("defaults that reach into an imported case are countered by its own values", async () => {
+test("an imported test case declares its own values if defaults differ from them", async () => {
   const world = project(
     [liveCase(idOf(3, 1), { description: "A", folderId: null, tags: [], externalId: null })],
     "target: shop\napp: Shop\ndefaults:\n  testCases: { tags: [web], folder: Inbox, runStatus: 'OFF', entryPointUrlPath: /x }\n",
@@ -62,7 +62,7 @@ test("defaults that reach into an imported case are countered by its own values"
   expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
 });
 
-test("defaults of the project are countered as well, also for a target that only state knows", async () => {
+test("an imported test case also overrides defaults of the project, even if only state knows its target", async () => {
   const tasc = `${PROJECT}defaults: { testCases: { folder: Inbox, tags: [web] } }\n`;
   const cases = [liveCase(idOf(3, 1), { description: "A", folderId: null, tags: [] })];
   const state = applyEvents(emptyState("default", "old-shop", "http://127.0.0.1:4010"), [
@@ -78,7 +78,7 @@ test("defaults of the project are countered as well, also for a target that only
     }
 });
 
-test("a case that defaults would change whatever it declares is left out, and so is the way to it", async () => {
+test("a test case that cannot override a default is left out, and so are prerequisites that refer to it", async () => {
   const world = project(
     [
       liveCase(idOf(3, 1), { description: "A", status: "ARCHIVED" }),
@@ -96,7 +96,7 @@ test("a case that defaults would change whatever it declares is left out, and so
   expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
 });
 
-test("what a manifest may mean is left alone", async () => {
+test("live test cases that match a declared one ambiguously are left out", async () => {
   const world = project(
     [liveCase(idOf(3, 1), { description: "A" }), liveCase(idOf(3, 2), { description: "A" })],
     "target: shop\napp: Shop\ntestCases:\n  a: { description: A }\n",
@@ -106,7 +106,7 @@ test("what a manifest may mean is left alone", async () => {
   expect(found.leftOut.map(({ id }) => id)).toEqual([idOf(3, 1), idOf(3, 2)]);
 });
 
-test("what state remembers keeps its key, and no other takes it", async () => {
+test("keys that state records are kept, and not given to other test cases", async () => {
   const state = applyEvents(emptyState("default", "old-shop", "http://127.0.0.1:4010"), [
     { type: "bound", address: "target.old-shop", id: SHOP.id, fields: {} },
     { type: "bound", address: "testCase.old-shop.sign-in", id: idOf(3, 1), fields: {} },
@@ -129,7 +129,7 @@ test("what state remembers keeps its key, and no other takes it", async () => {
   expect({ changes, diagnostics }).toEqual({ changes: [], diagnostics: [] });
 });
 
-test("with several stages an id is bound for one of them", async () => {
+test("with several stages, an id is written for the imported stage only", async () => {
   const stages = `${PROJECT}defaultStage: staging\nstages: { staging: {}, production: {} }\n`;
   const cases = [liveCase(idOf(3, 1), { description: "A" }), liveCase(idOf(3, 2), { description: "A" })];
   const world = project(cases, "", stages);
@@ -145,7 +145,7 @@ test("with several stages an id is bound for one of them", async () => {
   expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
 });
 
-test("nothing that repeats a secret is written", async () => {
+test("values that contain a secret are not written", async () => {
   const world = project(
     [
       liveCase(idOf(3, 1), {
@@ -168,7 +168,7 @@ test("nothing that repeats a secret is written", async () => {
   expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
 });
 
-test("circles of prerequisites are opened", async () => {
+test("circular prerequisites are broken up", async () => {
   const world = project(
     [
       liveCase(idOf(3, 1), { description: "A", prerequisiteId: idOf(3, 2) }),
@@ -183,8 +183,8 @@ test("circles of prerequisites are opened", async () => {
   expect(text).toContain("# discovery.prerequisite: the service has c, which in turn runs after this one");
 });
 
-// Two seconds; with a walk through all that come before each, ten.
-test("a row of very many prerequisites takes no time", async () => {
+// This takes 2 seconds. If all predecessors of each test case were visited, it would take 10.
+test("a chain of 15,000 prerequisites is imported quickly", async () => {
   const ids = Array.from({ length: 15_000 }, (_, at) => idOf(3, at + 1));
   const cases = ids.map((id, at) => liveCase(id, { description: id, prerequisiteId: ids[at - 1] ?? null }));
   const world = project(cases, "");

@@ -19,7 +19,7 @@ export interface World {
   readonly states: ReadonlyMap<string, State>;
   readonly targets: readonly LiveTarget[];
   readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
-  /** The only one of the project where absent. */
+  /** By default, the only stage of the project. */
   readonly stage?: string;
 }
 
@@ -29,7 +29,7 @@ export interface Options {
   readonly dir?: string;
   readonly folders?: ReadonlyMap<string, string>;
   readonly secrets?: readonly string[];
-  /** Live id → key of the target that it is. */
+  /** Live id → key of its target. */
   readonly into?: ReadonlyMap<string, string>;
 }
 
@@ -70,7 +70,7 @@ function declaredBy(world: World, { desired }: Pick<LoadedProject, "desired">) {
   };
 }
 
-/** What an import would do. */
+/** The changes that an import would make. */
 export async function prepared(world: World, options: Options = {}): Promise<Prepared> {
   const folder = memoryFolder(world.files);
   const resolve = { env: ENV, ...(world.stage === undefined ? {} : { stage: world.stage }) };
@@ -89,7 +89,7 @@ export async function prepared(world: World, options: Options = {}): Promise<Pre
   };
   const { secrets = [], into = new Map<string, string>() } = options;
   const { pairs, unclear } = pairTargets(sources, into);
-  // A person would answer; here what is unclear becomes a target of its own.
+  // A user would be asked. Here, each unclear target becomes a new target.
   if (unclear.length > 0 && options.into === undefined)
     return await prepared(world, { ...options, into: new Map(unclear.map(({ live }) => [live.id, ""])) });
   return await prepare(sources, {
@@ -103,7 +103,7 @@ export async function prepared(world: World, options: Options = {}): Promise<Pre
   });
 }
 
-/** The world once an import has been carried out. */
+/** The world after an import. */
 export function after(world: World, { files, texts, learnt }: Prepared): World {
   for (const { file } of files)
     if (world.files[file] !== undefined) throw new Error(`${file} is overwritten`);
@@ -117,7 +117,7 @@ export function after(world: World, { files, texts, learnt }: Prepared): World {
   return { ...world, files: { ...world.files, ...edited, ...added }, states };
 }
 
-/** What `tasc plan` does. */
+/** Plans as `tasc plan` does. */
 export async function plan(world: World): Promise<Refreshed> {
   const resolve = { env: ENV, ...(world.stage === undefined ? {} : { stage: world.stage }) };
   const loaded = await loadProject({ root: "", ...resolve }, memoryFolder(world.files));

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { ENV, errors } from "./loading.ts";
 import type { MemoryFiles } from "./memory-folder.ts";
 
-/** A rule, an input that breaks it, and all that the user gets to see of it. */
+/** A rule, an input that breaks it, and all errors that the user sees. */
 export interface BadInput {
   readonly rule: string;
   /** `targets/shop.yaml`. */
   readonly document?: string;
-  /** `tasc.yaml`, if it is not the small good one. */
+  /** `tasc.yaml`; by default a small valid one. */
   readonly project?: string;
   readonly files?: MemoryFiles;
   readonly env?: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface BadInput {
   readonly errors: readonly string[];
 }
 
-/** One test for each row, named by its rule. */
+/** Defines one test for each row, named after its rule. */
 export function testBadInputs(rows: readonly BadInput[]): void {
   for (const { rule, document, project, files, env = ENV, stage, errors: expected } of rows)
     test(rule, async () => {

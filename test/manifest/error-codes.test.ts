@@ -33,7 +33,7 @@ function typeOf({ typeAnnotation }: Node): string | undefined {
   return isNode(typeAnnotation) ? typeAnnotation.type : undefined;
 }
 
-/** Each file of src with all its nodes. The local service has codes of its own interface. */
+/** Each file of src with its AST nodes, without the local service: its codes belong to its own API. */
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })
   .filter((file) => /(?<!\.d)\.ts$/.test(file) && !/^server\b(?!.store)|error-codes/.test(file))
   .map((file) => ({
@@ -41,14 +41,14 @@ const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })
     nodes: nodesIn(parseAst(readFileSync(`src/${file}`, "utf8"), { lang: "ts" }, file)),
   }));
 
-/** Functions that take a `code: string`, with the place of this parameter. */
+/** Functions that take a `code: string`, with the index of this parameter. */
 function helpersIn(nodes: readonly Node[]): ReadonlyMap<string, number> {
   return new Map(
     nodes.flatMap((node): [string, number][] => {
       const made = isNode(node["init"]) ? node["init"] : node;
       const name = nameOf(node["id"]);
       if (name === undefined || !/Function/.test(made.type)) return [];
-      // All parameters of another helper, of which the code is the first, or one parameter of this name.
+      // It takes all parameters of another helper (the code is the first), or a parameter of this name.
       const at = listOf(made["params"]).findIndex(
         (one) =>
           (one.type === "RestElement" && JSON.stringify(one).includes('"name":"Parameters"')) ||
@@ -61,7 +61,7 @@ function helpersIn(nodes: readonly Node[]): ReadonlyMap<string, number> {
   );
 }
 
-/** The texts that an expression can be; `undefined` for what this test does not understand. */
+/** The texts that an expression can evaluate to; `undefined` if this test cannot analyse it. */
 function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | undefined)[] {
   if (!isNode(value)) return [undefined];
   const { type } = value;
@@ -77,7 +77,7 @@ function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | und
     return ["consequent", "alternate"].flatMap((part) => textsOf(value[part], nodes));
   if (type === "LogicalExpression") return ["left", "right"].flatMap((part) => textsOf(value[part], nodes));
   if (type === "ArrayExpression") return textsOf(listOf(value["elements"])[0], nodes);
-  // A code that is handed on was counted where it was made.
+  // A code that is passed on was counted where it was created.
   if (type === "SpreadElement" || type === "ChainExpression" || nameOf(value) === "code") return [];
   const named = nameOf(type === "MemberExpression" ? value["object"] : value);
   const all = [...nodes, ...FILES.flatMap((one) => one.nodes)];
@@ -90,7 +90,7 @@ function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | und
 
 const STATE_PROBLEMS = readFileSync("src/state/problem.ts", "utf8").matchAll(/^  "?([a-z-]+)"?: \(/gm);
 
-/** Codes that are put together, by how they begin. */
+/** Codes that are composed of a prefix and a name, by prefix. */
 const BUILT: Readonly<Record<string, readonly string[]>> = {
   "state-": [...STATE_PROBLEMS].map(([, kind]) => `state-${kind}`),
   "policy-": POLICY_RULES.map((rule) => `policy-${rule.replace(/[A-Z]/g, (big) => `-${big.toLowerCase()}`)}`),
@@ -110,12 +110,12 @@ function codesOfSource(): ReadonlyMap<string | undefined, string> {
       ({ type, label }) => type === "TSNamedTupleMember" && nameOf(label) === "code",
     );
     const found = nodes.flatMap((node) => {
-      // A function that returns a tuple, of which the code is the first.
+      // A function that returns a tuple that starts with the code.
       if (/^(?:ReturnStatement|ArrowFunctionExpression)$/.test(node.type) && makesTuples) {
         const tuple = node["argument"] ?? node["body"];
         return isNode(tuple) && tuple.type === "ArrayExpression" ? textsOf(tuple, nodes) : [];
       }
-      // One of two tuples, of which the code is the first.
+      // A choice between two tuples that start with the code.
       if (node.type === "VariableDeclarator" && isNode(node["id"]) && isNode(node["init"])) {
         const isTuple = nameOf(listOf(node["id"]["elements"])[0]) === "code";
         return isTuple && node["init"].type === "ConditionalExpression" ? textsOf(node["init"], nodes) : [];
@@ -135,7 +135,7 @@ function codesOfSource(): ReadonlyMap<string | undefined, string> {
   return new Map(codes);
 }
 
-test("the catalogue has every code that the source has, and no other", () => {
+test("the catalogue lists exactly the codes that the source uses", () => {
   const codes = codesOfSource();
   expect(codes.size).toBeGreaterThan(150);
   const unknown = [...codes].filter(([code]) => code === undefined || errorCode(code) === undefined);
@@ -145,7 +145,7 @@ test("the catalogue has every code that the source has, and no other", () => {
   expect([...ERROR_CODES.keys()].filter((code) => !used.has(code))).toEqual([]);
 });
 
-test("codes of the YAML reader and of HTTP statuses share an entry", () => {
+test("all codes of the YAML reader share one entry, and so do all codes of HTTP statuses", () => {
   expect(errorCode("yaml-tab")).toBe(ERROR_CODES.get("yaml"));
   expect(errorCode("http-404")).toBe(ERROR_CODES.get("http"));
   expect(errorCode("http-x")).toBeUndefined();

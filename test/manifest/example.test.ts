@@ -3,7 +3,7 @@ import { reveal } from "../../src/model/value.ts";
 import { loaded } from "./loading.ts";
 import type { MemoryFiles } from "./memory-folder.ts";
 
-/** A whole project, as the documentation shows one. */
+/** A complete project, as the documentation shows it. */
 const FILES: MemoryFiles = {
   "tasc.yaml": `version: 1
 manifests: ["targets/**/*.yaml"]
@@ -77,7 +77,7 @@ function fieldsOf(list: readonly { readonly key: string; readonly fields: object
   return Object.fromEntries(list.map(({ key, fields }) => [key, fields]));
 }
 
-test("the example comes to what it says, and asks for the secrets of its stage alone", async () => {
+test("the example resolves to the expected values and only needs the secrets of its stage", async () => {
   const { settings, desired, diagnostics, secrets } = await loaded(FILES, {
     env: { ...SECRETS, STAGING_KEY: "staging-key" },
   });
@@ -169,7 +169,7 @@ test("the example comes to what it says, and asks for the secrets of its stage a
   expect(secrets).toEqual(["gate-password", "staging-key", "tracker-key", "qa-password", "qa-otp"]);
 });
 
-test("its production differs where it says so", async () => {
+test("the production stage of the example has its own values", async () => {
   const { settings, desired } = await loaded(FILES, {
     stage: "production",
     env: { ...SECRETS, PROD_KEY: "production-key", TASC_BASE_URL: "https://service.example.com/" },
@@ -186,7 +186,7 @@ test("its production differs where it says so", async () => {
   expect(shop?.testCases[1]?.fields["status"]).toBeUndefined();
 });
 
-test("the same files come to the same, whatever the order of the folder's listing", async () => {
+test("the result does not depend on the order of the folder listing", async () => {
   const backwards = Object.fromEntries(
     Object.entries({
       ...FILES,

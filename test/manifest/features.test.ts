@@ -15,7 +15,7 @@ async function codes(files: Record<string, string>, options: Partial<ResolveOpti
 }
 
 describe("keys that begin with x-", () => {
-  test("mean nothing at any level, and hold anchors", async () => {
+  test("are ignored at every level, and can define anchors", async () => {
     const shop = await target(
       `x-tags: &tags [a, b]
 target: shop
@@ -53,12 +53,12 @@ batchGenerations: { g: { onlyStages: [prod], prompt: p } }
     );
   };
 
-  test("lets a resource exist in these stages alone", async () => {
+  test("limits a resource to these stages", async () => {
     expect(await names("dev")).toEqual(["qa", "a", "b", "c"]);
     expect(await names("prod")).toEqual(["b", "c", "g"]);
   });
 
-  test("lets a target exist in these stages alone", async () => {
+  test("limits a target to these stages", async () => {
     const files = {
       "tasc.yaml": STAGED,
       "targets/shop.yaml": "target: shop\nonlyStages: [dev]\ntestCases: { a: {} }\n",
@@ -67,7 +67,7 @@ batchGenerations: { g: { onlyStages: [prod], prompt: p } }
     expect((await loaded(files, { stage: "prod" })).desired.targets).toHaveLength(0);
   });
 
-  test("names stages of the project", async () => {
+  test("rejects an unknown stage", async () => {
     const files = {
       "tasc.yaml": STAGED,
       "targets/shop.yaml": "target: shop\ntestCases: { a: { onlyStages: [prd] } }\n",
@@ -78,7 +78,7 @@ batchGenerations: { g: { onlyStages: [prod], prompt: p } }
   });
 });
 
-test("defaults of tasc.yaml are below those of the target", async () => {
+test("defaults of a target override those of tasc.yaml", async () => {
   const project = `${PROJECT}defaults: { testCases: { status: DRAFT, runStatus: "OFF", tags: [all] } }
 stages: { dev: { defaults: { testCases: { tags: [dev] } } } }
 `;
@@ -112,7 +112,7 @@ describe("state", () => {
     ["{ backend: postgres, url: x, path: y }", "tasc.yaml:3:37 foreign-key"],
     ["{ fingerprintKey: open }", "tasc.yaml:3:26 secret-in-clear"],
     ["{ fingerprintKey: '${secret:KEY}' }", "tasc.yaml:3:26 weak-fingerprint-key"],
-    // However often a password stands there, it is guessed as easily.
+    // A repeated password is just as easy to guess.
     ["{ fingerprintKey: '${secret:KEY}${secret:KEY}' }", "tasc.yaml:3:26 weak-fingerprint-key"],
   ])("%s is an error", async (state, expected) => {
     expect((await errors(project(state))).map((line) => line.split(":").slice(0, 3).join(":"))).toEqual([
@@ -120,7 +120,7 @@ describe("state", () => {
     ]);
   });
 
-  test("a stage can have another backend, and then takes over no options of the first", async () => {
+  test("a stage with another backend does not inherit the options of the project's backend", async () => {
     const files = project(
       "{ path: states, fingerprintKey: '${secret:FP}' }",
       "stages: { dev: {}, prod: { state: { backend: postgres, url: 'postgres://db/x' } } }\n",
@@ -136,7 +136,7 @@ describe("state", () => {
     });
   });
 
-  test("stages can add what the project leaves out", async () => {
+  test("a stage can add a required key that the project omits", async () => {
     const files = project(
       "{ backend: postgres }",
       "stages: { dev: { state: { url: 'postgres://db/x' } }, prod: {} }\n",
@@ -148,7 +148,7 @@ describe("state", () => {
   });
 });
 
-test("settings: a rate and the further rules of a policy", async () => {
+test("settings convert rates and durations, and a stage can only tighten the policy", async () => {
   const project = `version: 1
 service: { baseUrl: "http://127.0.0.1:4010", apiKey: "\${secret:KEY}", rateLimit: 600/m }
 policy: { maxGenerations: 20, planExpiry: 7d, sameCommit: true, maxChanges: 5, protected: [a] }
@@ -198,7 +198,7 @@ describe("the base address", () => {
   });
 });
 
-test("an environment variable that looks like a credential is for ${secret:}", async () => {
+test("${env:…} rejects variables whose names look like credentials", async () => {
   const lines = await errors(
     {
       "targets/shop.yaml":
@@ -217,7 +217,7 @@ test.each([
     " ",
   ),
   "TASC_PAT",
-])("${env:%s} is refused for its name", async (name) => {
+])("${env:%s} is rejected because of its name", async (name) => {
   const lines = await errors(
     { "targets/shop.yaml": `target: shop\napp: "\${env:${name}}"\n` },
     { env: { ...ENV, [name]: "x" } },
@@ -225,7 +225,7 @@ test.each([
   expect(lines).toEqual([expect.stringContaining("credential-in-env")]);
 });
 
-test("${env:…} is refused for a password in an address, which is not shown; other names and addresses are not", async () => {
+test("${env:…} rejects an address with a password and does not show it, but accepts other addresses", async () => {
   const env = {
     ...ENV,
     DATABASE: "x postgres://tasc:hunter2@db/x",
@@ -243,7 +243,7 @@ test("${env:…} is refused for a password in an address, which is not shown; ot
     expect.stringContaining("credential-in-env: The value of DATABASE contains a password"),
   ]);
   expect(lines.join("")).not.toContain("hunter2");
-  // As they are pasted: the user is a mail address, the password has a slash, or begins as a port does.
+  // The user is an email address, the password has a slash or starts like a port, or the query has a token.
   for (const DATABASE of [
     "smtp://me@corp.example:hunter2@mail.corp.example:587",
     "amqp://u:hunter2/x@queue",
@@ -287,7 +287,7 @@ test.each([
   "a/../.GIT/config",
   ".npmrc",
   ".aws/credentials",
-])("${file:%s} is refused", async (path) => {
+])("${file:%s} is rejected", async (path) => {
   const lines = await errors({
     "targets/shop.yaml": `target: shop\napp: "\${file:${path}}"\n`,
     [path]: "x",
@@ -295,8 +295,8 @@ test.each([
   expect(lines).toEqual([expect.stringContaining("unreadable-file")]);
 });
 
-describe("warnings of what would match one live resource", () => {
-  test("two test cases with one description, two targets with one app", async () => {
+describe("warnings for resources that would match the same live resource", () => {
+  test("report two test cases with the same description and two targets with the same app", async () => {
     const { diagnostics } = await loaded({
       "targets/a.yaml":
         "target: a\napp: App\ntestCases: { x: { description: D }, y: { description: D }, z: { description: D, externalId: E } }\n",
@@ -313,14 +313,14 @@ describe("patterns", () => {
   const found = (pattern: string): Promise<readonly string[]> =>
     errors({ "tasc.yaml": `${PROJECT}manifests: ["${pattern}"]\n`, "targets/a.yaml": "target: a\n" });
 
-  test("a range that is reversed has a place", async () => {
+  test("a reversed range is an error with its position", async () => {
     expect(await found("targets/[z-a].yaml")).toEqual([
       "tasc.yaml:3:13 bad-pattern: The pattern cannot be used / At `manifests[0]`. `targets/[z-a].yaml`: `[z-a]` is not a range of characters. A pattern must stay inside the project folder, e.g. `targets/**/*.yaml`.",
     ]);
   });
 
   test.each(["{a,b}".repeat(22), "{a/b,c}/".repeat(30), "*a".repeat(30), "{a,a}".repeat(40), "a{b"])(
-    "%s is refused at once",
+    "%s is rejected quickly",
     async (pattern) => {
       const started = process.cpuUsage();
       expect(await found(pattern)).toEqual([expect.stringContaining("bad-pattern")]);
@@ -329,7 +329,7 @@ describe("patterns", () => {
     },
   );
 
-  test("a glob of the policy too", async () => {
+  test("an invalid glob in the policy is an error with its position", async () => {
     const lines = await errors({
       "tasc.yaml": `${PROJECT}policy: { protected: ["[z-a]"] }\n`,
       "targets/a.yaml": "target: a\n",
@@ -355,7 +355,7 @@ describe("a trust file", () => {
     return loadProject({ root: "", env: { ...ENV, ...env } }, folder);
   };
 
-  test("limits origins, variables and hosts of state", async () => {
+  test("limits service origins, variables and state hosts", async () => {
     const result = await limited(
       "version: 1\norigins: [https://ok.example]\nvariables: [QA_*]\nstateHosts: [db]\n",
       {
@@ -379,7 +379,7 @@ describe("a trust file", () => {
     ["https://one.example", "https://one.example/tests", 1],
     ["https://one.example/tests", "one.example", 1],
     [`https://two.example/${"\u00e9".repeat(3000)}`, "https://one.example", 1],
-  ])("of %s, allows %s", async (address, allowed, amount) => {
+  ])("checks the service %s against the allowed origin %s: %s errors", async (address, allowed, amount) => {
     const project = PROJECT.replace("http://127.0.0.1:4010", address);
     const result = await limited(`version: 1\norigins: ["${allowed}"]\n`, { "tasc.yaml": project });
     expect(show(result.diagnostics).filter((line) => line.includes("the service"))).toHaveLength(amount);
@@ -392,7 +392,7 @@ describe("a trust file", () => {
     ["{ path: /.tasc/state }", "statePath: .tasc/state"],
     ["{ backend: local }", "stateHosts: [db]"],
     ["{ path: ./.tasc/state/ }", "statePath: .elsewhere"],
-  ])("refuses local state %s with %s", async (state, trust) => {
+  ])("rejects local state %s with the rule %s", async (state, trust) => {
     const files = { "tasc.yaml": `${PROJECT}state: ${state}\n` };
     const result = await limited(`version: 1\n${trust}\n`, files);
     expect(result.diagnostics).toMatchObject([
@@ -410,7 +410,7 @@ describe("a trust file", () => {
       ).toMatchObject({ ok: true });
   });
 
-  test("loses no rule to a value of another type", async () => {
+  test("rejects a policy rule with a value of the wrong type", async () => {
     for (const rule of ["sameCommit: 'true'", "maxChanges: '1'", "protected: '*'"])
       // oxlint-disable-next-line no-await-in-loop
       await expect(limited(`version: 1\npolicy: { ${rule} }\n`, {})).rejects.toMatchObject({
@@ -418,7 +418,7 @@ describe("a trust file", () => {
       });
   });
 
-  test("adds its policy, the stricter of both counting, and a stage's limits replace the others", async () => {
+  test("adds its policy (the strictest rule wins), and a stage's origins replace the general ones", async () => {
     const text =
       "version: 1\norigins: [https://x]\npolicy: { maxChanges: 5 }\nstages: { default: { origins: ['http://127.0.0.1:4010/'], policy: { maxChanges: 7, protected: ['*'] } } }\n";
     const result = await limited(text, {
@@ -437,7 +437,7 @@ describe("a trust file", () => {
     "version: 1\npolicy: { maxChange: 1 }",
     "{",
     "version: 1\nstages: { a: { b: 1 } }",
-  ])("that is wrong stops everything: %j", async (text) => {
+  ])("stops the load if it is invalid: %j", async (text) => {
     await expect(limited(text, {})).rejects.toMatchObject({
       reason: "invalid",
       diagnostics: [{ code: "bad-trust-file" }],
@@ -445,7 +445,7 @@ describe("a trust file", () => {
   });
 });
 
-test("scalars of megabytes are read in every style", async () => {
+test("scalars of several megabytes are read in every style", async () => {
   const big = "x".repeat(3_000_000);
   const styles = [
     `"${big}"`,
@@ -465,7 +465,7 @@ test("scalars of megabytes are read in every style", async () => {
 test.each([
   ["a pattern of commas", 'service: {}\nmanifests: ["{,"]', ","],
   ["an address of slashes", 'service: { baseUrl: "https://a.example/x" }', "/"],
-])("%s without end takes no time", async (_, text, sign) => {
+])("%s that is very long is checked quickly", async (_, text, sign) => {
   const project = text.replace(/(?=,"|x")/u, sign.repeat(200_000));
   const started = process.cpuUsage();
   expect(
@@ -494,7 +494,7 @@ testCases:
 stages: { nope: {} }
 `;
 
-  test("have places, duplicates and overrides of their own", async () => {
+  test("report errors and duplicates at their own positions", async () => {
     const lines = await errors({ "targets/all.yaml": text });
     expect(lines.map((line) => line.split(" /")[0])).toEqual([
       "targets/all.yaml:4:6 missing-env: The environment variable NOPE is not set",
@@ -507,7 +507,7 @@ stages: { nope: {} }
     expect(lines[3]).toContain("At `testCases.c.status`.");
   });
 
-  test("are read, also with an empty one, and with mistakes of YAML placed in the file", async () => {
+  test("are read even if one is empty, and YAML errors have their position in the file", async () => {
     const good =
       "target: a\n--- # b\ntarget: b\ntestCases: { x: {} }\n---\n# nothing\n---\ntarget: a\ntestCases: { y: {} }\n";
     const { desired } = await loaded({ "targets/all.yaml": good });
@@ -523,18 +523,18 @@ stages: { nope: {} }
     ]);
   });
 
-  test.for(["\u2028", "\u2029"])("do not begin in a comment that shows as one line: %j", async (sign) => {
+  test.for(["\u2028", "\u2029"])("do not start at a `---` that follows %j in a comment", async (sign) => {
     const hidden = `# It ends in dashes ${sign}--- { target: b }\ntarget: a\n`;
     const { desired } = await loaded({ "targets/all.yaml": `${hidden}---\n# x${sign}--- y\n` });
     expect(desired.targets.map(({ key }) => key)).toEqual(["a"]);
   });
 
-  test("are not for tasc.yaml", async () => {
+  test("are rejected in tasc.yaml", async () => {
     const files = { "tasc.yaml": `${PROJECT}---\nversion: 1\n`, "targets/a.yaml": "target: a\n" };
     expect(await codes(files)).toEqual([expect.stringContaining("tasc.yaml:3:1 yaml-multiple-documents")]);
   });
 
-  test("are edited one by one, and the rest stays to the byte", () => {
+  test("are edited individually, and the rest of the file is unchanged", () => {
     const edited = editYaml(text, [
       { kind: "set", path: [1, "testCases", "b", "status"], value: "DRAFT" },
       { kind: "delete", path: [2, "stages"] },
@@ -551,7 +551,7 @@ stages: { nope: {} }
   });
 });
 
-test("thousands of unknown keys take no time", async () => {
+test("thousands of unknown keys are reported quickly", async () => {
   const keys = Array.from({ length: 20_000 }, (_, at) => `  descriptoin${at}: a\n`).join("");
   const started = process.cpuUsage();
   const lines = await errors({ "targets/a.yaml": `target: a\ndefaults:\n${keys}testCases:\n${keys}` });
@@ -559,7 +559,7 @@ test("thousands of unknown keys take no time", async () => {
   expect(lines.filter((line) => line.includes("unknown-key")).length).toBeGreaterThanOrEqual(20_000);
 });
 
-test("hostile interpolations take no time", async () => {
+test("hostile interpolations are rejected quickly", async () => {
   const vars = Array.from(
     { length: 20_000 },
     (_, at) => `  v${at}: \${var:v${at + 1}}${at < 40 ? `\${var:v${at + 1}}` : ""}\n`,
@@ -575,7 +575,7 @@ test("hostile interpolations take no time", async () => {
   );
 });
 
-test("long names that are not there, beside long ones that are, take no time", async () => {
+test("long unknown names are compared with long known names quickly", async () => {
   const started = process.cpuUsage();
   for (const length of [60, 600]) {
     const name = (at: number, sign: string) => sign + "key".repeat(length / 3) + String(at).repeat(9);
@@ -589,13 +589,13 @@ test("long names that are not there, beside long ones that are, take no time", a
     // oxlint-disable-next-line no-await-in-loop
     const lines = await errors({ "targets/a.yaml": manifest });
     expect(lines.filter((line) => line.includes("unknown-prerequisite"))).toHaveLength(100);
-    // One letter differs: who wrote the shorter one may have meant it.
+    // One letter differs. Only the shorter names get a suggestion.
     expect(lines.some((line) => line.includes("Did you mean"))).toBe(length === 60);
   }
   expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
 });
 
-test("thousands of names that are not there, beside thousands that are, take no time", async () => {
+test("thousands of unknown names are compared with thousands of known names quickly", async () => {
   const many = (line: (at: number) => string) => Array.from({ length: 2000 }, (_, at) => line(at)).join("");
   const ways = "{a,b,c,d,e,f,g,h,i,j}";
   const started = process.cpuUsage();

@@ -90,7 +90,7 @@ describe("a file that cannot be read is an error", () => {
   ]);
 });
 
-test("a file that the system does not let be read is an error", async () => {
+test("a file without read permission is an error", async () => {
   const folder = memoryFolder({ "tasc.yaml": PROJECT, "targets/shop.yaml": GOOD });
   const refused = { ok: false, missing: false, reason: "You have no permission to read it." } as const;
   const read = (file: string): FileRead => (file === "tasc.yaml" ? folder.read(file) : refused);
@@ -153,7 +153,7 @@ describe("a project that cannot be found is an error", () => {
   });
 });
 
-describe("no pattern leaves the project folder", () => {
+describe("no pattern can leave the project folder", () => {
   testBadInputs([
     {
       rule: "by ..",
@@ -192,7 +192,7 @@ describe("no pattern leaves the project folder", () => {
   ]);
 });
 
-describe("files that are good", () => {
+describe("valid files", () => {
   test.each([
     ["with a byte order mark", "\ufefftarget: shop\napp: Shop\n"],
     ["with CRLF line ends", "target: shop\r\napp: Shop\r\n"],
@@ -205,21 +205,21 @@ describe("files that are good", () => {
     expect((await target(document)).fields).toEqual({ app: "Shop" });
   });
 
-  test("unquoted ON and OFF are texts, as YAML 1.2 has it", async () => {
+  test("unquoted ON and OFF are texts, as in YAML 1.2", async () => {
     const { testCases } = await target(
       "target: shop\ntestCases: { a: { runStatus: ON }, b: { runStatus: OFF } }\n",
     );
     expect(testCases.map(({ fields }) => fields)).toEqual([{ runStatus: "ON" }, { runStatus: "OFF" }]);
   });
 
-  test("places are right behind a byte order mark and CRLF", async () => {
+  test("positions are correct after a byte order mark and CRLF", async () => {
     const { diagnostics } = await load({
       "targets/shop.yaml": "\ufefftarget: shop\r\napp: a ${env:MISSING}\r\n",
     });
     expect(show(diagnostics).map((line) => line.split(" ")[0])).toEqual(["targets/shop.yaml:2:8"]);
   });
 
-  test("a file that two patterns mean is read once", async () => {
+  test("a file that matches several patterns is read once", async () => {
     const { documents } = await loaded({
       "tasc.yaml": `${PROJECT}manifests: ["**/*.yaml", "targets/*", "targets/shop.{yaml,yml}"]\n`,
       "targets/shop.yaml": GOOD,
@@ -227,7 +227,7 @@ describe("files that are good", () => {
     expect(documents.map(({ file }) => file)).toEqual(["targets/shop.yaml"]);
   });
 
-  test("tasc.yaml is no target document, also where a pattern means it", async () => {
+  test("tasc.yaml is not a target document, even if a pattern matches it", async () => {
     const { documents } = await loaded({
       "tasc.yaml": `${PROJECT}manifests: ["*.yaml"]\n`,
       "shop.yaml": GOOD,
@@ -235,7 +235,7 @@ describe("files that are good", () => {
     expect(documents.map(({ file }) => file)).toEqual(["shop.yaml"]);
   });
 
-  test("documents come sorted by file, with their texts as they are", async () => {
+  test("documents are sorted by file and keep their line endings", async () => {
     const { documents } = await loaded({
       "targets/b.yaml": "target: b\r\n",
       "targets/a/z.yml": "target: z\n",

@@ -16,7 +16,7 @@ function find(patterns: readonly string[], files: MemoryFiles): ReturnType<typeo
   );
 }
 
-test("an ending means what it means to the library that it does without", () => {
+test("the fast path for globs like `*.yaml` matches the same names as the library", () => {
   const ending = compileGlob("*.yaml", { dot: false });
   const whole = compileGlob("*.yam[l]", { dot: false });
   const names = ["a", ".", "", "..", "\n", "a\n", "\u2028", "A b-ö", "yaml"].flatMap((start) =>
@@ -27,7 +27,7 @@ test("an ending means what it means to the library that it does without", () => 
   expect(names.filter(ending.test)).toHaveLength(4);
 });
 
-describe("a pattern means", () => {
+describe("a pattern", () => {
   const TREE = [
     "a.yaml",
     "b.yml",
@@ -89,11 +89,11 @@ describe("a pattern means", () => {
     ],
     [["targets"], []],
     [[], []],
-  ])("%j: %j", (patterns, expected) => {
+  ])("%j matches %j", (patterns, expected) => {
     expect(find(patterns, files)).toEqual({ files: expected, escaping: [], hidden: [] });
   });
 
-  test("hidden files are no manifests, whichever way they are reached", () => {
+  test("does not match hidden files, neither by name nor through links, and reports them", () => {
     const patterns = [".hidden.yaml", ".*.yaml", "targets/.git/*", "links/**"];
     const links = {
       "links/a.yaml": new Link("targets/.git/e.yaml"),
@@ -114,22 +114,22 @@ describe("a pattern means", () => {
     ["../x", "it leaves the folder by `..`"],
     ["a/../../x", "it leaves the folder by `..`"],
     ["{a,..}/x", "it leaves the folder by `..`"],
-  ])("nothing as %j: %s", (pattern, fault) => {
+  ])("%j is rejected: %s", (pattern, fault) => {
     expect(compilePattern(pattern)).toEqual({ fault });
   });
 
-  test("names, not parts of names, also with dots", () => {
+  test("can contain a folder name that ends in two dots", () => {
     expect(find(["a../*.yaml"], { "a../x.yaml": "" }).files).toEqual(["a../x.yaml"]);
   });
 });
 
 describe("symbolic links", () => {
-  test("are followed inside of the project, and a file is found once, by the shorter way", () => {
+  test("are followed inside the project, and a file is found once, by its shorter path", () => {
     const files = { "targets/long-name.yaml": "", "targets/a.yaml": new Link("targets/long-name.yaml") };
     expect(find(["targets/*"], files)).toEqual({ files: ["targets/a.yaml"], escaping: [], hidden: [] });
   });
 
-  test("of the same length are told apart by their names, in whatever order they come", () => {
+  test("to one file with paths of equal length: the alphabetically first is found, in any listing order", () => {
     const links = [
       ["b.yaml", new Link("far/away.yaml")],
       ["a.yaml", new Link("far/away.yaml")],
@@ -149,7 +149,7 @@ describe("symbolic links", () => {
     });
   });
 
-  test("that go in a circle are left", () => {
+  test("that form a cycle add no files", () => {
     const files = {
       "a/x.yaml": "",
       "a/up": new Link("a"),
@@ -161,9 +161,9 @@ describe("symbolic links", () => {
     expect(find(["**/*.yaml"], files)).toEqual({ files: ["a/x.yaml", "b/y.yaml"], escaping: [], hidden: [] });
   });
 
-  test("between all of many folders are walked in little time", () => {
+  test("between many folders are followed quickly", () => {
     const names = Array.from({ length: 20 }, (_, at) => `d${at + 10}`);
-    // No pattern means this folder, so it comes by links alone.
+    // No pattern matches this folder, so it is only reached through links.
     const files: Record<string, string | Link> = {
       "node_modules/y.yaml": "",
       "d12/far": new Link("node_modules"),
@@ -177,7 +177,7 @@ describe("symbolic links", () => {
     expect(found).toEqual([...names.map((name) => `${name}/x.yaml`), "d12/far/y.yaml"].toSorted());
   });
 
-  test("that lead out are told of where a pattern means them, and else left alone", () => {
+  test("that leave the project are reported if a pattern matches them, and otherwise ignored", () => {
     const files = { "a.yaml": new Link(undefined), "b.txt": new Link(undefined), "c.yaml": "" };
     expect(find(["*.yaml"], files)).toEqual({ files: ["c.yaml"], escaping: ["a.yaml"], hidden: [] });
     expect(find(["**/*.yaml"], files)).toEqual({ files: ["c.yaml"], escaping: ["a.yaml"], hidden: [] });
@@ -188,7 +188,7 @@ describe("on disk", () => {
   let root: string;
 
   beforeEach(() => {
-    // Whatever this user's umask is, another one may read what no test forbids.
+    // Other users can read the files, whatever the umask is, unless a test forbids it.
     process.umask(0o022);
     root = mkdtempSync(join(tmpdir(), "manifest-"));
   });
@@ -214,11 +214,11 @@ describe("on disk", () => {
     expect(await load("p")).toEqual(["targets/a.yaml", "targets/x/b.yml"]);
   });
 
-  test("a folder that is not there has no project", async () => {
+  test("a missing folder is reported as a missing project", async () => {
     expect((await load("nowhere"))[0]).toMatch(/^tasc\.yaml:1:1 no-project: /);
   });
 
-  test("links that lead out are errors, those that stay in are followed", async () => {
+  test("links that leave the project are errors, links inside it are followed", async () => {
     write({
       "p/tasc.yaml": PROJECT,
       "p/shared/a.yaml": "target: a\n",
@@ -235,7 +235,7 @@ describe("on disk", () => {
     ]);
   });
 
-  test("a project folder that is itself behind a link is a project folder", async () => {
+  test("the project folder can be a symbolic link", async () => {
     write({
       "p/tasc.yaml": PROJECT,
       "p/targets/a.yaml": 'target: a\napp: "${file:a.txt}"\n',
@@ -245,7 +245,7 @@ describe("on disk", () => {
     expect(await load("link")).toEqual(["targets/a.yaml"]);
   });
 
-  test("${file:} reads in the project, and not behind a link that leads out", async () => {
+  test("${file:} reads a file in the project, but not a link out of it, nor a folder", async () => {
     write({
       "p/tasc.yaml": PROJECT,
       "p/targets/a.yaml": 'target: a\napp: "${file:texts/in.txt}${file:texts/out.txt}${file:texts}"\n',
@@ -259,7 +259,7 @@ describe("on disk", () => {
     ]);
   });
 
-  test("a file without permission is an error", async () => {
+  test("a file without read permission is an error", async () => {
     write({ "p/tasc.yaml": PROJECT, "p/targets/a.yaml": "target: a\n" });
     chmodSync(join(root, "p/targets/a.yaml"), 0);
     chmodSync(root, 0o755);
@@ -268,7 +268,7 @@ describe("on disk", () => {
     ]);
   });
 
-  test("a folder without permission is an error, and its test cases are not gone", async () => {
+  test("a folder without read permission stops the load, so its test cases do not seem removed", async () => {
     write({
       "p/tasc.yaml": PROJECT,
       "p/targets/a.yaml": "target: a\n",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { formatManifest } from "../../src/manifest/format.ts";
 
 describe("fmt", () => {
-  test("puts keys in their usual order, with their comments, and keeps all else to the byte", () => {
+  test("sorts keys into their usual order, with their comments, and changes nothing else", () => {
     const before = `# yaml-language-server: $schema=x
 testCases: # all of them
   # the cart
@@ -51,7 +51,7 @@ testCases: # all of them
 `);
   });
 
-  test("does nothing the second time, in any document, without a last line end, and where an anchor would follow its alias", () => {
+  test("is idempotent, and does not change invalid YAML or move an anchor behind its alias", () => {
     const text = "app: Web\ntarget: a\n---\nstages: {}\ntarget: b";
     const once = formatManifest(text, "target");
     expect(once).toBe("target: a\napp: Web\n---\ntarget: b\nstages: {}");
@@ -63,7 +63,7 @@ testCases: # all of them
     expect(formatManifest("app: |\n  text\n\ntarget: a\n", "target")).toBe("target: a\napp: |\n  text\n\n");
   });
 
-  test("orders tasc.yaml", () => {
+  test("sorts the keys of tasc.yaml", () => {
     const text = 'stages: {}\nservice:\n  apiKey: "${secret:K}"\n  baseUrl: http://x\nversion: 1\n';
     expect(formatManifest(text, "project")).toBe(
       'version: 1\nservice:\n  baseUrl: http://x\n  apiKey: "${secret:K}"\nstages: {}\n',

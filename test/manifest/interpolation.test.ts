@@ -4,7 +4,7 @@ import { testBadInputs } from "./bad-input.ts";
 import { PROJECT, load, loaded, target } from "./loading.ts";
 import { Link, type MemoryFiles, memoryFolder } from "./memory-folder.ts";
 
-/** What `app: TEXT` comes to. */
+/** The value that `app: TEXT` resolves to. */
 async function fill(
   text: string,
   { vars = "{}", ...options }: { vars?: string; env?: Record<string, string>; files?: MemoryFiles } = {},
@@ -16,7 +16,7 @@ async function fill(
   return fields["app"];
 }
 
-describe("a text is filled in", () => {
+describe("a text is interpolated", () => {
   test.each([
     ["with a variable of the environment", "${env:NAME}", "value"],
     [
@@ -66,7 +66,7 @@ describe("a text is filled in", () => {
   });
 });
 
-describe("a value keeps or gets the type of its place", () => {
+describe("an interpolated value gets the type of its field", () => {
   const vars = "vars: { number: 10, text: '10', flag: true, on: 'ON', tags: a }\n";
   const env = { KEY: "k", N: "20", FLAG: "false", STATUS: "DRAFT", URL: "https://a.example/x" };
 
@@ -88,7 +88,7 @@ describe("a value keeps or gets the type of its place", () => {
     expect(fields).toEqual(expected);
   });
 
-  test("in every shape of the field table", async () => {
+  test("works for fields of every shape", async () => {
     const { testCases, environments, batchGenerations } = await target(
       `target: shop
 environments: { default: { discoveryUrl: "\${env:URL}" } }
@@ -162,7 +162,7 @@ testCases: { a: {}, b: {}, c: { status: DRAFT } }
   ]);
 });
 
-test("a problem names its resource, unless it is that of a default or a variable that others share", async () => {
+test("a problem names its resource, unless it is in a default or variable that others share", async () => {
   const { diagnostics } = await load({
     "tasc.yaml": `${PROJECT}vars: { v: "\${env:V}" }\nstages: { dev: {} }\n`,
     "targets/shop.yaml": `target: shop
@@ -180,7 +180,7 @@ stages: { dev: { defaults: { testCases: { tags: ["\${env:C}"] } }, testCases: { 
   ]);
 });
 
-describe("what is missing", () => {
+describe("a missing value", () => {
   testBadInputs([
     {
       rule: "is told at once, each with its place",
@@ -257,7 +257,7 @@ stages:
   ]);
 });
 
-describe("what is no interpolation", () => {
+describe("an invalid interpolation", () => {
   testBadInputs([
     {
       rule: "is an error that names the escape",
@@ -310,7 +310,7 @@ testCases:
   ]);
 });
 
-describe("a file", () => {
+describe("an interpolated file", () => {
   testBadInputs([
     {
       rule: "is in the project, and can be read",
@@ -357,7 +357,7 @@ testCases:
   ]);
 });
 
-test("a variable of a stage lies above the project's", async () => {
+test("a stage's variable overrides the project's", async () => {
   const project = `${PROJECT}vars: { a: base, b: "\${var:a}!" }\nstages: { dev: {}, prod: { vars: { a: prod } } }\n`;
   const files = { "tasc.yaml": project, "targets/shop.yaml": "target: shop\napp: ${var:b}\n" };
   const [dev, prod] = await Promise.all(["dev", "prod"].map((stage) => loaded(files, { stage })));
@@ -365,7 +365,7 @@ test("a variable of a stage lies above the project's", async () => {
   expect(prod?.desired.targets[0]?.fields).toEqual({ app: "prod!" });
 });
 
-describe("many variables", () => {
+describe("many uses of variables", () => {
   const loadMany = (project: string, count: number, text: (at: number) => string) => {
     const cases = Array.from({ length: count }, (_, at) => `  c${at}: { description: "${text(at)}" }\n`);
     const target = `target: a\ntestCases:\n${cases.join("")}`;
@@ -375,7 +375,7 @@ describe("many variables", () => {
     );
   };
 
-  test("that nothing defines make short messages, of which the first have guesses", async () => {
+  test("get short messages if undefined, and only the first 6 have suggestions", async () => {
     const vars = Array.from({ length: 3000 }, (_, at) => `  v${"x".repeat(30)}${at}: a\n`).join("");
     const { diagnostics } = await loadMany(vars, 300, (at) => `\${var:w${"x".repeat(30)}q${at}}`);
     expect(diagnostics).toHaveLength(300);
@@ -384,7 +384,7 @@ describe("many variables", () => {
     expect(diagnostics[0]?.detail).toContain(" and others");
   });
 
-  test("or one that is long, do not fill the memory", async () => {
+  test("are rejected before a long value fills the memory", async () => {
     const result = await loadMany(`  v: ${"a".repeat(900_000)}\n`, 120, (at) => `\${var:v}${at}`);
     expect(result.diagnostics).toHaveLength(9);
     expect(result.diagnostics).toMatchObject(Array.from({ length: 9 }, () => ({ code: "too-long" })));

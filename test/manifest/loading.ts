@@ -14,12 +14,12 @@ service: { baseUrl: "http://127.0.0.1:4010", apiKey: "\${secret:KEY}" }
 
 export const ENV = { KEY: "the-api-key" };
 
-/** Loads a project from its files. What a test leaves out is a small good project. */
+/** Loads a project from its files. By default, `tasc.yaml` and the environment are small valid ones. */
 export function load(files: MemoryFiles, options: Partial<ResolveOptions> = {}): Promise<Loaded> {
   return loadProject({ root: "", env: ENV, ...options }, memoryFolder({ "tasc.yaml": PROJECT, ...files }));
 }
 
-/** Loads a project that is good. */
+/** Loads a valid project. Throws if it has errors. */
 export async function loaded(
   files: MemoryFiles,
   options: Partial<ResolveOptions> = {},
@@ -40,7 +40,7 @@ export async function target(
   return only;
 }
 
-/** The errors of a project, as a person sees them. */
+/** The errors of a project, as the user sees them. Throws if it has no errors. */
 export async function errors(
   files: MemoryFiles,
   options: Partial<ResolveOptions> = {},

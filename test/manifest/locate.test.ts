@@ -49,7 +49,7 @@ describe("a diagnostic of a later step", () => {
     expect(located?.place && `${located.place.line}:${located.place.column}`).toBe(expected);
   });
 
-  test("keeps a place that it has, and goes without one where it speaks of no file", async () => {
+  test("keeps its place if it has one, and has no place if it names no file", async () => {
     const { sources } = await project();
     const place = { file: "a.yaml", line: 7, column: 8 };
     const without: Diagnostic = { severity: "error", code: "y", summary: "", detail: "" };
@@ -59,7 +59,7 @@ describe("a diagnostic of a later step", () => {
     ]);
   });
 
-  test("stands at the beginning of a file that is not known", async () => {
+  test("is placed at the beginning of an unknown file", async () => {
     const [located] = await locate([about(["a"], "gone.yaml")], new Map());
     expect(located?.place).toEqual({ file: "gone.yaml", line: 1, column: 1 });
   });
@@ -78,7 +78,7 @@ describe("a diagnostic of a later step", () => {
   });
 });
 
-test("a file is read twice at most, however many problems it has", async () => {
+test("a file is read at most twice, regardless of its number of problems", async () => {
   const keys = Array.from({ length: 2000 }, (_, at) => `unknown${at}: "\${nonsense}"\n`);
   const folder = memoryFolder({ "tasc.yaml": PROJECT, "targets/shop.yaml": `${DOCUMENT}${keys.join("")}` });
   let reads = 0;
@@ -113,7 +113,7 @@ describe("the origin", () => {
     expect(resource && originOf(resource, field)?.path.join(".")).toBe(expected);
   });
 
-  test("is nothing where no layer has the path", () => {
+  test("is undefined if no layer has the path", () => {
     expect(originIn([{ kind: "base", file: "a", path: [], value: {} }], ["x"])).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import type { Destination, FileRead, FolderEntry, ProjectFolder } from "../../src/manifest/files.ts";
 import { decodeUtf8, decodedText } from "../../src/manifest/yaml/text.ts";
 
-/** Where a symbolic link of a folder in memory leads: a path in it, or nowhere in it. */
+/** A symbolic link in a folder in memory. It points to a path in the folder, or outside (`undefined`). */
 export class Link {
   readonly to: string | undefined;
 
@@ -21,7 +21,7 @@ export function memoryFolder(files: MemoryFiles): ProjectFolder {
   };
 }
 
-/** The path behind the links on the way; `undefined` where one of them leaves the folder. */
+/** The path with all links resolved; `undefined` if one of them leaves the folder. */
 function real(files: MemoryFiles, path: string): string | undefined {
   let walked = "";
   for (const step of path.split("/").filter((name) => name !== "" && name !== ".")) {

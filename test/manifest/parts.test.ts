@@ -22,7 +22,7 @@ import {
 import { merge, mergedAt } from "../../src/manifest/resolve.ts";
 import { convert } from "../../src/manifest/shape.ts";
 
-/** Maps with few keys, so that they meet; `__proto__` is as good as any. */
+/** Maps with few different keys, so that they often share some. `__proto__` is an ordinary key. */
 const { map: MAP } = letrec<{ map: JsonObject; value: Json }>((tie) => ({
   map: dictionary(constantFrom("a", "b", "c", "__proto__", "constructor"), tie("value"), { maxKeys: 4 }),
   value: oneof({ depthSize: "small" }, constantFrom(null, 1, "x", true, ["a"], []), tie("map")),
@@ -42,7 +42,7 @@ describe("merging", () => {
     );
   });
 
-  test("a layer above itself changes nothing", () => {
+  test("merging a layer onto itself changes nothing", () => {
     assert(
       property(MAP, (map) => {
         same(merge(map, map), map);
@@ -50,7 +50,7 @@ describe("merging", () => {
     );
   });
 
-  test("the upper layer has its way where it is no map, and both have their keys where they are", () => {
+  test("a value of the upper layer wins if it is not a map, and the keys of both layers are kept", () => {
     assert(
       property(MAP, MAP, (lower, upper) => {
         const merged = merge(lower, upper);
@@ -63,7 +63,7 @@ describe("merging", () => {
     );
   });
 
-  test("layers stay as they are", () => {
+  test("the merged layers are not modified", () => {
     assert(
       property(MAP, MAP, (lower, upper) => {
         const before = JSON.stringify([lower, upper]);
@@ -74,7 +74,7 @@ describe("merging", () => {
     );
   });
 
-  test("looking for one value in layers finds what merging them all would", () => {
+  test("looking up one value in layers finds the same value as merging them all", () => {
     assert(
       property(
         array(MAP, { maxLength: 4 }),
@@ -113,7 +113,7 @@ function filler(): Interpolator {
 describe("templates", () => {
   const text = oneof(string(), stringMatching(/^[${}a:]{0,12}$/));
 
-  test("an escaped text comes out as it was", () => {
+  test("interpolating an escaped text returns the original text", () => {
     assert(
       property(text, (raw) => {
         const filled = filler().fill(escapeTemplate(raw));
@@ -124,7 +124,7 @@ describe("templates", () => {
     );
   });
 
-  test("a text without ${ stands for itself", () => {
+  test("a text without ${ is not changed", () => {
     assert(
       property(text, (raw) => {
         if (!isTemplate(raw)) expect(escapeTemplate(raw)).toBe(raw);
@@ -133,13 +133,13 @@ describe("templates", () => {
     );
   });
 
-  test("nothing of a text is lost: pieces and placeholders add up to it", () => {
+  test("parsing loses nothing: texts, placeholders and mistakes add up to the whole", () => {
     assert(
       property(text, (raw) => {
         const { parts, faults } = parseTemplate(raw);
         const written = [
           ...parts.map((part) => (part.kind === "text" ? part.text : part.source)),
-          // The same mistake in several places is told of once.
+          // A mistake that occurs several times is reported once.
           ...faults.map(({ source }) => source.repeat(raw.split(source).length - 1)),
         ];
         expect(written.join("").length + (raw.match(/\$\$\{/g) ?? []).length).toBeGreaterThanOrEqual(
@@ -178,7 +178,7 @@ describe("the nearest word", () => {
     expect(nearest(word, words)).toBe(expected);
   });
 
-  test("is not looked for in vain", () => {
+  test("is undefined without candidates, and an exact match is returned", () => {
     expect(nearest("status", [])).toBeUndefined();
     expect(nearest("status", ["status"])).toBe("status");
   });
@@ -222,12 +222,12 @@ describe("conversion", () => {
     [{ type: "address" }, "target.shop.x", undefined],
     [{ type: "version", version: 1 }, "1", 1],
     [{ type: "version", version: 1 }, 2, undefined],
-  ] as const)("%j of %j is %j", (shape, value, expected) => {
+  ] as const)("to %j turns %j into %j", (shape, value, expected) => {
     expect(convert(shape, value)).toBe(expected);
   });
 });
 
-test("circles are found once each, from the first member, however they are entered", () => {
+test("each cycle is found once and starts with its alphabetically first member", () => {
   const next = new Map([
     ["z", "c"],
     ["c", "a"],
@@ -244,7 +244,7 @@ test("circles are found once each, from the first member, however they are enter
   expect(circlesIn(new Map())).toEqual([]);
 });
 
-test("words", () => {
+test("paths, lists of words and found values are shown as text", () => {
   expect(showPath(["a", 0, "b", 1, 2])).toBe("a[0].b[1][2]");
   expect(listWords([], "or")).toBe("");
   expect(listWords(["a"], "or")).toBe("`a`");

@@ -101,7 +101,7 @@ testCases:
     },
   ]);
 
-  test("one that is not managed here is named by its description", async () => {
+  test("an unmanaged test case is referenced by its description", async () => {
     const { testCases } = await target(
       "target: shop\ntestCases: { cart: { discovery: { prerequisite: { description: 'Log in at ${stage}' } } } }\n",
     );
@@ -156,7 +156,7 @@ testCases:
     },
   ]);
 
-  test("an external id that two have is a warning, unless they are bound by hand", async () => {
+  test("a duplicate external id is a warning, unless the test case has an `id`", async () => {
     const document = `target: shop
 testCases:
   a: { externalId: S-1 }
@@ -170,7 +170,7 @@ testCases:
     ]);
   });
 
-  test("an id may differ from stage to stage, and come by interpolation", async () => {
+  test("an id can differ between stages, and can be interpolated", async () => {
     const document = `target: shop
 testCases: { a: { id: "\${env:ID}" } }
 stages: { prod: { testCases: { a: { id: 22222222-2222-4222-8222-222222222222 } } } }
@@ -253,7 +253,7 @@ moved: [{ from: testCase.shop.a, to: testCase.shop.b }]
     },
   ]);
 
-  test("moves may be chained", async () => {
+  test("moves can be chained", async () => {
     const { moved } = await target(`target: shop
 testCases: { c: {} }
 moved: [{ from: testCase.shop.a, to: testCase.shop.b }, { from: testCase.shop.b, to: testCase.shop.c }]
@@ -320,7 +320,7 @@ defaults: { testCases: { status: ENABLED, tags: [], discovery: { prompt: x } } }
     },
   ]);
 
-  test("they add to one another, and share defaults", async () => {
+  test("add to the same target and share their defaults", async () => {
     const { testCases, fields, layers } = await target("target: shop\napp: Shop\ntestCases: { b: {} }\n", {
       files: {
         "targets/a.yaml": "target: shop\ndefaults: { testCases: { status: DRAFT } }\ntestCases: { a: {} }\n",
@@ -335,7 +335,7 @@ defaults: { testCases: { status: ENABLED, tags: [], discovery: { prompt: x } } }
     );
   });
 
-  test("a document may override what another declares", async () => {
+  test("can override resources that another of them declares", async () => {
     const { testCases } = await target("target: shop\ntestCases: { a: { status: DRAFT } }\n", {
       stage: "prod",
       files: {

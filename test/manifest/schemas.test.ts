@@ -17,7 +17,7 @@ import {
 import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
 import { ACTIONS, CAUSES } from "../../src/model/plan.ts";
 
-describe("if it is not as the tables have it, npm run generate makes it so:", () => {
+describe("generated files match the tables (if not: npm run generate):", () => {
   test.each(SCHEMA_NAMES)("schemas/%s.schema.json", (name) => {
     const committed: unknown = JSON.parse(readFileSync(`schemas/${name}.schema.json`, "utf8"));
     expect(JSON.stringify(committed)).toBe(JSON.stringify(schemaOf(name)));
@@ -29,13 +29,13 @@ describe("if it is not as the tables have it, npm run generate makes it so:", ()
   });
 });
 
-describe("what is accepted is what has no findings:", () => {
+describe("the quick check accepts the same documents as the full validator:", () => {
   const folder = "examples/shop";
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith(".yaml"),
   );
 
-  test.each(files)("%s, with each of its values replaced by others", (name) => {
+  test.each(files)("%s, also with each of its values replaced", (name) => {
     const isProject = name === "tasc.yaml";
     const [accept, validate] = isProject
       ? [ACCEPT.project, validateProject]
@@ -62,7 +62,7 @@ describe("what is accepted is what has no findings:", () => {
     { "a b": 1 },
   ];
 
-  /** With one value, or what is in it, replaced, and with one more key. */
+  /** Copies of a value with one part replaced, one key removed or one key added. */
   function variantsOf(value: Json): readonly Json[] {
     if (isArray(value))
       return [
@@ -83,7 +83,7 @@ describe("what is accepted is what has no findings:", () => {
 describe.each(SCHEMA_NAMES)("the schema of a %s", (name) => {
   const schema = schemaOf(name);
 
-  test("is one that a strict validator takes", () => {
+  test("compiles in a strict validator", () => {
     const problems: unknown[] = [];
     const log = (...message: unknown[]): number => problems.push(message);
     new Ajv2020({ strict: true, allowUnionTypes: true, logger: { log, warn: log, error: log } }).compile(
@@ -92,9 +92,9 @@ describe.each(SCHEMA_NAMES)("the schema of a %s", (name) => {
     expect(problems).toEqual([]);
   });
 
-  test("describes every property, for editors to show", () => {
+  test("describes every property", () => {
     const bare = propertiesIn(schema)
-      // What a condition is about is described where it is allowed.
+      // A property in a condition is described at its definition.
       .filter(({ path }) => !path.includes("/allOf/"))
       .filter(({ property }) => descriptionOf(schema, property) === undefined)
       .map(({ path }) => path);
@@ -133,7 +133,7 @@ test("documents, overrides and defaults share one definition of each field", () 
   );
 });
 
-test("editors may complete a value, and interpolations pass", () => {
+test("a field with choices lists them for completion and also allows interpolations", () => {
   expect(at(schemaOf("target"), ["$defs", "testCase.runStatus", "anyOf"])).toEqual([
     { enum: ["ON", "OFF"] },
     { type: "string", pattern: "\\$\\{" },
@@ -187,12 +187,12 @@ describe("the schema of a plan", () => {
     ],
   };
 
-  test("takes a plan, and a saved one with further keys", () => {
+  test("accepts a plan, and a saved plan with additional keys", () => {
     expect(validatePlan(plan)).toBe(true);
     expect(validatePlan({ ...plan, narrowing: {}, matched: [1] })).toBe(true);
   });
 
-  test("names the actions and causes that there are", () => {
+  test("lists all actions and causes", () => {
     const change = at(schemaOf("plan"), ["$defs", "change", "properties"]);
     expect(at(change, ["action", "enum"])).toEqual(ACTIONS);
     expect(at(change, ["cause", "enum"])).toEqual(CAUSES);
@@ -204,7 +204,7 @@ describe("the schema of a plan", () => {
     ["an unknown action", { ...plan, changes: [{ ...plan.changes[0], action: "delete" }] }],
     ["a bad address", { ...plan, orphaned: [{ address: "shop.gone", id: "x" }] }],
     ["an unknown key further in", { ...plan, summary: { ...plan.summary, destroy: 1 } }],
-  ])("refuses %s", (_, other) => {
+  ])("rejects %s", (_, other) => {
     expect(validatePlan(JSON.parse(JSON.stringify(other)))).toBe(false);
   });
 });

@@ -8,7 +8,7 @@ import { load, loaded, PROJECT, show, target } from "./loading.ts";
 const ACCOUNT = (password: string): string =>
   `target: shop\nenvironments: { default: { testAccount: { username: qa, password: ${JSON.stringify(password)} } } }\n`;
 
-describe("passwords and keys come from secrets and files alone", () => {
+describe("passwords and keys must come from secrets or files", () => {
   testBadInputs([
     {
       rule: "a literal is an error that names the fix, and is not repeated",
@@ -99,7 +99,7 @@ environments:
     ["several of them", "${secret:PW}${file:pw.txt}", "pass-wordfrom a file"],
     ["a variable that holds one", "${var:pw}", "pass-word"],
     ["a variable that holds one that holds one", "${var:pw2}", "pass-wordfrom a file"],
-  ])("%s will do", async (_, text, expected) => {
+  ])("accepts %s as a password", async (_, text, expected) => {
     const { environments } = await target(ACCOUNT(text), {
       env: { KEY: "k", PW: "pass-word" },
       files: {
@@ -113,7 +113,7 @@ environments:
   });
 });
 
-describe("sensitive is", () => {
+describe("sensitive values", () => {
   const document = `target: shop
 app: Shop \${secret:APP}
 testIdAttribute: \${var:hidden}
@@ -130,7 +130,7 @@ batchGenerations: { g: { context: { a: "\${secret:APP}", b: 1 } } }
   const files = { "tasc.yaml": `${PROJECT}vars: { hidden: "\${secret:APP}", open: hello }\n` };
   const env = { KEY: "k", APP: "s3cret", TYPE: "LOGIN" };
 
-  test("every text with a secret in it, as a whole, and every header value", async () => {
+  test("include every text that contains a secret, and every header value", async () => {
     const shop = await target(document, { files, env });
     const [environment, testCase, batch] = [
       shop.environments[0],
@@ -152,7 +152,7 @@ batchGenerations: { g: { context: { a: "\${secret:APP}", b: 1 } } }
     expect(reveal(testCase?.fields["discovery.type"] ?? null)).toBe("LOGIN");
   });
 
-  test("listed for redaction: secrets, whole values, header values, from 4 characters up, longest first", async () => {
+  test("are listed for redaction if they have 4 or more characters, longest first", async () => {
     const { secrets } = await loaded(
       { "targets/shop.yaml": document, ...files },
       { env: { ...env, KEY: "key" } },
@@ -160,7 +160,7 @@ batchGenerations: { g: { context: { a: "\${secret:APP}", b: 1 } } }
     expect(secrets).toEqual(["https://s3cret.example", "literal header", "Shop s3cret", "s3cret", "LOGIN"]);
   });
 
-  test("listed without white space around it too", async () => {
+  test("are also listed without leading and trailing white space", async () => {
     const { secrets } = await loaded(
       { "targets/shop.yaml": ACCOUNT("${file:pw.txt}"), "pw.txt": " padded\n\n" },
       { env: { KEY: "  key-1 " } },
@@ -225,7 +225,7 @@ environments: { default: { testAccount: { username: qa, password: "\${secret:PW}
     },
   ]);
 
-  test("may be allowed: it is unknown then, with a warning", async () => {
+  test("is an unknown value with a warning if missing secrets are allowed", async () => {
     const { desired, diagnostics } = await loaded(
       { "targets/shop.yaml": document },
       { env: { KEY: "k", PW: "" }, allowMissingSecrets: true },
@@ -240,7 +240,7 @@ environments: { default: { testAccount: { username: qa, password: "\${secret:PW}
     expect(isUnknown(shop?.environments[0]?.fields["testAccount"] ?? null)).toBe(true);
   });
 
-  test("is the only thing that may be", async () => {
+  test("is the only kind of missing input that can be allowed", async () => {
     const result = await load(
       { "targets/shop.yaml": "target: shop\napp: ${env:APP}${file:a.txt}\n" },
       { allowMissingSecrets: true },
@@ -251,7 +251,7 @@ environments: { default: { testAccount: { username: qa, password: "\${secret:PW}
     ]);
   });
 
-  test("does not matter for the API key where nobody calls the service", async () => {
+  test("is ignored for the API key if the service is not called", async () => {
     const files = { "targets/shop.yaml": "target: shop\n" };
     const without = await loaded(files, { env: {}, needsApiKey: false });
     expect([without.settings.apiKey, without.diagnostics]).toEqual([undefined, []]);
@@ -262,7 +262,7 @@ environments: { default: { testAccount: { username: qa, password: "\${secret:PW}
   });
 });
 
-describe("no secret is ever in a diagnostic", () => {
+describe("diagnostics never contain", () => {
   const secret = stringMatching(/^[A-Za-z0-9!#%&@^~]{6,20}$/).map((text) => `S3CR3T${text}`);
   const PLACES: readonly ((text: string) => string)[] = [
     (text) => `app: "${text}"`,
@@ -282,7 +282,7 @@ describe("no secret is ever in a diagnostic", () => {
 
   const GUARDED = PLACES.filter((place) => /password|apiKey|X-Key|Account/.test(place("")));
 
-  test("whether it is declared rightly, wrongly, or misses its type", async () => {
+  test("a secret, wherever its placeholder is written", async () => {
     const placeholder = constantFrom("${secret:S}", "x${secret:S}y", "${var:s}");
     await assert(
       asyncProperty(secret, placeholder, constantFrom(...PLACES), async (text, written, place) => {
@@ -303,7 +303,7 @@ describe("no secret is ever in a diagnostic", () => {
     );
   });
 
-  test("nor is what a file brings to where it must not show", async () => {
+  test("the content of a file that is used in a sensitive field", async () => {
     await assert(
       asyncProperty(
         secret,
@@ -323,7 +323,7 @@ describe("no secret is ever in a diagnostic", () => {
     );
   });
 
-  test("nor is a literal that was written where a secret belongs", async () => {
+  test("a literal that is written in a sensitive field", async () => {
     await assert(
       asyncProperty(secret, constantFrom(...GUARDED), async (text, place) => {
         const { diagnostics } = await load({ "targets/shop.yaml": `target: shop\n${place(text)}\n` });

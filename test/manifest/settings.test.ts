@@ -7,7 +7,7 @@ import { PROJECT, load, loaded } from "./loading.ts";
 const SHOP = { "targets/shop.yaml": "target: shop\n" };
 
 describe("settings", () => {
-  test("are complete with their defaults", async () => {
+  test("have default values", async () => {
     const { settings } = await loaded(SHOP);
     expect(settings).toEqual({
       stage: "default",
@@ -23,7 +23,7 @@ describe("settings", () => {
     expect(settings.apiKey?.reveal()).toBe("the-api-key");
   });
 
-  test("come from the project with the stage's above, converted and filled in", async () => {
+  test("come from the project and the stage, converted and interpolated", async () => {
     const { settings } = await loaded(
       {
         ...SHOP,
@@ -70,7 +70,7 @@ stages:
     expect(settings.state.fingerprintKey?.reveal()).toBe("fingerprints-of-state");
   });
 
-  test("tell when the fingerprint key is unknown", async () => {
+  test("report an unknown fingerprint key", async () => {
     const project = `${PROJECT}state: { fingerprintKey: "\${secret:FP}" }\n`;
     const { settings } = await loaded({ ...SHOP, "tasc.yaml": project }, { allowMissingSecrets: true });
     expect(settings.state).toEqual({ backend: "local", fingerprintKeyUnknown: true, options: {} });
@@ -106,7 +106,7 @@ stages:
     },
   ]);
 
-  test("do without the key where it is not needed, not without the base address", async () => {
+  test("require the base address even if no API key is needed", async () => {
     const { diagnostics } = await load({ ...SHOP, "tasc.yaml": "version: 1\n" }, { needsApiKey: false });
     expect(diagnostics.map(({ summary }) => summary)).toEqual(["`service.baseUrl` is missing"]);
   });

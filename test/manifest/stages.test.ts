@@ -25,7 +25,7 @@ describe("the stage is", () => {
     expect([settings.stage, desired.stage]).toEqual([expected, expected]);
   });
 
-  test("one of those that settings list in the order of the file", async () => {
+  test("listed in the settings together with all others, in the order of the file", async () => {
     const { settings } = await loaded({ "tasc.yaml": THREE, "targets/shop.yaml": SHOP }, { stage: "dev" });
     expect(settings.stages).toEqual(["dev", "staging", "production"]);
   });
@@ -103,7 +103,7 @@ stages:
     environments: { default: { testAccount: { username: live } } }
 `;
 
-  test("a stage without overrides has defaults below what is declared", async () => {
+  test("without stage overrides, declared values override defaults", async () => {
     const { fields, testCases } = await target(document, { files: { "tasc.yaml": THREE }, stage: "dev" });
     expect(fields).toEqual({ app: "Shop" });
     expect(testCases.map(({ key, fields: own }) => [key, own])).toEqual([
@@ -122,7 +122,7 @@ stages:
     ]);
   });
 
-  test("overrides lie above: maps merge, texts and lists replace, null too, and resources may be added", async () => {
+  test("stage overrides merge maps, replace everything else, and can add resources", async () => {
     const shop = await target(document, { files: { "tasc.yaml": THREE }, stage: "production" });
     expect(shop.fields).toEqual({ app: "Live shop" });
     expect(shop.testCases.map(({ key, fields }) => [key, fields])).toEqual([
@@ -137,7 +137,7 @@ stages:
           "discovery.type": "LOGIN",
         },
       ],
-      // What it says itself counts more than a default, the stage's own too.
+      // Its own values override all defaults, including the stage's.
       ["b", { status: "ENABLED", runStatus: "ON", tags: ["web"] }],
       ["only", { description: "Only here", status: "DISABLED", runStatus: "ON", tags: ["web"] }],
     ]);
@@ -146,7 +146,7 @@ stages:
     );
   });
 
-  test("they are listed lowest first, and shared", async () => {
+  test("are listed lowest first, and test cases share the layers of defaults", async () => {
     const { testCases } = await target(document, { files: { "tasc.yaml": THREE }, stage: "production" });
     const [a, b, only] = testCases.map(({ layers }) => layers);
     expect(a?.map(({ kind, path }) => `${kind}: ${path.join(".")}`)).toEqual([

@@ -1,4 +1,4 @@
-// `tasc pull`: what is live comes into the manifests, and nothing else of them changes.
+// `tasc pull` writes live values into the manifests and changes nothing else in them.
 import { describe, expect, test } from "vitest";
 import { isArray, parseJson } from "../../src/model/json.ts";
 import {
@@ -32,7 +32,9 @@ const MOVED = {
 };
 
 describe.concurrent("pull", () => {
-  test("writes each live value where it is declared, and the plan is empty", async ({ expect }) => {
+  test("writes each live value where the field is declared, and the plan is empty then", async ({
+    expect,
+  }) => {
     await scene(async (stage) => {
       await applied(stage);
       await stage.edit(LOGIN, { status: "DISABLED", tags: ["smoke", "slow"], folderId: null });
@@ -59,7 +61,7 @@ describe.concurrent("pull", () => {
     });
   });
 
-  test("changes a default only where it holds for all that share it", async () => {
+  test("changes a default only if all test cases that share it have the same live value", async () => {
     await scene(async (stage) => {
       await applied(stage);
       for (const one of [COOKIE, LOGIN, CART]) await stage.edit(one, { runStatus: "OFF" });
@@ -72,7 +74,7 @@ describe.concurrent("pull", () => {
     });
   });
 
-  test("leaves what comes through a placeholder, a secret, and what the service does not show", async ({
+  test("does not write interpolated, secret or unreadable values, and reports them as left", async ({
     expect,
   }) => {
     await scene(async (stage) => {
@@ -99,7 +101,7 @@ describe.concurrent("pull", () => {
     });
   });
 
-  test("edits the rest where one value cannot be edited by itself, and exits with 1", async () => {
+  test("writes the other values if one cannot be edited by itself, and exits with 1", async () => {
     await scene(async (stage) => {
       const before = MANIFEST.replace("tags: [smoke]", "tags: [smoke]\n    entryPointUrlPath: !!null");
       stage.write("targets/shop.yaml", before);
@@ -112,7 +114,7 @@ describe.concurrent("pull", () => {
     });
   });
 
-  test("is narrowed by address and by field", async () => {
+  test("can be limited by address and by field", async () => {
     await scene(async (stage) => {
       await applied(stage);
       await stage.edit(LOGIN, { status: "DISABLED", tags: ["other"] });
@@ -134,7 +136,7 @@ describe.concurrent("pull", () => {
     });
   });
 
-  test("takes over steps by position and keeps what they do not declare", async () => {
+  test("pulls elements by position, keeps their comments, and escapes ${", async () => {
     await scene(async (stage) => {
       stage.write(
         "targets/shop.yaml",
@@ -172,7 +174,7 @@ describe.concurrent("pull", () => {
     });
   });
 
-  test("lets a locator line give way to the selectors that somebody put in its place", async () => {
+  test("replaces a locator line by the selectors that were set on the service instead", async () => {
     await scene(async (stage) => {
       const element = "- assertion: { expectation: VISIBLE } # seen\n        locatorLine: getByText('Total')";
       stage.write(
@@ -196,7 +198,7 @@ describe.concurrent("pull", () => {
     });
   });
 
-  test("writes the layer that set it, names the other stages, and spares the anchor of others", async ({
+  test("writes to the layer that set the value, and does not change other values with the same anchor", async ({
     expect,
   }) => {
     await scene(async (stage) => {
@@ -240,7 +242,7 @@ stages:
     });
   });
 
-  test("refuses what it does not know, and writes nothing", async () => {
+  test("rejects unknown fields and addresses, and writes nothing", async () => {
     await scene(async (stage) => {
       await applied(stage);
       await stage.edit(LOGIN, { status: "DISABLED" });

@@ -1,5 +1,5 @@
-// Whatever changed on the service: after a pull the plan is empty but for what is left and said, only the lines of the
-// pulled values differ, and every comment is still there.
+// For random changes on the service: after a pull the plan is empty except for the values that it reports as left, only
+// the lines of pulled values differ, and every comment is kept.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { editTexts, makeTexts } from "../../src/edit/edit-files.ts";
@@ -48,7 +48,7 @@ const element = fc
   .map((raw) => readElement(raw));
 const elements: fc.Arbitrary<readonly LiveElement[]> = fc.array(element, { maxLength: 4 });
 
-/** What a colleague could do to a test case in the web application. */
+/** A change that a colleague could make to a test case in the web application. */
 const change: fc.Arbitrary<Partial<LiveTestCase>> = fc.oneof(
   fc.record({ status: fc.constantFrom("ENABLED", "DISABLED", "OUTDATED", "UNHEARD_OF") }),
   fc.record({ runStatus: fc.constantFrom("ON", "OFF") }),
@@ -121,7 +121,7 @@ async function project(files: Readonly<Record<string, string>>, stage: string): 
 const keyOf = (address: string, at: readonly (string | number)[] = []): string =>
   `${address} ${at.join(".")}`;
 
-test("after a pull nothing is left to do but what it says", async () => {
+test("after a pull the plan contains only the values that the pull reports as left", async () => {
   await fc.assert(
     fc.asyncProperty(
       edits,
@@ -169,7 +169,7 @@ test("after a pull nothing is left to do but what it says", async () => {
         );
         expect(open.filter((one) => !left.has(one))).toEqual([]);
         expect(await provePull(texts, result, request)).toBeUndefined();
-        // Of a list whose members go, or that becomes another kind of value, the comments go as well.
+        // The comments in a list are removed with its items, or if the list becomes another kind of value.
         const gone = comments(Object.values(files).join("")).filter(
           (one) => !comments(Object.values(after).join("")).includes(one),
         );
@@ -182,7 +182,7 @@ test("after a pull nothing is left to do but what it says", async () => {
 
 const IN_LISTS = new Set(["c14", "c15", "c16", "c17", "c20", "c21", "c22", "c23", "c24", "c25"]);
 
-/** What the manifests come to in a stage: address and field → value. */
+/** The resolved values of a stage: address and field → value. */
 async function resolvedIn(files: Readonly<Record<string, string>>, stage: string) {
   const { desired } = await project(files, stage);
   return new Map(
@@ -198,7 +198,7 @@ async function resolvedIn(files: Readonly<Record<string, string>>, stage: string
 
 const RUNS = Number(process.env["TASC_LAW_RUNS"] ?? 40);
 
-test("a pull changes in no stage what it does not say, whatever the project looks like", async () => {
+test("a pull changes only the values that it reports, in all stages of any project", async () => {
   await fc.assert(
     fc.asyncProperty(
       randomProject,
@@ -206,7 +206,7 @@ test("a pull changes in no stage what it does not say, whatever the project look
       fc.option(change),
       fc.constantFrom(...STAGES),
       async (files, few, same, stage) => {
-        // What all have in common may come to be a default's.
+        // A value that all test cases share may be written to the defaults.
         const made = same === null ? few : CASES.map((key) => [key, same] as const);
         const loaded = await project(files, stage);
         const input = liveOf(loaded, made);

@@ -1,5 +1,5 @@
-// Random projects as teams keep them: a target in several documents, defaults, overrides of three stages, anchors and
-// aliases, flow and block style, comments, and texts that YAML or a template could take for something else.
+// Random projects like those of real teams: a target in several documents, defaults, overrides of three stages, anchors
+// and aliases, flow and block style, comments, and texts that YAML or interpolation could misread.
 import * as fc from "fast-check";
 import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
 import { TEXTS } from "./rich.ts";
@@ -23,7 +23,7 @@ const elements = fc.array(
   { minLength: 1, maxLength: 2 },
 );
 
-/** Fields of a test case; few have many. */
+/** Fields of a test case. All of them are optional. */
 const fields: fc.Arbitrary<JsonObject> = fc
   .record(
     {
@@ -104,7 +104,7 @@ const values = fc
       : [{ ...head, ...all, ...(Object.keys(inStages).length === 0 ? {} : { stages: inStages }) }];
   });
 
-/** Files by name; the documents have one each, or share one. */
+/** Files by name. Each document has its own file, or all share one. */
 export const project: fc.Arbitrary<Readonly<Record<string, string>>> = fc
   .tuple(
     values,
@@ -121,7 +121,7 @@ export const project: fc.Arbitrary<Readonly<Record<string, string>>> = fc
     ]);
   });
 
-/** Writes YAML in a style that follows from numbers. */
+/** Writes YAML in a style that is derived from a list of numbers. */
 class Writer {
   readonly #style: readonly number[];
   #at = 0;
@@ -137,7 +137,7 @@ class Writer {
     return `# about the shop\n${this.#map(value, "", 0)}`;
   }
 
-  /** In some of a hundred cases. */
+  /** True in about the given percentage of cases. */
   #chance(hundredth: number): boolean {
     const number = this.#style[this.#at++ % this.#style.length] ?? 0;
     return (number + this.#at * 7) % 100 < hundredth;
@@ -155,7 +155,7 @@ class Writer {
     return lines.join("");
   }
 
-  /** What follows a key. */
+  /** The text after a key and its colon. */
   #inner(value: Json, indent: string, depth: number): string {
     const canShare = depth > 0 && (isArray(value) || typeof value === "string" || isObject(value));
     const known = canShare ? this.#anchors.get(JSON.stringify(value)) : undefined;
@@ -190,7 +190,7 @@ class Writer {
   #flow(value: Json): string {
     if (isArray(value)) {
       const items = value.map((item) => this.#flow(item));
-      // An item after a comment cannot be taken out by itself.
+      // An item after a comment cannot be removed by itself.
       const apart = this.#chance(10) ? `, # c${this.#comments++}\n                  ` : ", ";
       return `[${items.join(apart)}]`;
     }

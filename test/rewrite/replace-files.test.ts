@@ -1,4 +1,4 @@
-// Manifests are replaced whole: all of them, or none.
+// Either all manifests are replaced, or none of them.
 import {
   chmodSync,
   lstatSync,
@@ -28,7 +28,7 @@ function folder(play: (root: string) => void): void {
 
 const change = (file: string, bom = false): NewText => ({ file, bom, before: "a: 1\r\n", after: "a: 2\r\n" });
 
-test("each file gets its new text, and keeps its mark, its permissions and the link to it", () => {
+test("each file gets its new text and keeps its byte order mark, permissions and symbolic link", () => {
   folder((root) => {
     writeFileSync(join(root, "real.yaml"), "\ufeffa: 1\r\n");
     chmodSync(join(root, "real.yaml"), 0o640);
@@ -42,7 +42,7 @@ test("each file gets its new text, and keeps its mark, its permissions and the l
   });
 });
 
-test("one that was changed meanwhile keeps all as they were", () => {
+test("no file is changed if one of them was modified in the meantime", () => {
   folder((root) => {
     writeFileSync(join(root, "targets/a.yaml"), "a: 1\r\n");
     writeFileSync(join(root, "targets/b.yaml"), "a: 1 # mine\r\n");
@@ -55,7 +55,7 @@ test("one that was changed meanwhile keeps all as they were", () => {
   });
 });
 
-test("one that is gone keeps all as they were", () => {
+test("no file is changed if one of them is missing", () => {
   folder((root) => {
     writeFileSync(join(root, "targets/a.yaml"), "a: 1\r\n");
     expect(() => writeTexts(root, [change("targets/a.yaml"), change("targets/b.yaml")])).toThrow(
@@ -66,7 +66,7 @@ test("one that is gone keeps all as they were", () => {
   });
 });
 
-test("a new file is made with its folder, and never over one that is there", () => {
+test("a new file is created with its folder, and never overwrites an existing file", () => {
   folder((root) => {
     const made = (file: string): NewText => ({ file, bom: false, before: undefined, after: "a: 2\n" });
     writeFileSync(join(root, "targets/a.yaml"), "a: 1\r\n");

@@ -1,4 +1,4 @@
-/** Manifests with all that an edit could spoil: comments, anchors, flow and block style, quotes, overrides, defaults. */
+/** Manifests with everything that an edit could damage, e.g. comments, anchors, quotes, overrides and defaults. */
 export const PROJECT = `version: 1
 service: { baseUrl: "http://127.0.0.1:4010", apiKey: "\${secret:KEY}" }
 vars: { team: web, path: /same }
@@ -77,7 +77,7 @@ export const FILES: Readonly<Record<string, string>> = {
 
 export const CASES = ["login", "cart", "pay", "refund", "late"] as const;
 
-/** Texts that YAML or a template could take for something else. */
+/** Texts that YAML or interpolation could misread. */
 export const TEXTS = [
   "plain",
   "ON",
@@ -94,7 +94,7 @@ export const TEXTS = [
   "x".repeat(120),
 ];
 
-/** The comments of a text, each by its number. */
+/** The numbers of the comments in a text. */
 export function comments(text: string): readonly string[] {
   return [...text.matchAll(/# (c\d\d)/g)].map(([, number = ""]) => number);
 }

@@ -4,7 +4,7 @@ import type { FileEdit } from "../../src/edit/rewrite.ts";
 import { parseTree, entriesAlong } from "../../src/manifest/yaml/tree.ts";
 import type { Path } from "../../src/model/json.ts";
 
-/** Lines of the old text that are no longer there and that no edit is about: there should be none. */
+/** Lines of the old text that are gone although no edit is about them. Tests expect an empty list. */
 export function strayLines(
   { file, before, after }: EditedText,
   edits: readonly FileEdit[],
@@ -17,13 +17,13 @@ export function strayLines(
     const steps = entriesAlong(root, edit.path);
     const last = steps.at(-1);
     if (last === undefined) continue;
-    // What is only added to a block changes no line that is there.
+    // An entry that is added to a block changes no existing line.
     const exists = steps.length > edit.path.length;
     if (!exists && !/^[{[*]/.test(before.slice(last.value.start))) continue;
     const from = before.slice(0, last.start).split("\n").length - 1;
     const to = before.slice(0, Math.max(last.value.end, last.start)).split("\n").length - 1;
     for (let line = from; line <= to; line++) allowed.add(line);
-    // The maps that a deletion leaves empty go with it.
+    // A deletion also removes the maps that it leaves empty.
     if (edit.kind === "delete")
       for (const { start, value } of steps.filter((_, depth) => !isThere(after, edit.path.slice(0, depth)))) {
         const first = before.slice(0, start).split("\n").length - 1;
@@ -31,13 +31,13 @@ export function strayLines(
         for (let line = first; line <= last; line++) allowed.add(line);
       }
   }
-  // When an anchored value changes, its name may move to the first alias.
+  // When an anchored value changes, its anchor may move to the first alias.
   for (const [at, line] of lines.entries()) if (/[&*](?:common|state|n\d+)\b/.test(line)) allowed.add(at);
   let at = 0;
   const stray: string[] = [];
   for (const { added, removed, value } of diffLines(before, after))
     for (const line of added ? [] : value.replace(/\n$/, "").split("\n")) {
-      // Of two lines that are the same, a diff may take either for the one that moved.
+      // If two lines are identical, a diff may report either of them as moved.
       const fewer = countOf(after, line) < countOf(before, line);
       if (removed && fewer && line.trim() !== "" && !allowed.has(at)) stray.push(line);
       at++;

@@ -1,14 +1,14 @@
-// `tasc diff` and `tasc promote`: two stages side by side, without the service and without secrets.
+// `tasc diff` and `tasc promote` compare two stages without the service and without secrets.
 import { describe, expect, test } from "vitest";
 import { type Scene, at, json, listAt, scene } from "../look/scene.ts";
 import { MANIFEST, PROJECT, writeStages } from "./project.ts";
 
 const STAGES = ["--from", "staging", "--to", "production"];
-/** No key, no secret, no service. */
+/** An environment without key, secrets and service. */
 const NOTHING = { TASC_API_KEY: "", QA_USER: "", QA_PASSWORD: "", TASC_BASE_URL: "http://127.0.0.1:9" };
 
 describe.concurrent("diff", () => {
-  test("tells each field that differs, with both places", async ({ expect }) => {
+  test("lists each field that differs, with both places", async ({ expect }) => {
     await scene(async (stage) => {
       writeStages(stage);
       const ran = await stage.run(["diff", ...STAGES], NOTHING);
@@ -21,7 +21,7 @@ describe.concurrent("diff", () => {
     });
   });
 
-  test("exits with 0 where the stages agree, and --all looks at every field", async () => {
+  test("exits with 0 if the stages agree, and --all compares every field", async () => {
     await scene(async (stage) => {
       writeStages(stage, MANIFEST.replace("Web Shop #", "Web Shop ${stage} #"));
       const same = ["diff", "--from", "dev", "--to", "staging", "--only", "testCase.shop.cookie"];
@@ -37,7 +37,7 @@ describe.concurrent("diff", () => {
     });
   });
 
-  test("compares secrets by value where they are at hand, and shows none", async () => {
+  test("compares secrets by value if they are set, and does not show them", async () => {
     await scene(async (stage) => {
       writeStages(stage);
       const only = ["--only", "testCase.shop.cart", "--format", "json"];
@@ -54,7 +54,7 @@ describe.concurrent("diff", () => {
     ["twice the same", ["--from", "dev", "--to", "dev"], /the same stage, dev/],
     ["--stage besides", [...STAGES, "--stage", "dev"], /--stage names one stage/],
     ["an unknown address", [...STAGES, "--only", "testCase.shop.nobody"], /the address testCase.shop.nobody/],
-  ])("refuses %s", async ([, args, says]) => {
+  ])("rejects %s", async ([, args, says]) => {
     await scene(async (stage) => {
       writeStages(stage);
       for (const command of ["diff", "promote"]) {
@@ -67,7 +67,7 @@ describe.concurrent("diff", () => {
     });
   });
 
-  test("refuses manifests that are wrong", async () => {
+  test("rejects invalid manifests", async () => {
     await scene(async (stage) => {
       writeStages(stage, MANIFEST.replace("status: DRAFT", "status: DRFT"));
       const ran = await stage.run(["promote", ...STAGES], NOTHING);
@@ -83,7 +83,7 @@ async function agrees(stage: Scene, ...more: readonly string[]): Promise<void> {
 }
 
 describe.concurrent("promote", () => {
-  test("edits the stage's layers, and leaves what it may not carry", async ({ expect }) => {
+  test("edits the stage's layers, and reports the values that it may not promote", async ({ expect }) => {
     await scene(async (stage) => {
       writeStages(stage);
       const rehearsed = await stage.run(["promote", ...STAGES, "--dry-run"], NOTHING);
@@ -108,7 +108,7 @@ describe.concurrent("promote", () => {
     });
   });
 
-  test("carries no more than --only names, and only what --exclude leaves", async () => {
+  test("promotes only the resources that --only selects", async () => {
     await scene(async (stage) => {
       writeStages(stage);
       const ran = await stage.run(
@@ -123,7 +123,7 @@ describe.concurrent("promote", () => {
     });
   });
 
-  test("carries a text around a secret that the stage uses there, and no other credential", async () => {
+  test("promotes a text with a secret if the other stage uses it there too, but no other secret", async () => {
     await scene(async (stage) => {
       const ours = '{ discovery: { prompt: "As ${secret:QA_USER} at ${var:path}." }, tags';
       writeStages(
@@ -140,7 +140,7 @@ describe.concurrent("promote", () => {
     });
   });
 
-  test("keeps a last line without its end", async () => {
+  test("keeps a last line without a line end", async () => {
     await scene(async (stage) => {
       writeStages(stage);
       stage.write("targets/shop.yaml", `${MANIFEST}# it ends here`);

@@ -1,4 +1,4 @@
-// `tasc promote --gate`: what has not passed in the newest finished report is not promoted.
+// `tasc promote --gate` only promotes test cases that passed in the newest finished report.
 import { describe, expect, test } from "vitest";
 import { refusedBy } from "../../src/edit/promote.ts";
 import { newestFinished } from "../../src/inspect/reports.ts";
@@ -11,7 +11,7 @@ const PROMOTE = ["promote", "--from", "staging", "--to", "production", "--gate"]
 const ONLY = ["--exclude", "testCase.shop.only-here"];
 const SECRETS = { STAGING_USER: "user-of-staging", PROD_USER: "user-of-production" };
 
-/** The manifest with changes to promote of `login` and `cart`, and none that is left. */
+/** The manifest with changes of `login` and `cart`, all of which can be promoted. */
 const GATED = MANIFEST.replace("PROD_USER", "STAGING_USER");
 
 async function reported(stage: Scene, results: Readonly<Record<string, string>>): Promise<string> {
@@ -26,7 +26,7 @@ async function reported(stage: Scene, results: Readonly<Record<string, string>>)
 }
 
 describe.concurrent("the gate", () => {
-  test("opens where each case about to change has passed", async ({ expect }) => {
+  test("opens if each test case to be changed has passed", async ({ expect }) => {
     await scene(async (stage) => {
       writeStages(stage, GATED);
       const report = await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
@@ -42,7 +42,7 @@ describe.concurrent("the gate", () => {
     });
   });
 
-  test("lists what failed, is missing, or ended otherwise, and writes nothing", async ({ expect }) => {
+  test("lists failed, missing and skipped test cases, and writes nothing", async ({ expect }) => {
     await scene(async (stage) => {
       const more = GATED.replace(
         "login: { runStatus",
@@ -60,7 +60,7 @@ describe.concurrent("the gate", () => {
     });
   });
 
-  test("looks at the newest report that has finished, on whatever page it is", async () => {
+  test("uses the newest finished report, even if it is not on the first page", async () => {
     let now = Date.UTC(2030, 0, 1);
     await scene(
       async (stage) => {
@@ -83,7 +83,7 @@ describe.concurrent("the gate", () => {
     );
   });
 
-  test("takes no report from before the last apply that touched the case", async () => {
+  test("ignores reports from before the last apply of the test case", async () => {
     await scene(
       async (stage) => {
         writeStages(stage, GATED);
@@ -104,14 +104,14 @@ describe.concurrent("the gate", () => {
     );
   });
 
-  test("takes no report of what is not applied there", async () => {
+  test("refuses test cases whose manifest is not applied to the source stage", async () => {
     await scene(async (stage) => {
       writeStages(stage, GATED);
       const only = ["--only", "testCase.shop.login"];
       const applied = await stage.run(["apply", "--auto-approve", "--stage", "staging", ...only], SECRETS);
       expect(applied.code, applied.stderr).toBe(0);
       await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
-      // A field that has a value of before, and one that is declared for the first time.
+      // A field whose value changed, and a field that is declared for the first time.
       for (const untested of [
         GATED.replace("smoke", "untested"),
         GATED.replace("tags: [web, smoke]", "tags: [web, smoke], folder: Untested"),
@@ -126,7 +126,7 @@ describe.concurrent("the gate", () => {
     });
   });
 
-  test("takes no report from before a change on the service that was pulled since", async () => {
+  test("ignores reports from before a change on the service that was later pulled", async () => {
     await scene(
       async (stage) => {
         writeStages(stage, GATED);
@@ -141,7 +141,7 @@ describe.concurrent("the gate", () => {
         const refused = await stage.run([...PROMOTE, ...only], SECRETS);
         expect(refused.stderr).toContain("it was changed on the service since it was last applied");
         expect(refused.code).toBe(1);
-        // An apply of that has nothing to send, and the report is still older.
+        // An apply of the pulled change sends nothing, and the report is still older.
         expect((await stage.run(apply, SECRETS)).stdout).toContain("0 done");
         const old = await stage.run([...PROMOTE, ...only], SECRETS);
         expect(old.stderr).toContain("no report has finished since it was applied");
@@ -154,7 +154,7 @@ describe.concurrent("the gate", () => {
     );
   });
 
-  test("takes no report from before the end of a discovery", async () => {
+  test("ignores reports from before the end of a discovery", async () => {
     let now = Date.UTC(2030, 0, 1);
     await scene(
       async (stage) => {
@@ -183,7 +183,7 @@ describe.concurrent("the gate", () => {
     );
   });
 
-  test("takes no report of what stands beside a secret that is missing", async () => {
+  test("refuses a changed field that also contains a missing secret", async () => {
     await scene(async (stage) => {
       const secret = GATED.replace("${var:path}", '"/in?${secret:CODE}"');
       writeStages(stage, secret);
@@ -202,7 +202,7 @@ describe.concurrent("the gate", () => {
     });
   });
 
-  test("finds no report, no case, no service", async () => {
+  test("refuses if the report or the live test case is missing, or the service cannot be used", async () => {
     await scene(async (stage) => {
       writeStages(stage, GATED);
       const none = await stage.run([...PROMOTE, ...ONLY, "--format", "json"], SECRETS);
@@ -224,7 +224,7 @@ describe.concurrent("the gate", () => {
   });
 });
 
-describe("the answer of a report", () => {
+describe("the result in a report", () => {
   const address: Address = "testCase.shop.login";
   const report = (...statuses: (string | undefined)[]): LiveReport => ({
     ...NOTHING,
@@ -247,7 +247,7 @@ describe("the answer of a report", () => {
     expect(ask(given)).toEqual(outcomes);
   });
 
-  test("is unsure of a list that ends too soon in no order", async () => {
+  test("is unsure if the list of reports is unsorted and ends without a next key", async () => {
     const one = (reportId: string, createdAt: string, status: string): LiveReport => ({
       ...NOTHING,
       id: reportId,

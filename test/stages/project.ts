@@ -1,6 +1,6 @@
 import { PROJECT as BASE, LOGIN, type Scene } from "../look/scene.ts";
 
-/** Three stages of one service, set apart in every way that manifests know. */
+/** Three stages of one service that differ in every way that manifests allow. */
 export const PROJECT = `${BASE.replace("vars: { ", "vars: { path: /login, ")}defaultStage: staging
 stages:
   dev: {}

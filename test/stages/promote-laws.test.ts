@@ -1,5 +1,5 @@
-// Whatever the layers say: after a promotion the stages agree but for what is left and said, no other stage resolves
-// anything else, and every comment is still there.
+// For random layers: after a promotion the stages agree except for the values that it reports as left, other stages
+// resolve to the same values as before, and every comment is kept.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { editTexts, makeTexts } from "../../src/edit/edit-files.ts";
@@ -76,7 +76,7 @@ function viewOf(read: ProjectReading, stage: string): StageView {
   return new StageView(resolved.desired, read.project, read, {});
 }
 
-test("after a promotion the stages agree, and nothing else is declared differently", async () => {
+test("after a promotion the stages agree, and other stages are unchanged", async () => {
   await fc.assert(
     fc.asyncProperty(
       declared,
@@ -141,7 +141,7 @@ function leavesOf(value: Json, path: string): readonly (readonly [string, string
   return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, `${path}/${key}`));
 }
 
-test("a promotion edits the values of the fields that it carries and no other line", async () => {
+test("a promotion edits the fields that it reports, and no other line", async () => {
   await fc.assert(
     fc.asyncProperty(
       randomProject,
@@ -204,7 +204,7 @@ test("a promotion edits the values of the fields that it carries and no other li
             else if (is.get(path) !== value) expect([path, edited.has(name ?? "")]).toEqual([path, true]);
           }
         }
-        // The helper reads one document a file.
+        // `strayLines` reads only one document per file.
         for (const one of texts.filter(({ before }) => !/^---/m.test(before)))
           expect(strayLines(one, rewrite.edits), patchOf(one)).toEqual([]);
       },

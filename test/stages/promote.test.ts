@@ -1,4 +1,4 @@
-// Where a promotion writes: the smallest edit that changes nothing for anybody else.
+// A promotion makes the smallest edit that does not affect other stages.
 import { expect, test } from "vitest";
 import { makeTexts } from "../../src/edit/edit-files.ts";
 import { promote } from "../../src/edit/promote.ts";
@@ -120,7 +120,7 @@ test.for<[sentence: string, stages: string[], before: string, after: string]>([
   expect(await promoted(stages, before)).toBe(after);
 });
 
-test("a promotion writes overrides of their own, where the value comes from tasc.yaml, which is not edited", async () => {
+test("a promotion writes overrides if the value comes from tasc.yaml, which it does not edit", async () => {
   const settings = {
     a: "{ defaults: { testCases: { status: DRAFT } } }",
     b: "{ defaults: { testCases: { status: ENABLED } } }",
@@ -130,7 +130,7 @@ test("a promotion writes overrides of their own, where the value comes from tasc
   expect(await promoted(["a", "b"], CASES, settings)).toBe(CASES + overrides);
 });
 
-test("what goes from the base and from a stage's defaults for that stage stays in another", async () => {
+test("a value that is removed for one stage is kept in the other, even if it comes from the base", async () => {
   const reading = await readProject(
     memoryFolder({
       "tasc.yaml":

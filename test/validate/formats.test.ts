@@ -2,10 +2,10 @@
 import { describe, test } from "vitest";
 import { MANIFEST, type Scene, at, json, listAt, scene, steady } from "../look/scene.ts";
 
-/** Two mistakes, in places that are known. */
+/** A manifest with two mistakes at known positions. */
 const WRONG = MANIFEST.replace("status: ENABLED", "status: ENABLD").replace("app: Web", "ap: Web");
 
-/** Plays in a project whose service nobody calls. */
+/** Runs `play` in a project with these mistakes. */
 function bad(play: (stage: Scene) => Promise<void>): Promise<void> {
   return scene(async (stage) => {
     stage.write("targets/shop.yaml", WRONG);
@@ -15,7 +15,7 @@ function bad(play: (stage: Scene) => Promise<void>): Promise<void> {
 
 describe.concurrent("tasc validate", () => {
   test.for(["github", "sarif", "junit"])(
-    "prints mistakes as %s, and nothing else",
+    "prints the mistakes as %s, and nothing else",
     async (format, { expect }) => {
       await bad(async (stage) => {
         const ran = await stage.run(["validate", "--format", format]);
@@ -27,7 +27,7 @@ describe.concurrent("tasc validate", () => {
     },
   );
 
-  test("has the same mistakes in JSON", async ({ expect }) => {
+  test("reports the same mistakes in JSON and SARIF", async ({ expect }) => {
     await bad(async (stage) => {
       const ran = await stage.run(["validate", "--format", "json"]);
       const sarif = await stage.run(["validate", "--format", "sarif"]);
@@ -37,9 +37,7 @@ describe.concurrent("tasc validate", () => {
     });
   });
 
-  test("also says there what is wrong before any manifest is read, and that nothing is", async ({
-    expect,
-  }) => {
+  test("uses the format for errors before manifests are read, and for success", async ({ expect }) => {
     await scene(async (stage) => {
       const args = ["validate", "--format", "github"];
       const ran = await stage.run([...args, "--dotenv", "none.env"]);

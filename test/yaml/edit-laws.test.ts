@@ -21,7 +21,7 @@ const values: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   ),
 })).value;
 
-/** A wish that becomes an edit once it is known what the text holds. */
+/** A random request that becomes an edit once the value of the text is known. */
 const wishes = fc.record({
   kind: fc.constantFrom("set", "delete", "add", "list"),
   where: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
@@ -51,7 +51,7 @@ function* pathsOf(value: Json, path: Path = []): Generator<[Path, Json]> {
     for (const [key, inner] of Object.entries(value)) yield* pathsOf(inner, [...path, key]);
 }
 
-/** The edits that make sense, and what they make of the value. */
+/** The edits that are possible, and the resulting value. */
 function planned(before: Json, all: readonly Wish[], prune: boolean): { edits: YamlEdit[]; after: Json } {
   const edits: YamlEdit[] = [];
   let after = before;
@@ -72,8 +72,8 @@ function valueOf(text: string): Json | undefined {
   return reading.ok ? reading.value : undefined;
 }
 
-describe("laws of editing", () => {
-  it("the new text means what the edits say, as yaml itself reads it; hardly any edit is refused", () => {
+describe("for random edits", () => {
+  it("the yaml library reads the edited value, and less than 1% of the edits are refused", () => {
     let made = 0;
     let refused = 0;
     fc.assert(
@@ -106,7 +106,7 @@ describe("laws of editing", () => {
     expect(refused / made).toBeLessThan(0.01);
   });
 
-  it("setting what is already there changes nothing", () => {
+  it("setting a value to itself changes nothing", () => {
     fc.assert(
       fc.property(
         tidyTexts,
@@ -127,11 +127,11 @@ describe("laws of editing", () => {
     );
   });
 
-  it("lines around what is edited stay, to the byte", () => {
+  it("lines outside the edited entry are unchanged", () => {
     fc.assert(
       fc.property(tidyTexts, wishes, (text, wish) => {
         const before = valueOf(text);
-        // An alias elsewhere may have to be written out: the table of aliases has those cases.
+        // An alias elsewhere may have to be written out. edit.test.ts covers those cases.
         fc.pre(before !== undefined && !/[&*][xy]/.test(text));
         const { edits } = planned(before, [wish], false);
         const edited = editYaml(text, edits);
@@ -150,8 +150,8 @@ describe("laws of editing", () => {
 });
 
 /**
- * The lines, from 0, that an edit may touch: for a value that is set those from its key to its end, for what
- * comes or goes those of the map or list that it is in.
+ * The lines, from 0, that an edit may change: of the entry if a value is set, of the parent map or list if an
+ * entry is added or deleted.
  */
 function touchedLines(text: string, { kind, path }: YamlEdit): { first: number; last: number } {
   const steps = entriesAlong(parseTree(text).root, kind === "set" ? path : path.slice(0, -1));

@@ -50,7 +50,7 @@ describe("a scalar keeps its style", () => {
   ])("%s", check);
 });
 
-describe("a block of text stays one", () => {
+describe("a block scalar stays a block scalar", () => {
   it.each<Row>([
     [
       "with its mark, its comment and its indentation",
@@ -94,7 +94,7 @@ describe("a block of text stays one", () => {
   ])("%s", check);
 });
 
-it("reads the head of a block in one pass", () => {
+it("an edit reads the header of a block scalar quickly", () => {
   const blanks = " ".repeat(100_000);
   const started = performance.now();
   check("", `a: |${blanks}\n  x\n`, set(["a"], ""), 'a: ""\n');
@@ -189,7 +189,7 @@ describe("maps", () => {
     ["nothing, where there was nothing to delete", "a: 1\n", [remove(["b"]), remove(["a", "b"])], "a: 1\n"],
   ])("%s", check);
 
-  it("with `prune`, what a deletion leaves empty goes as well", () => {
+  it("with `prune`, a deletion also removes parents that become empty", () => {
     const text = "a:\n  b:\n    c: [1]\n  # left\nd: {}\n";
     expect(editYaml(text, [remove(["a", "b", "c", 0])], { prune: true })).toMatchObject({
       ok: true,
@@ -321,7 +321,7 @@ describe("aliases", () => {
   ])("%s", check);
 });
 
-describe("the file as a whole stays as it is", () => {
+describe("an edit keeps", () => {
   it.each<Row>([
     [
       "line ends of Windows, in new lines too",
@@ -346,7 +346,7 @@ describe("the file as a whole stays as it is", () => {
   ])("%s", check);
 });
 
-describe("refusals", () => {
+describe("an edit is rejected for", () => {
   it.each<[string, string, YamlEdit, string]>([
     [
       "a text that cannot be read",
@@ -379,7 +379,7 @@ describe("refusals", () => {
   });
 });
 
-it("a value of line ends takes time that grows no faster than it does", () => {
+it("a value with 150,000 line ends is set quickly", () => {
   const started = process.cpuUsage();
   const value = `y${"\n".repeat(150_000)}z`;
   expect(editYaml("a: |+\n  x\n\nb: 1\n", [set(["a"], value)])).toMatchObject({ ok: true });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { matchLists } from "../../src/manifest/yaml/edit.ts";
 import type { Json } from "../../src/model/json.ts";
 
-/** What becomes of the items: `=` stays, `~` is replaced, `-` goes, `+` comes. */
+/** One sign per item: `=` is kept, `~` is replaced, `-` is removed, `+` is added. */
 function signsOf(before: readonly Json[], after: readonly Json[]): string {
   const matches = [...matchLists(before, after), [before.length, after.length] as const];
   return matches
@@ -17,7 +17,7 @@ function signsOf(before: readonly Json[], after: readonly Json[]): string {
     .join("");
 }
 
-describe("how one list becomes another", () => {
+describe("the diff of two lists", () => {
   it.each<[string, string, string, string]>([
     ["nothing", "abc", "abc", "==="],
     ["one more at the end", "ab", "abc", "==+"],
@@ -34,17 +34,17 @@ describe("how one list becomes another", () => {
     expect(signsOf(before.split(""), after.split(""))).toBe(signs);
   });
 
-  it("is by value", () => {
+  it("compares items by value", () => {
     expect(signsOf([{ a: 1, b: [2] }], [{ b: [2], a: 1 }])).toBe("=");
   });
 
-  it("is found for very long lists, too, if not in the fewest steps", () => {
+  it("pairs the items of very long lists by position", () => {
     const before = Array.from({ length: 2000 }, (_, at) => at);
     const after = before.map((at) => (at % 2 === 0 ? at : -at));
     expect(matchLists(before, after)).toEqual(before.map((at) => [at, at]));
   });
 
-  it("is in the order of both lists, with the fewest items that go and come", () => {
+  it("keeps the order of both lists, and never removes and adds items at the same place", () => {
     const lists = fc.array(fc.constantFrom("a", "b", "c", 1, null), { maxLength: 8 });
     fc.assert(
       fc.property(lists, lists, (before, after) => {

@@ -1,8 +1,8 @@
 import { isMap, isScalar, parseAllDocuments, visit } from "yaml";
 
 /**
- * What `yaml` itself makes of a text, with our rules for keys laid over it: the text that they are written
- * as, no two the same, no `<<`. Undefined where it refuses the text or we mean to.
+ * The value that the `yaml` library reads, with our rules for keys: kept as written, unique, no `<<`.
+ * `undefined` if the library or our rules reject the text.
  */
 export function oracle(text: string): { value: unknown } | undefined {
   const documents = parseAllDocuments(text, {

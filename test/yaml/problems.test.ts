@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
 import { readFast } from "../../src/manifest/yaml/fast.ts";
 
-/** `line:column code: message (hint)`, as a person would be shown it. */
+/** `line:column code: message (hint)`, as the user sees it. */
 function problemsOf(text: string): string[] {
   const reading = readSlow(text);
   if (reading.ok) return [];
@@ -213,7 +213,7 @@ describe("quotes, brackets, braces", () => {
   });
 });
 
-describe("what YAML has and manifests do not", () => {
+describe("YAML features that manifests do not support", () => {
   it.each<Row>([
     [
       "a duplicate key, with the line of the first",
@@ -373,8 +373,8 @@ function nested(depth: number): string {
   return "[".repeat(depth) + "]".repeat(depth);
 }
 
-describe("bounds", () => {
-  it("aliases of aliases multiply, and are refused before they are written out", () => {
+describe("limits", () => {
+  it("aliases of aliases are rejected before they are expanded", () => {
     const levels = "abcdefghij".split("").map((name, at, names) => {
       const inner = at === 0 ? "lol" : `*${names[at - 1]}`;
       return `${name}: &${name} [${Array.from({ length: 10 }, () => inner).join(", ")}]\n`;
@@ -386,7 +386,7 @@ describe("bounds", () => {
     expect(more).toEqual([]);
   });
 
-  it("a few aliases to a very large text are too much as well", () => {
+  it("a few aliases to a very large text are rejected too", () => {
     const text = `a: &a ${"x".repeat(130_000)}\nb: *a\nc: *a\n`;
     expect(problemsOf(text)).toHaveLength(1);
     expect(readFast(text)).toBeUndefined();
@@ -394,12 +394,12 @@ describe("bounds", () => {
     expect(problemsOf(half)).toEqual([]);
   });
 
-  it("a hundred levels are read, one more is refused", () => {
+  it("100 levels of nesting are read, 101 are rejected", () => {
     expect(problemsOf(nested(100))).toEqual([]);
     expect(problemsOf(nested(101))).toEqual(["1:101 too-deep: maps and lists are nested more than 100 deep"]);
   });
 
-  it("a depth that the parser itself cannot bear is refused, not thrown", () => {
+  it("nesting that is too deep for the parser is reported and does not throw", () => {
     expect(problemsOf("[".repeat(20_000))).toEqual([
       "1:101 too-deep: maps and lists are nested more than 100 deep",
     ]);

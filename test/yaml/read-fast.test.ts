@@ -1,4 +1,4 @@
-// Not `toStrictEqual`: it takes an own key `constructor` for the type of the object.
+// Not `toStrictEqual`: it treats an own key `constructor` as the type of the object.
 import { deepStrictEqual } from "node:assert/strict";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -8,8 +8,8 @@ import { everydayRoot, parseTree } from "../../src/manifest/yaml/tree.ts";
 import { oracle } from "./oracle.ts";
 import { tidyTexts, wildTexts } from "./texts.ts";
 
-describe("the fast path agrees with the slow one, or leaves the text to it", () => {
-  it("for texts of every style, whole and broken", () => {
+describe("the fast and the slow reader", () => {
+  it("return the same value, unless the fast reader leaves the text to the slow one", () => {
     fc.assert(
       fc.property(fc.oneof(tidyTexts, wildTexts), (text) => {
         const value = readFast(text);
@@ -19,7 +19,7 @@ describe("the fast path agrees with the slow one, or leaves the text to it", () 
     );
   });
 
-  it("and knows where everything stands in it", () => {
+  it("return the same tree with the same positions", () => {
     fc.assert(
       fc.property(fc.oneof(tidyTexts, wildTexts), (text) => {
         if (readFast(text, new Marks()) !== undefined)
@@ -29,7 +29,7 @@ describe("the fast path agrees with the slow one, or leaves the text to it", () 
     );
   });
 
-  it("and both agree with what yaml itself makes of a text", () => {
+  it("return the same value as the yaml library", () => {
     fc.assert(
       fc.property(fc.oneof(tidyTexts, wildTexts), (text) => {
         const reading = readSlow(text);
@@ -39,7 +39,7 @@ describe("the fast path agrees with the slow one, or leaves the text to it", () 
     );
   });
 
-  it("reads most good texts itself, or it would be of no use", () => {
+  it("the fast reader accepts more than 30% of the valid texts", () => {
     const texts = fc.sample(tidyTexts, 200).filter((text) => readSlow(text).ok);
     const fast = texts.filter((text) => readFast(text) !== undefined);
     expect(texts.length).toBeGreaterThan(60);
@@ -47,7 +47,7 @@ describe("the fast path agrees with the slow one, or leaves the text to it", () 
   });
 });
 
-describe("what parsers see differently, or what is refused, is left to the slow path", () => {
+describe("the fast reader leaves unusual or invalid YAML to the slow reader", () => {
   it.each([
     ["a tab", "a: x\t# tab\n"],
     ["white space that is a part of a value in brackets", "{a: 1\u00a0}\n"],
@@ -81,7 +81,7 @@ describe("what parsers see differently, or what is refused, is left to the slow 
   });
 });
 
-describe("unquoted scalars mean what YAML 1.2 core says", () => {
+describe("unquoted scalars follow the YAML 1.2 core schema", () => {
   it.each([
     [
       "words of YAML 1.1 are text",
@@ -126,13 +126,13 @@ describe("unquoted scalars mean what YAML 1.2 core says", () => {
   });
 });
 
-it("keeps lists apart that are too long to be remembered", () => {
+it("the fast reader does not confuse lists that are too long for its cache", () => {
   const list = (item: string): string => `[${Array.from({ length: 100 }, () => item).join(", ")}]`;
   expect(readFast(`a: ${list("x")}\n`)).toEqual({ a: Array.from({ length: 100 }, () => "x") });
   expect(readFast(`a: ${list("y")}\n`)).toEqual({ a: Array.from({ length: 100 }, () => "y") });
 });
 
-describe("keys are the text they are written as", () => {
+describe("keys are read as the text that is written", () => {
   it.each([
     [
       "numbers, words and nothing-like words",
@@ -146,7 +146,7 @@ describe("keys are the text they are written as", () => {
     expect(readSlow(text)).toStrictEqual({ ok: true, value });
   });
 
-  it.each(["__proto__", "constructor", "prototype", "toString"])("%s is a key like any other", (key) => {
+  it.each(["__proto__", "constructor", "prototype", "toString"])("%s is an ordinary key", (key) => {
     const text = `${key}: { polluted: true }\n`;
     for (const value of [readFast(text), readSlow(text)])
       expect(JSON.stringify(value)).toContain(`"${key}":{"polluted":true}`);
@@ -168,7 +168,7 @@ describe("aliases", () => {
     expect(readSlow(text)).toStrictEqual({ ok: true, value });
   });
 
-  it("may be many, if together they stand for little", () => {
+  it("are accepted in large numbers if they expand to little text", () => {
     const text = `a: &x [web, smoke]\n${Array.from({ length: 3000 }, (_, at) => `k${at}: *x\n`).join("")}`;
     const reading = readSlow(text);
     expect(Object.keys((reading.ok && reading.value) || {})).toHaveLength(3001);

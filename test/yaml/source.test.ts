@@ -23,7 +23,7 @@ testCases:
       -
 `;
 
-describe("places", () => {
+describe("positions", () => {
   it.each<[string, Path, string, string]>([
     ["a key and its value", ["target"], "2:1", "2:9"],
     ["a quoted key, a quoted value", ["quoted key"], "3:1", "3:15"],
@@ -75,13 +75,13 @@ describe("places", () => {
     ["below an alias to itself", "a: &x\n  b: *x\n", ["a", "b", "b", "b"], "2:3"],
     ["lines of Windows", "a: 1\r\nb:\r\n  c: 2\r\n", ["b", "c"], "3:6"],
     ["columns in UTF-16 units", "{ 😀: 1, b: 2 }\n", ["b"], "1:13"],
-  ])("a text with problems is answered for as far as it goes: %s", (_, text, path, value) => {
+  ])("a text with errors still has positions: %s", (_, text, path, value) => {
     expect(show(openSource(text).positionOf(path, "value"))).toBe(value);
   });
 });
 
-describe("laws", () => {
-  it("the text at the place of a key is that key, the text at the place of a value is that value", () => {
+describe("for random texts", () => {
+  it("the position of a key or value is the start of its text", () => {
     fc.assert(
       fc.property(tidyTexts, (text) => {
         const reading = readSlow(text);
@@ -98,7 +98,7 @@ describe("laws", () => {
     );
   });
 
-  it("any text is answered for", () => {
+  it("every path in any text has a position inside the text", () => {
     fc.assert(
       fc.property(
         wildTexts,
@@ -130,7 +130,7 @@ function startsAlias(text: string): boolean {
   return text.startsWith("*");
 }
 
-/** Every path of a value; what is behind an alias is left out by the caller, who sees the alias. */
+/** Every path of a value. The caller skips values that start with an alias. */
 function* pathsOf(value: Json, path: Path = []): Generator<[Path, Json]> {
   yield [path, value];
   if (isArray(value)) for (const [at, item] of value.entries()) yield* pathsOf(item, [...path, at]);
@@ -148,7 +148,7 @@ function expectScalar(text: string, word: string): void {
 function expectValue(text: string, value: Json, key: string | number | undefined): void {
   if (isObject(value) && text.startsWith("{")) return;
   if (isArray(value)) expect(text).toMatch(/^[-[]/);
-  // JavaScript puts keys like `1` first, so the first key of the text may be any of them.
+  // JavaScript moves keys like `1` to the front, so any key can be the first in the text.
   else if (isObject(value)) expect(Object.keys(value).some((first) => startsKey(text, first))).toBe(true);
   else if (typeof value === "string" && /^[|>]/.test(text)) expect(value).toBeTypeOf("string");
   else if (typeof value === "string") expectScalar(text, value);

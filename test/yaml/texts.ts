@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 
 /**
- * YAML as people write it, in every style, for laws that hold for any text. A shape is generated and shrunk,
- * and then written out; `wild` texts may leave a word unquoted that needs quotes, and so need not be YAML at
- * all.
+ * Random YAML as people write it, in every style, for property tests. A shape is generated and shrunk, and
+ * then written out. `wild` texts may leave words unquoted that need quotes, so they may be invalid YAML.
  */
 export type Shape = Scalar | Alias | Collection;
 type Scalar = {
@@ -57,7 +56,7 @@ const LONG = [
     "\ufeff",
   ],
 ].flat();
-/** Texts that have made trouble for some reader or writer of YAML. */
+/** Texts that have caused errors in some reader or writer of YAML. */
 export const WORDS = SHORT.concat(LONG);
 const KEYS = ["a", "b", "c", "d", "e", "f", "tags", "status", "first key", "1", "true", "x-y", "constructor"];
 
@@ -136,12 +135,12 @@ const frames = fc.record({
   crlf: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
 });
 
-/** Texts that are YAML nearly always; filter by reading them where that matters. */
+/** Texts that are nearly always valid YAML. A test that needs valid ones has to filter them. */
 export const tidyTexts: fc.Arbitrary<string> = fc
   .tuple(roots, frames)
   .map(([shape, around]) => framed(write(shape, false), around));
 
-/** Texts that may be anything, broken in up to three places. */
+/** Texts that may be invalid YAML, with up to three random mutations. */
 export const wildTexts: fc.Arbitrary<string> = fc
   .tuple(roots, frames, fc.boolean(), fc.array(mutation(), { maxLength: 3 }))
   .map(([shape, around, wild, mutations]) => mutations.reduce(mutated, framed(write(shape, wild), around)));
@@ -208,7 +207,7 @@ function mutated(text: string, { at, cut, insert }: Mutation): string {
   return text.slice(0, place) + insert + text.slice(place + cut);
 }
 
-/** What follows the key's colon or the dash: a space and the value, or lines of their own. */
+/** The place of a value, and the anchors that are defined above it. */
 type Context = { indent: number; inFlow: boolean; wild: boolean; anchored: Set<string> };
 
 function write(shape: Shape, wild: boolean): string {
@@ -230,7 +229,7 @@ function propsOf({ anchor: name }: { anchor: string | undefined }, { anchored }:
 }
 
 function flowText(shape: Collection, context: Context): string {
-  // Announced at its end, since an alias inside of what it refers to is a cycle.
+  // The anchor is registered after the items, because an alias inside its own value is a cycle.
   const items = shape.entries.map(({ key, keyStyle, value }) => {
     const item = written(value, context).trim();
     return shape.kind === "list" ? item : `${keyText(key, keyStyle, context)}: ${item}`;

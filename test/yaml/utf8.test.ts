@@ -6,7 +6,7 @@ const bytes = (...parts: (string | number)[]) =>
     parts.flatMap((part) => (typeof part === "number" ? [part] : [...new TextEncoder().encode(part)])),
   );
 
-describe("text comes through as it is", () => {
+describe("UTF-8 text is decoded", () => {
   it.each([
     ["plain", bytes("a: 1\n"), { ok: true, text: "a: 1\n", bom: false }],
     ["beyond ASCII, up to four bytes", bytes("é日😀"), { ok: true, text: "é日😀", bom: false }],
@@ -27,7 +27,7 @@ describe("text comes through as it is", () => {
   });
 });
 
-describe("bytes that are no UTF-8 are refused where they stand", () => {
+describe("invalid UTF-8 is rejected with its position", () => {
   it.each([
     ["a byte of Latin-1", bytes("a: 1\nb: caf", 0xe9, "\n"), 2, 7],
     ["a continuation byte alone", bytes(0x80), 1, 1],

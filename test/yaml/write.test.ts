@@ -9,8 +9,8 @@ import { readFast } from "../../src/manifest/yaml/fast.ts";
 import type { Json } from "../../src/model/json.ts";
 import { WORDS } from "./texts.ts";
 
-describe("a value as a person would write it", () => {
-  it("maps, lists, texts of several lines, and what is empty", () => {
+describe("a value is written as a person would write it", () => {
+  it("maps, lists, multi-line texts, and empty maps and lists", () => {
     const value = {
       target: "shop",
       timeoutPerStep: 10000,
@@ -162,20 +162,20 @@ describe("quotes", () => {
     for (const text of texts) expect(writeYaml({ key: text })).toBe(`key: ${text}\n`);
   });
 
-  it("escape what turns the direction of a line", () => {
+  it("contain escapes for characters that change the text direction", () => {
     expect(writeYaml(["a\u202eb", "a\n\u2066b"])).toBe(
       String.raw`- "a\u202eb"` + "\n" + String.raw`- "a\n\u2066b"` + "\n",
     );
     expect(writeYaml({ a: 1 }, () => "x\u202ey")).toMatch(/^# x\ufffdy\n/);
   });
 
-  it("are single where that spares escapes", () => {
+  it("are single if that avoids escapes", () => {
     expect(writeYaml([String.raw`"C:\x"`, `"it's"`])).toBe(`- '"C:\\x"'\n- "\\"it's\\""\n`);
   });
 });
 
 describe("comments", () => {
-  it("stand above their key or item, and above everything", () => {
+  it("are written above their key or item, and at the top of the file", () => {
     const comments: Record<string, string> = {
       "[]": "the head\n\nof the file",
       '["a"]': "above a",
@@ -190,7 +190,7 @@ describe("comments", () => {
     expect(readSlow(text)).toEqual({ ok: true, value: { a: { b: [{ c: 1 }, 2] } } });
   });
 
-  it("cannot become anything else, whatever is in them", () => {
+  it("stay comments, whatever characters they contain", () => {
     const text = writeYaml({ a: 1 }, () => "x\nb: 2\r\nc: 3\rd: 4\u2028e: 5\u001b[31m\ud800");
     expect(text).toContain("# c: 3\n# d: 4\n# e: 5\ufffd[31m\ufffd\n");
     expect(readSlow(text)).toEqual({ ok: true, value: { a: 1 } });
@@ -218,8 +218,8 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
   ),
 })).json;
 
-describe("laws", () => {
-  it("what is written reads as the same value, by the fast path and the slow one", () => {
+describe("for random values", () => {
+  it("the fast and the slow reader read a written value back unchanged", () => {
     fc.assert(
       fc.property(json, (value) => {
         const text = writeYaml(value);
@@ -231,7 +231,7 @@ describe("laws", () => {
     );
   });
 
-  it("readers of YAML 1.1 take every text for the same text", () => {
+  it("readers of YAML 1.1 read every text back unchanged", () => {
     fc.assert(
       fc.property(fc.array(texts), (value) => {
         const text = writeYaml(value);
