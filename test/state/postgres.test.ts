@@ -130,7 +130,7 @@ describe("the postgres backend alone", () => {
     await sql.unsafe(`drop role mallory`);
   });
 
-  it("keeps no job from its rate where another has declared next to none", async () => {
+  it("limits the wait of a job even if another job has declared a very low rate", async () => {
     const backend = await fixture.open();
     for (let job = 0; job < 3; job += 1) await backend.takeSends?.("bucket", 4, 1 / 3600);
     const wait = (await backend.takeSends?.("bucket", 4, 20)) ?? 0;
