@@ -5,8 +5,8 @@ import type { LoggedCall } from "./memory-service.ts";
 import type { Applied } from "./workbench.ts";
 
 /**
- * Differences between the sent and the announced calls. A change of only a folder may be left out once the folder's id is
- * known and shows that the change is not needed. A follow-up may be merged into a certain PATCH.
+ * Differences between the sent and the announced calls. A change of only a folder may be left out once the folder's id
+ * is known and shows that the change is not needed. A follow-up may be merged into a certain PATCH.
  */
 export function announcementBreaches(
   { look }: Applied,

@@ -99,7 +99,7 @@ describe("a 429", () => {
     expect(bench.limiter.concurrency).toBe(4);
   });
 
-  test("is followed by a growth of one per round of successes, up to the initial limit", () => {
+  test("is followed by growth of the limit by one per round of successes, up to the initial limit", () => {
     const bench = new Bench({ concurrency: 4 });
     bench.limiter.slowDown(10, 0);
     const seen = Array.from({ length: 10 }, () => {

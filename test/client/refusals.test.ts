@@ -83,7 +83,7 @@ describe("the key", () => {
     expect(JSON.stringify([failure, events, describeFailure(failure)])).not.toContain(KEY);
   });
 
-  test("and other secrets are removed before the service's message is shortened", async () => {
+  test("other secrets are removed before the service's message is shortened", async () => {
     const secret = "s3cret-s3cret";
     const server = await httpServer((response) => reply(response, 400, {}, `${"x".repeat(490)} ${secret}`));
     const { client } = clientOf(server.url, { redact: (text) => text.replaceAll(secret, "(sensitive)") });

@@ -42,13 +42,13 @@ describe("a server that", () => {
     expect(server.received).toHaveLength(2);
   });
 
-  test("answers does not time out, even with a limit above 24 days", async () => {
+  test("answers at once does not time out, even with a limit above 24 days", async () => {
     const server = await httpServer((response) => void response.end("[]"));
     const { client } = clientOf(server.url, { requestTimeout: 2 ** 31, retries: 0 });
     expect(await client.listTargets()).toEqual([]);
   });
 
-  test("times out has its connection closed", async () => {
+  test("answers too late has its connection closed", async () => {
     let closed = false;
     const server = await httpServer((response) => void response.on("close", () => (closed = true)));
     const { client } = clientOf(server.url, { requestTimeout: LIMIT, retries: 0 });

@@ -5,7 +5,7 @@ import { httpServer, json, reply } from "./support/server.ts";
 const TARGET = { id: "t1", app: "Shop" };
 
 describe("calls of any kind", () => {
-  test("and their connections respect the concurrency, and start in the order of the calls", async () => {
+  test("do not exceed the concurrency, also in connections, and start in the order in which they were made", async () => {
     const connections = new Set<unknown>();
     let inFlight = 0;
     let most = 0;

@@ -132,7 +132,7 @@ describe("the library", () => {
     });
   });
 
-  test("reports lost state without the secret in the state address", async () => {
+  test("reports a failed write of state without the secret in the state address", async () => {
     const server = await startHttpServer();
     try {
       await scene(async (stage) => {

@@ -163,7 +163,7 @@ describe("the package", () => {
     expect(types.code).toBe(0);
   });
 
-  test("allows to import the schemas and to require the library", async () => {
+  test("allows importing the schemas and requiring the library", async () => {
     const script = `const { title } = require("@tasc/cli/schemas/plan.schema.json");
       console.log(typeof title, Object.keys(require("@tasc/cli")).sort().join());`;
     const { output } = await run(process.execPath, ["-e", script], packed.project);

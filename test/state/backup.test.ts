@@ -57,7 +57,7 @@ describe("state", () => {
   );
 
   it(
-    "is migrated from a file with a valid state section, read as in tasc.yaml, and from no other file",
+    "is migrated only from a valid state section, which is read as in tasc.yaml",
     async () => {
       await withFleet("{ backend: local }\nvars: { place: of-old }", async (fleet) => {
         const file = join(fleet.folder, "old.yaml");

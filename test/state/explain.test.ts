@@ -60,7 +60,7 @@ describe("a problem with state", () => {
     for (const word of words) expect(`${summary} ${detail}`).toContain(word);
   });
 
-  it("is a warning that names the former holder if it is a lock taken over", () => {
+  it("is a warning that names the former holder if a lock was taken over", () => {
     const { severity, summary, detail } = explainTakeover(key, holder);
     expect(severity).toBe("warning");
     expect(summary).toContain('target "shop"');

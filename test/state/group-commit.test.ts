@@ -73,7 +73,7 @@ describe("a session", () => {
     await Promise.all(later);
   });
 
-  it("flushes a group of records to disk if at least one of them must last", async () => {
+  it("flushes a group of records to disk if at least one of them must be durable", async () => {
     const asked: boolean[] = [];
     const { record, note } = await sessionWith(async (_, lasting) => void asked.push(lasting));
     await note(1);

@@ -118,7 +118,7 @@ describe.each(["before it is sent", "before its answer comes", "right after its 
       ["first", 3],
       ["second", 2],
     ] as const)(
-      "has a true history if it is the %s apply",
+      "has a correct history (%s apply)",
       async (which, amount) => {
         for (let at = 0; at < amount; at += 1) {
           const fleet = await Fleet.open(1, "{ backend: local }");

@@ -277,7 +277,7 @@ describe("the http backend alone", () => {
     [302, "redirects are not followed"],
     [405, "state.lockMethod"],
     [418, "status 418"],
-  ])("rejects status %i with advice", async (status, words) => {
+  ])("fails with advice on status %i", async (status, words) => {
     fixture.server.fault = () => status;
     const problem = await problemOf(openSession(backend, SHOP, await fixture.world(), OPTIONS));
     expect(problem).toMatchObject({ kind: "failed", where: `${fixture.server.address}/staging/shop` });

@@ -123,7 +123,7 @@ describe("events that could not be saved", () => {
 });
 
 describe("a lost lock", () => {
-  it("is noticed after 100 ms by ordinary records, and at once by records that must last", async () => {
+  it("is noticed after 100 ms by ordinary records, and at once by records that must be durable", async () => {
     let now = Date.now();
     backend = await fixture.open({ clock: { now: () => new Date(now), sleep: async () => {} } });
     const first = await session();
@@ -216,7 +216,7 @@ describe("the journal", () => {
     expect(await count()).toBe(51);
   });
 
-  it("gets few lines and flushes for many concurrent records", async () => {
+  it("gets few lines for many concurrent records", async () => {
     const opened = await session();
     await Promise.all(Array.from({ length: 100 }, (_, n) => opened.record([numbered(n)])));
     expect((await fileText(".journal"))?.split("\n").length).toBeLessThanOrEqual(4);
@@ -265,7 +265,7 @@ describe("the journal", () => {
     ]);
   });
 
-  it("is read up to the last line if a power cut filled that line with zeros", async () => {
+  it("is read up to the zeros that a power cut left at its end", async () => {
     await save(0);
     await interrupted(1);
     await appendFile(path(".journal"), Buffer.alloc(4096));

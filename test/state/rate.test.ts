@@ -13,7 +13,7 @@ afterAll(async () => {
   await database.stop();
 });
 
-it("two processes keep the rate limit together", async () => {
+it("two processes together keep the rate limit", async () => {
   const fleet = await Fleet.open(12, "{ backend: local }");
   const times: number[] = [];
   const way = await openWay(Number(new URL(fleet.base).port), (bytes) => {
