@@ -91,7 +91,7 @@ async function trust() {
   return [`--trust=${file}`];
 }
 
-/** Overrides from the input, or from the current labels of the pull request; only people with the right can add labels. */
+/** Overrides from the input, or from current labels of the pull request, which only people with the right can add. */
 async function overrides() {
   const prefix = input(env, "OVERRIDE_POLICY_LABEL");
   const isAsked = prefix !== "" && request !== undefined;
