@@ -60,26 +60,20 @@ describe("folders whose ids are not known yet", () => {
     ["only the list shows it", { folderInPatchAnswer: false }],
     ["a PATCH is answered with nothing", { patchAnswer: "nothing" }],
   ];
-  test.each(answers)(
-    "one PATCH finds the id if all test cases are in the folder already and %s",
-    async (_, knobs) => {
-      const bench = benchWith(knobs);
-      shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
-      await bench.apply(filed);
-      expect(writesOf(bench)).toEqual(["patchTestCase folderName"]);
-    },
-  );
-  test.each(answers)(
-    "the PATCH of the only test case outside the folder is enough if %s",
-    async (_, knobs) => {
-      const bench = benchWith(knobs);
-      const live = shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
-      const stray = live.testCases.at(-1);
-      if (stray !== undefined) stray.folder = null;
-      await bench.apply(filed);
-      expect(bench.service.calls.map(({ path }) => path.at(-1))).toEqual([stray?.id]);
-    },
-  );
+  test.each(answers)("one PATCH finds the id if all are in the folder already and %s", async (_, knobs) => {
+    const bench = benchWith(knobs);
+    shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
+    await bench.apply(filed);
+    expect(writesOf(bench)).toEqual(["patchTestCase folderName"]);
+  });
+  test.each(answers)("the PATCH of the only one outside the folder is enough if %s", async (_, knobs) => {
+    const bench = benchWith(knobs);
+    const live = shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
+    const stray = live.testCases.at(-1);
+    if (stray !== undefined) stray.folder = null;
+    await bench.apply(filed);
+    expect(bench.service.calls.map(({ path }) => path.at(-1))).toEqual([stray?.id]);
+  });
   test("a creation finds the id", async () => {
     const bench = benchWith();
     shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));

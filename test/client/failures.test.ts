@@ -158,12 +158,9 @@ describe("errors of connections", () => {
     });
   });
 
-  test.each(["ECONNREFUSED", "ECONNRESET", "UND_ERR_SOCKET"])(
-    "%s after sending is a broken connection",
-    (code) => {
-      expect(connectionFault(coded(code), true, "h", 7)).toEqual({ kind: "broken", code });
-    },
-  );
+  test.each(["ECONNREFUSED", "ECONNRESET", "UND_ERR_SOCKET"])("%s later is a broken connection", (code) => {
+    expect(connectionFault(coded(code), true, "h", 7)).toEqual({ kind: "broken", code });
+  });
 
   test("an AggregateError counts as its first error, and an error without code is named by its class", () => {
     const bundle = new AggregateError([coded("ECONNREFUSED"), coded("ENETUNREACH")]);

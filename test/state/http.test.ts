@@ -133,26 +133,23 @@ describe("the http backend alone", () => {
   it.each([
     ["asker", undefined],
     ["id", "somebody"],
-  ] as const)(
-    "frees a lock by its id if the server reports the %s instead of the holder",
-    async (says, who) => {
-      await fixture.dispose();
-      await begin({}, { lock: "LOCK", unlock: "UNLOCK", suffix: "", status: 409, says });
-      const [holder, asker] = [
-        createLockInfo(await fixture.world(), "tasc apply"),
-        createLockInfo(await fixture.world(), "tasc plan"),
-      ];
-      await backend.lock(SHOP, holder);
-      const refused = await problemOf(backend.lock(SHOP, asker));
-      expect(refused).toMatchObject({ kind: "locked" });
-      if (refused.kind === "locked") expect(refused.holder?.who).toBe(who);
-      expect(explainProblem(refused).detail).not.toContain(asker.id);
-      expect((await problemOf(backend.forceUnlock(SHOP, "another-lock-s-id"))).kind).toBe("locked");
-      expect(fixture.server.locks.size).toBe(1);
-      expect((await backend.forceUnlock(SHOP, holder.id))?.id).toBe(holder.id);
-      expect(fixture.server.locks.size).toBe(0);
-    },
-  );
+  ] as const)("frees a lock by its id if the server reports the %s, not the holder", async (says, who) => {
+    await fixture.dispose();
+    await begin({}, { lock: "LOCK", unlock: "UNLOCK", suffix: "", status: 409, says });
+    const [holder, asker] = [
+      createLockInfo(await fixture.world(), "tasc apply"),
+      createLockInfo(await fixture.world(), "tasc plan"),
+    ];
+    await backend.lock(SHOP, holder);
+    const refused = await problemOf(backend.lock(SHOP, asker));
+    expect(refused).toMatchObject({ kind: "locked" });
+    if (refused.kind === "locked") expect(refused.holder?.who).toBe(who);
+    expect(explainProblem(refused).detail).not.toContain(asker.id);
+    expect((await problemOf(backend.forceUnlock(SHOP, "another-lock-s-id"))).kind).toBe("locked");
+    expect(fixture.server.locks.size).toBe(1);
+    expect((await backend.forceUnlock(SHOP, holder.id))?.id).toBe(holder.id);
+    expect(fixture.server.locks.size).toBe(0);
+  });
 
   it("reads a document again if the server was still writing it", async () => {
     await record(0);
