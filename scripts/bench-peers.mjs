@@ -1,5 +1,5 @@
-// Other tools at like work, side by side with tasc: `npm run bench:peers`. It installs them from the registry into a
-// temporary folder and answers in place of their services, so it is no part of CI.
+// Compares other tools with tasc at similar work: `npm run bench:peers`. It installs them from the registry into a
+// temporary folder and answers in place of their services, so it is not part of CI.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ import { once, serve, tasc } from "./bench/run.mjs";
 const PACKAGES = ["auth0-deploy-cli", "checkly", "js-yaml", "yaml"];
 const FILES = 10_000;
 const RESOURCES = 1000;
-/** Of each call that changes something, in ms. */
+/** Milliseconds for each call that changes something. */
 const LATENCY = 20;
 
 await inFolder(async (folder) => {
@@ -34,7 +34,7 @@ function programOf(folder, name, program) {
   return join(folder, "node_modules", name, manifestOf(folder, name).bin[program]);
 }
 
-/** The better of two runs, in turn. */
+/** The better of two runs, which alternate. */
 async function compare(title, runs) {
   const best = new Map();
   for (let round = 0; round < 2; round++)
@@ -89,7 +89,7 @@ async function validating(folder) {
       join(checks, `c${at}.check.js`),
       `const { ApiCheck } = require("checkly/constructs");\nnew ApiCheck("check-${at}", { name: "Check ${at}", request: { url: "https://example.com/${at}", method: "GET" } });\n`,
     );
-  // It asks for the account and for the runtimes before it reads anything.
+  // The tool asks for the account and the runtimes before it reads anything.
   const server = createServer((request, response) => {
     const runtimes = [{ name: "2024.09", stage: "CURRENT", dependencies: {}, runtimeEndOfLife: null }];
     const account = { id: "a", name: "a", runtimeId: "2024.09", entitlements: [] };
@@ -124,7 +124,7 @@ async function applying(folder) {
   const made = ["-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, ...subject];
   execFileSync("openssl", ["req", ...made], { stdio: "ignore" });
   let changes = 0;
-  // It speaks HTTPS alone, and reads the clients in pages before it sends a PATCH for each.
+  // The tool speaks only HTTPS, and reads the clients in pages before it sends a PATCH for each.
   const server = createSecureServer(
     { key: readFileSync(key), cert: readFileSync(certificate) },
     (request, response) => {
@@ -153,7 +153,7 @@ async function applying(folder) {
   const cli = programOf(folder, "auth0-deploy-cli", "a0deploy");
   await compare(`Changing ${RESOURCES} resources, ${LATENCY} ms a call`, {
     "tasc apply": async () => {
-      // The service forgets what the round before changed.
+      // The service forgets the changes of the previous round.
       await fetch(`${service.url}/phase`);
       return measured([tasc, "apply", "--auto-approve", "--chdir", own], { ...KEY, BENCH_URL: service.url });
     },

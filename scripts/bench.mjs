@@ -1,6 +1,6 @@
-// Measures tasc against floors in the same run: absolute times mean nothing on another machine.
+// Measures tasc against floors in the same run, because absolute times mean nothing on another machine.
 //   npm run bench                 every row
-//   npm run bench -- --only plan  the rows whose name holds a word
+//   npm run bench -- --only plan  the rows whose name contains a word
 //   npm run bench -- --grow       how time and memory grow with the number of test cases
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
@@ -13,7 +13,7 @@ import { root } from "./bench/run.mjs";
 const { values } = parseArgs({
   options: { only: { type: "string" }, rounds: { type: "string", default: "5" }, grow: { type: "boolean" } },
 });
-/** How far a goal may be missed before the run counts as failed: machines differ. */
+/** The factor by which a goal may be missed before the run counts as failed, because machines differ. */
 const TOLERANCE = 1.15;
 
 const cache = join(root, ".cache");
@@ -48,7 +48,7 @@ function print({ row, what, value, goal, unit, detail, missed }) {
 async function grow() {
   const steps = [];
   for (const cases of [1000, 3000, 10_000, 30_000, 100_000]) {
-    // The best of two: what else the machine does can only add.
+    // The better of two runs, because other work on the machine can only add time.
     const runs = await lifelike(100, cases / 100, async (plan) => [await plan(), await plan()]);
     const ms = Math.min(...runs.map((run) => run.ms));
     const mib = Math.max(...runs.map((run) => run.mib));

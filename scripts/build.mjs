@@ -1,5 +1,5 @@
-// Builds the executable and the library into dist/, or into the folder that is named: cut where commands load what they
-// run, with all code that both need in chunks that both load.
+// Builds the executable and the library into dist/, or into the given folder. The code is split where commands load
+// their own code; code that the executable and the library share is in common chunks.
 import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -11,13 +11,13 @@ import { withTexts } from "./with-texts.mjs";
 
 const root = join(import.meta.dirname, "..");
 const target = resolve(process.argv[2] ?? join(root, "dist"));
-// A folder of this name is replaced. Anything else, a device for one, is a mistake.
+// A folder of this name is replaced. Anything else, e.g. a device, is a mistake.
 if ((await stat(target).catch(() => undefined))?.isDirectory() === false)
   throw new Error(`${target} is not a folder`);
 const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
-// What packages load and tasc never uses: Commander what starts processes, for subcommands that are programs of their own,
-// which would take a tenth of the time of `--help`; undici HTTP/2, which is offered to no server.
+// Modules that packages load and tasc never uses. Commander's child processes, for subcommands that are separate
+// programs, would take a tenth of the time of `--help`. undici's HTTP/2 is never offered to a server.
 const UNUSED = { "node:child_process": "/commander/", "./client-h2.js": "/undici/" };
 const NOTHING = "\0nothing";
 const withoutUnused = {
@@ -27,7 +27,7 @@ const withoutUnused = {
   load: (id) => (id === NOTHING ? "module.exports = {};" : undefined),
 };
 
-// Few runs need these: a file for each, loaded where it is used.
+// Few runs need these packages, so each one is in its own file, which is loaded on use.
 const RARE = ["picomatch", "fast-string-width"];
 const IMPORT = new RegExp(`import (\\w+) from "(${RARE.join("|")})";`);
 const loadedWhereUsed = {
@@ -52,7 +52,7 @@ const build = await rolldown({
     ...Object.fromEntries(RARE.map((name) => [`chunks/${name}`, name])),
   },
   platform: "node",
-  // Only `tasc serve` on Node 20 loads it, where its user installed it.
+  // Only `tasc serve` on Node 20 loads it, from the user's own installation.
   external: ["libsql"],
   plugins: [withoutUnused, loadedWhereUsed, withTexts],
   transform: { define: { __TASC_VERSION__: JSON.stringify(version) } },
@@ -63,7 +63,7 @@ const libraryModule = `import library from "./library.cjs";
 export const { loadProject, plan, apply, render, RENDER_FORMATS, TascError } = library;
 `;
 
-// Finished before it takes the place of the last one, so that a broken build leaves that as it was.
+// Built in a new folder that then replaces the last one, so that a failed build leaves the last one unchanged.
 const fresh = await mkdtemp(`${target}-`);
 try {
   const { output } = await build.write({
@@ -72,8 +72,8 @@ try {
     entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name]-[hash].cjs",
     codeSplitting: {
-      // What the command line is read with, what is said with, and what manifests are read with: a file for each part of
-      // that costs more than what is not needed in it.
+      // Code for the command line, for output and for manifests. A part has its own file if it costs more than the code
+      // around it that is not needed.
       groups: [
         {
           name: "base",

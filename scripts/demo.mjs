@@ -1,4 +1,4 @@
-// The main job on the example project: a local service, a plan, an apply, a plan that is empty, and one change.
+// The main workflow on the example project: a local service, a plan, an apply, an empty plan, and one change.
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

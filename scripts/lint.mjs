@@ -1,6 +1,6 @@
-// Finds mistakes (oxlint), unused code (knip), imports against the order of the folders, words that nobody uses today,
-// and checks the form (prettier). oxlint and knip come from the registry when they are needed: with their packages for
-// other platforms in the lock file, `npm ci` of npm 11 refuses it as incomplete.
+// Finds mistakes (oxlint), unused code (knip), imports against the order of the folders, and outdated words, and checks
+// the format (prettier). oxlint and knip are fetched from the registry on demand: with their packages for other
+// platforms in the lock file, `npm ci` of npm 11 rejects the file as incomplete.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -8,7 +8,7 @@ import { join, relative, resolve } from "node:path";
 const OXLINT = ["--package=oxlint@1.94.0", "--package=oxlint-tsgolint@7.0.2007"];
 const KNIP = ["--package=knip@6.44.2"];
 
-/** Imports run downwards only. The local service knows nothing of the client. */
+/** Imports run downwards only. The local service does not import the client. */
 const FOLDERS = [
   ["cli"],
   ["commands"],

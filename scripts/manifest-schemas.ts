@@ -23,20 +23,20 @@ import {
   TARGET_KEYS,
 } from "../src/manifest/tables.ts";
 
-/** A key of a map whose keys are the user's own: those that begin with `x-` mean nothing. */
+/** A key of a map with keys of the user; keys that begin with `x-` are ignored. */
 const MAP_KEY = LOGICAL_KEY.replace("^", "^(?!x-)");
 
-/** Something is interpolated, so that nothing can be said yet. */
+/** Matches an interpolation, whose value is not known yet. */
 const INTERPOLATED = "\\$\\{";
 
-/** Nothing but secrets, files and variables, which may hold secrets. */
+/** Matches only secrets, files and variables, all of which may contain secrets. */
 const ONLY_SECRETS = "^(?:\\$\\{(?:secret|file|var):[^}]*\\})+$";
 
-/** All documents that have a schema and a validator. That of a plan is written by hand. */
+/** All documents that have a schema and a validator. The schema of a plan is written by hand. */
 export const SCHEMA_NAMES = ["project", "target", "plan"] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
-/** A document's JSON Schema, made from the tables. Run in the root of the repository. */
+/** A document's JSON Schema, made from the tables. Must run in the root of the repository. */
 export function schemaOf(name: SchemaName): JsonObject {
   switch (name) {
     case "project":
@@ -62,12 +62,11 @@ export function schemaOf(name: SchemaName): JsonObject {
 }
 
 /**
- * JSON Schema from shapes. Each schema says what it wants with keywords of one type each, in one schema object, so
- * that a value breaks few of them and the message is about its mistake; `anyOf` stands only where an editor needs
- * an `enum` to complete from.
+ * JSON Schema from shapes. Each schema uses keywords of one type each, in one schema object, so that a value breaks few
+ * of them and the message names the actual mistake. `anyOf` is only used if an editor needs an `enum` for completion.
  */
 
-/** What is defined once, under a name, and referred to wherever else it stands. */
+/** The parts that are defined once, under a name, and referenced everywhere else. */
 type Definitions = ReadonlyMap<ManifestPart | ObjectShape, string>;
 
 function projectDefinitions(): Definitions {
@@ -79,7 +78,7 @@ function projectDefinitions(): Definitions {
   ]);
 }
 
-/** For documents, overrides and defaults alike. */
+/** For documents, overrides and defaults. */
 function targetDefinitions(): Definitions {
   const defaults = objectIn(TARGET_DOCUMENT, "defaults");
   const { parts } = TARGET_DOCUMENT;
@@ -111,7 +110,7 @@ function objectIn(object: ObjectShape, key: string): ObjectShape {
   return asObject(partIn(object, key).shape);
 }
 
-/** What a list or a map holds. */
+/** The items of a list or a map. */
 function itemsIn(object: ObjectShape, key: string): ObjectShape {
   const { shape } = partIn(object, key);
   return asObject(shape.type === "map" || shape.type === "list" ? shape.of : shape);
@@ -122,7 +121,7 @@ function asObject(shape: ManifestShape): ObjectShape {
   return shape;
 }
 
-/** The schema of a whole document; `definitions` among the rest are of no part. */
+/** The schema of a whole document; the extra `definitions` do not belong to any part. */
 function documentSchema(
   heading: { readonly $id: string; readonly title: string },
   root: ObjectShape,
@@ -142,10 +141,10 @@ function documentSchema(
   };
 }
 
-/** How a part stands where it does, apart from its shape. */
+/** The rules for a part at its place, apart from its shape. */
 interface Manner {
   readonly nullable: boolean;
-  /** No interpolation. */
+  /** Allows no interpolation. */
   readonly literal: boolean;
 }
 
@@ -230,10 +229,10 @@ class Schemas {
   }
 }
 
-/** Keys that begin with `x-` may be anywhere and hold anything: a place for YAML anchors. */
+/** Keys that begin with `x-` may be anywhere and have any value: a place for YAML anchors. */
 const OWN_KEYS_ALONE = { patternProperties: { "^x-": true }, additionalProperties: false };
 
-/** What may not be there with each value of the deciding key, where that is written out. */
+/** The keys that are not allowed with each value of the deciding key, if that is written out. */
 function branchSchemas(branches: Branches): JsonObject[] {
   return Object.keys(branches.of).map((value) => {
     const foreign = foreignKeys(branches, value).map((name) => [name, false] as const);
@@ -242,8 +241,8 @@ function branchSchemas(branches: Branches): JsonObject[] {
 }
 
 /**
- * What must be there with each value of the deciding key. It holds for the project's own `state` where there are no
- * stages, which could add what is missing.
+ * The keys that are required with each value of the deciding key. Applies to the project's own `state` only if there
+ * are no stages, because a stage could add missing keys.
  */
 function requiredByBranch(section: string, { key, required }: Branches): JsonObject {
   const complete = Object.entries(required).map(([value, names]) => {
@@ -298,7 +297,7 @@ function matching(pattern: string, { nullable, literal }: Manner): JsonObject {
   return { ...typed("string", nullable), pattern: literal ? pattern : `${pattern}|${INTERPOLATED}` };
 }
 
-/** A value that is no text, or a text that comes to one by interpolation. */
+/** A value that is not a text, or a text that becomes one by interpolation. */
 function converted(type: string, { nullable, literal }: Manner): JsonObject {
   if (literal) return typed(type, nullable);
   return { type: [type, "string", ...(nullable ? ["null"] : [])], pattern: INTERPOLATED };

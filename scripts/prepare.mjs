@@ -1,4 +1,4 @@
-// Builds what the package contains: npm runs this for a dependency on the git repository, for `npm pack` and for
+// Builds the contents of the package. npm runs this for a dependency on the git repository, for `npm pack` and for
 // `npm publish`, and after `npm ci` in the repository itself.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -10,4 +10,4 @@ else if (/^(pack|publish)$/.test(process.env.npm_command ?? "")) {
   console.error("The package cannot be built: run `npm ci` first.");
   process.exitCode = 1;
 }
-// Else it is an install without development dependencies, which has nothing to build with.
+// Otherwise this is an install without development dependencies, which cannot build.

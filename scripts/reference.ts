@@ -28,7 +28,7 @@ const MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   interrupted: "interrupted",
 };
 
-/** The exit codes as a table; the same stands in the README. */
+/** The exit codes as a table; the README has the same table. */
 export function exitCodeTable(): string {
   const meanings = new Map(Object.entries(MEANINGS));
   const rows = Object.entries(EXIT).map(([name, code]) => [String(code), meanings.get(name) ?? ""]);
@@ -77,7 +77,7 @@ function fieldRows(field: Field): readonly (readonly string[])[] {
   ];
 }
 
-/** The parts of an object share the rest with it. */
+/** The parts of an object; an empty column has the value of the object. */
 function partRows(above: string, shape: Shape): readonly (readonly string[])[] {
   if (shape.type === "list") return partRows(`${above}[]`, shape.of);
   if (shape.type !== "object") return [];
@@ -146,7 +146,7 @@ function yes(is: boolean): string {
   return is ? "yes" : "";
 }
 
-/** Every command of the command table, with what it takes and its examples. */
+/** Every command of the command table, with its options and examples. */
 function commandReference(): string {
   return [
     "## Commands",
@@ -205,7 +205,7 @@ function fence(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``;
 }
 
-/** docs/reference.md, from the tables that the program itself reads; prettier then has the last word on its form. */
+/** docs/reference.md, from the tables that the program itself reads; prettier then formats it. */
 export function referenceText(): string {
   return [
     "# Reference",

@@ -14,7 +14,7 @@ function object(properties: JsonObject, required: readonly string[] = Object.key
   return { type: "object", properties, required };
 }
 
-/** What a saved plan has beyond the public schema, under `apply`. Only tasc itself reads it. */
+/** Members of a saved plan beyond the public schema, under `apply`. Only tasc itself reads them. */
 export const SAVED_PLAN: JsonObject = object(
   {
     only: list(text),

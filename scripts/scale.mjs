@@ -1,11 +1,11 @@
-// What a project of a given size costs: calls, time, memory, rows and lock traffic, from costs per unit.
+// The costs of a project of a given size: calls, time, memory, rows and lock traffic, computed from costs per unit.
 //
-//   node scripts/scale.mjs                      prints docs/scale.md's tables, from the costs recorded below
+//   node scripts/scale.mjs                      prints the tables of docs/scale.md from the costs recorded below
 //   node scripts/scale.mjs --targets 500 --cases 200 --latency 80 --rate 50 --shards 10
-//   node scripts/scale.mjs --measure            measures the costs here and now, and prints the tables from them
+//   node scripts/scale.mjs --measure            measures the costs on this machine, and prints the tables from them
 //
-// The costs per unit are the difference between two sizes of one project on the local service, so what a start takes is
-// not counted twice. `npm run build` first.
+// The costs per unit are the difference between two sizes of one project on the local service, so that the cost of a
+// start is not counted twice. Run `npm run build` first.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-/** Node 20.20.2, two shared cores. @see measure */
+/** Measured with Node 20.20.2 on two shared cores. @see measure */
 const RECORDED = {
   start: { seconds: 0.31, mib: 97 },
   plan: { cpuMsPerCase: 0.17, bytesPerCase: 6397, answerBytesPerCase: 2045 },
@@ -21,11 +21,11 @@ const RECORDED = {
   state: { bytesPerCase: 254 },
 };
 
-/** Of the postgres backend, in statements; they are pipelined, so they cost a round trip only where they wait. */
+/** Statements of the postgres backend; they are pipelined, so only those that are waited for cost a round trip. */
 const PER_TARGET = { lock: 1, unlock: 2, write: 1, journalEach: 1 };
-/** Sends that a job takes from a shared rate at once, after a short start. */
+/** Sends that a job takes from a shared rate at a time, after a short start. */
 const BATCH = 20;
-/** Entries of PostgreSQL's lock table: max_locks_per_transaction × max_connections, as PostgreSQL comes. */
+/** Entries of PostgreSQL's lock table with its defaults: max_locks_per_transaction × max_connections. */
 const LOCK_TABLE = 64 * 100;
 
 const { values } = parseArgs({
@@ -51,7 +51,7 @@ function tables(unit, options) {
   const [concurrency, shards, percent] = ["concurrency", "shards", "changed"].map(number);
   const cases = targets * perTarget;
   const inShard = { targets: Math.ceil(targets / shards), cases: Math.ceil(cases / shards) };
-  /** So many calls by all shards: as the latency lets a shard send them, or as the common rate does. */
+  /** The time of this many calls by all shards: limited by the latency of each shard, or by the common rate. */
   const sending = (calls) => {
     const own = ((calls / shards) * latency) / 1000 / concurrency;
     return { seconds: Math.max(own, calls / rate), bound: own > calls / rate ? "latency" : "rate" };
@@ -151,7 +151,7 @@ function round(value) {
   return Number(value.toPrecision(2));
 }
 
-/** A project of one file a target, created on a local service, and what its runs take. */
+/** Creates a project with one file per target on a local service, and measures its runs. */
 async function sample(targets, cases) {
   const folder = mkdtempSync(join(tmpdir(), "tasc-scale-"));
   const service = spawn(
@@ -203,7 +203,7 @@ function manifest(n, cases) {
   return `target: t${n}\napp: Shop ${n}\nenvironments: { default: { discoveryUrl: "https://shop-${n}.example.com" } }\ntestCases:\n${list.join("")}`;
 }
 
-/** CPU in milliseconds and the most memory that the command took, by its own account. */
+/** CPU in milliseconds and peak memory, as the command reports them. */
 async function runCommand(args, folder, env) {
   const hook = join(folder, "usage.cjs");
   writeFileSync(

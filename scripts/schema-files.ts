@@ -5,14 +5,14 @@ import { SCHEMA_NAMES, schemaOf } from "./manifest-schemas.ts";
 import { SAVED_PLAN } from "./saved-plan-schema.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../src/model/json.ts";
 
-/** A file of the repository that is made and not written. */
+/** A generated file of the repository. */
 export interface GeneratedFile {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly path: string;
   readonly text: string;
 }
 
-/** The schemas as editors and `tasc schema` use them, and the validators made of them. */
+/** The schemas as editors and `tasc schema` use them, and the validators made from them. */
 export function generatedFiles(): readonly GeneratedFile[] {
   const generated = "src/manifest/schema/generated";
   const files = SCHEMA_NAMES.flatMap((name) => [
@@ -29,21 +29,21 @@ export function generatedFiles(): readonly GeneratedFile[] {
 }
 
 /**
- * The source of a module that exports `validate` for one schema. It is made when tasc is built, since compiling a
- * schema at the start of every run costs ten times as much as loading what came of it. The module imports nothing.
+ * The source of a module that exports `validate` for one schema. It is generated at build time, because compiling a
+ * schema at the start of every run takes ten times as long as loading the result. The module imports nothing.
  */
 function validatorSource(schema: JsonObject): string {
   const ajv = new Ajv({
     allErrors: true,
     allowUnionTypes: true,
     code: { source: true, esm: true, lines: true },
-    // What has at most so many keywords costs more to call than to repeat.
+    // Calling a definition with at most this many keywords costs more than repeating it.
     inlineRefs: 4,
     logger: false,
     messages: false,
     strict: true,
     strictRequired: false,
-    // Lengths in UTF-16 units: the bounds are 0 and 1, where that is the same, and no helper is imported.
+    // Lengths in UTF-16 units: the bounds are 0 and 1, for which both units agree, and no helper is imported.
     unicode: false,
   });
   const source = standaloneCode.default(ajv, ajv.compile(withoutNotes(schema)));
@@ -52,7 +52,7 @@ function validatorSource(schema: JsonObject): string {
   return `${validatorHeading(schema)}\n${short}\n`;
 }
 
-/** The same without what is noted of mistakes, for the many documents that have none: a third of it to be loaded. */
+/** The validator without error details, for the many valid documents: only a third of the code must be loaded. */
 function acceptorSource(name: "project" | "target"): string {
   const whole = validatorSource(schemaOf(name));
   const source = SILENT.reduce((text, [long, none]) => text.replaceAll(long, none), whole);
@@ -71,7 +71,7 @@ const SILENT: readonly (readonly [long: string | RegExp, short: string])[] = [
   [/, instancePath.*\)\)\)\{$/gm, "))){"],
 ];
 
-/** What ajv writes for keywords and messages that tasc does not use, in fewer words: a third of the time of a validation. */
+/** Shortens ajv's code for keywords and messages that tasc does not use, which saves a third of the validation time. */
 const SHORTER: readonly (readonly [long: string | RegExp, short: string])[] = [
   ['{instancePath="", parentData, parentDataProperty, rootData=data}={}', 'instancePath=""'],
   [/\{instancePath,parentData:.*?,rootData\}/g, "instancePath"],
@@ -85,16 +85,16 @@ const SHORTER: readonly (readonly [long: string | RegExp, short: string])[] = [
   ['.replace(/~/g, "~0").replace(/\\//g, "~1")', '.replaceAll("~", "~0").replaceAll("/", "~1")'],
 ];
 
-/** The first line of a validator's module: it tells which schema the module was made of, however it is formatted. */
+/** The first line of a validator's module: it names the schema of the module, however the module is formatted. */
 export function validatorHeading(schema: JsonObject): string {
   const digest = createHash("sha256").update(JSON.stringify(schema)).digest("hex");
   return `// Made by \`npm run generate\` of the schema ${digest}. Do not edit.`;
 }
 
-/** What is for people and editors alone: it would only make the module longer. */
+/** Keywords only for people and editors: they would only make the module longer. */
 const NOTES = ["$schema", "$id", "title", "description", "default", "writeOnly"];
 
-/** A schema, or a map of schemas, without notes. What bears the name of one and is a schema itself stays. */
+/** A schema, or a map of schemas, without notes. A member with the name of a note is kept if it is a schema itself. */
 export function withoutNotes(schema: JsonObject): JsonObject {
   const entries = Object.entries(schema).filter(([key, value]) => isObject(value) || !NOTES.includes(key));
   return Object.fromEntries(entries.map(([key, value]): [string, Json] => [key, strip(value)]));

@@ -1,4 +1,4 @@
-// Runs the tests on the current LTS of Node, which comes from the registry as a package.
+// Runs the tests on the current LTS release of Node, which is fetched from the registry as a package.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,12 +1,12 @@
-// Programs that some tests drive, and that npm does not bring: a browser and two shells. `npm run test:setup` installs
-// them on a Debian system, e.g. in a container; elsewhere, and without it, the tests that need them are skipped.
+// Programs that some tests need and npm does not provide: a browser and two shells. `npm run test:setup` installs them
+// on a Debian system, e.g. in a container. On other systems, or without it, the tests that need them are skipped.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
 const PROGRAMS = ["chromium", "zsh", "fish"];
 
-/** Says in one line what is missing. */
+/** Reports in one line which programs are missing. */
 export function reportMissingPrograms() {
   const left = missing();
   if (left.length > 0)
@@ -38,7 +38,7 @@ function install(programs) {
   };
   const get = ["install", "-y", "-qq", "--no-install-recommends", ...programs];
   if (spawnSync("apt-get", get, options).status === 0) return;
-  // A new container knows no packages yet.
+  // A new container has no package lists yet.
   spawnSync("apt-get", ["update", "-qq"], options);
   spawnSync("apt-get", get, options);
 }

@@ -1,5 +1,5 @@
-// What the bundle contains of other packages: their licences, which their terms want to go with every copy, and a
-// software bill of materials (CycloneDX) for tools that audit it.
+// Lists the other packages in the bundle: their licences, which must be part of every copy, and a software bill of
+// materials (CycloneDX) for audit tools.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
@@ -15,7 +15,7 @@ export function writeThirdParty(root, folder, modules) {
 
 const byName = (a, b) => (a < b ? -1 : 1);
 
-/** Licences that ask for no notice; packages under them may come without a text. */
+/** Licences that require no notice; packages under them may come without a licence text. */
 const FREE = ["Unlicense", "CC0-1.0", "0BSD"];
 
 function packagesOf(root, modules) {

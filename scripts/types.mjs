@@ -1,4 +1,4 @@
-// Writes the library's declarations: those of its entry, and of what that names.
+// Writes the library's declarations: those of its entry, and those that the entry refers to.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

@@ -1,4 +1,4 @@
-// The text of a file as a module, as Vitest has it, for every bundle of what imports one.
+// Imports the text of a file as a module, as in Vitest, for every bundle that needs it.
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 

@@ -16,7 +16,7 @@ else if (await isOutdated(request))
   annotate("notice", "No comment: the pull request has a newer commit, which has a plan of its own.");
 else await keepAll(request.number, input(env, "COMMENTS"));
 
-/** The plan of an older commit must not take the place of the newest one's. */
+/** The plan of an older commit must not replace the plan of the newest one. */
 async function isOutdated({ number, commit }) {
   const now = await currentRequest(host, number);
   return now !== undefined && now.commit !== commit;
@@ -38,7 +38,7 @@ async function keepAll(number, folder) {
   }
 }
 
-/** A token that may not write is told 403, or, on some hosts, that there is nothing there. */
+/** For a token that may not write, the host answers 403, or, on some hosts, 404. */
 function mayNotWrite({ status }) {
   return status === 403 || status === 404;
 }

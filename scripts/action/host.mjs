@@ -2,7 +2,7 @@
 
 const PER_PAGE = 100;
 
-/** A call that the host refused. */
+/** A call that the host rejected. */
 export class Refused extends Error {
   constructor(method, path, status, text) {
     super(`${method} ${path}: ${status} ${text.slice(0, 200)}`);
@@ -10,7 +10,7 @@ export class Refused extends Error {
   }
 }
 
-/** The text of a file on the repository's default branch; `undefined` where there is none. */
+/** The text of a file on the repository's default branch; `undefined` if it does not exist. */
 export async function readFile(host, path) {
   const where = `/contents/${path.split("/").map(encodeURIComponent).join("/")}`;
   const response = await fetch(`${host.url}/repos/${host.repository}${where}`, {
@@ -22,7 +22,7 @@ export async function readFile(host, path) {
   return response.text();
 }
 
-/** Writes the comment that begins with `mark`: the one that is there, or else a new one. */
+/** Writes the comment that begins with `mark`: updates the existing one, or creates one. */
 export async function keepComment(host, number, { mark, body }) {
   const found = await findComment(host, number, mark);
   if (found === undefined) {
@@ -35,8 +35,8 @@ export async function keepComment(host, number, { mark, body }) {
 }
 
 /**
- * The pull request as it is by now: an old run can be started again, and the event that it has is that of then. Where the
- * token may not read it, it is not known.
+ * The current pull request: an old run can be started again with its old event. `undefined` if the token may not read
+ * the pull request.
  */
 export async function currentRequest(host, number) {
   try {
@@ -48,7 +48,7 @@ export async function currentRequest(host, number) {
   }
 }
 
-/** Anybody may write a comment that begins with the mark; only our own is taken. */
+/** Anybody may write a comment that begins with the mark, so only our own comment is used. */
 async function findComment(host, number, mark) {
   for (let page = 1; ; page++) {
     const comments = await call(host, "GET", `/issues/${number}/comments?per_page=${PER_PAGE}&page=${page}`);
@@ -63,10 +63,10 @@ async function isOurs(host, { user }) {
   return host.login === "" ? user?.login === WORKFLOW_BOT : user?.login === host.login;
 }
 
-/** The author of comments that a workflow's own token writes; other bots comment as well. */
+/** The author of comments that a workflow's own token writes; other bots write comments, too. */
 const WORKFLOW_BOT = "github-actions[bot]";
 
-/** Of a person's token; a workflow's own token has no user. */
+/** The user of a personal token; a workflow's own token has no user. */
 async function ownLogin(host) {
   const response = await fetch(`${host.url}/user`, {
     headers: headers(host),

@@ -1,5 +1,5 @@
-// Plans every stage: annotations into the log, files and the step's summary for people, outputs for later steps. It never
-// fails the step: comment and artifacts come first, then `verdict.mjs`.
+// Plans every stage: annotations in the log, files and the step's summary for people, outputs for later steps. It never
+// fails the step: the comment and the artifacts come first, then `verdict.mjs`.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ function planStage(stage) {
   const shown = tasc(env, ["show", file, "--format=markdown", `--budget=${PLAN_BUDGET}`, ...others]);
   const page = tasc(env, ["show", file, "--format=html", pull, ...others].filter(Boolean));
   const unshown = [shown, page].find(({ code }) => code !== 0);
-  // Changes that nobody can be shown are a failure, whatever the plan ended with.
+  // Changes that cannot be shown are a failure, whatever the exit code of the plan.
   if (unshown !== undefined) return failed(stage, [0, 2].includes(planned.code) ? unshown : planned);
   writeFileSync(join(artifacts, `${name}.html`), page.stdout);
   publish(stage, shown.stdout);
@@ -54,7 +54,7 @@ function planStage(stage) {
   };
 }
 
-/** What the plan belongs to: the pull request, which only the page leads to, then commit and run. */
+/** Links of the plan: to the pull request, which only the page shows, then to commit and run. */
 function links() {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run } = env;
   const commit = request?.commit ?? env.GITHUB_SHA;
@@ -71,8 +71,8 @@ function links() {
 
 /**
  * Limits that the manifests of a branch cannot change: the trust file of the repository's default branch, whatever the
- * event. Neither the file of the checkout nor that of another base branch counts, since anybody can push those; nor does
- * TASC_TRUST, which in other workflows names the file of the checkout.
+ * event. The file of the checkout or of another base branch is not used, because anybody can push those. TASC_TRUST is
+ * not used either, because in other workflows it names the file of the checkout.
  */
 async function trust() {
   const name = input(env, "TRUST");
@@ -91,7 +91,7 @@ async function trust() {
   return [`--trust=${file}`];
 }
 
-/** By input, or by a label that somebody with the right to label has added, and that nobody has taken away since. */
+/** Overrides from the input, or from current labels of the pull request, which only people with the right can add. */
 async function overrides() {
   const prefix = input(env, "OVERRIDE_POLICY_LABEL");
   const isAsked = prefix !== "" && request !== undefined;
@@ -104,21 +104,21 @@ async function overrides() {
 }
 
 /**
- * A pull request is checked out as its merge commit, whose first parent is the base branch. It must not be able to keep
- * git from telling so.
+ * A pull request is checked out as its merge commit, whose first parent is the base branch. The pull request must not
+ * be able to hide this from git.
  */
 function baseOptions() {
   if (request === undefined) return [];
   const folder = projectFolder(env);
-  // Committed files must not pass for a bare repository.
+  // Committed files must not be accepted as a bare repository.
   const safe = ["-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false"];
   const git = (...args) =>
-    // Windows looks for programs in the working folder first, and what is checked out may hold one.
+    // Windows looks for programs in the working folder first, and the checkout may contain one.
     spawnSync("git", ["-C", folder, ...safe, ...args], { cwd: dirname(process.execPath), encoding: "utf8" });
-  // To a git before 2.38 the first of these says nothing.
+  // A git before 2.38 ignores `safe.bareRepository`.
   if (isForged(folder))
     unknownBase("git cannot read the checkout. Files of the project could pass for a repository.");
-  // Of another project, or of a repository of its own, the base says nothing of what it protects in this one.
+  // For a folder of another project or repository, the base does not show what it protects in this one.
   if (!isInPlace(env) || git("rev-parse", "--show-superproject-working-tree").stdout?.trim())
     unknownBase("The project's folder is a link or a submodule.");
   if (env.GITHUB_EVENT_NAME === "pull_request" && git("rev-parse", "HEAD").stdout?.trim() !== env.GITHUB_SHA)
@@ -128,7 +128,7 @@ function baseOptions() {
     );
   const { status, stderr } = git("rev-parse", "--quiet", "--verify", "HEAD^2");
   if (status === 0) return ["--base=HEAD^1"];
-  // A checkout of the merge commit alone, without its parents, looks like one of any commit; the commit itself tells.
+  // A checkout of the merge commit without its parents looks like any other commit; only the commit lists its parents.
   const isCutOff = /^tree .*\nparent .*\nparent /.test(git("cat-file", "commit", "HEAD").stdout ?? "");
   if ((status === 1 && !isCutOff) || !isInRepository(folder)) return [];
   const why = isCutOff
@@ -151,7 +151,7 @@ function isInRepository(folder) {
   return existsSync(join(folder, ".git")) || (folder !== dirname(folder) && isInRepository(dirname(folder)));
 }
 
-/** The pull request of a fork has no secrets; its plan is made from what `tasc snapshot` wrote. */
+/** The pull request of a fork has no secrets; its plan is made from a file that `tasc snapshot` wrote. */
 function offline(stage) {
   const snapshot = input(env, "SNAPSHOT").replaceAll("{stage}", stage);
   const when = inputList(env, "OFFLINE_STAGES").includes(stage) ? "always" : input(env, "OFFLINE") || "auto";
@@ -171,7 +171,7 @@ function failed(stage, { code, stderr }) {
   return { stage, exitcode: code };
 }
 
-/** The summary stands even where no comment may be written. */
+/** The summary is written even if no comment is allowed. */
 function publish(stage, markdown) {
   addSummary(env, markdown);
   const mark = commentMark(input(env, "WORKING_DIRECTORY"), stage);
@@ -188,7 +188,7 @@ function fileName(stage) {
 function writeOutputs() {
   const sum = (key) => results.reduce((total, result) => total + (result[key] ?? 0), 0);
   const codes = results.map(({ exitcode }) => exitcode);
-  // What failed wins over what changed.
+  // A failure takes precedence over changes.
   const exitcode = codes.find((code) => code !== 0 && code !== 2) ?? Math.max(...codes);
   setOutput(env, "exitcode", exitcode);
   for (const key of [

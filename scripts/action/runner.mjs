@@ -1,21 +1,21 @@
-// What the runner of a workflow hands in and takes back. Everything comes through the environment, nothing is ever
-// pasted into a script.
+// The interface to the runner of a workflow. Everything comes through the environment; nothing is ever pasted into a
+// script.
 import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
 
-/** An input of the action; empty where it is not given. */
+/** An input of the action; empty if it is not set. */
 export function input(env, name) {
   return (env[`INPUT_${name}`] ?? "").trim();
 }
 
-/** Words of an input that lists things, separated by commas, spaces or lines. */
+/** The words of a list input, separated by commas, spaces or lines. */
 export function inputList(env, name) {
   return input(env, name)
     .split(/[\s,]+/)
     .filter((word) => word !== "");
 }
 
-/** Sets an output; a value cannot end itself early and begin another. */
+/** Sets an output; a value cannot end itself early and begin another output. */
 export function setOutput(env, name, value) {
   if (!env.GITHUB_OUTPUT) return;
   const end = `end-${randomUUID()}`;
@@ -26,7 +26,7 @@ export function addSummary(env, markdown) {
   if (env.GITHUB_STEP_SUMMARY) appendFileSync(env.GITHUB_STEP_SUMMARY, `${markdown}\n`);
 }
 
-/** The pull request that this run is about; `undefined` for any other event. */
+/** The pull request of this run; `undefined` for any other event. */
 export function pullRequest(env) {
   if (!env.GITHUB_EVENT_PATH) return undefined;
   const { pull_request: found } = JSON.parse(readFileSync(env.GITHUB_EVENT_PATH, "utf8"));

@@ -1,4 +1,4 @@
-// Runs tasc: the one that the input `executable` names, else the one that this checkout builds.
+// Runs tasc: the executable of the input `executable`, otherwise the one that this checkout builds.
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -13,14 +13,14 @@ export function projectFolder(env) {
   return resolve(env.GITHUB_WORKSPACE || ".", input(env, "WORKING_DIRECTORY"));
 }
 
-/** Whether that folder is what its name says: a branch may have put a link to another project in its place. */
+/** Whether that folder is in its place: a branch may have replaced it by a link to another project. */
 export function isInPlace(env) {
   const [workspace, folder] = [resolve(env.GITHUB_WORKSPACE || "."), projectFolder(env)];
   if (!existsSync(folder)) return true;
   return realpathSync(folder) === join(realpathSync(workspace), relative(workspace, folder));
 }
 
-/** Runs one command in the project's folder, and never with the project of a folder above it. */
+/** Runs one command in the project's folder, never with a project of a parent folder. */
 export function tasc(env, args) {
   const named = input(env, "EXECUTABLE");
   const [program, first] =
@@ -37,18 +37,18 @@ export function tasc(env, args) {
   return { code: ran.status ?? 1, stdout: ran.stdout, stderr: ran.stderr };
 }
 
-/** Manifests of a pull request can read variables, so they must not find the action's own token there. */
+/** The manifests of a pull request can read variables, so the action's own token must not be among them. */
 function withoutInputs(env) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:INPUT|ACTIONS)_/i.test(name)));
 }
 
-/** Lets what a command said through to the log. */
+/** Passes the output of a command on to the log. */
 export function log(env, { stdout, stderr }) {
   process.stdout.write(atTheirPlaces(stdout, env));
   process.stderr.write(stderr);
 }
 
-/** Annotations name files of the project; the host wants them from the repository's root on. */
+/** Annotations name files relative to the project; the host needs paths relative to the repository's root. */
 function atTheirPlaces(annotations, env) {
   const folder = relative(resolve(env.GITHUB_WORKSPACE || "."), projectFolder(env));
   if (folder === "") return annotations;

@@ -1,4 +1,4 @@
-// Fails the check where the plan failed, and, where that is asked for, where there are changes.
+// Fails the check if the plan failed, or, if configured, if there are changes.
 import { annotate, input } from "./runner.mjs";
 
 const code = Number(input(process.env, "EXITCODE") || 1);

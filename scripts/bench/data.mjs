@@ -1,4 +1,4 @@
-// Deterministic projects and the answers of a service that already has what they declare.
+// Deterministic projects, and the answers of a service that already has everything they declare.
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ function testCase(target, at, status) {
   return `  case-${at}:\n    description: Case ${at} of ${target} checks that it works\n    externalId: T${target}-${at}\n    status: ${status}\n    runStatus: ON\n    tags: [smoke, web, t${target}]\n    entryPointUrlPath: /path/${at}\n    discovery:\n      prompt: ${prompt(target, at)}\n`;
 }
 
-/** One test case a file, about 600 bytes each. */
+/** One test case per file, about 600 bytes each. */
 export function writeFiles(folder, count) {
   mkdirSync(join(folder, "targets", "cases"), { recursive: true });
   writeFileSync(join(folder, "tasc.yaml"), PROJECT);
@@ -63,7 +63,7 @@ testCases:
 `;
 }
 
-/** The list of targets, as the service answers. */
+/** The list of targets, in the service's format. */
 export function targetList(targets) {
   return JSON.stringify(
     Array.from({ length: targets }, (_, target) => ({
@@ -131,7 +131,7 @@ function element(id, index) {
   };
 }
 
-// A project as teams keep it: a file a test case, two elements each (a quarter of all elements by a locator line),
+// A realistic project: one file per test case, two elements each (a quarter of all elements by a locator line),
 // defaults, folders, tags, two stages with overrides, prompts of 40 to 2,000 characters.
 
 const WORDS =
@@ -148,7 +148,7 @@ function lifePrompt(target, at) {
 
 const byLocator = (at) => at % 2 === 1;
 
-/** One document a test case, in a folder a target. */
+/** One document per test case, in one folder per target. */
 export function writeLifelikeProject(folder, targets, cases) {
   mkdirSync(join(folder, "targets"), { recursive: true });
   writeFileSync(
@@ -190,7 +190,7 @@ ${second}        ignoreFailure: ${at % 5 === 0}
 `;
 }
 
-/** A target's list, as the service answers it. */
+/** A target's list, in the service's format. */
 export function lifelikeList(target, cases) {
   return `[${Array.from({ length: cases }, (_, at) => JSON.stringify(lifelikeCase(target, at))).join(",")}]`;
 }

@@ -1,4 +1,4 @@
-// What the rows share: an environment, folders that are gone afterwards, and how a figure is told.
+// Shared by the rows: an environment, temporary folders, and the format of figures.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What an apply must do at least: the same PATCHes from the same library at the same concurrency.
+// The minimum work of an apply: the same PATCHes from the same library at the same concurrency.
 // Arguments: count, concurrency.
 const { Pool } = require("undici");
 

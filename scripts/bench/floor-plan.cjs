@@ -1,4 +1,4 @@
-// What any plan must do at least: fetch the lists and parse them.
+// The minimum work of any plan: fetch the lists and parse them.
 const { Pool } = require("undici");
 
 async function main() {

@@ -1,11 +1,11 @@
-// What an installation of tasc weighs.
+// The size of an installation of tasc.
 import { execFileSync } from "node:child_process";
 import { lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inFolder, limit } from "./figures.mjs";
 import { root } from "./run.mjs";
 
-/** What a user's `npm install` of the packed tool brings, the local service's database left out of the size. */
+/** The result of a user's `npm install` of the packed tool; the size excludes the local service's database. */
 export function footprintRow() {
   return inFolder(async (folder) => {
     const npm = (...args) =>

@@ -1,4 +1,4 @@
-// How time and memory grow: the exponent, and a picture of it.
+// The growth of time and memory: the exponent, and a plot.
 
 /** The slope of a line through the points on logarithmic axes, by least squares. */
 export function exponent(steps) {

@@ -1,4 +1,4 @@
-// How long it takes to look for secrets in a text.
+// Measures the search for secrets in a text.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,7 +6,7 @@ import { rolldown } from "rolldown";
 import { inFolder, limit } from "./figures.mjs";
 import { median, root } from "./run.mjs";
 
-/** A text of 100 KB that repeats some of 50 secrets of 3 KB in several forms, with a new redactor each round. */
+/** A text of 100 KB that repeats some of 50 secrets of 3 KB in several forms, with a new redactor in each round. */
 export function redactRow(rounds) {
   return inFolder(async (folder) => {
     const bundle = await rolldown({ input: join(root, "src", "render", "redact.ts"), platform: "node" });

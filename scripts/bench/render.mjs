@@ -1,10 +1,10 @@
-// How long it takes to print a large plan.
+// Measures the output of a large plan.
 import { join } from "node:path";
 import { writeProject } from "./data.mjs";
 import { inFolder, KEY, limit, ms } from "./figures.mjs";
 import { median, once, serve, tasc } from "./run.mjs";
 
-/** A plan of 5,000 changes as HTML, against one of none; and each format of a saved plan, as a whole process. */
+/** A plan of 5,000 changes as HTML, compared with an empty plan, and each format of a saved plan as a whole process. */
 export function renderRow(rounds) {
   return inFolder(async (folder) => {
     const [none, many] = [join(folder, "none"), join(folder, "many")];

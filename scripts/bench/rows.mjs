@@ -1,4 +1,4 @@
-// The rows of the benchmark: each measures a piece of work against a floor in the same run.
+// The rows of the benchmark: each measures some work against a floor in the same run.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -68,7 +68,7 @@ export const ROWS = [
         const swift = await serve(100, 1, 0);
         const own = [tasc, "plan", "--chdir", folder, "--concurrency", "100"];
         try {
-          // The same plan without latency is its CPU time; what latency adds is counted in round trips.
+          // The same plan without latency gives its CPU time; the effect of latency is counted in round trips.
           const result = await pair(
             () => ms(own, { env: { ...KEY, BENCH_URL: server.url } }),
             () => ms(own, { env: { ...KEY, BENCH_URL: swift.url } }),
@@ -124,7 +124,7 @@ function planRow(targets, cases, rounds, { goal, memory }) {
   });
 }
 
-/** 100,000 cases, in 100 targets and in one, against the time of 10,000, in turn. */
+/** 100,000 test cases, in 100 targets and in one, compared with the time of 10,000, in alternating runs. */
 function growthRow(rounds) {
   return planning(10, 1000, (small) =>
     planning(100, 1000, (wide) =>
@@ -153,7 +153,7 @@ function growthRow(rounds) {
   );
 }
 
-/** Hands on what plans so many cases, as often as it is called, and tells time and peak memory. The first is done. */
+/** Passes a function to `use` that plans this many test cases and returns time and peak memory; it has run once. */
 function planning(targets, cases, use) {
   return inFolder(async (folder) => {
     writeProject(folder, targets, cases);
@@ -192,8 +192,8 @@ function lifelikeGrowthRow(rounds) {
 }
 
 /**
- * A lifelike project that was applied once, so that its plan is empty; with the floor of that plan. Applying 100,000 test
- * cases takes minutes, so the project is kept for the next run, and the port that its state speaks of with it.
+ * A lifelike project that was applied once, so that its plan is empty, and the floor of that plan. Applying 100,000
+ * test cases takes minutes, so the project is kept for the next run, with the port that its state refers to.
  */
 export async function lifelike(targets, cases, use) {
   const made = createHash("sha256")
@@ -257,7 +257,7 @@ async function promotionRow(rounds) {
   ];
 }
 
-/** The apply phase as the server sees it: from the first PATCH to the last. */
+/** The apply phase as the server measures it: from the first PATCH to the last. */
 function applyRow(concurrency, goal, cpuGoal, rounds) {
   return inFolder(async (folder) => {
     writeProject(folder, 1, 1000, { status: "DISABLED" });
@@ -283,7 +283,7 @@ function applyRow(concurrency, goal, cpuGoal, rounds) {
       const own = [];
       const least = [];
       for (let round = 0; round < rounds; round++) {
-        // The plan comes first, while nothing is changed: what an apply takes beyond it is for the calls.
+        // The plan runs first, while nothing is changed: the additional CPU time of an apply is for its calls.
         await fetch(`${server.url}/phase`);
         const planned = await cpu([tasc, "plan", "--chdir", folder]);
         own.push(((await cpu(apply)) - planned) / 1000);

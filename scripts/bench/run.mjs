@@ -10,7 +10,7 @@ export const root = join(here, "..", "..");
 export const tasc = join(root, "dist", "tasc.cjs");
 const usageHook = join(here, "usage.cjs");
 
-/** One run: milliseconds of wall clock, and of CPU and peak MiB if asked for, since the hook itself takes a little. */
+/** One run: milliseconds of wall clock, and CPU and peak MiB on request, because the hook itself takes some time. */
 export async function once(args, { env = {}, usage = false, accept = [0], cwd } = {}) {
   const folder = usage ? mkdtempSync(join(tmpdir(), "tasc-bench-")) : undefined;
   const file = folder && join(folder, "usage");
@@ -32,7 +32,7 @@ export async function once(args, { env = {}, usage = false, accept = [0], cwd } 
   return { ms, cpu, mib: maxRSS / 1024 };
 }
 
-/** A server with ready-made answers. @param port which to take if it is free */
+/** A server with prepared answers. @param port preferred port */
 export async function serve(targets, cases, latency, shape = "plain", port = 0) {
   const child = spawn(
     process.execPath,
@@ -53,7 +53,7 @@ export function median(values) {
   return sorted[Math.floor(sorted.length / 2)];
 }
 
-/** Runs both in turn, so that a machine whose speed drifts drifts for both; medians of time, peak of memory. */
+/** Alternates both, so that a change in the speed of the machine affects both. Returns medians of time. */
 export async function pair(own, floor, rounds) {
   const times = { own: [], floor: [] };
   await own();

@@ -1,4 +1,4 @@
-// Answers that were made beforehand, from a process of its own, so that serving them costs next to nothing.
+// Serves prepared answers from a separate process, so that serving them costs almost nothing.
 // Arguments: targets, cases per target, latency in ms, "lifelike" or "plain" for the shape of the lists, and a port.
 import { createServer } from "node:http";
 import { caseList, lifelikeList, targetList, uuid } from "./data.mjs";
@@ -16,7 +16,7 @@ const server = createServer((request, response) => {
   request.on("end", () => setTimeout(() => answer(request, response), latency));
 });
 
-/** What the lists show once everything was patched. */
+/** The content of the lists after everything was patched. */
 const patched = new Map();
 
 function listOf(target) {
@@ -30,10 +30,10 @@ function listOf(target) {
   return patched.get(target);
 }
 
-/** By target, for writes to a lifelike service. */
+/** Test cases by target, for writes to a lifelike service. */
 const parsed = new Map();
 
-/** From the first PATCH to the last, as this end sees it: the same clock for whoever sends them. */
+/** The time from the first PATCH to the last, measured here, so that all clients are measured with the same clock. */
 let phase = { from: 0, to: 0, patches: 0 };
 
 function answer({ method, url }, response) {
@@ -52,7 +52,7 @@ function answer({ method, url }, response) {
   response.end(target === undefined ? list : listOf(target));
 }
 
-/** A write to a lifelike service changes nothing: it answers with what the list shows. */
+/** A write to a lifelike service changes nothing: the answer is the entry of the list. */
 function written(url) {
   const [, target, testCase, element] =
     /test-targets\/([^/]+)\/test-cases\/([^/]+)(?:\/elements\/([^/]+))?/.exec(url) ?? [];

@@ -1,4 +1,4 @@
-// What shared state costs: against local files with a slow way to it, and with several processes at work.
+// The costs of shared state: compared with local files over a slow connection, and with several processes at work.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -8,11 +8,11 @@ import { build } from "rolldown";
 import { inFolder, limit, ms } from "./figures.mjs";
 import { root, tasc } from "./run.mjs";
 
-/** Milliseconds to the server of state and back. */
+/** Milliseconds of a round trip to the state server. */
 const ROUND_TRIP = 10;
 const TARGETS = 1000;
 
-/** A plan, a creation and an update of 1,000 targets, with 10 ms to the server of state, against local state. */
+/** A plan, a creation and an update of 1,000 targets, with 10 ms to the state server, compared with local state. */
 export async function slowStateRow() {
   const local = await timesOf("{ backend: local }");
   const figures = [];
@@ -43,7 +43,7 @@ export async function slowStateRow() {
   return figures;
 }
 
-/** What 1, 2, 4 and 8 processes create and then patch in a second: 64 targets with 256 test cases, 100 ms a call. */
+/** Test cases that 1, 2, 4 and 8 processes create and then patch per second: 64 targets, 256 cases, 100 ms per call. */
 export async function fleetRow() {
   const figures = [];
   await withServers(async (servers) => {
@@ -76,7 +76,7 @@ export async function fleetRow() {
   return figures;
 }
 
-/** Milliseconds of each command, and the requests that it sent to the server of state. */
+/** Milliseconds of each command, and the number of its requests to the state server. */
 function timesOf(section, counted = () => 0) {
   return withProject(TARGETS, 1, section, async (run) => {
     const times = {};
@@ -92,7 +92,7 @@ function timesOf(section, counted = () => 0) {
   });
 }
 
-/** A project with a service of its own. */
+/** A project with its own service. */
 function withProject(targets, cases, section, use) {
   return inFolder(async (folder) => {
     mkdirSync(join(folder, "targets"));
@@ -135,7 +135,7 @@ function manifest(n, cases) {
   return `target: t${n}\napp: App ${n}\nenvironments: { default: { discoveryUrl: "https://t${n}.example.com" } }\ntestCases:\n${list.join("")}`;
 }
 
-/** Runs a PostgreSQL and a server of the http protocol, those of the tests. */
+/** Runs a PostgreSQL server and a server of the http protocol, both from the tests. */
 async function withServers(use) {
   const dir = join(root, ".cache", "servers");
   const support = join(root, "test", "state", "support");
@@ -163,7 +163,7 @@ async function withServers(use) {
   }
 }
 
-/** Counts the statements in what a client of PostgreSQL sends: each ends with the message Sync. */
+/** Counts the statements that a PostgreSQL client sends: each ends with the message Sync. */
 function syncsIn() {
   let rest = Buffer.alloc(0);
   let hasBegun = false;
@@ -181,7 +181,7 @@ function syncsIn() {
   };
 }
 
-/** A way to a server that takes half of a round trip in each direction, and counts what is asked. */
+/** A proxy to a server that delays each direction by half of a round trip, and counts requests. */
 async function openSlowWay(to, requestsIn) {
   let requests = 0;
   const sockets = new Set();

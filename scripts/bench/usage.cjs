@@ -1,4 +1,4 @@
-// Loaded before a program whose memory is measured: tells its peak, in KiB, on the way out.
+// Loaded before a measured program: writes its peak memory in KiB and its CPU time when it exits.
 const { appendFileSync } = require("node:fs");
 
 process.on("exit", () => {

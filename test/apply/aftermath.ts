@@ -6,7 +6,7 @@ import { addOutsiders, befall, disturb, possible } from "./scene.ts";
 import { type Story, chapter, opened } from "./story.ts";
 import { type Applied, type Workbench, errorsOf } from "./workbench.ts";
 
-/** What happens to one write after another. */
+/** The faults of successive writes. */
 export const faults: fc.Arbitrary<readonly (Fault | undefined)[]> = fc.array(
   fc.option(
     fc.oneof(
@@ -20,7 +20,7 @@ export const faults: fc.Arbitrary<readonly (Fault | undefined)[]> = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-/** A story up to its second apply, which is left to the test. */
+/** Runs a story up to its second apply, which is left to the test. */
 export async function untilSecond(
   story: Story,
 ): Promise<{ readonly bench: Workbench; readonly wanted: Desired }> {
@@ -32,7 +32,7 @@ export async function untilSecond(
   return { bench, wanted: await possible(bench, story.second) };
 }
 
-/** Every reviewed change is in exactly one list of the end report. */
+/** Expects every reviewed change in exactly one list of the outcome. */
 export function expectWhole({ look, outcome }: Applied): void {
   const told = [
     ...outcome.done,
@@ -43,7 +43,7 @@ export function expectWhole({ look, outcome }: Applied): void {
   expect(told.toSorted()).toEqual(planned.toSorted());
 }
 
-/** An undisturbed apply finishes the rest, and after it nothing is left to do. */
+/** Expects an undisturbed apply to finish the rest, after which no change is left. */
 export async function expectFinish(bench: Workbench, wanted: Desired): Promise<void> {
   const rest = await bench.apply(wanted);
   expect(errorsOf(rest.look)).toEqual([]);
@@ -53,7 +53,7 @@ export async function expectFinish(bench: Workbench, wanted: Desired): Promise<v
   expect(again.recorded).toEqual([]);
 }
 
-/** What was made since, by operation and name; two of a kind would be one too many. */
+/** Expects that no resource was created twice since `since`. */
 export function expectNoneTwice(service: MemoryService, since: number): void {
   const made = service.acted.slice(since).filter(({ method }) => method === "POST");
   const names = made.map(

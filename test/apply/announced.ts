@@ -5,8 +5,8 @@ import type { LoggedCall } from "./memory-service.ts";
 import type { Applied } from "./workbench.ts";
 
 /**
- * Where an apply did something else than its plan said. A change of nothing but a folder may be left out, once the
- * folder's id is known and shows that it is not needed; a follow-up may go into a patch that was certain.
+ * Differences between the sent and the announced calls. A change of only a folder may be left out once the folder's id
+ * is known and shows that the change is not needed. A follow-up may be merged into a certain PATCH.
  */
 export function announcementBreaches(
   { look }: Applied,
@@ -36,7 +36,7 @@ function ownersOf(
   return new Map(changes.map(({ address, id }) => [id ?? ids.get(address) ?? "", address]));
 }
 
-/** The target, environment or test case that a call is about. */
+/** The id of the target, environment or test case that a call changes. */
 function resourceId({ path }: LoggedCall): string {
   return path[5] ?? path[3] ?? "";
 }

@@ -35,7 +35,7 @@ function shop(parts: TargetParts): Desired {
   return project(target(parts));
 }
 
-/** What was written, in short: the last resource of the path, and the keys of the body. */
+/** The writes in short: operation and keys of the body. */
 function writesOf({ service }: Workbench): readonly string[] {
   return service.calls.map(({ operation, body }) => `${operation} ${Object.keys(body).join(",")}`);
 }
@@ -60,13 +60,13 @@ describe("folders whose ids are not known yet", () => {
     ["only the list shows it", { folderInPatchAnswer: false }],
     ["a PATCH is answered with nothing", { patchAnswer: "nothing" }],
   ];
-  test.each(answers)("one call tells it where all are in it already, and %s", async (_, knobs) => {
+  test.each(answers)("one PATCH finds the id if all are in the folder already and %s", async (_, knobs) => {
     const bench = benchWith(knobs);
     shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
     await bench.apply(filed);
     expect(writesOf(bench)).toEqual(["patchTestCase folderName"]);
   });
-  test.each(answers)("the one that is in no folder is enough, and %s", async (_, knobs) => {
+  test.each(answers)("the PATCH of the only one outside the folder is enough if %s", async (_, knobs) => {
     const bench = benchWith(knobs);
     const live = shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
     const stray = live.testCases.at(-1);
@@ -74,7 +74,7 @@ describe("folders whose ids are not known yet", () => {
     await bench.apply(filed);
     expect(bench.service.calls.map(({ path }) => path.at(-1))).toEqual([stray?.id]);
   });
-  test("a creation tells it", async () => {
+  test("a creation finds the id", async () => {
     const bench = benchWith();
     shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
     const [{ testCases } = { testCases: [] }] = filed.targets;
@@ -82,7 +82,7 @@ describe("folders whose ids are not known yet", () => {
     await bench.apply(project({ ...more, testCases: [...testCases, ...more.testCases] }));
     expect(writesOf(bench)).toEqual(["createDiscovery name,folderName,prompt"]);
   });
-  test("a scout that fails leaves the others to themselves", async () => {
+  test("a failed first PATCH does not affect the other test cases", async () => {
     const bench = benchWith();
     shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
     bench.service.faultOf = (_, nth) => (nth === 0 ? { when: "before", acted: "no" } : undefined);
@@ -104,7 +104,7 @@ const line = (prompt: string): Desired =>
   });
 
 describe("generation", () => {
-  test("a prompt that the service shows otherwise is sent once in a run, and reported", async () => {
+  test("a prompt that the service shows differently is sent once per run, and reported as not taken", async () => {
     const bench = benchWith({ discovery: "with altered prompt" });
     shopOn(bench, { description: "Log in", prompt: "Old" });
     const applied = await bench.apply(shop({ testCases: { login: made("Log in", { status: "ENABLED" }) } }));
@@ -113,7 +113,7 @@ describe("generation", () => {
       { address: "testCase.shop.login", paths: [["discovery", "prompt"]] },
     ]);
   });
-  test("a prompt that was sent is remembered whatever comes, a field that was sent as long as the machine runs", async () => {
+  test("a sent prompt is recorded safely, while the record of a sent field may be lost in a power cut", async () => {
     const bench = benchWith();
     shopOn(bench, { description: "Log in", prompt: "Old" });
     const { noted, recorded } = await bench.apply(
@@ -124,7 +124,7 @@ describe("generation", () => {
     expect(fieldsIn(recorded)).toEqual(expect.arrayContaining(["discovery.prompt", "status"]));
     expect(fieldsIn(noted)).toEqual(["status"]);
   });
-  test("--rediscover is obeyed also where something is created beside it", async () => {
+  test("--rediscover takes effect even if another test case is created in the same run", async () => {
     const bench = benchWith({ discovery: "null" });
     shopOn(bench, { description: "Log in" });
     const wanted = shop({ testCases: { login: made("Log in"), other: made("Other") } });
@@ -134,7 +134,7 @@ describe("generation", () => {
       "patchTestCase createBackendDiscoveryPrompt",
     ]);
   });
-  test("a prompt that has changed since a killed run sent it is sent as it is now", async () => {
+  test("a prompt that has changed since a killed run sent it is sent again", async () => {
     const bench = benchWith({ discovery: "null" });
     shopOn(bench);
     bench.service.faultOf = () => "kill after";
@@ -147,7 +147,7 @@ describe("generation", () => {
       "patchTestCase createBackendDiscoveryPrompt",
     ]);
   });
-  test("what a killed run sent is not sent once more", async () => {
+  test("a call that a killed run sent is not sent again", async () => {
     const bench = benchWith();
     const wanted = shop({
       environments: { preview: { discoveryUrl: "https://p.example.com", basicAuth: { username: "u" } } },
@@ -160,7 +160,7 @@ describe("generation", () => {
     await bench.apply(wanted);
     expect(writesOf(bench)).toEqual(["createEnvironment name,discoveryUrl,basicAuth"]);
   });
-  test("locator lines are written to the elements that a rediscovery makes", async () => {
+  test("locator lines are written to the elements that a rediscovery creates", async () => {
     const bench = benchWith({ made: { status: "DRAFT", runStatus: "ON", elements: 1 } });
     shopOn(bench);
     await bench.apply(line("one"));
@@ -224,7 +224,7 @@ describe("elements", () => {
         },
       },
     });
-  test("are written whatever became of one of them", async () => {
+  test("are all written even if the first call fails", async () => {
     const bench = benchWith({ made: { status: "DRAFT", runStatus: "ON", elements: 0 } });
     shopOn(bench, { description: "Log in", elements: [] });
     await bench.apply(lines("a", "b", "c"));
@@ -244,7 +244,7 @@ describe("--wait", () => {
   const wanted = shop({ testCases: { login: made("Log in", { status: "ENABLED", runStatus: "ON" }) } });
   const knobs = { generation: "later", made: { status: "DRAFT", runStatus: "OFF", elements: 0 } } as const;
 
-  test("waits for the end of the generation, and patches what it changed", async () => {
+  test("waits for the end of the generation, and patches the fields that it changed", async () => {
     const bench = benchWith(knobs);
     shopOn(bench);
     let looks = 0;
@@ -261,7 +261,7 @@ describe("--wait", () => {
     ]);
     expect((await bench.look(wanted)).planned.plan.changes).toEqual([]);
   });
-  test("once it is to stop, what was sent is done, and its discovery unfinished", async () => {
+  test("reports a sent creation as done and its discovery as unfinished after an interrupt", async () => {
     const bench = benchWith({ ...knobs, made: { ...knobs.made, elements: 1 } });
     shopOn(bench);
     let waits = false;
@@ -277,7 +277,7 @@ describe("--wait", () => {
       unfinished: ["testCase.shop.login"],
     });
   });
-  test("a rediscovery that was sent before the stop is done, and no more is", async () => {
+  test("reports a rediscovery sent before an interrupt as done, and sends nothing more", async () => {
     const bench = benchWith({ discovery: "with prompt" });
     shopOn(bench, { description: "A", prompt: "Old" }, { description: "B", prompt: "Old" });
     const wanted = shop({
@@ -294,7 +294,7 @@ describe("--wait", () => {
       skipped: [{ address: "testCase.shop.b", reason: { kind: "interrupted" } }],
     });
   });
-  test("ends at its limit, and says what is unfinished", async () => {
+  test("ends at its limit, and reports the unfinished discovery", async () => {
     const bench = benchWith(knobs);
     shopOn(bench);
     const start = bench.now;
@@ -302,7 +302,7 @@ describe("--wait", () => {
     expect(applied.outcome.unfinished).toEqual(["testCase.shop.login"]);
     expect(bench.now - start).toBe(5000);
   });
-  test("run again, goes on waiting for what an earlier run started", async () => {
+  test("waits again for a discovery that an earlier run with --wait started", async () => {
     const bench = benchWith(knobs);
     shopOn(bench);
     await bench.apply(wanted, { wait: 5000 });
@@ -316,20 +316,20 @@ describe("--wait", () => {
     await bench.apply(wanted, { wait: 3000 });
     expect(bench.now).toBe(later);
   });
-  test("also for what a run without a wait started", async () => {
+  test("waits for a discovery that an earlier run without --wait started", async () => {
     const bench = benchWith(knobs);
     shopOn(bench);
     await bench.apply(wanted);
     expect((await bench.apply(wanted, { wait: 3000 })).outcome.unfinished).toEqual(["testCase.shop.login"]);
   });
-  test("does not take notifications of earlier discoveries for the end", async () => {
+  test("ignores notifications of earlier discoveries", async () => {
     const bench = benchWith({ ...knobs, discovery: "null" });
     const live = shopOn(bench, { description: "Log in" });
     live.notifications.push({ id: "old", testCaseId: live.testCases[0]?.id ?? "" });
     const options = { wait: 5000, rediscover: ["testCase.shop.login"] } as const;
     expect((await bench.apply(wanted, options)).outcome.unfinished).toEqual(["testCase.shop.login"]);
   });
-  test("does not take the end of an earlier generation for the end", async () => {
+  test("ignores the end of an earlier generation", async () => {
     const bench = benchWith({ ...knobs, discovery: "slow to begin" });
     shopOn(bench, { description: "Log in" });
     let looks = 0;
@@ -338,7 +338,7 @@ describe("--wait", () => {
     expect((await bench.apply(wanted, options)).outcome.unfinished).toEqual([]);
     expect(looks).toBe(2);
   });
-  test("asks for no notifications where nothing is generated", async () => {
+  test("reads no notifications if nothing is generated", async () => {
     const bench = benchWith();
     shopOn(bench, { description: "Log in", prompt: "Do Log in", status: "DRAFT" });
     const reads = bench.service.reads;
@@ -358,7 +358,7 @@ describe("new targets", () => {
     batchGenerations: { spring: { prompt: "Spring", environment: "default" } },
   });
 
-  test("of one whose settings cannot be written the parts are made all the same", async () => {
+  test("get their resources even if their settings cannot be written", async () => {
     const bench = benchWith();
     bench.service.faultOf = ({ operation }) =>
       operation === "patchTarget" ? { when: "before", acted: "no" } : undefined;
@@ -366,7 +366,7 @@ describe("new targets", () => {
     expect(failedOf(applied)).toEqual(["target.shop"]);
     expect(applied.outcome.done).toHaveLength(4);
   });
-  test("one that shows no DEFAULT environment fails in that alone, and in what needs it", async () => {
+  test("fail only for the default environment and its dependents if the service shows no DEFAULT environment", async () => {
     const bench = benchWith({ environmentsInTargetAnswer: false });
     const list = bench.service.listTargets.bind(bench.service);
     bench.service.listTargets = async () => (await list()).map((one) => ({ ...one, environments: [] }));
@@ -380,7 +380,7 @@ describe("new targets", () => {
     ]);
     expect(outcome.done).toContain("testCase.shop.login");
   });
-  test("one that was removed outside is made anew, with nothing taken over from the old one", async () => {
+  test("are created again, reusing nothing of the old one, if they were removed outside tasc", async () => {
     const bench = benchWith({ environmentsInTargetAnswer: false });
     await bench.apply(whole);
     const [old] = bench.service.targets.splice(0, 1);
@@ -392,7 +392,7 @@ describe("new targets", () => {
     const ids = [...bench.state().bindings.values()].map(({ id }) => id);
     expect(ids).not.toContain(old?.environments[0]?.id);
   });
-  test("one that was removed outside and cannot be made anew fails in that, and nothing asks for the old one", async () => {
+  test("removed outside tasc are reported as failed, without reading the old one, if the creation fails", async () => {
     const bench = benchWith();
     await bench.apply(whole);
     bench.service.targets.splice(0, 1);
@@ -401,7 +401,7 @@ describe("new targets", () => {
     expect(failedOf(applied)).toEqual(["target.shop"]);
     expect(applied.outcome.fatal).toBeUndefined();
   });
-  test("secrets in what it is made of are not shown", async () => {
+  test("do not show secrets from their fields in the plan", async () => {
     const bench = benchWith();
     const { planned } = await bench.look(
       shop({
@@ -424,13 +424,13 @@ async function managed(bench: Workbench): Promise<void> {
 describe("batch generations", () => {
   const address: Address = "batchGeneration.shop.spring";
 
-  test("answered with nothing has run", async () => {
+  test("are done if the answer is empty", async () => {
     const bench = benchWith({ postAnswer: "nothing" });
     await managed(bench);
     expect((await bench.apply(spring())).outcome).toMatchObject({ done: [address], failed: [] });
     expect((await bench.apply(spring())).writes).toBe(0);
   });
-  test("without a readable answer is left to the user, who may run it", async () => {
+  test("without a readable answer are left to the user, and run again with --run", async () => {
     const bench = benchWith();
     await managed(bench);
     bench.service.faultOf = () => ({ when: "before", acted: "maybe" });
@@ -445,7 +445,7 @@ describe("batch generations", () => {
     expect(bench.service.targets[0]?.batchGenerations).toEqual([{ prompt: "Spring" }]);
     expect((await bench.look(spring())).planned.plan.diagnostics).toEqual([]);
   });
-  test("whose POST was cut off fails the run that finds it, and later runs only warn", async () => {
+  test("with an interrupted POST fail the run that finds them, and later runs only warn", async () => {
     const bench = benchWith();
     await managed(bench);
     bench.service.faultOf = () => "kill after";
@@ -460,7 +460,7 @@ describe("batch generations", () => {
     expect(later.look.planned.plan.diagnostics).toMatchObject([{ code: "batch-uncertain" }]);
     expect(bench.service.targets[0]?.batchGenerations).toHaveLength(1);
   });
-  test("of an adopted target stays held, whatever the scope of the first apply was", async () => {
+  test("of an adopted target stay held, whatever the scope of the first apply", async () => {
     const bench = benchWith();
     shopOn(bench, { description: "Log in" });
     const wanted = spring({ testCases: { login: { description: "Log in" } } });
@@ -468,7 +468,7 @@ describe("batch generations", () => {
     const later = await bench.apply(wanted);
     expect(later.look.planned.plan).toMatchObject({ changes: [], diagnostics: [{ code: "batch-held" }] });
   });
-  test("does not run again when it is moved", async () => {
+  test("do not run again if they are moved", async () => {
     const bench = benchWith();
     await managed(bench);
     await bench.apply(spring());
@@ -478,14 +478,14 @@ describe("batch generations", () => {
     });
     expect((await bench.apply(moved)).writes).toBe(0);
   });
-  test("a declared null is as good as none", async () => {
+  test("treat a declared null like a missing field", async () => {
     const bench = benchWith();
     await managed(bench);
     await bench.apply(spring());
     const nothing = shop({ batchGenerations: { spring: { prompt: "Spring", environment: null } } });
     expect((await bench.apply(nothing)).writes).toBe(0);
   });
-  test("names its environment and its prerequisite by id", async () => {
+  test("name their environment and their prerequisite by id", async () => {
     const bench = benchWith();
     const live = shopOn(bench, { description: "Outside" });
     await bench.apply(shop({ environments: { default: {} } }));
@@ -498,7 +498,7 @@ describe("batch generations", () => {
 });
 
 describe("creations whose answers are lost", () => {
-  test("are looked up also where --only leaves out the target", async () => {
+  test("are looked up even if --only leaves out the target", async () => {
     const bench = benchWith({ postAnswer: "nothing" });
     shopOn(bench);
     const scope = { only: ["testCase.shop.login"], exclude: [] };
@@ -506,7 +506,7 @@ describe("creations whose answers are lost", () => {
     expect(applied.outcome).toMatchObject({ done: ["testCase.shop.login"], failed: [] });
     expect(writesOf(bench)).toEqual(["createDiscovery name,prompt"]);
   });
-  test("are not taken for what bore the name before, also where no state says whose that is", async () => {
+  test("are not mistaken for an older test case of the same name, even without state", async () => {
     const bench = benchWith();
     const live = shopOn(bench, { description: "Log in" });
     const id = live.testCases[0]?.id ?? "";
@@ -518,7 +518,7 @@ describe("creations whose answers are lost", () => {
     expect(live.testCases).toHaveLength(2);
     expect(bench.state().bindings.get("testCase.shop.login")?.id).toBe(live.testCases[1]?.id);
   });
-  test("hold back others of the same name as long as nobody knows what became of them", async () => {
+  test("block other creations of the same name while their outcome is unknown", async () => {
     const bench = benchWith();
     shopOn(bench);
     const wanted = shop({
@@ -543,8 +543,8 @@ describe("creations whose answers are lost", () => {
   });
 });
 
-describe("what a manifest no longer declares", () => {
-  test("is disabled where that is asked for, once", async () => {
+describe("a test case that is no longer declared", () => {
+  test("is disabled once if onRemove is disable", async () => {
     const bench = benchWith();
     const live = shopOn(bench, { description: "Old" });
     await bench.apply(shop({ testCases: { old: { description: "Old" } } }));
@@ -557,7 +557,7 @@ describe("what a manifest no longer declares", () => {
       orphaned: [{ address: "testCase.shop.old" }],
     });
   });
-  test("is no longer bound once it is gone", async () => {
+  test("is unbound if the service no longer has it", async () => {
     const bench = benchWith();
     const live = shopOn(bench, { description: "Old" });
     await bench.apply(shop({ testCases: { old: { description: "Old" } } }));
@@ -565,7 +565,7 @@ describe("what a manifest no longer declares", () => {
     await bench.apply(shop({}));
     expect([...bench.state().bindings.keys()]).toEqual(["target.shop"]);
   });
-  test("is no longer bound once another key means it", async () => {
+  test("is unbound if another key matches its live test case", async () => {
     const bench = benchWith();
     shopOn(bench, { description: "Log in" });
     await bench.apply(shop({ testCases: { old: { description: "Log in" } } }));
@@ -576,7 +576,7 @@ describe("what a manifest no longer declares", () => {
 });
 
 describe("a reviewed plan", () => {
-  test("what differs by the time of the apply and was not reviewed waits for the next", async () => {
+  test("leaves a difference that appears after the review to the next apply", async () => {
     const bench = benchWith();
     const live = shopOn(bench, { description: "Log in", status: "DRAFT" });
     const wanted = shop({
@@ -591,7 +591,7 @@ describe("a reviewed plan", () => {
     expect(writesOf(bench)).toContain("patchTestCase status");
     expect(applied.outcome.notTaken).toEqual([]);
   });
-  test("renames come after creations, so a prerequisite is named as it is when the POST arrives", async () => {
+  test("sends renames after creations, because a POST names a prerequisite by its current name", async () => {
     const bench = benchWith();
     const live = shopOn(bench, { description: "Banner" });
     await bench.apply(shop({ testCases: { banner: { description: "Banner" } } }));
@@ -608,7 +608,7 @@ describe("a reviewed plan", () => {
       ["Log in", live.testCases[0]?.id],
     ]);
   });
-  test("prerequisites are made first, in whatever order they stand", async () => {
+  test("creates prerequisites first, whatever their order in the manifest", async () => {
     const bench = benchWith();
     shopOn(bench);
     const chain = { a: "c", b: "a", c: undefined } as const;

@@ -6,20 +6,20 @@ import type { Knobs } from "./memory-service.ts";
 
 /**
  * Projects, and services for them. All revisions of a project draw from the same few keys, names and values, so that
- * resources of one are found again in another, changed here and there.
+ * resources of one revision exist in another, with some changes.
  */
 
-/** Stands in every secret, so that a leak is found by looking for it. */
+/** Part of every secret, so that a search for it finds a leak. */
 export const MARK = "s3cret";
 
 export const CASE_KEYS = ["c0", "c1", "c2", "c3", "c4"] as const;
 export const ENVIRONMENT_KEYS = ["e1", "e2"] as const;
-/** The test case that no manifest declares and prerequisites may name. */
+/** A test case that no manifest declares but that prerequisites may name. */
 export const OUTSIDE = "Outside";
 
 const secret = fc.constantFrom("a", "b").map((which) => new Secret(`${MARK}-${which}`));
 
-/** Each field of a record, or often enough none. */
+/** A record in which each field may be missing. */
 function sparse(fields: Readonly<Record<string, fc.Arbitrary<Value>>>): fc.Arbitrary<DesiredFields> {
   return fc.record(fields, { requiredKeys: [] }).map(definedOf);
 }
@@ -77,7 +77,7 @@ const element: fc.Arbitrary<DesiredFields> = fc
   )
   .map(([parts, by]) => definedOf({ ...parts, ...by }));
 
-/** Without the keys that were left out. */
+/** Removes the keys without a value. */
 function definedOf(fields: Readonly<Record<string, Value | undefined>>): DesiredFields {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
@@ -85,8 +85,8 @@ function definedOf(fields: Readonly<Record<string, Value | undefined>>): Desired
 }
 
 /**
- * What is a secret in one revision is one in all: of a value that the manifest no longer calls secret nobody knows.
- * So it is always the prompt of one test case, and a step of another.
+ * A secret of one revision is a secret in all, because tasc cannot know that an undeclared value was secret.
+ * So the prompt of one test case and a step of another are always secret.
  */
 function promptOf(key: string): fc.Arbitrary<Value> {
   return key === "c1" ? secret : fc.constantFrom("p", "q");
@@ -145,7 +145,7 @@ const settings = sparse({
   trackerIntegration: secret.map((apiKey) => ({ domain: "https://t.example.com", projectId: "7", apiKey })),
 });
 
-/** What prerequisites a target has: for each case a place in an order, and which earlier one it runs after, if any. */
+/** Prerequisites of a target: an order of the test cases, and for each the earlier one that it runs after, if any. */
 const order = fc.tuple(
   fc.shuffledSubarray([...CASE_KEYS], { minLength: CASE_KEYS.length }),
   fc.tuple(...CASE_KEYS.map(() => fc.option(fc.oneof(fc.nat(4), fc.constant(OUTSIDE)), { nil: undefined }))),
@@ -188,7 +188,7 @@ function batches(
   );
 }
 
-/** Most keys of a record are there, each with a value of its own. */
+/** A record with most of the keys, each with its own value. */
 function some(
   keys: readonly string[],
   valueOf: (key: string) => fc.Arbitrary<DesiredFields>,

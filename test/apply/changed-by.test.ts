@@ -5,7 +5,7 @@ import { project, target } from "../plan/build.ts";
 import { MemoryService, PLAIN_KNOBS, type StoredTestCase } from "./memory-service.ts";
 import { Workbench } from "./workbench.ts";
 
-/** A declared field, what someone does to it on the service, and what the manifest says of it next. */
+/** A declared field, a change of it on the service, and its next value in the manifest. */
 type Row = readonly [
   name: string,
   declared: DesiredFields,
@@ -90,7 +90,7 @@ async function blamed(bench: Workbench, fields: DesiredFields): Promise<readonly
 }
 
 test.each(rows)(
-  "%s: the service changed it, the manifest did, or both",
+  "%s: reports whether the service, the manifest or both changed it",
   async (_, declared, onService, next) => {
     const bench = await applied(declared);
     expect(await blamed(bench, declared)).toEqual([]);

@@ -5,7 +5,7 @@ import type { State } from "../../src/model/state.ts";
 import { reveal } from "../../src/model/value.ts";
 import type { LoggedCall } from "./memory-service.ts";
 
-/** Parts of calls that no manifest declares. What a creation is about is known by the address that it got. */
+/** Parts of calls that no manifest declares. The states give the addresses of created resources. */
 export function undeclaredParts(
   desired: Desired,
   sent: readonly LoggedCall[],
@@ -27,7 +27,7 @@ export function undeclaredParts(
 }
 
 function isDeclared(owner: DesiredResource | undefined, key: string, sent: Json): boolean {
-  // An orphan is not declared; what it gets is its end.
+  // An orphan is not declared; it may only be disabled.
   if (owner === undefined) return key === "status" && sent === "DISABLED";
   const field = fieldsOf(owner.kind).find(({ update }) => update === key);
   const value = field && owner.fields[field.name];

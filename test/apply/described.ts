@@ -1,6 +1,6 @@
 import { type Json, isArray, isObject } from "../../src/model/json.ts";
 
-/** Bodies as service-api.md describes them; whatever it does not describe is refused, so that a test fails by it. */
+/** Thrown for a body that service-api.md does not describe, so that the test fails. */
 export class Undescribed extends Error {}
 
 type Check = (value: Json, where: string) => void;
@@ -75,7 +75,7 @@ const element = object({
 const testAccount = orNull(object({ username: text, password: text, otpInitializerKey: text }));
 const basicAuth = orNull(object({ username: text, password: text }));
 
-/** Operations 2, 4, 5, 6, 8, 9, 10 and 11. */
+/** Bodies of the operations 2, 4, 5, 6, 8, 9, 10 and 11. */
 export const BODIES = {
   createTarget: object({ testTarget: object({ app: text, discoveryUrl: url }) }, ["testTarget"]),
   patchTarget: object({
@@ -150,7 +150,7 @@ const RESOURCE_OPERATIONS: Readonly<Record<string, Operation>> = {
   "POST /*/batch-generations": "createBatchGeneration",
 };
 
-/** Which operation a call is; ids stand at every other place of a path. @throws Undescribed */
+/** Returns the operation of a call; every other segment of the path is an id. @throws Undescribed */
 export function operationOf(method: string, path: readonly string[]): Operation {
   const [apiKey, version, targets, ...rest] = path;
   if (apiKey !== "apiKey" || version !== "v3" || targets !== "test-targets")

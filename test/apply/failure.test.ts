@@ -4,7 +4,7 @@ import { expectFinish, expectNoneTwice, expectWhole, faults, untilSecond } from 
 import { LONG, RUNS, stories } from "./story.ts";
 
 test(
-  "what does not depend on a failure is done, the next run does the rest, and nothing is made twice",
+  "after failures independent changes are done, the next run finishes, and nothing is created twice",
   () =>
     fc.assert(
       fc.asyncProperty(stories, faults, fc.boolean(), async (story, pattern, readsFail) => {
@@ -41,7 +41,7 @@ test(
 );
 
 test(
-  "once it is to stop nothing further is started, and a later run finishes",
+  "after an interrupt nothing further starts, and a later run finishes",
   () =>
     fc.assert(
       fc.asyncProperty(

@@ -10,7 +10,7 @@ import { shuffledDesired, shuffledService } from "./shuffle.ts";
 import { type Before, LONG, RUNS, type Story, chapter, opened, stories } from "./story.ts";
 import type { Applied, Workbench } from "./workbench.ts";
 
-/** What must hold of each apply, and is told what was there before it. */
+/** A law that every apply must obey; `before` describes the situation before the apply. */
 type Law = (before: Before, applied: Applied, bench: Workbench) => void | Promise<void>;
 
 const LAWS: Readonly<Record<string, Law>> = {
@@ -73,7 +73,7 @@ async function tell(story: Story, law: Law): Promise<void> {
   await chapter(bench, story.second, ran, law);
 }
 
-describe("of every apply", () => {
+describe("for every apply", () => {
   test.each(Object.entries(LAWS))(
     "%s",
     (_, law) =>
@@ -86,7 +86,7 @@ describe("of every apply", () => {
 });
 
 test(
-  "the same inputs give the same bytes, in whatever order lists and maps come",
+  "the same inputs give the same bytes, whatever the order of lists and maps",
   () =>
     fc.assert(
       fc.asyncProperty(

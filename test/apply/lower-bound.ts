@@ -11,7 +11,7 @@ import type {
 } from "./memory-service.ts";
 import { plain } from "./scene.ts";
 
-/** How many writes an apply needs, worked out from the service's own store: no plan, no live types, no diff. */
+/** The number of writes that an apply needs, computed from the service's own store: no plan, no live types, no diff. */
 export interface Bound {
   readonly post: number;
   readonly patch: readonly [least: number, most: number];
@@ -85,7 +85,7 @@ function withoutNulls(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-/** Whether a field that nothing shows must be written: not known to have been, or written otherwise. */
+/** Whether a write-only field must be written: it is not recorded, or the service has another value. */
 function hiddenDiffer(
   { state }: Case,
   resource: DesiredResource,
@@ -195,7 +195,7 @@ type Step = Pick<StoredElement, "interaction" | "assertion" | "selectors"> & {
   ignoreFailure?: boolean | undefined;
 };
 
-/** Whether steps say what is declared of them; what is not declared may be anything. */
+/** Whether the steps match the declared parts; undeclared parts may have any value. */
 function sameSteps(wanted: Json | undefined, steps: readonly Step[]): boolean {
   if (!isArray(wanted)) return true;
   return (
@@ -254,7 +254,7 @@ function boundOfTestCases(at: Case, live: StoredTarget): Bound {
   });
   const scouts = [...doubtful].map(([folder, differing]) => {
     const needed = differing.filter(Boolean).length;
-    // Of those that only may differ one goes ahead, and it may be one that did not need to.
+    // One test case whose folder is doubtful goes first, and it may be one that needs no change.
     return patches(needed, told.has(folder) || needed === differing.length ? needed : needed + 1);
   });
   const blind = [...doubtful].filter(([folder, differing]) => !told.has(folder) && !differing.includes(true));
@@ -280,7 +280,7 @@ function findTestCase(
   return free.find((one) => one.description === description && one.externalId === null);
 }
 
-/** By what the state knows of folders: the service shows but ids. */
+/** Compares by the folders recorded in state, because the service shows only ids. */
 function folderDiffers(
   { state }: Case,
   live: StoredTarget,
@@ -342,7 +342,7 @@ function tagsDiffer(wanted: Json | undefined, live: readonly string[]): boolean 
   return [...all].some((tag) => !wanted.includes(tag) || !live.includes(tag));
 }
 
-/** Where no prompt is shown, the one that was last sent, or stood there at the adoption, counts. */
+/** If the service shows no prompt, the one recorded at the last write or at the adoption counts. */
 function promptDiffers(
   { knobs }: MemoryService,
   record: unknown,

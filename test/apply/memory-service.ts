@@ -6,25 +6,25 @@ import type { WriteCall } from "../../src/service/request.ts";
 import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import { BODIES, type Operation, Undescribed, operationOf } from "./described.ts";
 
-/** The service of service-api.md, in memory. What the text leaves open is a knob. */
+/** Settings of the in-memory service of service-api.md, one for each point that the text leaves open. */
 export interface Knobs {
-  /** Whether the list of test cases shows a `discovery` at all, and its prompt. */
+  /** Whether the list of test cases shows a `discovery`, and with which prompt. */
   readonly discovery: "with prompt" | "with altered prompt" | "without prompt" | "slow to begin" | "null";
   readonly patchAnswer: "resource" | "nothing";
-  /** Whether the answer to a PATCH shows `folderId`, or only the list does. */
+  /** Whether the answer to a PATCH shows `folderId`; otherwise only the list does. */
   readonly folderInPatchAnswer: boolean;
   readonly elementIdsInPatchAnswer: boolean;
   readonly postAnswer: "ids" | "nothing";
   readonly environmentsInTargetAnswer: boolean;
-  /** Whether a URL is written back with a slash at its end. */
+  /** Whether the service adds a slash to the end of a URL. */
   readonly trailingSlash: boolean;
-  /** Whether fields that are null are left out of answers. */
+  /** Whether answers leave out fields that are null. */
   readonly omitsNulls: boolean;
-  /** What a generation makes. */
+  /** The result of a generation. */
   readonly made: { readonly status: string; readonly runStatus: string; readonly elements: number };
-  /** Whether it has ended by the time that the call is answered, or only when `finishGenerations` is called. */
+  /** Whether a generation ends before its call is answered, or only when `finishGenerations` is called. */
   readonly generation: "at once" | "later";
-  /** Where the positions of elements begin. */
+  /** The index of the first element. */
   readonly firstIndex: 0 | 1;
 }
 
@@ -73,7 +73,7 @@ export interface StoredTestCase {
   prerequisiteId: string | null;
   prompt: string;
   generating: boolean;
-  /** Generations that have ended. */
+  /** Number of generations that have ended. */
   generated: number;
   elements: StoredElement[];
 }
@@ -84,12 +84,12 @@ export interface StoredElement {
   assertion: JsonObject | null;
   selectors: readonly JsonObject[];
   ignoreFailure: boolean | undefined;
-  /** The locator line that was written last, and the selectors made of it. */
+  /** The locator line that was written last, and the selectors made from it. */
   line: string | undefined;
   madeOfLine: string | undefined;
 }
 
-/** What goes wrong with a call: before or after the service has acted, and what the client can tell of it. */
+/** A fault of a call: before or after the service acts, and what the client can know about it. */
 export interface Fault {
   readonly when: "before" | "after";
   readonly acted: "no" | "maybe";
@@ -103,21 +103,21 @@ export interface LoggedCall {
   readonly body: JsonObject;
 }
 
-/** The process is gone: nothing is answered any more. */
+/** The process has ended: nothing is answered any more. */
 export class Killed extends Error {}
 
 type Client = ApplyContext["service"];
 
 export class MemoryService implements Client {
   readonly targets: StoredTarget[] = [];
-  /** Writes, also those that failed. */
+  /** All writes, including those that failed. */
   readonly calls: LoggedCall[] = [];
   /** Writes that took effect, whatever was answered. */
   readonly acted: LoggedCall[] = [];
   reads = 0;
   inFlight = 0;
   mostInFlight = 0;
-  /** Asked for every write with its number, from 0. */
+  /** Called for every write with its number, starting from 0. */
   faultOf: (call: LoggedCall, nth: number) => Fault | "kill before" | "kill after" | undefined = () =>
     undefined;
   failReads: () => boolean = () => false;
@@ -201,7 +201,7 @@ export class MemoryService implements Client {
     throw new Killed("the process is gone");
   }
 
-  /** Other calls get their turn, as on a network. */
+  /** Lets other calls take their turn, as on a network. */
   async #takeTime(turns: number): Promise<void> {
     for (let turn = 0; turn < turns; turn++) await Promise.resolve();
     if (this.killed) throw new Killed("the process is gone");
@@ -400,7 +400,7 @@ export class MemoryService implements Client {
     if (name !== undefined) this.folderId(target, name);
   }
 
-  /** An element keeps its identity by its id; all else of it is what was sent. */
+  /** An element keeps its identity by its id; everything else is replaced by what was sent. */
   #putElements(testCase: StoredTestCase, sent: readonly JsonObject[]): void {
     const indexes = sent.map((element) => element["index"]);
     if (new Set(indexes).size !== indexes.length) throw new Undescribed("two elements stand at one position");
@@ -434,7 +434,7 @@ export class MemoryService implements Client {
     return { id: element.id };
   }
 
-  // What is shown
+  // Answers
 
   #showTarget({ id, app, environments }: StoredTarget): LiveTarget {
     return {
@@ -546,13 +546,13 @@ function find<T extends { readonly id: string }>(items: readonly T[], id: string
   return found;
 }
 
-/** Ids and positions are the service's own business. */
+/** Removes ids and positions, because the service assigns them. */
 function bare(part: JsonObject): JsonObject {
   const own = ["id", "index", "testCaseElementId"];
   return Object.fromEntries(Object.entries(part).filter(([key]) => !own.includes(key)));
 }
 
-/** What the text calls required has been checked by now. */
+/** Required keys have been checked before. */
 function text(value: Json | undefined): string {
   return optionalText(value) ?? "";
 }

@@ -65,7 +65,7 @@ const twins: fc.Arbitrary<Desired> = fc
     project(...apps.map((app, at) => twin(`t${at}`, app, urls, cases, batches))),
   );
 
-/** Each address has its own resource, made for it; and there are no others. */
+/** Expects one resource for each address, created for it, and no others. */
 function expectOneEach(bench: Workbench, wanted: Desired): void {
   const { service, documents } = bench;
   expect(documents.size).toBe(wanted.targets.length);
@@ -90,7 +90,7 @@ function expectOneEach(bench: Workbench, wanted: Desired): void {
   }
 }
 
-/** The run that finds batch generations cut off fails for them alone, and does the rest. */
+/** An apply that finds interrupted batch generations fails only for them, and does the rest. */
 async function sayWhatIsOpen(bench: Workbench, wanted: Desired): Promise<void> {
   const { outcome } = await bench.apply(wanted);
   for (const { address } of outcome.failed) expect(address).toMatch(/^batchGeneration\./);
@@ -118,7 +118,7 @@ async function applyUntilKilled(
 
 describe("a creation happens once", () => {
   test(
-    "whatever answers are lost in a run",
+    "whatever answers are lost during a run",
     () =>
       fc.assert(
         fc.asyncProperty(hiding, twins, faults, fc.boolean(), async (some, wanted, pattern, readsFail) => {
@@ -142,7 +142,7 @@ describe("a creation happens once", () => {
   );
 
   test(
-    "whenever the process is killed, and killed again",
+    "even if the process is killed several times",
     () =>
       fc.assert(
         fc.asyncProperty(
@@ -163,7 +163,7 @@ describe("a creation happens once", () => {
   );
 
   test(
-    "with resources that differ otherwise, whenever the process is killed",
+    "for arbitrary resources, whenever the process is killed",
     () =>
       fc.assert(
         fc.asyncProperty(knobs, desired, fc.nat(20), fc.boolean(), async (some, whole, most, after) => {

@@ -7,7 +7,7 @@ import { CASE_KEYS, OUTSIDE } from "./arbitrary.ts";
 import type { MemoryService, StoredTarget, StoredTestCase } from "./memory-service.ts";
 import type { Workbench } from "./workbench.ts";
 
-/** Puts a revision of a project on the service as if someone had made it by hand; the mask leaves parts out. */
+/** Puts a revision of a project on the service as if it had been made by hand; the mask leaves parts out. */
 export function seed(service: MemoryService, desired: Desired, mask: readonly boolean[]): void {
   let at = 0;
   const chosen = (): boolean => mask[at++ % mask.length] ?? false;
@@ -28,7 +28,7 @@ export function seed(service: MemoryService, desired: Desired, mask: readonly bo
   }
 }
 
-/** A test case that no manifest declares is on every test target there is: prerequisites may name it. */
+/** Adds a test case that no manifest declares to every target, because prerequisites may name it. */
 export function addOutsiders(service: MemoryService): void {
   for (const target of service.targets)
     if (!target.testCases.some(({ description }) => description === OUTSIDE))
@@ -71,7 +71,7 @@ function storedFields(service: MemoryService, fields: DesiredFields): Partial<St
 
 type OnTestCase = (testCase: StoredTestCase, target: StoredTarget, service: MemoryService) => void;
 
-/** What someone may do to a test case on the service without tasc. */
+/** Changes that somebody may make to a test case without tasc. */
 const ON_TEST_CASES: Readonly<Record<string, OnTestCase>> = {
   status: (testCase) => void (testCase.status = testCase.status === "DISABLED" ? "ENABLED" : "DISABLED"),
   runStatus: (testCase) => void (testCase.runStatus = testCase.runStatus === "ON" ? "OFF" : "ON"),
@@ -93,7 +93,7 @@ const ON_TEST_CASES: Readonly<Record<string, OnTestCase>> = {
   vanish: (testCase, target) => void target.testCases.splice(target.testCases.indexOf(testCase), 1),
 };
 
-/** And to a test target. */
+/** Changes that somebody may make to a target without tasc. */
 const ON_TARGETS: Readonly<Record<string, (target: StoredTarget) => void>> = {
   environmentUrl: (target) => {
     const environment = target.environments.at(-1);
@@ -106,7 +106,7 @@ const ON_TARGETS: Readonly<Record<string, (target: StoredTarget) => void>> = {
 
 export interface Disturbance {
   readonly what: string;
-  /** Of the test case, where it is about one. */
+  /** Key of the test case, for a change to a test case. */
   readonly key: string;
 }
 
@@ -127,7 +127,7 @@ export function disturb(service: MemoryService, all: readonly Disturbance[]): vo
     }
 }
 
-/** What becomes of the states between two runs. */
+/** Changes to the states between two runs. */
 export const mishaps = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: "kept" } as const) },
   { weight: 1, arbitrary: fc.constant({ kind: "lost" } as const) },
@@ -156,7 +156,7 @@ export function befall(bench: Workbench, mishap: Mishap): void {
   }
 }
 
-/** The project without what cannot be on a test target that is yet to be made: test cases that no manifest declares. */
+/** The project without references that a new target cannot have: to test cases that no manifest declares. */
 export async function possible(bench: Workbench, desired: Desired): Promise<Desired> {
   const { planned } = await bench.look(desired);
   const isLive = (key: string): boolean => planned.matched.get(key)?.live !== undefined;

@@ -14,7 +14,7 @@ function scopes(wanted: Desired): fc.Arbitrary<Scope> {
 const scoped = stories.chain((story) => fc.tuple(fc.constant(story), scopes(story.second)));
 
 test(
-  "--only and --exclude touch nothing outside but creations that are needed, and what is left is done without them",
+  "--only and --exclude limit an apply to the scope and needed creations, and a full apply does the rest",
   () =>
     fc.assert(
       fc.asyncProperty(scoped, async ([story, scope]) => {

@@ -12,7 +12,7 @@ function shuffled<T>(items: readonly T[], random: Random): T[] {
     .map(([, item]) => item);
 }
 
-/** Lists whose order means nothing, in another one. */
+/** Reorders the lists whose order has no meaning. */
 export function shuffledService({ targets }: MemoryService, random: Random): void {
   targets.splice(0, targets.length, ...shuffled(targets, random));
   for (const target of targets) {
@@ -22,7 +22,7 @@ export function shuffledService({ targets }: MemoryService, random: Random): voi
   }
 }
 
-/** The same manifests with the keys of their maps in another order; addresses are sorted by who reads them. */
+/** Reorders the keys of all maps. Addresses keep their order, because the reader of the manifests sorts them. */
 export function shuffledDesired(desired: Desired, random: Random): Desired {
   return { ...desired, targets: desired.targets.map((target) => shuffledTarget(target, random)) };
 }

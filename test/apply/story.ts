@@ -15,12 +15,12 @@ import {
 } from "./scene.ts";
 import { type Applied, type Options, Workbench, errorsOf } from "./workbench.ts";
 
-/** How often each law is tried; more with `TASC_LAW_RUNS`. */
+/** Number of runs of each law; set `TASC_LAW_RUNS` for more. */
 export const RUNS = Number(process.env["TASC_LAW_RUNS"] ?? 25);
-/** Milliseconds that a law may take: it is tried on many stories, on machines that have other work. */
+/** Milliseconds for one law: it runs on many stories, and the machine may be busy. */
 export const LONG = 300_000;
 
-/** A service with some of a project made by hand, a first apply, things that happen, and a second one. */
+/** A service with part of a project made by hand, a first apply, disturbances, and a second apply. */
 export interface Story {
   readonly knobs: Knobs;
   readonly byHand: Desired;
@@ -53,14 +53,14 @@ export function opened(story: Story): Opened {
   return { bench: new Workbench(service), ran: new Map() };
 }
 
-/** What was there before an apply. */
+/** The situation before an apply. */
 export interface Before {
   readonly desired: Desired;
   readonly bound: ReturnType<typeof lowerBound>;
   readonly writes: number;
 }
 
-/** An undisturbed apply, which must succeed. */
+/** Runs an undisturbed apply, which must succeed. */
 export async function chapter(
   bench: Workbench,
   whole: Desired,

@@ -18,10 +18,10 @@ export interface Options {
   readonly wait?: number;
   readonly concurrency?: number;
   readonly retries?: number;
-  /** Whether to stop, asked with the number of writes sent since the apply began. */
+  /** Whether to stop; called with the number of writes sent since the apply began. */
   readonly stopping?: (writes: number) => boolean;
   readonly sleep?: (ms: number) => void;
-  /** Between the look and the apply. */
+  /** Runs between the look and the apply. */
   readonly meanwhile?: () => void;
 }
 
@@ -29,15 +29,15 @@ export interface Applied {
   readonly look: Refreshed;
   readonly outcome: Outcome;
   readonly events: readonly ApplyEvent[];
-  /** Events that were recorded in states. */
+  /** Events recorded in states. */
   readonly recorded: readonly StateEvent[];
-  /** Those among them that a power cut may take. */
+  /** The recorded events that a power cut may lose. */
   readonly noted: readonly StateEvent[];
   /** Writes sent. */
   readonly writes: number;
 }
 
-/** A project's states beside a service, as text, and commands on the two. The clock stands still unless one sleeps. */
+/** A service, a project's states as text, and commands on both. The clock moves only during a sleep. */
 export class Workbench {
   readonly service: MemoryService;
   readonly documents = new Map<string, string>();
@@ -131,7 +131,7 @@ export class Workbench {
   }
 }
 
-/** What the plan says is wrong; a test of calls has none. */
+/** The errors of a plan; a test of calls expects none. */
 export function errorsOf({ planned }: Refreshed): readonly string[] {
   return planned.plan.diagnostics
     .filter(({ severity }) => severity === "error")

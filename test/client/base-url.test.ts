@@ -19,7 +19,7 @@ describe("a base address", () => {
     ["http://[::1]:4010", "http://[::1]:4010", "", "[::1]:4010"],
     ["http://[0:0::1]", "http://[::1]", "", "[::1]"],
     ["https://example.com/my/apiKeys", "https://example.com", "/my/apiKeys", "example.com"],
-  ])("%s is good", (text, origin, path, host) => {
+  ])("%s is accepted", (text, origin, path, host) => {
     expect(checkBaseUrl(text)).toEqual({ ok: true, value: { origin, host, path } });
   });
 
@@ -44,13 +44,13 @@ describe("a base address", () => {
     ["http://localhost.example.com", "base-url-insecure"],
     ["http://[::2]", "base-url-insecure"],
     ["http://0.0.0.0", "base-url-insecure"],
-  ])("%j is refused", (text, code) => {
+  ])("%j is rejected", (text, code) => {
     const result = checkBaseUrl(text);
     expect(result).toMatchObject({ ok: false, failure: { code } });
     expect(JSON.stringify(result)).not.toContain("hunter2");
   });
 
-  test("plain http to another machine can be allowed, and nothing else", () => {
+  test("plain http to another machine can be allowed, but no other scheme", () => {
     expect(checkBaseUrl("http://service.example.com", { insecure: true }).ok).toBe(true);
     expect(checkBaseUrl("ftp://service.example.com", { insecure: true }).ok).toBe(false);
   });

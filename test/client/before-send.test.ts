@@ -14,7 +14,7 @@ const lost = (): never => {
   throw stop("failed", "lock-lost", "The lock was lost", "Another apply holds it.");
 };
 
-test("a send that is refused does not go out, and says why", async () => {
+test("a send that beforeSend rejects does not go out, and the failure gives the reason", async () => {
   const server = await httpServer((response) => json(response, {}));
   const { client } = clientOf(server.url, { beforeSend: lost });
   const failure = await failureOf(client.send(call));
@@ -27,7 +27,7 @@ test("a send that is refused does not go out, and says why", async () => {
   });
 });
 
-test("it is asked after the wait for a resend, and may look something up", async () => {
+test("beforeSend runs again after the wait for a retry, and may be asynchronous", async () => {
   const server = await httpServer((response) => reply(response, 429, { "retry-after": "6" }));
   const asked: string[] = [];
   let isHeld = true;
@@ -46,7 +46,7 @@ test("it is asked after the wait for a resend, and may look something up", async
   expect(asked).toEqual([1, 2].map((attempt) => `POST /apiKey/v3/test-targets/t1/discoveries ${attempt}`));
 });
 
-test("it is asked again when time went by until a connection stood", async () => {
+test("beforeSend runs again if connecting took a long time", async () => {
   let bytes = 0;
   const url = await rawServer(() => bytes++);
   const clock = vi.spyOn(Date, "now");
@@ -54,7 +54,7 @@ test("it is asked again when time went by until a connection stood", async () =>
   const beforeSend: BeforeSend = async () => {
     asked++;
     if (asked === 3) lost();
-    // As if the process had been stopped while it connected.
+    // As if the process had been suspended while it connected.
     clock.mockReturnValue(10_000 * asked);
     await Promise.resolve();
     clock.mockReturnValueOnce(20_000 * asked);
@@ -65,7 +65,7 @@ test("it is asked again when time went by until a connection stood", async () =>
   expect(bytes).toBe(0);
 });
 
-test("an error that is no refusal comes out of the call, and frees its place", async () => {
+test("an unexpected error of beforeSend rejects the call and frees its place", async () => {
   const server = await httpServer((response) => json(response, {}));
   let asked = 0;
   const beforeSend = (): void => {

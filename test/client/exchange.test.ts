@@ -13,7 +13,7 @@ import {
 import { MAX_ANSWER_BYTES } from "../../src/service/request.ts";
 import { readingOf } from "./support/client.ts";
 
-/** An exchange over a connection that the test plays. */
+/** An exchange over a connection that the test controls. */
 function played(limit: number, signal = new AbortController().signal) {
   const handlers: Dispatcher.DispatchHandler[] = [];
   const transport: Transport = {
@@ -58,7 +58,7 @@ function timers(): number {
 }
 
 describe("an exchange", () => {
-  test("whose connection does not come about in time has not begun, and will not later on", async () => {
+  test("has not begun after a connection timeout, and is aborted if it begins later", async () => {
     const { outcome, began, aborted } = played(5);
     expect(await outcome).toEqual({
       result: { ok: false, failure: { kind: "timeout", limit: 5, during: "connecting" } },
@@ -70,7 +70,7 @@ describe("an exchange", () => {
     expect(aborted()).toBe(1);
   });
 
-  test("that was interrupted before it began is not sent", () => {
+  test("is not sent if it was interrupted before it began", () => {
     expect(() => played(1000, AbortSignal.abort())).toThrow("nothing was sent");
   });
 
@@ -83,7 +83,7 @@ describe("an exchange", () => {
     expect(timers()).toBe(before);
   });
 
-  test("ends once, whatever is told of it afterwards", async () => {
+  test("ends once, and ignores later events", async () => {
     const { outcome, began, head, piece, ended, broke } = played(1000);
     began();
     head(200);
@@ -95,7 +95,7 @@ describe("an exchange", () => {
     expect(await outcome).toEqual({ result, status: 200, began: true, tooLate: false });
   });
 
-  test("that undici begins twice is dropped, as it could be a second creation", () => {
+  test("is aborted if undici begins it twice, because that could be a second creation", () => {
     const { began, aborted } = played(1000);
     began();
     expect(aborted()).toBe(0);
@@ -104,10 +104,10 @@ describe("an exchange", () => {
   });
 });
 
-describe("an answer without end", () => {
+describe("an endless answer", () => {
   const PIECE = Buffer.alloc(1024 * 1024, " ");
 
-  /** Feeds pieces until they are not wanted any more. */
+  /** Feeds pieces until the reader accepts no more. */
   function fed<R extends { take(piece: Uint8Array): boolean }>(reader: R): R {
     for (let size = PIECE.length; reader.take(PIECE); size += PIECE.length) {
       if (size > MAX_ANSWER_BYTES) throw new Error("it wants ever more");
@@ -117,14 +117,14 @@ describe("an answer without end", () => {
 
   const tooBig = { ok: false, failure: { what: "answer", limit: MAX_ANSWER_BYTES } };
 
-  test("is given up on, and for an update does not matter", () => {
+  test("is rejected for reads and creations, and ignored for updates", () => {
     expect(readingOf(() => fed(wholeAnswer()).end())).toEqual(tooBig);
     expect(readingOf(() => fed(shapedAnswer((json) => json)).end())).toEqual(tooBig);
     expect(fed(optionalAnswer()).end()).toBeUndefined();
   });
 });
 
-test("a streamed list that has no end is not read to the end", () => {
+test("an endless streamed list is rejected at its size limit", () => {
   const reader = streamedList(() => 1, 10);
   expect(reader.take(Buffer.from("[1,2,3,"))).toBe(true);
   expect(readingOf(() => reader.take(Buffer.from("4,5,")))).toEqual({

@@ -116,7 +116,7 @@ describe("a failure says", () => {
   });
 });
 
-test("out of reach is what cannot be connected to or does not take the key", () => {
+test("isOutOfReach is true only for failures to connect and for a key that is unusable or refused", () => {
   const out = FAULTS.filter(isOutOfReach).map((fault) =>
     fault.kind === "timeout" ? fault.during : fault.kind,
   );
@@ -141,7 +141,7 @@ describe("errors of connections", () => {
     ["EHOSTUNREACH", "network"],
     ["ECONNRESET", "network"],
     ["SOMETHING_NEW", "network"],
-  ])("%s before anything was sent", (code, cause) => {
+  ])("%s before anything was sent means that the service is unreachable", (code, cause) => {
     expect(connectionFault(coded(code), false, "h", 7)).toEqual({
       kind: "unreachable",
       cause,
@@ -150,7 +150,7 @@ describe("errors of connections", () => {
     });
   });
 
-  test.each(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"])("%s is a time limit", (code) => {
+  test.each(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"])("%s is a timeout", (code) => {
     expect(connectionFault(coded(code), false, "h", 7)).toEqual({
       kind: "timeout",
       limit: 7,
@@ -158,11 +158,11 @@ describe("errors of connections", () => {
     });
   });
 
-  test.each(["ECONNREFUSED", "ECONNRESET", "UND_ERR_SOCKET"])("%s later on is a break", (code) => {
+  test.each(["ECONNREFUSED", "ECONNRESET", "UND_ERR_SOCKET"])("%s later is a broken connection", (code) => {
     expect(connectionFault(coded(code), true, "h", 7)).toEqual({ kind: "broken", code });
   });
 
-  test("a bundle of errors is what its first one is; one without code is called by its name", () => {
+  test("an AggregateError counts as its first error, and an error without code is named by its class", () => {
     const bundle = new AggregateError([coded("ECONNREFUSED"), coded("ENETUNREACH")]);
     expect(connectionFault(bundle, false, "h", 7)).toMatchObject({ cause: "refused", code: "ECONNREFUSED" });
     expect(connectionFault(new TypeError("x"), false, "h", 7)).toMatchObject({
@@ -172,7 +172,7 @@ describe("errors of connections", () => {
     expect(connectionFault(new AggregateError([]), false, "h", 7)).toMatchObject({ code: "AggregateError" });
   });
 
-  test("https to a server that speaks http is not tried again", async () => {
+  test("https to a server that speaks http is not retried", async () => {
     const server = await httpServer((response) => json(response, []));
     const { client } = clientOf(server.url.replace("http:", "https:"));
     expect(await failureOf(client.listTargets())).toMatchObject({

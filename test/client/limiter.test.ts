@@ -2,11 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Limiter, type LimiterOptions } from "../../src/service/limiter.ts";
 
-/** A limiter whose sleeps end when the test says so, and the calls that wait at it, by number. */
+/** A limiter whose sleeps end when the test says so, and the calls that wait for it, by number. */
 class Bench {
   readonly went: number[] = [];
   readonly refused: number[] = [];
-  /** Sleeps under way: how long, and what ends them. */
+  /** Running sleeps: their duration, and a function that ends them. */
   readonly sleeps: { readonly ms: number; readonly wake: () => void }[] = [];
   readonly ending = new AbortController();
   readonly limiter: Limiter;
@@ -43,7 +43,7 @@ class Bench {
     sleep?.wake();
   }
 
-  /** Who went since the last time. */
+  /** The calls that were released since the last time. */
   async released(): Promise<readonly number[]> {
     await new Promise((resolve) => setImmediate(resolve));
     return this.went.splice(0);
@@ -51,7 +51,7 @@ class Bench {
 }
 
 describe("places", () => {
-  test("are given in the order in which calls came, and kept until a call ends", async () => {
+  test("are given in the order of the calls, and kept until a call ends", async () => {
     const bench = new Bench({ concurrency: 2 });
     bench.enter(1, 2, 3, 4);
     expect(await bench.released()).toEqual([1, 2]);
@@ -61,7 +61,7 @@ describe("places", () => {
     expect(await bench.released()).toEqual([3]);
   });
 
-  test("are kept between a call's sends, which then goes before new ones", async () => {
+  test("are kept between the sends of a call, and its resend goes before new calls", async () => {
     const bench = new Bench({ concurrency: 1 });
     bench.enter(1, 2);
     bench.limiter.sent(false);
@@ -69,7 +69,7 @@ describe("places", () => {
     expect(await bench.released()).toEqual([1, 1]);
   });
 
-  test("are refused to all who wait once everything ends", async () => {
+  test("are refused to all waiting calls after an abort", async () => {
     const bench = new Bench({ concurrency: 1 });
     bench.enter(1, 2, 3);
     bench.ending.abort();
@@ -80,7 +80,7 @@ describe("places", () => {
 });
 
 describe("a 429", () => {
-  test("halves the limit, and lets nobody go until all pauses are over", async () => {
+  test("halves the limit, and releases no call until all pauses are over", async () => {
     const bench = new Bench({});
     bench.enter(1);
     bench.limiter.slowDown(10, 0);
@@ -91,7 +91,7 @@ describe("a 429", () => {
     expect(await bench.released()).toEqual([1, 1, 2, 3, 4]);
   });
 
-  test("of sends that were on the wire together counts once", () => {
+  test("counts once for all sends that were in flight together", () => {
     const bench = new Bench({});
     bench.enter(1, 2, 3, 4, 5, 6, 7, 8);
     const { era } = bench.limiter;
@@ -99,7 +99,7 @@ describe("a 429", () => {
     expect(bench.limiter.concurrency).toBe(4);
   });
 
-  test("is grown back from by one for each round of successes, and no further than it began", () => {
+  test("is followed by growth of the limit by one per round of successes, up to the initial limit", () => {
     const bench = new Bench({ concurrency: 4 });
     bench.limiter.slowDown(10, 0);
     const seen = Array.from({ length: 10 }, () => {
@@ -111,7 +111,7 @@ describe("a 429", () => {
 });
 
 describe("a rate", () => {
-  test("spaces sends, resends included, and catches up with a late timer", async () => {
+  test("spaces sends and resends, and catches up after a late timer", async () => {
     const bench = new Bench({ rateLimit: 20 });
     bench.enter(1, 2, 3);
     expect(await bench.released()).toEqual([1]);
@@ -121,13 +121,13 @@ describe("a rate", () => {
     bench.now = 5;
     bench.wake();
     expect(await bench.released()).toEqual([1]);
-    // The timer was 5 ms late, which the next one makes up for.
+    // The timer was 5 ms late; the next one makes up for it.
     expect(bench.sleeps.map(({ ms }) => ms)).toEqual([45]);
     bench.wake();
     expect(await bench.released()).toEqual([2]);
   });
 
-  test("saves nothing up while nobody sends", async () => {
+  test("does not accumulate unused sends during idle time", async () => {
     const bench = new Bench({ rateLimit: 10 });
     bench.now = 60_000;
     bench.enter(1, 2, 3);
@@ -140,10 +140,10 @@ describe("a rate", () => {
   });
 });
 
-/** What may happen to calls, in any order. */
+/** Events of calls, in any order. */
 const happening = fc.constantFrom("arrive", "succeed", "fail", "give up", "too many", "time");
 
-test("law: whatever happens, nobody goes too many, too soon or out of turn, and in the end everybody went", async () => {
+test("law: calls always respect limits, rate and order, and all of them are released in the end", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 6 }),
@@ -159,7 +159,7 @@ test("law: whatever happens, nobody goes too many, too soon or out of turn, and 
   );
 });
 
-/** Calls around a limiter, by the simplest means; checks after each step what must hold. */
+/** A simple model of calls around a limiter; it checks the invariants after each step. */
 class Model {
   readonly #bench: Bench;
   readonly #max: number;
@@ -197,7 +197,7 @@ class Model {
     expect(this.#held).toBeLessThanOrEqual(this.#max);
     expect(limiter.concurrency).toBeLessThanOrEqual(this.#max);
     expect(limiter.concurrency).toBeGreaterThanOrEqual(1);
-    // The first send is free; for the rest there was time, but for what catches up.
+    // The first send needs no waiting; the others need time, except those that catch up.
     const seconds = (this.#bench.now + 20) / 1000;
     if (this.#rate !== undefined) expect(this.#sends).toBeLessThanOrEqual(1 + seconds * this.#rate);
   }
@@ -227,7 +227,7 @@ class Model {
   }
 }
 
-test("a long line takes no longer for each call", async () => {
+test("a queue of 5,000 calls is released in order within the test timeout", async () => {
   const bench = new Bench({ concurrency: 1 });
   const calls = Array.from({ length: 5000 }, (_, at) => at);
   bench.enter(...calls);

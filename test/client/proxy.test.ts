@@ -10,7 +10,7 @@ import { closedPort, httpServer, json } from "./support/server.ts";
 
 const OK = { id: "t1", app: "Shop" };
 
-/** A proxy that connects every name to one address, and notes what it was asked. */
+/** A proxy that connects every name to one address, and records what it was asked. */
 async function proxyTo(
   url: string,
   status = 200,
@@ -48,7 +48,7 @@ function elsewhere(): BaseUrl {
   return checked.value;
 }
 
-test("calls go through the proxy, with its credentials and with the key for the service alone", async () => {
+test("calls go through the proxy with its credentials, which the service does not receive", async () => {
   const server = await httpServer((response) => json(response, OK));
   const proxy = await proxyTo(server.url);
   const HTTP_PROXY = proxy.url.replace("//", "//ann:s%20cret@");
@@ -60,7 +60,7 @@ test("calls go through the proxy, with its credentials and with the key for the 
 });
 
 test.each(["http://ann:s%cret@proxy.test:3128", "ann:s%cret@proxy.test", "http://:s%cret"])(
-  "an address that cannot be used is refused without repeating it: %s",
+  "an unusable proxy address is rejected without repeating it: %s",
   async (address) => {
     await scene({}, async ({ project }) => {
       await project.write({ "targets/shop.yaml": "target: shop\napp: Shop\n" });
@@ -76,7 +76,7 @@ test.each(["http://ann:s%cret@proxy.test:3128", "ann:s%cret@proxy.test", "http:/
 test.each([
   ["this machine", "127.0.0.1", {}],
   ["a name that NO_PROXY lists", "localhost.test", { NO_PROXY: "localhost.test" }],
-])("%s is reached without it", async (_, host, more) => {
+])("%s is reached without the proxy", async (_, host, more) => {
   const server = await httpServer((response) => json(response, OK));
   const proxy = await proxyTo(server.url);
   const checked = checkBaseUrl(server.url.replace("127.0.0.1", host), { insecure: true });
@@ -88,7 +88,7 @@ test.each([
   });
   const answered = await settled(client.getTarget("t1"));
   expect(proxy.asked).toEqual([]);
-  // The other name is nobody's: it was looked up here, and not by the proxy.
+  // The other name does not exist: it was looked up here, and not by the proxy.
   expect(answered.ok ? "answered" : answered.failure.kind).toBe(
     host === "127.0.0.1" ? "answered" : "unreachable",
   );
@@ -97,7 +97,7 @@ test.each([
 test.each([
   ["refuses", async (url: string) => (await proxyTo(url, 407)).url],
   ["is not there", async () => closedPort()],
-])("a proxy that %s has not let anything through, and the variables are named", async (_, proxy) => {
+])("a proxy that %s has forwarded nothing, and the error names the proxy variables", async (_, proxy) => {
   const server = await httpServer((response) => json(response, OK));
   const { client } = clientOf(server.url, {
     baseUrl: elsewhere(),
@@ -112,7 +112,7 @@ test.each([
   );
 });
 
-test("a proxy that is no URL is an error that does not repeat it", async () => {
+test("a proxy that is not a URL is an error that does not repeat it", async () => {
   const server = await httpServer((response) => json(response, OK));
   const { client } = clientOf(server.url, { baseUrl: elsewhere(), env: { HTTP_PROXY: "http://:s3cret@:x" } });
   const error: unknown = await client.getTarget("t1").catch((thrown: unknown) => thrown);

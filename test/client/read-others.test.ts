@@ -4,7 +4,7 @@ import type { Json } from "../../src/model/json.ts";
 import { readNotifications, readTarget, readTargets } from "../../src/service/answers.ts";
 
 describe("targets", () => {
-  test("with everything", () => {
+  test("are read with all fields", () => {
     const target = {
       id: "t1",
       app: "Shop",
@@ -27,7 +27,7 @@ describe("targets", () => {
     expect(readingOf(() => readTargets([target]))).toEqual({ ok: true, value: [value] });
   });
 
-  test("with the least", () => {
+  test("are read with only the required fields", () => {
     const value = { id: "t1", app: "", environments: [] };
     expect(readingOf(() => readTarget({ id: "t1", app: "" }))).toEqual({ ok: true, value });
     expect(readingOf(() => readTarget({ id: "t1", app: "", environments: null }))).toEqual({
@@ -56,7 +56,7 @@ describe("targets", () => {
       "a string",
       "a number",
     ],
-  ])("%j are none", (json, at, expected, found) => {
+  ])("%j are rejected", (json, at, expected, found) => {
     expect(readingOf(() => readTargets(json))).toEqual({ ok: false, failure: { at, expected, found } });
   });
 });
@@ -71,7 +71,7 @@ describe("notifications", () => {
     type: "DISCOVERY_FINISHED",
   };
 
-  test("with everything, and with a null acknowledgment", () => {
+  test("are read with all fields, and with a null acknowledgment", () => {
     const value = [{ ...NOTIFICATION, ack: "IN_WEB_APP" }];
     expect(readingOf(() => readNotifications(value))).toEqual({ ok: true, value });
     expect(readingOf(() => readNotifications([{ ...NOTIFICATION, ack: null }]))).toEqual({

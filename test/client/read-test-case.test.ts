@@ -6,7 +6,7 @@ import { readTestCase } from "../../src/service/answers.ts";
 
 const LEAST = { id: "c1", testTargetId: "t1" };
 
-/** A case with every field of service-api.md, "Test case", list shape, and one that it does not know. */
+/** A test case with every field of service-api.md, "Test case", list shape, and one unknown field. */
 const FULL = {
   ...LEAST,
   type: null,
@@ -36,13 +36,13 @@ const FULL = {
 };
 
 describe("a test case of the list", () => {
-  test("with empty ids, which are none", () => {
+  test("is read with empty ids as null", () => {
     const empty = { ...LEAST, folderId: "", externalId: "", prerequisiteId: "" };
     const none = { id: "c1", folderId: null, externalId: null, prerequisiteId: null };
     expect(readingOf(() => readTestCase(empty))).toMatchObject({ ok: true, value: none });
   });
 
-  test("with everything", () => {
+  test("is read with all fields", () => {
     expect(readingOf(() => readTestCase(FULL))).toEqual({
       ok: true,
       value: {
@@ -68,11 +68,11 @@ describe("a test case of the list", () => {
     });
   });
 
-  test("with the least: what is not shown is undefined", () => {
+  test("is read with only the required fields; missing fields are undefined", () => {
     expect(readingOf(() => readTestCase(LEAST))).toEqual({ ok: true, value: { id: "c1" } });
   });
 
-  test("null is not shown where the text does not allow it, and null where it does", () => {
+  test("keeps null for nullable fields, and treats it as missing for all others", () => {
     const nulls = Object.fromEntries(Object.keys(FULL).map((key) => [key, null]));
     expect(readingOf(() => readTestCase({ ...nulls, ...LEAST }))).toEqual({
       ok: true,
@@ -87,7 +87,7 @@ describe("a test case of the list", () => {
     });
   });
 
-  test("values that the text does not list pass", () => {
+  test("may have values that service-api.md does not list", () => {
     const odd = { ...LEAST, status: "ARCHIVED", runStatus: "", tags: ["a", null] };
     expect(readingOf(() => readTestCase(odd))).toMatchObject({
       value: { status: "ARCHIVED", runStatus: "", tags: ["a"] },
@@ -147,11 +147,11 @@ describe("a test case of the list", () => {
       "an object",
       "a list",
     ],
-  ])("%j is none", (json, at, expected, found) => {
+  ])("%j is rejected", (json, at, expected, found) => {
     expect(readingOf(() => readTestCase(json))).toEqual({ ok: false, failure: { at, expected, found } });
   });
 
-  test("law: whatever comes, it is read or refused, and never thrown at", () => {
+  test("law: any value is either read or rejected, without an unexpected error", () => {
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(FULL)), fc.jsonValue(), (field, value) => {
         const json: unknown = JSON.parse(JSON.stringify({ ...FULL, [field]: value }));
@@ -173,7 +173,7 @@ function read(...elements: Json[]): unknown {
 }
 
 describe("elements", () => {
-  test("come with their raw form", () => {
+  test("are read together with their raw form", () => {
     const raw = {
       id: "e1",
       index: 0,
@@ -204,7 +204,7 @@ describe("elements", () => {
     ]);
   });
 
-  test("with nothing in them", () => {
+  test("are read without any fields", () => {
     const parts = { interaction: null, assertion: null, selectors: [], ignoreFailure: false };
     expect(read({})).toEqual([{ id: undefined, parts, raw: {} }]);
     expect(read({ assertion: {}, selectors: null })).toMatchObject([

@@ -5,7 +5,7 @@ import { httpServer, json, rawServer, reply } from "./support/server.ts";
 const TARGET = { id: "t1", app: "Web Shop", tags: ["a", null], environments: [] };
 
 describe("reads", () => {
-  test("targets are listed with the key, and nothing that the interface does not describe is sent", async () => {
+  test("listing targets sends the key and only the expected headers", async () => {
     const server = await httpServer((response) => json(response, [{ ...TARGET, extra: 1 }]));
     const { client } = clientOf(server.url);
     expect(await client.listTargets()).toEqual([{ id: "t1", app: "Web Shop", environments: [] }]);
@@ -21,28 +21,28 @@ describe("reads", () => {
     expect(request?.headers["x-api-key"]).toBe(KEY);
   });
 
-  test("the base address may carry a path", async () => {
+  test("the base address may contain a path", async () => {
     const server = await httpServer((response) => json(response, TARGET));
     const { client } = clientOf(`${server.url}/some/where/`);
     await client.getTarget("t1");
     expect(server.received[0]?.url).toBe("/some/where/apiKey/v3/test-targets/t1");
   });
 
-  test("segments of a path are percent-encoded", async () => {
+  test("path segments are percent-encoded", async () => {
     const server = await httpServer((response) => json(response, TARGET));
     const { client } = clientOf(server.url);
     await client.getTarget("a/b?c#dé");
     expect(server.received[0]?.url).toBe("/apiKey/v3/test-targets/a%2Fb%3Fc%23d%C3%A9");
   });
 
-  test.each([".", "..", "", "a\nb", "\ud800"])("the segment %j is no part of a path", async (id) => {
+  test.each([".", "..", "", "a\nb", "\ud800"])("the path segment %j is rejected", async (id) => {
     const server = await httpServer((response) => json(response, TARGET));
     const { client } = clientOf(server.url);
     await expect(client.getTarget(id)).rejects.toThrow(RangeError);
     expect(server.received).toEqual([]);
   });
 
-  test("test cases are collected one by one", async () => {
+  test("test cases are passed to the callback one by one", async () => {
     const server = await httpServer((response) =>
       json(response, [
         { id: "c1", testTargetId: "t1", description: "One" },
@@ -58,7 +58,7 @@ describe("reads", () => {
     expect(server.received[0]?.url).toBe("/apiKey/v3/test-targets/t1/test-cases");
   });
 
-  test("a case of another shape is a failure that names the field", async () => {
+  test("a test case of another shape is a failure that names the field", async () => {
     const server = await httpServer((response) =>
       json(response, [
         { id: "c1", testTargetId: "t1" },
@@ -78,7 +78,7 @@ describe("reads", () => {
     });
   });
 
-  test("an error of whoever takes the items is thrown, and is not taken for the connection's", async () => {
+  test("an error of the callback is thrown, and not mistaken for a connection error", async () => {
     const server = await httpServer((response, _received, nth) =>
       nth === 2 ? reply(response, 503) : json(response, [{ id: "c1", testTargetId: "t1" }]),
     );
@@ -87,7 +87,7 @@ describe("reads", () => {
       throw new Error("a mistake of ours");
     };
     await expect(client.listTestCases("t1", keep)).rejects.toThrow("a mistake of ours");
-    // Its place and its turn are free again, as another call, which needs two sends, can tell.
+    // Its place and its turn are free again: another call, which needs two sends, succeeds.
     await expect(client.listTestCases("t1", ({ id }) => id)).resolves.toBeDefined();
   });
 
@@ -118,7 +118,7 @@ describe("reads", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("brackets in strings are no depth", async () => {
+  test("brackets in strings do not count as nesting", async () => {
     const app = "[".repeat(200);
     const server = await httpServer((response) => json(response, [{ ...TARGET, app }]));
     const { client } = clientOf(server.url);
@@ -132,13 +132,13 @@ describe("reads", () => {
     expect(await client.listTestCases("t1", ({ id }) => id)).toEqual([]);
   });
 
-  test("an answer that is compressed all the same is refused by name", async () => {
+  test("an answer that is compressed without being asked for is reported as compressed", async () => {
     const server = await httpServer((response) => reply(response, 200, { "content-encoding": "gzip" }, "[]"));
     const { client } = clientOf(server.url);
     expect(await failureOf(client.listTargets())).toMatchObject({ kind: "unreadable", why: "compressed" });
   });
 
-  test("what comes before an answer is not taken for it", async () => {
+  test("an informational response before the answer is ignored", async () => {
     const url = await rawServer((socket) =>
       socket.end(
         "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
@@ -148,7 +148,7 @@ describe("reads", () => {
     expect(await client.listTargets()).toEqual([]);
   });
 
-  test("status 200 is not the only good one", async () => {
+  test("status 206 is accepted like status 200", async () => {
     const server = await httpServer((response) => json(response, [TARGET], 206));
     const { client } = clientOf(server.url);
     expect(await client.listTargets()).toHaveLength(1);

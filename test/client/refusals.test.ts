@@ -7,7 +7,7 @@ import { httpServer, json, reply } from "./support/server.ts";
 const POST = { method: "POST", path: ["apiKey", "v3", "test-targets"], body: {} } as const;
 
 describe("refusals", () => {
-  test.each([401, 403])("%i is a refused key, in the service's words", async (status) => {
+  test.each([401, 403])("%i is a refused key, reported with the service's message", async (status) => {
     const server = await httpServer((response) => json(response, { message: "no such key" }, status));
     const { client } = clientOf(server.url);
     expect(await failureOf(client.send(POST))).toMatchObject({
@@ -59,7 +59,7 @@ describe("refusals", () => {
     expect(await failureOf(client.send(POST))).toMatchObject({ acted });
   });
 
-  test("the end of a body without end is not waited for", async () => {
+  test("an endless error body is not read to its end", async () => {
     const server = await httpServer((response) => {
       response.writeHead(400);
       response.write("x".repeat(100_000));
@@ -73,7 +73,7 @@ describe("refusals", () => {
 });
 
 describe("the key", () => {
-  test("never shows, even if the service repeats it", async () => {
+  test("is never shown, even if the service repeats it", async () => {
     const server = await httpServer((response, _received, nth) =>
       json(response, { message: `the key ${KEY} is not known` }, nth === 1 ? 503 : 401),
     );
@@ -83,7 +83,7 @@ describe("the key", () => {
     expect(JSON.stringify([failure, events, describeFailure(failure)])).not.toContain(KEY);
   });
 
-  test("other secrets are removed before the words are cut", async () => {
+  test("other secrets are removed before the service's message is shortened", async () => {
     const secret = "s3cret-s3cret";
     const server = await httpServer((response) => reply(response, 400, {}, `${"x".repeat(490)} ${secret}`));
     const { client } = clientOf(server.url, { redact: (text) => text.replaceAll(secret, "(sensitive)") });
@@ -91,7 +91,7 @@ describe("the key", () => {
     expect(JSON.stringify(failure)).not.toContain("s3c");
   });
 
-  test.each(["", "key\n", " key", "k€y"])("that no header can carry (%j) is not sent", async (key) => {
+  test.each(["", "key\n", " key", "k€y"])("is not sent if a header cannot contain it (%j)", async (key) => {
     const server = await httpServer((response) => json(response, []));
     const { client } = clientOf(server.url, { apiKey: new Secret(key) });
     expect(await failureOf(client.listTargets())).toMatchObject({

@@ -28,7 +28,7 @@ const RESULT = {
 };
 
 describe("a report", () => {
-  test("with everything", () => {
+  test("is read with all fields", () => {
     const report = {
       ...REPORT,
       testResults: [{ ...RESULT, testTargetId: "t1", testReportId: "r1" }],
@@ -40,11 +40,11 @@ describe("a report", () => {
     });
   });
 
-  test("with the least", () => {
+  test("is read with only the required fields", () => {
     expect(readingOf(() => readReport({ id: "r1" }))).toEqual({ ok: true, value: { id: "r1", results: [] } });
   });
 
-  test("whose results are wrapped in report-shaped entries, as in the list's sample", () => {
+  test("is read if its results are wrapped in report-shaped entries, as in the list's sample", () => {
     const wrapped = {
       ...REPORT,
       testResults: [{ ...REPORT, testResults: [RESULT, { ...RESULT, id: "x2" }] }],
@@ -55,7 +55,7 @@ describe("a report", () => {
     });
   });
 
-  test("whose results are neither, or both: what names a test case is a result", () => {
+  test("treats an entry as a result if it names a test case or has no results of its own", () => {
     const both = { ...RESULT, testResults: [] };
     expect(
       readingOf(() => readReport({ id: "r1", testResults: [both, { status: "WAITING" }] })),
@@ -70,7 +70,7 @@ describe("a report", () => {
     [{ id: "r1", context: "x" }, ["context"]],
     [{ id: "r1", testResults: [{ status: 7 }] }, ["testResults", 0, "status"]],
     [{ id: "r1", testResults: [{ testResults: [7] }] }, ["testResults", 0, "testResults", 0]],
-  ])("%j is none", (report, at) => {
+  ])("%j is rejected", (report, at) => {
     expect(readingOf(() => readReport(report))).toMatchObject({ ok: false, failure: { at } });
   });
 });
@@ -82,7 +82,7 @@ describe("a page", () => {
     [{ data: [], key: "abc" }, "abc", true],
     [{ data: [], key: null }, undefined, false],
     [{ data: [] }, undefined, false],
-  ])("%j", (page, key, hasNextPage) => {
+  ])("is read: %j", (page, key, hasNextPage) => {
     expect(readingOf(() => readReportPage(page))).toEqual({
       ok: true,
       value: { reports: [], key, hasNextPage },
@@ -94,12 +94,12 @@ describe("a page", () => {
     [{}, ["data"]],
     [{ data: [{}] }, ["data", 0, "id"]],
     [{ data: [], hasNextPage: "no" }, ["hasNextPage"]],
-  ])("%j is none", (page, at) => {
+  ])("is rejected: %j", (page, at) => {
     expect(readingOf(() => readReportPage(page))).toMatchObject({ ok: false, failure: { at } });
   });
 });
 
-/** Serves the pages one after the other, whatever is asked for. */
+/** Serves the pages one after the other, whatever the request. */
 async function read(...pages: Json[]): Promise<{ ids: string[][]; ends: string[]; urls: string[] }> {
   const server = await httpServer((response, _received, nth) =>
     json(response, pages[nth - 1] ?? pages.at(-1)),
@@ -115,7 +115,7 @@ async function read(...pages: Json[]): Promise<{ ids: string[][]; ends: string[]
 }
 
 describe("all reports", () => {
-  test("are asked for with the key of the page before", async () => {
+  test("are requested with the key of the previous page", async () => {
     const key = { createdAt: "2024-01-01T00:00:00+02:00", more: "&=?" };
     const { ids, ends, urls } = await read(
       { data: [{ id: "r1" }, { id: "r2" }], key, hasNextPage: true },
@@ -127,7 +127,7 @@ describe("all reports", () => {
     expect(urls).toEqual([path, `${path}?key=${encodeURIComponent(JSON.stringify(key))}`]);
   });
 
-  test("that overlap come once", async () => {
+  test("are returned only once if pages overlap", async () => {
     const { ids } = await read(
       { data: [{ id: "r1" }, { id: "r2" }], key: "a", hasNextPage: true },
       { data: [{ id: "r2" }, { id: "r3" }], key: "b", hasNextPage: false },
@@ -135,13 +135,13 @@ describe("all reports", () => {
     expect(ids).toEqual([["r1", "r2"], ["r3"]]);
   });
 
-  test("end where the service serves the same page for ever", async () => {
+  test("end if the service repeats the same page forever", async () => {
     const { ids, ends } = await read({ data: [{ id: "r1" }], key: "a", hasNextPage: true });
     expect(ids).toEqual([["r1"], []]);
     expect(ends).toEqual(["more", "nothing-new"]);
   });
 
-  test("end where the service never ends", async () => {
+  test("end after 1,000 pages if the service never ends", async () => {
     const server = await httpServer((response, _received, nth) =>
       json(response, { data: [{ id: `r${nth}` }], key: nth, hasNextPage: true }),
     );
@@ -152,11 +152,11 @@ describe("all reports", () => {
     expect(ends.at(-1)).toBe("too-many");
   });
 
-  test("end where there is more and no key to ask for it", async () => {
+  test("end if there are more pages but no key for them", async () => {
     expect((await read({ data: [{ id: "r1" }], hasNextPage: true })).ends).toEqual(["no-key"]);
   });
 
-  test("end with a failure", async () => {
+  test("end with a failure if a page fails", async () => {
     const server = await httpServer((response, _received, nth) =>
       nth === 1
         ? json(response, { data: [{ id: "r1" }], key: "a", hasNextPage: true })

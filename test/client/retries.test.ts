@@ -12,7 +12,7 @@ const post = (client: Client) =>
 
 const OK = { id: "t1", app: "Shop" };
 
-describe("statuses that may pass", () => {
+describe("retries by status", () => {
   test.each([
     ["GET", get, 408],
     ["GET", get, 429],
@@ -23,7 +23,7 @@ describe("statuses that may pass", () => {
     ["PATCH", patch, 429],
     ["PATCH", patch, 502],
     ["POST", post, 429],
-  ])("a %s is sent again after them (%# %i)", async (_method, call, status) => {
+  ])("a %s is retried after a temporary status (%# %i)", async (_method, call, status) => {
     const server = await httpServer((response, _received, nth) =>
       nth < 3 ? reply(response, status) : json(response, OK),
     );
@@ -42,7 +42,7 @@ describe("statuses that may pass", () => {
     ["POST", post, 408],
     ["POST", post, 500],
     ["POST", post, 503],
-  ])("a %s is not sent again after others (%# %i)", async (_method, call, status) => {
+  ])("a %s is not retried after other statuses (%# %i)", async (_method, call, status) => {
     const server = await httpServer((response) => reply(response, status));
     const { client, world } = clientOf(server.url);
     expect(await failureOf(call(client))).toMatchObject({ kind: "status", status, attempts: 1 });
@@ -50,7 +50,7 @@ describe("statuses that may pass", () => {
     expect(world.sleeps).toEqual([]);
   });
 
-  test("retries are bounded, and five of them are six sends", async () => {
+  test("five retries allow six sends", async () => {
     const server = await httpServer((response) => reply(response, 503));
     const { client, world } = clientOf(server.url);
     expect(await failureOf(get(client))).toMatchObject({ kind: "status", status: 503, attempts: 6 });
@@ -58,13 +58,13 @@ describe("statuses that may pass", () => {
     expect(world.sleeps).toEqual([250, 500, 1000, 2000, 4000]);
   });
 
-  test("without retries there is one send", async () => {
+  test("without retries, a call is sent once", async () => {
     const server = await httpServer((response) => reply(response, 503));
     const { client } = clientOf(server.url, { retries: 0 });
     expect(await failureOf(get(client))).toMatchObject({ attempts: 1 });
   });
 
-  test("Retry-After says how long to wait", async () => {
+  test("Retry-After sets the wait before a retry", async () => {
     const server = await httpServer((response, _received, nth) =>
       nth === 1 ? reply(response, 503, { "retry-after": "7" }) : json(response, OK),
     );
@@ -79,7 +79,7 @@ describe("connections", () => {
     ["GET", get],
     ["PATCH", patch],
     ["POST", post],
-  ])("a %s that was refused a connection was not sent, so it is tried again", async (_method, call) => {
+  ])("a %s that was refused a connection was not sent, so it is retried", async (_method, call) => {
     const { client, events } = clientOf(await closedPort(), { retries: 2 });
     const failure = await failureOf(call(client));
     expect(failure).toMatchObject({ kind: "unreachable", cause: "refused", code: "ECONNREFUSED" });
@@ -87,7 +87,7 @@ describe("connections", () => {
     expect(events.filter(({ kind }) => kind === "started")).toHaveLength(3);
   });
 
-  test("a name that does not resolve is told apart", async () => {
+  test("a name that does not resolve is reported as such", async () => {
     const { client } = clientOf("https://no-such-host.invalid", { retries: 0 });
     expect(await failureOf(get(client))).toMatchObject({
       kind: "unreachable",
@@ -117,7 +117,7 @@ describe("connections", () => {
     ["no HTTP at all", (socket: { end(text: string): unknown }) => socket.end("220 mail ready\r\n")],
   ] as const;
 
-  test.each(broken)("a GET and a PATCH are sent again after: %s", async (_name, breakIt) => {
+  test.each(broken)("a GET and a PATCH are retried after: %s", async (_name, breakIt) => {
     const answer = `HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${JSON.stringify(OK)}`;
     const url = await rawServer((socket, nth) => (nth % 2 === 1 ? breakIt(socket) : socket.end(answer)));
     const { client } = clientOf(url);
@@ -125,7 +125,7 @@ describe("connections", () => {
     await expect(patch(client)).resolves.toBeDefined();
   });
 
-  test.each(broken)("a POST is not, as the service may have acted, after: %s", async (_name, breakIt) => {
+  test.each(broken)("a POST is not retried, as it may have happened, after: %s", async (_name, breakIt) => {
     let count = 0;
     const url = await rawServer((socket) => {
       count++;
@@ -136,7 +136,7 @@ describe("connections", () => {
     expect(count).toBe(1);
   });
 
-  test("what an earlier send may have done counts for the whole call", async () => {
+  test("an earlier send that may have acted counts for the whole call", async () => {
     const url = await rawServer((socket, nth) =>
       nth === 1 ? void socket.resetAndDestroy() : void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
     );
@@ -144,14 +144,14 @@ describe("connections", () => {
     expect(await failureOf(patch(client))).toMatchObject({ kind: "status", attempts: 2, acted: "maybe" });
   });
 
-  test("a refusal stands, whether or not its words come through", async () => {
+  test("a rejection by the service counts even if its body is cut off", async () => {
     const url = await rawServer((socket) => socket.end("HTTP/1.1 400 Bad\r\nContent-Length: 99\r\n\r\n{"));
     const { client } = clientOf(url);
     expect(await failureOf(post(client))).toMatchObject({ kind: "status", status: 400, acted: "no" });
   });
 });
 
-describe("a list that breaks half-way", () => {
+describe("a list that breaks off", () => {
   const CASES = ["c1", "c2", "c3"].map((id) => ({ id, testTargetId: "t1" }));
   const half = JSON.stringify(CASES).slice(0, 80);
 
@@ -159,7 +159,7 @@ describe("a list that breaks half-way", () => {
     ["with a length", `Content-Length: 999\r\n\r\n${half}`],
     ["in chunks", `Transfer-Encoding: chunked\r\n\r\n${half.length.toString(16)}\r\n${half}\r\n`],
     ["until the connection ends", `\r\n${half}`],
-  ])("is read anew from its beginning (sent %s)", async (_name, headersAndBody) => {
+  ])("is read again from its beginning (sent %s)", async (_name, headersAndBody) => {
     const url = await rawServer((socket, nth) =>
       socket.end(
         nth === 1
@@ -177,7 +177,7 @@ describe("a list that breaks half-way", () => {
     expect(read).toEqual(["c1", "c2", "c1", "c2", "c3"]);
   });
 
-  test("and breaks every time is a failure", async () => {
+  test("is a failure if it breaks off every time", async () => {
     const url = await rawServer((socket) => socket.end(`HTTP/1.1 200 OK\r\n\r\n${half}`));
     const { client } = clientOf(url, { retries: 1 });
     expect(await failureOf(client.listTestCases("t1", ({ id }) => id))).toMatchObject({

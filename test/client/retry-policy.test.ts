@@ -29,7 +29,7 @@ describe("dates of headers", () => {
     "Sun, 06 Nop 1994 08:49:37 GMT",
     "Sun, 06 Nov 1994 25:49:37 GMT",
     "Sun, 06 Nov 1994 08:49:37 GMT and more",
-  ])("%j is none", (text) => {
+  ])("%j is not a date", (text) => {
     expect(parseHttpDate(text)).toBeUndefined();
   });
 });
@@ -79,7 +79,7 @@ const unreachable = (cause: "name" | "refused" | "certificate" | "encryption" | 
   code: "X",
 });
 
-describe("what is sent again", () => {
+describe("whether a call is retried", () => {
   test.each<[string, Fault, boolean]>([
     ["a connection that was refused", unreachable("refused"), true],
     ["a name that did not resolve", unreachable("name"), true],

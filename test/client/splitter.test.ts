@@ -6,7 +6,7 @@ import { MAX_DEPTH, MAX_ITEM_BYTES } from "../../src/service/request.ts";
 
 type Split = { readonly items: unknown[] } | { readonly fault: Fault };
 
-/** What keeps a splitter from taking a piece. */
+/** The fault with which a splitter rejects a piece, if any. */
 function faultAt(splitter: JsonSplitter, piece: Uint8Array): Fault | undefined {
   try {
     splitter.push(piece);
@@ -33,7 +33,7 @@ function split(pieces: readonly Uint8Array[]): Split {
   }
 }
 
-/** Cuts a text at the given shares of its length; two equal ones make an empty piece. */
+/** Cuts a text at the given fractions of its length; two equal fractions make an empty piece. */
 function cutAt(bytes: Uint8Array, shares: readonly number[]): Uint8Array[] {
   const cuts = shares.map((share) => Math.floor(share * (bytes.length + 1))).toSorted((a, b) => a - b);
   return [0, ...cuts].map((from, at) => bytes.subarray(from, cuts[at] ?? bytes.length));
@@ -42,7 +42,7 @@ function cutAt(bytes: Uint8Array, shares: readonly number[]): Uint8Array[] {
 const singleBytes = (bytes: Uint8Array): Uint8Array[] => Array.from(bytes, (byte) => Uint8Array.of(byte));
 
 const shares = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 20 });
-/** Values whose strings are full of what the scan looks at. */
+/** Values whose strings are full of characters that matter to the scan. */
 const value = fc.jsonValue({
   stringUnit: fc.oneof(
     fc.constantFrom(...Array.from('"\\[]{},:n ')),
@@ -62,7 +62,7 @@ const listText = fc
     list,
     text: `${bom}${before}${JSON.stringify(list, undefined, indent)}${after}`,
   }))
-  // A byte order mark stands at the very beginning.
+  // A byte order mark is only valid at the very beginning.
   .filter(({ text }) => text.lastIndexOf("\ufeff") <= 0);
 
 describe("laws", () => {
@@ -77,7 +77,7 @@ describe("laws", () => {
     );
   });
 
-  test("any part of a list is no list", () => {
+  test("any truncated list is rejected", () => {
     fc.assert(
       fc.property(listText, shares, fc.double({ min: 0, max: 1, noNaN: true }), ({ text }, cuts, share) => {
         const whole = Buffer.from(text.trimEnd());
@@ -88,7 +88,7 @@ describe("laws", () => {
     );
   });
 
-  test("any text is accepted exactly when JSON.parse reads a list from it", () => {
+  test("any text is accepted if and only if JSON.parse reads a list from it", () => {
     const almostJson = fc.array(
       fc.constantFrom("[", "]", "{", "}", ",", ":", '"a"', '"', "\\", "1", "null", " "),
       {
@@ -115,7 +115,7 @@ function listOrNothing(text: string): unknown {
   }
 }
 
-describe("what is no list", () => {
+describe("rejected input", () => {
   test.each([
     ["nothing", "", { kind: "unreadable", why: "empty", offset: undefined }],
     ["blanks", " \n", { kind: "unreadable", why: "empty", offset: undefined }],
@@ -148,18 +148,18 @@ function nested(depth: number): Buffer {
 }
 
 describe("bounds", () => {
-  test("as deep as allowed", () => {
+  test("nesting is accepted up to the limit and rejected beyond it", () => {
     expect(split([nested(MAX_DEPTH)])).toHaveProperty("items");
     expect(split([nested(MAX_DEPTH + 1)])).toEqual({
       fault: { kind: "too-big", what: "depth", limit: MAX_DEPTH },
     });
   });
 
-  test("brackets in strings are no depth", () => {
+  test("brackets in strings do not count as nesting", () => {
     expect(split([Buffer.from(JSON.stringify(["[".repeat(500)]))])).toHaveProperty("items");
   });
 
-  test("items without end are given up on", () => {
+  test("items beyond the limit are rejected", () => {
     const taken: unknown[] = [];
     const splitter = new JsonSplitter((item) => void taken.push(item), 3);
     expect(faultAt(splitter, Buffer.from("[1,2,3,"))).toBeUndefined();
@@ -167,7 +167,7 @@ describe("bounds", () => {
     expect(taken).toEqual([1, 2, 3]);
   });
 
-  test("an item without end is given up on while it comes in", () => {
+  test("an item that is too long is rejected while it arrives", () => {
     const splitter = new JsonSplitter(() => undefined);
     expect(faultAt(splitter, Buffer.from('["'))).toBeUndefined();
     const piece = Buffer.alloc(1024 * 1024, "x");
@@ -178,13 +178,13 @@ describe("bounds", () => {
     expect(pieces).toBe(MAX_ITEM_BYTES / piece.length);
   });
 
-  test("an item too long in one piece is refused, too", () => {
+  test("an item that is too long is also rejected if it arrives in one piece", () => {
     const text = `[1,"${"x".repeat(MAX_ITEM_BYTES)}"]`;
     expect(split([Buffer.from(text)])).toMatchObject({ fault: { kind: "too-big", what: "item" } });
   });
 });
 
-test("an item's taker can stop it", () => {
+test("the callback for items can stop the splitter", () => {
   const taken: unknown[] = [];
   const stop: Fault = { kind: "interrupted" };
   const splitter = new JsonSplitter((item) => {

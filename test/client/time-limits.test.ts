@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { clientOf, failureOf } from "./support/client.ts";
 import { httpServer } from "./support/server.ts";
 
-/** Milliseconds: short, but long enough for a busy machine to answer what is to be answered in time. */
+/** Milliseconds: short, but long enough for a busy machine to answer in time. */
 const LIMIT = 1500;
 
-/** Writes a byte now and then, for as long as the connection stands. */
+/** Writes a text regularly until the connection closes. */
 function trickle(response: ServerResponse, text: string): void {
   response.writeHead(200);
   const timer = setInterval(() => response.write(text), 10);
@@ -21,7 +21,7 @@ const SERVERS: readonly [string, (response: ServerResponse) => void, string][] =
 ];
 
 describe("a server that", () => {
-  test.each(SERVERS)("%s is given up on", async (_name, respond, during) => {
+  test.each(SERVERS)("%s causes a timeout", async (_name, respond, during) => {
     const server = await httpServer(respond);
     const { client } = clientOf(server.url, { requestTimeout: LIMIT, retries: 0 });
     const failures = await Promise.all([
@@ -33,7 +33,7 @@ describe("a server that", () => {
     expect(failures.map(({ acted }) => acted)).toEqual(["no", "no", "maybe"]);
   });
 
-  test("is slow once is asked again, unless it is for a creation", async () => {
+  test("is slow once is asked again", async () => {
     const server = await httpServer((response, _received, nth) =>
       nth === 1 ? undefined : void response.end("[]"),
     );
@@ -42,13 +42,13 @@ describe("a server that", () => {
     expect(server.received).toHaveLength(2);
   });
 
-  test("is given 24 days at most, as longer timers go off at once", async () => {
+  test("answers at once does not time out, even with a limit above 24 days", async () => {
     const server = await httpServer((response) => void response.end("[]"));
     const { client } = clientOf(server.url, { requestTimeout: 2 ** 31, retries: 0 });
     expect(await client.listTargets()).toEqual([]);
   });
 
-  test("drops the connection of what was given up on", async () => {
+  test("answers too late has its connection closed", async () => {
     let closed = false;
     const server = await httpServer((response) => void response.on("close", () => (closed = true)));
     const { client } = clientOf(server.url, { requestTimeout: LIMIT, retries: 0 });
@@ -58,7 +58,7 @@ describe("a server that", () => {
 });
 
 describe("a long list", () => {
-  /** A case of 100 kB, ten times in the limit: far longer than the limit in all, but steady. */
+  /** A test case of 100 kB, ten times per limit: in total much longer than the limit, but steady. */
   const CASE = JSON.stringify({ id: "c1", testTargetId: "t1", description: "x".repeat(100_000) });
 
   function steady(response: ServerResponse, count: number): void {
@@ -73,7 +73,7 @@ describe("a long list", () => {
     response.on("close", () => clearInterval(timer));
   }
 
-  test("may take longer than the limit in all", async () => {
+  test("of test cases may take longer than the limit in total", async () => {
     const server = await httpServer((response) => steady(response, 25));
     const { client } = clientOf(server.url, { requestTimeout: LIMIT, retries: 0 });
     const started = performance.now();
@@ -81,7 +81,7 @@ describe("a long list", () => {
     expect(performance.now() - started).toBeGreaterThan(2 * LIMIT);
   });
 
-  test("which is for lists alone", async () => {
+  test("of targets may not take longer than the limit", async () => {
     const server = await httpServer((response) => steady(response, 25));
     const { client } = clientOf(server.url, { requestTimeout: LIMIT, retries: 0 });
     expect(await failureOf(client.listTargets())).toMatchObject({ kind: "timeout", during: "reading" });
@@ -89,7 +89,7 @@ describe("a long list", () => {
 });
 
 describe("an interruption", () => {
-  test("ends what is in flight, what waits its turn and what waits to be sent again", async () => {
+  test("ends calls in flight, calls in the queue, and calls that wait for a retry", async () => {
     const server = await httpServer((response, { method }) => {
       if (method === "PATCH") response.writeHead(503, { "retry-after": "60" }).end();
     });
@@ -119,14 +119,14 @@ describe("an interruption", () => {
     expect(server.received).toHaveLength(2);
   });
 
-  test("may have come before the client was made", async () => {
+  test("also takes effect if it happened before the client was created", async () => {
     const server = await httpServer((response) => void response.end("[]"));
     const { client } = clientOf(server.url, { signal: AbortSignal.abort() });
     expect(await failureOf(client.listTargets())).toMatchObject({ kind: "interrupted" });
     expect(server.received).toEqual([]);
   });
 
-  test("is what closing the client is to calls in flight", async () => {
+  test("is also the result of closing the client, for calls in flight", async () => {
     const server = await httpServer(() => undefined);
     const { client } = clientOf(server.url);
     const call = failureOf(client.listTargets());

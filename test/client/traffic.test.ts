@@ -5,7 +5,7 @@ import { httpServer, json, reply } from "./support/server.ts";
 const TARGET = { id: "t1", app: "Shop" };
 
 describe("calls of any kind", () => {
-  test("are no more at a time than the concurrency, nor are connections, and go in the order in which they were made", async () => {
+  test("do not exceed the concurrency, also in connections, and start in the order in which they were made", async () => {
     const connections = new Set<unknown>();
     let inFlight = 0;
     let most = 0;
@@ -29,7 +29,7 @@ describe("calls of any kind", () => {
     expect(started).toEqual(calls.map((_, at) => `/apiKey/v3/test-targets/t${at}`));
   });
 
-  test("all wait after a 429 of one, and are fewer at a time afterwards", async () => {
+  test("all wait after one of them gets a 429, and have a lower concurrency afterwards", async () => {
     const server = await httpServer((response, _received, nth) =>
       nth === 1 ? reply(response, 429, { "retry-after": "30" }) : json(response, TARGET),
     );
@@ -41,7 +41,7 @@ describe("calls of any kind", () => {
     expect(world.sleeps).toEqual([30_000]);
     expect(events).toContainEqual({ kind: "slowed", pause: 30_000, concurrency: 1 });
     const afterwards = events.slice(events.findIndex(({ kind }) => kind === "slowed"));
-    // t2 was on the wire already; then the refused one goes before those that had not begun.
+    // t2 was in flight already; then the rejected call goes before those that had not begun.
     expect(afterwards.flatMap((event) => (event.kind === "started" ? [event.path.slice(-2)] : []))).toEqual([
       "t1",
       "t3",
@@ -49,7 +49,7 @@ describe("calls of any kind", () => {
     ]);
   });
 
-  test("also wait when the call that was refused is not sent again", async () => {
+  test("also wait if the rejected call is not retried", async () => {
     const server = await httpServer((response, _received, nth) =>
       nth === 1 ? reply(response, 429) : json(response, TARGET),
     );
@@ -62,7 +62,7 @@ describe("calls of any kind", () => {
   });
 });
 
-test("between a 429 and its pause no call slips out", async () => {
+test("no call is sent between a 429 and the end of its pause", async () => {
   const server = await httpServer((response, _received, nth) =>
     nth <= 3 ? reply(response, 429) : json(response, TARGET),
   );
@@ -73,7 +73,7 @@ test("between a 429 and its pause no call slips out", async () => {
     world: { now: () => 0, random: () => 1, sleep },
   });
   const calls = Promise.all([client.getTarget("t1"), client.getTarget("t2")]);
-  // Both are told to wait; then one goes, as fewer may, and is told again while the other waits its turn.
+  // Both must wait. Then one goes, because the limit is lower, and must wait again while the other waits its turn.
   await expect.poll(() => sleeping.length).toBe(2);
   for (const wake of sleeping.splice(0)) wake();
   await expect.poll(() => sleeping.length).toBe(1);
@@ -84,7 +84,7 @@ test("between a 429 and its pause no call slips out", async () => {
 });
 
 describe("events", () => {
-  test("tell a call's sends and waits, and no body, header or query", async () => {
+  test("report the sends and waits of a call, but no body, header or query", async () => {
     const server = await httpServer((response, _received, nth) =>
       nth === 1 ? reply(response, 503) : json(response, { data: [], hasNextPage: false }),
     );

@@ -23,7 +23,7 @@ test.each([
     "lists many words in lists of long fields",
     `${`{"field":"${"k".repeat(400)}","errors":`.repeat(40)}[${Array.from({ length: 8000 }, (_, at) => `"${at.toString(36)}"`).join()}]${"}".repeat(40)}`,
   ],
-])("what %s takes no time", (_, body) => {
+])("a body that %s is processed quickly", (_, body) => {
   const started = process.cpuUsage();
   words(body);
   expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
@@ -101,24 +101,24 @@ describe("the service's words", () => {
     expect(words(body)).toBe(said);
   });
 
-  test("carry no terminal sequences, control characters or characters that turn the text round", () => {
+  test("contain no terminal sequences, control characters or characters that reverse the text", () => {
     expect(words("\u001b[31mred\u001b[0m \u0007bell\u202e turned\u200b \u0000 \u009b end")).toBe(
       "red bell turned end",
     );
   });
 
-  test("are redacted before blanks are tidied, as a secret may hold some", () => {
+  test("are redacted before blanks are normalised, because a secret may contain blanks", () => {
     expect(wordsOf(Buffer.from("not hunter  2\n!"), withoutPassword)).toBe("not ***!");
   });
 
-  test("are redacted in full before they are cut, and again where hidden characters split a secret", () => {
+  test("are redacted before they are shortened, and again if hidden characters split a secret", () => {
     expect(wordsOf(Buffer.from(`${"x".repeat(MAX_WORDS - 4)} hunter2`), withoutPassword)).not.toContain(
       "hun",
     );
     expect(wordsOf(Buffer.from("hunt\u200ber2"), withoutPassword)).toBe("***");
   });
 
-  test("hold no beginning of a secret that the limit on bodies cut off", () => {
+  test("contain no beginning of a secret that the limit on bodies cut off", () => {
     for (const blank of [" ", "<b></b>"]) {
       const body = blank.repeat(MAX_ERROR_BYTES).slice(0, MAX_ERROR_BYTES - 6);
       for (const start of ["", "<p>"])

@@ -11,7 +11,7 @@ const POST: WriteCall = {
 const PATCH: WriteCall = { ...POST, method: "PATCH", path: [...POST.path, "t1"] };
 
 describe("send", () => {
-  test.each([POST, PATCH])("$method carries its body as JSON", async (call) => {
+  test.each([POST, PATCH])("$method sends its body as JSON", async (call) => {
     const server = await httpServer((response) => json(response, { id: "t1" }, 201));
     const { client } = clientOf(server.url);
     expect(await client.send(call)).toEqual({ id: "t1" });
@@ -42,7 +42,7 @@ describe("send", () => {
     ["half of it", '{"id":', {}],
     ["compressed", "abc", { "content-encoding": "br" }],
   ])(
-    "an update whose answer is unreadable (%s) went well; a creation may have",
+    "after an unreadable answer (%s) an update counts as done, and a creation as possibly done",
     async (_name, body, headers) => {
       const server = await httpServer((response) => reply(response, 200, headers, body));
       const { client } = clientOf(server.url);

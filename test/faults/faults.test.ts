@@ -3,12 +3,12 @@ import { type Undisturbed, applyUndisturbed, expectRecovery } from "./cases.ts";
 import { FAULTS } from "./proxy.ts";
 import { Rig } from "./rig.ts";
 
-/** Every call with one fault each, in turn; with TASC_FAULTS=all, every call with every fault. */
+/** Every third write with one fault, in turn; with TASC_FAULTS=all, every write with every fault. */
 const ALL = process.env["TASC_FAULTS"] === "all";
-/** What an undisturbed apply of the project sends. */
+/** Number of writes of an undisturbed apply of the project. */
 const WRITES = 39;
 
-describe("a creation happens once, whatever befalls a call", () => {
+describe("a creation happens once, whatever fault a write meets", () => {
   let rig: Rig;
   let undisturbed: Undisturbed;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe("a creation happens once, whatever befalls a call", () => {
   });
   afterAll(() => rig.close());
 
-  test("an undisturbed apply sends as many writes as are tried here", () => {
+  test("an undisturbed apply sends as many writes as are tested here", () => {
     expect(undisturbed.writes).toBe(WRITES);
   });
 

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, createServer, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What can befall one call, seen from the service's side of the wire. */
+/** Possible faults of one call, seen from the service's side of the connection. */
 export const FAULTS = [
   "kill before the service acts",
   "kill after the service acted",
@@ -13,12 +13,12 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** A way to the service on which the n-th write meets a fault. */
+/** A proxy to the service; the n-th write meets a fault. */
 export interface FaultyWay {
   readonly url: string;
-  /** Writes that have come by, faulty or not. */
+  /** Number of writes received, faulty or not. */
   writes(): number;
-  /** Arms the fault for one write, counted from 1; `kill` ends the process that sends it. */
+  /** Sets the fault for one write, counted from 1; `kill` ends the process that sends it. */
   arm(nth: number, fault: Fault, kill: () => void): void;
   close(): Promise<void>;
 }

@@ -11,13 +11,13 @@ const KEY = "key-for-the-fault-tests";
 
 /** How a run of the command ended. */
 export interface Ended {
-  /** Nothing for a process that was killed. */
+  /** `null` for a process that was killed. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A service, a faulty way to it, and a project; each case starts from an empty service. */
+/** A service, a faulty proxy to it, and a project; each case starts with an empty service. */
 export class Rig {
   readonly #server: RunningServer;
   readonly #way: FaultyWay;
@@ -35,14 +35,14 @@ export class Rig {
     this.#folder = folder;
   }
 
-  /** An empty service and a fresh project. */
+  /** Empties the service and writes a fresh project. */
   async reset(): Promise<void> {
     await this.#control("PUT", "/data", {});
     rmSync(join(this.#folder, "project"), { recursive: true, force: true });
     writeFaultProject(join(this.#folder, "project"));
   }
 
-  /** Runs the command; with a fault, the n-th write of this run meets it. */
+  /** Runs the command; `fault` affects the n-th write of this run. */
   async run(args: readonly string[], fault?: { readonly nth: number; readonly kind: Fault }): Promise<Ended> {
     const child = spawn(process.execPath, [TASC, ...args, "--chdir", join(this.#folder, "project")], {
       env: { PATH: process.env["PATH"], BASE: this.#way.url, KEY, PASSWORD: "password-of-the-account" },
@@ -63,7 +63,7 @@ export class Rig {
     return this.#way.writes();
   }
 
-  /** Everything that the service has, without what differs from run to run. */
+  /** Everything the service stores, except what differs from run to run. */
   async serviceState(): Promise<unknown> {
     return normalised(await this.#control("GET", "/data"));
   }
@@ -86,13 +86,13 @@ export class Rig {
   }
 }
 
-/** Ids and times differ from run to run, and so does the order in which resources were made. */
+/** Removes ids, times and the order of creation, because they differ from run to run. */
 function normalised(data: unknown): unknown {
   const names = new Map<string, string>();
   const text = JSON.stringify(data, (key, value: unknown) =>
     /At$|^ack$|^emailPrefix$/.test(key) ? undefined : value,
   );
-  // Every id stands for the name of what bears it, so that references compare too.
+  // Each id is replaced by the name of its resource, so that references are compared too.
   for (const found of text.matchAll(
     /\{"id":"([0-9a-f-]{36})"[^{}]*?"(?:app|description|name|discoveryUrl)":"([^"]*)"/g,
   ))

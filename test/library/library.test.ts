@@ -36,7 +36,7 @@ const refused = (work) => work.then(() => say("nothing was thrown"), (error) => 
 `;
 
 describe("the library", () => {
-  test("runs the example of its page", async ({ expect: expects }) => {
+  test("runs the example of docs/library.md", async ({ expect: expects }) => {
     await scene(async (stage) => {
       const first = await program(stage, EXAMPLE);
       expects(first.output).toContain("~ testCase.shop.login");
@@ -58,7 +58,7 @@ describe("the library", () => {
     });
   });
 
-  test("plans and renders as the command does", async () => {
+  test("plans and renders like the command", async () => {
     await scene(async (stage) => {
       await stage.edit(LOGIN, { status: "DRAFT" });
       const { output } = await program(
@@ -76,7 +76,7 @@ describe("the library", () => {
     });
   });
 
-  test("plans without a secret that the service repeats", async () => {
+  test("hides a secret in a plan if the service repeats it", async () => {
     await scene(async (stage) => {
       await stage.edit(LOGIN, { tags: [`of-${SECRETS.QA_USER}`] });
       const { output } = await program(stage, `${BEGIN}\nsay(await plan(loaded.project));`);
@@ -85,7 +85,7 @@ describe("the library", () => {
     });
   });
 
-  test("applies only what was reviewed, and says why not", async () => {
+  test("applies only the reviewed plan, and rejects other plans and invalid arguments with a reason", async () => {
     await scene(async (stage) => {
       await stage.edit(LOGIN, { status: "DRAFT" });
       const { output } = await program(
@@ -132,7 +132,7 @@ describe("the library", () => {
     });
   });
 
-  test("says why state was lost without the secret in its address", async () => {
+  test("reports a failed write of state without the secret in the state address", async () => {
     const server = await startHttpServer();
     try {
       await scene(async (stage) => {
@@ -157,7 +157,7 @@ describe("the library", () => {
     }
   });
 
-  test("applies a plan once", async () => {
+  test("applies a plan only once", async () => {
     await scene(async (stage) => {
       const { output } = await program(
         stage,
@@ -175,7 +175,7 @@ describe("the library", () => {
     });
   });
 
-  test("stops when it is told to, and keeps what was done", async () => {
+  test("stops when it is aborted, and reports the changes that were done", async () => {
     await scene(async (stage) => {
       const { output } = await program(
         stage,

@@ -24,7 +24,7 @@ function sizeOf(folder: string): number {
   return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 
-/** Uses all of the interface, and what it must refuse. */
+/** Uses the whole interface, and calls that the types must reject. */
 const CONSUMER = `
 import { apply, loadProject, plan, render, TascError } from "@tasc/cli";
 import type { ApplyOutcome, Diagnostic, Plan, Project, RenderFormat } from "@tasc/cli";
@@ -54,7 +54,7 @@ try {
 `;
 
 describe("the package", () => {
-  test("holds what is needed and nothing else", () => {
+  test("contains the needed files and nothing else", () => {
     const files = readdirSync(join(packed.project, "node_modules", "@tasc", "cli"), {
       recursive: true,
       withFileTypes: true,
@@ -87,7 +87,7 @@ describe("the package", () => {
   });
 
   test.skipIf(process.getBuiltinModule("node:sqlite") !== undefined)(
-    "says what to install where Node has no SQLite",
+    "names the package to install if Node has no SQLite",
     async () => {
       const tasc = join(packed.project, "node_modules", "@tasc", "cli", "dist", "tasc.cjs");
       const { code, output } = await run(process.execPath, [tasc, "serve", "--port", "0"], packed.project);
@@ -96,7 +96,7 @@ describe("the package", () => {
     },
   );
 
-  test("installs from its tarball, here and globally, without any other package and below 2 MB", async () => {
+  test("installs from its tarball, locally and globally, without other packages and below 2 MB", async () => {
     const here = join(packed.project, "installed");
     const globally = join(packed.project, "global");
     for (const folder of [here, globally]) mkdirSync(folder);
@@ -137,13 +137,13 @@ describe("the package", () => {
     expect(licences).toContain("Permission is hereby granted, free of charge");
   });
 
-  test("is built of packages whose hashes the lock file keeps", () => {
+  test("is built only from packages with a hash in the lock file", () => {
     const { packages } = object(parseJson(readFileSync("package-lock.json", "utf8")));
     for (const [path, one] of Object.entries(object(packages ?? null)))
       if (path !== "") expect(object(one)["integrity"], path).toMatch(/^sha512-/);
   });
 
-  test("gives types that a strict project can use", async () => {
+  test("has types that a strict project can use", async () => {
     writeFileSync(join(packed.project, "consumer.mts"), CONSUMER);
     const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit"];
     const { code, output } = await run(
@@ -155,7 +155,7 @@ describe("the package", () => {
     expect(code).toBe(0);
   });
 
-  test("passes the checks for packages", async () => {
+  test("passes publint and attw", async () => {
     const lint = await run(program("publint"), ["run", packed.tarball, "--strict"], packed.project);
     expect(lint.output).toContain("All good");
     const types = await run(program("attw"), [packed.tarball, "--profile", "esm-only"], packed.project);
@@ -163,7 +163,7 @@ describe("the package", () => {
     expect(types.code).toBe(0);
   });
 
-  test("lets the schemas be imported, and the library be required", async () => {
+  test("allows importing the schemas and requiring the library", async () => {
     const script = `const { title } = require("@tasc/cli/schemas/plan.schema.json");
       console.log(typeof title, Object.keys(require("@tasc/cli")).sort().join());`;
     const { output } = await run(process.execPath, ["-e", script], packed.project);

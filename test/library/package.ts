@@ -8,17 +8,17 @@ export interface Ran {
   readonly output: string;
 }
 
-/** The package as it would be published, and unpacked where a project would have it. */
+/** The package as it would be published, packed and unpacked into a project. */
 export interface Packed {
   readonly tarball: string;
-  /** A project's folder, with the package in `node_modules`. */
+  /** A project folder with the package in `node_modules`. */
   readonly project: string;
   readonly remove: () => void;
 }
 
 export async function pack(): Promise<Packed> {
   const folder = mkdtempSync(join(tmpdir(), "tasc-packed-"));
-  // Its cache would be left in the home folder.
+  // Otherwise npm would leave its cache in the home folder.
   const cache = join(folder, "cache");
   await must(
     "npm",
@@ -39,7 +39,7 @@ async function must(command: string, args: readonly string[], cwd: string): Prom
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${output}`);
 }
 
-/** Runs a program; its output is stdout and stderr. */
+/** Runs a program; `output` is stdout followed by stderr. */
 export function run(
   command: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-// Backups, migration and the history of applies, as processes.
+// Backups, migration and the history of applies, tested with real processes.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -29,7 +29,7 @@ async function withFleet(state: string, work: (fleet: Fleet) => Promise<void>): 
 
 describe("state", () => {
   it(
-    "moves to another backend, and nothing is planned afterwards",
+    "can be migrated to another backend, after which the plan is empty",
     async () => {
       await withFleet("{ backend: local }", async (fleet) => {
         expect((await fleet.run(...APPLY)).code).toBe(0);
@@ -57,7 +57,7 @@ describe("state", () => {
   );
 
   it(
-    "moves from a section that is read as that of tasc.yaml, and from no other",
+    "is migrated only from a valid state section, which is read as in tasc.yaml",
     async () => {
       await withFleet("{ backend: local }\nvars: { place: of-old }", async (fleet) => {
         const file = join(fleet.folder, "old.yaml");
@@ -88,7 +88,7 @@ describe("state", () => {
   );
 
   it(
-    "that was in a database is missed by an empty server, and moves there",
+    "that is missing on a new http server causes a warning, and can be migrated from its database",
     async () => {
       const keeper = await startHttpServer();
       const old = `{ backend: postgres, url: "${database.url.replace("tasc@", "tasc:${secret:DB_PASSWORD}@")}", schema: left }`;
@@ -116,7 +116,7 @@ describe("state", () => {
   );
 
   it(
-    "can be in another backend for one stage",
+    "can use another backend for one stage",
     async () => {
       const base = `{ backend: postgres, url: "${database.url}", schema: staged }`;
       await withFleet(
@@ -136,7 +136,7 @@ describe("state", () => {
   );
 
   it(
-    "comes back from a backup, if that is of the same document and not older",
+    "accepts a backup only if it has the same lineage and is not older",
     async () => {
       await withFleet(`{ backend: postgres, url: "${database.url}", schema: pushed }`, async (fleet) => {
         expect((await fleet.start(APPLY, "one").ended).code).toBe(0);
@@ -169,7 +169,7 @@ describe("state", () => {
   );
 
   it(
-    "of a target is listed on an http server, whatever wrote it first",
+    "lists each target on an http server, whichever command wrote it first",
     async () => {
       const keeper = await startHttpServer();
       await withFleet(`{ backend: http, address: "${keeper.address}" }`, async (fleet) => {
@@ -189,7 +189,7 @@ describe("state", () => {
         keeper.documents.clear();
         expect((await fleet.run("state", "bind", "target.moved", id)).code).toBe(0);
         expect(await targets()).toEqual(["moved"]);
-        // As if a run that read the index before had written it after.
+        // Simulates an index that a concurrent run has overwritten.
         keeper.documents.delete("/base/default/_index");
         expect((await fleet.run(...APPLY)).code).toBe(0);
         expect(await targets()).toEqual(["moved", "t0"]);
@@ -202,7 +202,7 @@ describe("state", () => {
 
 describe("the history of applies", () => {
   it(
-    "has an entry for each, with its changes and no values",
+    "has an entry for each apply, with its changes but no values",
     async () => {
       await withFleet("{ backend: local }", async (fleet) => {
         expect((await fleet.start(APPLY, "first-value").ended).code).toBe(0);
@@ -221,7 +221,7 @@ describe("the history of applies", () => {
   );
 
   it(
-    "tells what a run had done that was killed, before and after the next run",
+    "reports the changes of a killed run, both before and after the next run",
     async () => {
       await withFleet("{ backend: local }", async (fleet) => {
         await fleet.delayNext("POST", "/discoveries$", 60);
@@ -233,7 +233,7 @@ describe("the history of applies", () => {
         });
         first.process.kill("SIGKILL");
         await first.ended;
-        // The first of all discoveries; which that is, is up to the machine.
+        // Which discovery is sent first depends on the machine.
         const someCase: unknown = expect.stringMatching(/^testCase\./);
         const changes: unknown = expect.arrayContaining([
           { address: "target.t0", action: "create", outcome: "done" },

@@ -45,6 +45,6 @@ const rows: readonly Row[] = [
   },
 ];
 
-test.each(rows)("the link to a job of $rule", ({ environment, link }) => {
+test.each(rows)("jobLink returns the link of the CI job: $rule", ({ environment, link }) => {
   expect(jobLink(environment)).toBe(link);
 });

@@ -1,4 +1,4 @@
-// Ways to a database: what connection strings mean, and what is refused.
+// Connections to a database: connection strings, TLS, poolers, and servers that break the protocol.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -51,14 +51,14 @@ describe("a connection string", () => {
     ["postgres://ci:a#b@db/x", "escaped"],
     ["postgres://other/ci:a@db/x", "escaped"],
     ["postgres://other?ci:a@db/x", "escaped"],
-  ])("%s is refused", async (url, words) => {
+  ])("%s is rejected", async (url, words) => {
     const problem = await problemOf(() => readConfig({ backend: "postgres", options: { url } }));
     expect(problem.kind).toBe("misconfigured");
     expect(explainProblem(problem).detail).toContain(words);
   });
 });
 
-test("credentials do not go to another machine over plain http unless that is allowed", async () => {
+test("credentials are not sent to another machine over plain http unless that is allowed", async () => {
   const options = { address: "http://state.example.com", username: "ci", password: "x" };
   const refused = await problemOf(() => readConfig({ backend: "http", options }));
   expect(refused.kind).toBe("misconfigured");
@@ -145,7 +145,7 @@ describe("TLS", () => {
     ["127.0.0.1", `sslmode=verify-full&${CA}`],
     ["localhost", `sslmode=verify-full&${CA}`],
     ["127.0.0.1", "sslmode=require"],
-  ])("the server at %s is known by %s", async (host, query) => {
+  ])("accepts the server at %s with %s", async (host, query) => {
     expect(await read(database, host, query)).toBeUndefined();
   });
 
@@ -153,17 +153,17 @@ describe("TLS", () => {
     ["an unknown authority", "sslmode=verify-full", "certificate"],
     ["another name", `sslmode=verify-full&${CA}`, "altnames"],
     ["a missing file", "sslmode=verify-full&sslrootcert=/no/such/file", "ENOENT"],
-  ])("%s is refused", async (_, query, words) => {
+  ])("rejects %s", async (_, query, words) => {
     const problem = await problemOf(read(other, "127.0.0.1", query));
     expect(explainProblem(problem).detail).toContain(words);
   });
 
-  it("a certificate for another name does where only its authority is asked for", async () => {
+  it("accepts a certificate for another name with sslmode=verify-ca", async () => {
     expect(await read(other, "127.0.0.1", `sslmode=verify-ca&${CA}`)).toBeUndefined();
   });
 });
 
-describe("a server on the way", () => {
+describe("a database server or pooler", () => {
   let database: PostgresServer;
   beforeAll(async () => {
     database = await startPostgres();
@@ -183,7 +183,7 @@ describe("a server on the way", () => {
     }
   };
 
-  it("that lends a connection for each transaction is refused with the reason", async () => {
+  it("is rejected with the reason if it lends a connection for each transaction", async () => {
     const pooler = await openPooler(Number(new URL(database.url).port), "transaction");
     const problem = await problemOf(lockThrough(pooler.port));
     expect(problem.kind).toBe("misconfigured");
@@ -191,7 +191,7 @@ describe("a server on the way", () => {
     pooler.close();
   });
 
-  it("that lends a connection for each transaction is found by doctor, and takes part in no apply", async () => {
+  it("is reported by doctor and makes an apply fail if it lends a connection for each transaction", async () => {
     const pooler = await openPooler(Number(new URL(database.url).port), "transaction");
     const fleet = await Fleet.open(
       1,
@@ -206,13 +206,13 @@ describe("a server on the way", () => {
     pooler.close();
   }, 30_000);
 
-  it("that lends a connection for a session may be used", async () => {
+  it("is accepted if it lends a connection for a session", async () => {
     const pooler = await openPooler(Number(new URL(database.url).port), "session");
     expect((await lockThrough(pooler.port)).takenOver).toBeUndefined();
     pooler.close();
   });
 
-  it("is passed over where it cannot be reached, or is not the one that is looked for", async () => {
+  it("is skipped if it is unreachable or does not match target_session_attrs", async () => {
     const replica = await startPostgres(undefined, { default_transaction_read_only: "on" });
     const world = await realWorld("/tmp");
     const portOf = ({ url }: PostgresServer) => new URL(url).port;
@@ -236,7 +236,7 @@ describe("a server on the way", () => {
     await replica.stop();
   }, 30_000);
 
-  /** A server that says these things, and nothing else. */
+  /** A server that sends only these messages. */
   const saying = (pieces: readonly Buffer[], heard: Buffer[] = []) =>
     createServer({ noDelay: true }, (socket) => {
       socket.on("error", () => {});
@@ -265,7 +265,7 @@ describe("a server on the way", () => {
     ["a copy", [WELCOME, said("H", 0, 0, 0)], "protocol"],
     ["what no server says", [WELCOME, said("?", 0)], "protocol"],
     ["another protocol", [Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n")], "protocol"],
-  ])("that answers with %s is a failure like others", async (_, pieces, words) => {
+  ])("is reported as failed if it answers with %s", async (_, pieces, words) => {
     const printed = vi.spyOn(console, "error");
     const server = saying(pieces);
     const problem = await problemOf(lockThrough(await portOf(server)));
@@ -282,7 +282,7 @@ describe("a server on the way", () => {
     ["after a notice", [Buffer.concat([Buffer.from("N\0\0\0\x0cSNOTICE\0"), ASKS])]],
     ["after all else", [Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 0, 90, 0, 0, 0, 5, 73]), ASKS]],
     ["with more behind it", [Buffer.from([82, 0, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0, 0])]],
-  ])("that asks for the password in clear text without TLS does not get it: %s", async (_, pieces) => {
+  ])("does not receive the password if it asks for clear text without TLS: %s", async (_, pieces) => {
     const heard: Buffer[] = [];
     const server = saying(pieces, heard);
     const problem = await problemOf(lockThrough(await portOf(server)));
@@ -315,8 +315,8 @@ function messages(bytes: Buffer, ...kinds: readonly number[]): number {
 }
 
 /**
- * A pooler as PgBouncer is one: it announces a process of its own making, and lends each client a connection of the
- * database for a transaction or for its session.
+ * A pooler like PgBouncer: it announces an invented process, and lends each client a connection of the database for a
+ * transaction or for its session.
  */
 async function openPooler(to: number, mode: "transaction" | "session") {
   const idle: Socket[] = [];
@@ -337,7 +337,7 @@ async function openPooler(to: number, mode: "transaction" | "session") {
           sockets.push(lent);
           lent.write(bytes);
         } else {
-          // Logged in already: authentication, a made up process, ready.
+          // The connection is logged in already: reply with authentication, an invented process, and ready.
           client.write(Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 0]));
           client.write(Buffer.from([KEY_DATA, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 2]));
           client.write(Buffer.from([READY, 0, 0, 0, 5, IDLE]));
@@ -378,7 +378,7 @@ async function openPooler(to: number, mode: "transaction" | "session") {
   return { port, close };
 }
 
-/** Messages of the database with another process in what it announces. */
+/** Replaces the process that the messages of the database announce. */
 function withoutProcess(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   for (let at = 0; at + 5 <= copy.length; at += copy.readUInt32BE(at + 1) + 1)

@@ -80,11 +80,11 @@ function stateOf(text: string): State {
 }
 
 describe("the document's text", () => {
-  it("says what it is, is sorted, and has one binding a line", () => {
+  it("names its format, is sorted, and has one binding per line", () => {
     expect(formatDocument(sample)).toBe(SAMPLE_TEXT);
   });
 
-  it("of an empty state is small", () => {
+  it("is short for an empty state", () => {
     expect(formatDocument(emptyState("staging", "shop", SERVICE))).toBe(`{
   "batchGenerations": {},
   "bindings": {},
@@ -99,12 +99,12 @@ describe("the document's text", () => {
 `);
   });
 
-  it("has a serial only for keepers that count", () => {
+  it("has a serial only for backends that count versions", () => {
     expect(formatDocument(sample, 7)).toBe(SAMPLE_TEXT.replace('  "service"', '  "serial": 7,\n  "service"'));
     expect(parseDocument(formatDocument(sample, 7), KEY, WHERE)).toEqual({ state: sample, serial: 7 });
   });
 
-  it("gives back the state it was made of", () => {
+  it("parses back to the same state", () => {
     fc.assert(
       fc.property(anyState, (state) => {
         expect(stateOf(formatDocument(state))).toEqual(state);
@@ -112,7 +112,7 @@ describe("the document's text", () => {
     );
   });
 
-  it("gives back a state to which events do the same", () => {
+  it("parses to a state on which events have the same effect", () => {
     const digest = (letter: string) => letter.repeat(16);
     const bound: StateEvent = {
       type: "bound",
@@ -139,7 +139,7 @@ describe("the document's text", () => {
     );
   });
 
-  it("is the same to the byte for the same state, in whatever order it came about", () => {
+  it("is identical, byte for byte, for equal states, whatever the order of their entries", () => {
     fc.assert(
       fc.property(anyState, (state) => {
         const turned: State = {
@@ -196,7 +196,7 @@ const refusals: readonly Refusal[] = [
     problem: corrupt('its "version" is not a whole number from 1 up'),
   },
   {
-    // Whatever else is in it: a later version may look entirely different.
+    // The other members do not matter: a later version may look entirely different.
     rule: "a document of a later version",
     text: '{ "format": "tasc-state", "version": 3, "things": [] }',
     problem: { kind: "newer", where: WHERE, version: 3, understood: 2 },
@@ -277,7 +277,7 @@ const refusals: readonly Refusal[] = [
     problem: notAsWritten("bindings", "testCase.shop.login"),
   },
   {
-    // A name that every object inherits must not pass for one of ours.
+    // A name that every object inherits must not be accepted as a known member.
     rule: "a binding with a prototype",
     text: SAMPLE_TEXT.replace('"id":"id-2",', '"id":"id-2","__proto__":{},'),
     problem: notAsWritten("bindings", "testCase.shop.login"),
@@ -299,12 +299,12 @@ const refusals: readonly Refusal[] = [
   },
 ];
 
-describe("reading refuses", () => {
+describe("reading rejects", () => {
   test.each(refusals)("$rule", ({ text, problem }) => {
     expect(problemOf(text)).toEqual(problem);
   });
 
-  it("any document that was cut short", () => {
+  it("any truncated document", () => {
     fc.assert(
       fc.property(anyState, fc.double({ min: 0, max: 0.999, noNaN: true }), (state, part) => {
         const text = formatDocument(state).trimEnd();
@@ -315,21 +315,21 @@ describe("reading refuses", () => {
 });
 
 describe("reading accepts", () => {
-  it("a document that git gave Windows' line ends", () => {
+  it("a document with Windows line endings", () => {
     expect(stateOf(SAMPLE_TEXT.replaceAll("\n", "\r\n"))).toEqual(sample);
   });
 
-  it("a document that a formatter has spread over more lines", () => {
+  it("a document that a formatter spread over more lines", () => {
     const spread = JSON.stringify(JSON.parse(SAMPLE_TEXT), undefined, 4);
     expect(stateOf(spread)).toEqual(sample);
   });
 
-  it("the same base address written otherwise", () => {
+  it("the same base address in another spelling", () => {
     const service = "HTTPS://Service.Example.com:443/base/";
     expect(problemOf(SAMPLE_TEXT, { ...KEY, service })).toBeUndefined();
   });
 
-  it("every event, after a way through JSON", () => {
+  it("every event after a round trip through JSON", () => {
     fc.assert(
       fc.property(event, (one: StateEvent) => {
         const again: unknown = JSON.parse(JSON.stringify(one));

@@ -14,7 +14,7 @@ const holder: LockInfo = {
   process: { host: "runner-7", pid: 4711 },
 };
 
-/** Each problem, and what its reader must find in the words: what is so, and a way out. */
+/** Each problem, and the words its message must contain: what is wrong, and a way out. */
 const rows: readonly (readonly [StateProblem, readonly string[]])[] = [
   [{ kind: "corrupt", where, reason: "it is no JSON" }, [where, "it is no JSON", "Restore it from git"]],
   [{ kind: "conflicted", where, line: 12 }, [`${where}:12`, "Keep one line for each binding"]],
@@ -64,7 +64,7 @@ describe("a problem with state", () => {
     for (const word of words) expect(`${summary} ${detail}`).toContain(word);
   });
 
-  it("that is none, a lock taken over, is a warning that names whose it was", () => {
+  it("is a warning that names the former holder if a lock was taken over", () => {
     const { severity, summary, detail } = explainTakeover(key, holder);
     expect(severity).toBe("warning");
     expect(summary).toContain('target "shop"');

@@ -11,7 +11,7 @@ vi.mock("node:crypto", { spy: true });
 const { of: fingerprint, keyCheck } = createFingerprinter(new Secret("the stage's key"), "staging");
 const other = createFingerprinter(new Secret("another key"), "staging");
 
-/** The same value with every object's keys the other way round. */
+/** The same value with the keys of every object in reverse order. */
 function turned(value: Json): Json {
   if (isArray(value)) return value.map(turned);
   if (!isObject(value)) return value;
@@ -20,7 +20,7 @@ function turned(value: Json): Json {
 }
 
 describe("a fingerprint", () => {
-  it("is short and fit for any file", () => {
+  it("has 16 characters that are safe in any file", () => {
     fc.assert(
       fc.property(fc.string(), json, (context, value) => {
         expect(fingerprint(context, value)).toMatch(/^[\w-]{16}$/);
@@ -28,7 +28,7 @@ describe("a fingerprint", () => {
     );
   });
 
-  it("is the same for equal values, whatever the order of keys, and else differs", () => {
+  it("is equal for equal values, whatever the order of keys, and different otherwise", () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         expect(fingerprint("context", turned(a))).toBe(fingerprint("context", a));
@@ -45,7 +45,7 @@ describe("a fingerprint", () => {
     );
   });
 
-  it("keeps the end of the context and the start of the value apart", () => {
+  it("separates the end of the context from the start of the value", () => {
     expect(fingerprint("a", 11)).not.toBe(fingerprint("a1", 1));
     expect(fingerprint("1:a", 1)).not.toBe(fingerprint("a", 1));
   });
@@ -75,7 +75,7 @@ describe("a fingerprint", () => {
 });
 
 describe("the key", () => {
-  it("is derived by a slow function, when the first digest is needed and once", () => {
+  it("is derived by a slow function, only once, when the first digest is needed", () => {
     vi.mocked(scryptSync).mockClear();
     const { of } = createFingerprinter(new Secret("a third key"), "staging");
     expect(scryptSync).not.toHaveBeenCalled();
@@ -85,23 +85,23 @@ describe("the key", () => {
 });
 
 describe("the key check", () => {
-  it("tells equal keys from different ones", () => {
+  it("is equal for equal keys and differs for different keys", () => {
     expect(createFingerprinter(new Secret("the stage's key"), "staging").keyCheck).toBe(keyCheck);
     expect(other.keyCheck).not.toBe(keyCheck);
   });
 
-  it("is no fingerprint of anything the key could be asked for", () => {
+  it("differs from fingerprints of similar inputs", () => {
     expect(keyCheck).not.toBe(fingerprint("key check", "the stage's key"));
     expect(keyCheck).not.toBe(fingerprint("", ""));
   });
 
-  it("is not made of an empty key", () => {
+  it("cannot be made from an empty key", () => {
     expect(() => createFingerprinter(new Secret(""), "staging")).toThrow(TypeError);
   });
 });
 
 describe("canonical JSON", () => {
-  it("is JSON of the same value", () => {
+  it("parses back to the same value", () => {
     fc.assert(
       fc.property(json, (value) => {
         const again: unknown = JSON.parse(canonicalJson(value));
@@ -116,7 +116,7 @@ describe("canonical JSON", () => {
     );
   });
 
-  it("tells a number that is too large from null, or a seal would hold for both", () => {
+  it("formats an infinite number differently from null, so that a seal does not match both", () => {
     expect(canonicalJson(JSON.parse('{ "a": [1e999, -1e999, 1, null] }'))).toBe(
       '{"a":[Infinity,-Infinity,1,null]}',
     );

@@ -1,5 +1,5 @@
-// A fleet of jobs on shared state: processes that are killed, lose their locks and their database, and in the end all is
-// as declared, once. `npm run test:fleet` runs it for two minutes with each backend.
+// A fleet of jobs on shared state: processes are killed, lose their locks and lose their database. At the end, every
+// resource exists exactly once. `npm run test:fleet` runs this for two minutes with each backend.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { setTimeout as delay } from "node:timers/promises";
 import { Fleet, type Running, type Way, openWay } from "./support/fleet.ts";
@@ -39,7 +39,7 @@ const states = (name: "local" | "postgres" | "http") =>
 
 describe.each(["local", "postgres", "http"] as const)("a fleet with %s state", (name) => {
   it(
-    "makes everything once, whatever is killed or lost",
+    "creates every resource exactly once, whatever is killed or lost",
     async () => {
       const fleet = await Fleet.open(TARGETS, states(name));
       const running = new Set<Running>();
@@ -87,7 +87,7 @@ describe.each(["local", "postgres", "http"] as const)("a fleet with %s state", (
       };
       try {
         await Promise.all([...Array.from({ length: PROCESSES }, job), chaos()]);
-        // The protocol's server keeps the lock of a process that was killed, until somebody frees it.
+        // The http server keeps the lock of a killed process until somebody frees it.
         if (name === "http") keeper.locks.clear();
         let last = await fleet.run("apply", "--auto-approve");
         for (let again = 0; last.code !== 0 && again < 2; again += 1)

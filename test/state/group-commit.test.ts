@@ -1,4 +1,4 @@
-// What many record at the same time shares one flush.
+// Events that are recorded at the same time share one flush.
 import { setImmediate } from "node:timers/promises";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { realWorld } from "./support/world.ts";
 
 const EVENTS = Array.from({ length: 60 }, (_, n) => numbered(n));
 
-/** A session whose lock hands each flush over. */
+/** A session whose lock calls `flush` for each flush. */
 async function sessionWith(flush: (numbers: readonly number[], lasting: boolean) => Promise<void>) {
   const lock: HeldLock = {
     key: SHOP,
@@ -31,7 +31,7 @@ async function sessionWith(flush: (numbers: readonly number[], lasting: boolean)
   };
 }
 
-/** A flush that waits until it is told how to end. */
+/** A flush that waits until the test ends it. */
 function heldFlushes() {
   const flushed: (readonly number[])[] = [];
   const ends: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
@@ -42,13 +42,13 @@ function heldFlushes() {
   return { flushed, ends, flush };
 }
 
-/** Lets everything go on that can: what comes in one turn of the event loop is flushed in the next. */
+/** Lets pending work run: events recorded in one turn of the event loop are flushed in the next. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await setImmediate();
 }
 
 describe("a session", () => {
-  it("gathers what comes in one turn of the event loop", async () => {
+  it("combines the records of one turn of the event loop into one flush", async () => {
     const flushed: (readonly number[])[] = [];
     const { record } = await sessionWith(async (items) => void flushed.push(items));
     const first = record(1);
@@ -57,7 +57,7 @@ describe("a session", () => {
     expect(flushed).toEqual([[1, 2]]);
   });
 
-  it("gathers what comes while a flush is under way", async () => {
+  it("combines the records that arrive during a flush into the next flush", async () => {
     const { flushed, ends, flush } = heldFlushes();
     const { record } = await sessionWith(flush);
     const first = record(1);
@@ -73,7 +73,7 @@ describe("a session", () => {
     await Promise.all(later);
   });
 
-  it("flushes to disk all that it flushes at once as soon as one of them is to be", async () => {
+  it("flushes a group of records to disk if at least one of them must be durable", async () => {
     const asked: boolean[] = [];
     const { record, note } = await sessionWith(async (_, lasting) => void asked.push(lasting));
     await note(1);
@@ -82,7 +82,7 @@ describe("a session", () => {
     expect(asked).toEqual([false, true, false]);
   });
 
-  it("flushes nothing after a failure, and tells everybody of it", async () => {
+  it("flushes nothing after a failure, and rejects all records", async () => {
     const { flushed, ends, flush } = heldFlushes();
     const { record } = await sessionWith(flush);
     const records = [record(1)];
@@ -95,7 +95,7 @@ describe("a session", () => {
     expect(flushed).toEqual([[1]]);
   });
 
-  it("keeps the order, whatever comes when", async () => {
+  it("keeps the order of records, whatever the timing", async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.array(fc.nat(3), { maxLength: 12 }), async (scheduler, sizes) => {
         const flushed: number[] = [];

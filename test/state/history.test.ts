@@ -1,4 +1,4 @@
-// The history of applies against what the service answered: after a kill at every write of an apply.
+// Compares the history of applies with the answers of the service, after a kill at every write of an apply.
 import { type IncomingMessage, type Server, createServer } from "node:http";
 import { once } from "node:events";
 import { text as readText } from "node:stream/consumers";
@@ -10,13 +10,13 @@ import { Fleet, type Running } from "./support/fleet.ts";
 interface Write {
   readonly path: string;
   readonly body: string;
-  /** Whether its answer went back to the process. */
+  /** Whether its answer was sent back to the process. */
   isHeard: boolean;
 }
 
 type Moment = "before it is sent" | "before its answer comes" | "right after its answer";
 
-/** Between a process and the service; it kills the process at one of its writes. */
+/** A proxy between a process and the service; it kills the process at one of its writes. */
 class Gate {
   readonly writes: Write[] = [];
   victim: Running | undefined;
@@ -61,7 +61,7 @@ class Gate {
     const text = await answer.text();
     if (isLast && this.moment === "before its answer comes") return this.#kill();
     write.isHeard = true;
-    // The answer is on its way when the process ends: it may have been recorded, or not.
+    // The process ends while the answer is on its way: it may have been recorded or not.
     if (isLast) setImmediate(() => this.victim?.process.kill("SIGKILL"));
     return { status: answer.status, text };
   }
@@ -81,7 +81,7 @@ const APPLY = ["apply", "--auto-approve", "--concurrency", "1"];
 
 type Outcomes = Readonly<Record<string, string>>;
 
-/** What the newest entries say, each by address. */
+/** The changes of all history entries, newest first: outcomes by address. */
 async function entries(fleet: Fleet): Promise<readonly Outcomes[]> {
   const { stdout } = await fleet.run("history", "--json");
   const all: unknown = JSON.parse(stdout);
@@ -96,7 +96,7 @@ async function entries(fleet: Fleet): Promise<readonly Outcomes[]> {
   });
 }
 
-/** What a write is about; ids are told by the answers that made them. */
+/** The address that a write changes; `ids` maps live ids to addresses. */
 function addressOf({ path, body }: Write, ids: ReadonlyMap<string, string>): string {
   if (path.endsWith("/test-targets")) return "target.t0";
   const name = /"name":"([AB])"/.exec(body)?.[1];
@@ -118,7 +118,7 @@ describe.each(["before it is sent", "before its answer comes", "right after its 
       ["first", 3],
       ["second", 2],
     ] as const)(
-      "of its %s apply has a history that is true",
+      "has a correct history (%s apply)",
       async (which, amount) => {
         for (let at = 0; at < amount; at += 1) {
           const fleet = await Fleet.open(1, "{ backend: local }");
@@ -141,14 +141,14 @@ describe.each(["before it is sent", "before its answer comes", "right after its 
             const [last] = heard.slice(-1);
             for (const [address, outcome] of Object.entries(told)) {
               if (address.startsWith("environment.")) continue;
-              // Each of these changes is one write. Only of the one that was answered last is it open what was recorded.
+              // Each of these changes is one write. Only the last answered write may or may not have been recorded.
               if (!heard.includes(address)) expect(outcome, story).toBe("unknown");
               else if (address !== last || moment === "before it is sent")
                 expect(outcome, story).toBe("done");
             }
             if (told["environment.t0.default"] === "done") expect(heard, story).toContain("target.t0");
             expect(await fleet.wrong(), story).toEqual([]);
-            // What was told stays, beside what the second run did.
+            // The entry of the killed run stays next to the entry of the second run.
             const after = await entries(fleet);
             expect(
               after.some((entry) => JSON.stringify(entry) === JSON.stringify(told)),

@@ -59,14 +59,14 @@ describe("the http backend alone", () => {
   };
   const calls = () => fixture.server.seen.map(({ method, path }) => `${method} ${path}`);
 
-  it("takes an address with a percent sign that escapes nothing", async () => {
+  it("accepts an address with a percent sign that is not an escape", async () => {
     await fixture.dispose();
     await begin({ address: "{address}/100%/{target}" });
     await record(0);
     expect(backend.place).toMatch(/\/100%\/\{target\}$/u);
   });
 
-  it("speaks the protocol", async () => {
+  it("sends the calls of the protocol in order", async () => {
     let id = 0;
     const world = await fixture.world({ newId: () => `id-${(id += 1)}` });
     const save = async (n: number) => {
@@ -78,7 +78,7 @@ describe("the http backend alone", () => {
     expect(calls()).toEqual([
       "LOCK /base/staging/shop",
       "GET /base/staging/shop",
-      // Targets without a document are added to the stage's index, all in one go, and looked for in it.
+      // Targets without a document are added to the stage's index together, and then looked up in it.
       "GET /base/staging/_index",
       "POST /base/staging/_index",
       "GET /base/staging/_index",
@@ -98,13 +98,13 @@ describe("the http backend alone", () => {
     ]);
   });
 
-  it("counts the document's versions, for servers that keep them by number", async () => {
+  it("counts the document's versions, for servers that keep versions by number", async () => {
     await record(0);
     await record(1);
     expect(await fixture.text(SHOP)).toContain('\n  "serial": 2,\n');
   });
 
-  it("sends a lock in the protocol's words", async () => {
+  it("sends a lock in the format of the protocol", async () => {
     const world = await fixture.world({ newId: () => "id-1", user: "ci" });
     const info = createLockInfo(world, "tasc apply");
     await backend.lock(SHOP, info);
@@ -120,7 +120,7 @@ describe("the http backend alone", () => {
     });
   });
 
-  it("tells who holds a lock that another program took", async () => {
+  it("reports the holder of a lock that another program took", async () => {
     const other = { ID: "x-1", Operation: "OperationTypeApply", Who: "ann@laptop", Created: "2026-01-02" };
     fixture.server.locks.set("/base/staging/shop", JSON.stringify(other));
     const refused = await problemOf(backend.lock(SHOP, createLockInfo(await fixture.world(), "tasc apply")));
@@ -133,7 +133,7 @@ describe("the http backend alone", () => {
   it.each([
     ["asker", undefined],
     ["id", "somebody"],
-  ] as const)("frees the lock of a server that answers with the %s, by its id", async (says, who) => {
+  ] as const)("frees a lock by its id if the server reports the %s, not the holder", async (says, who) => {
     await fixture.dispose();
     await begin({}, { lock: "LOCK", unlock: "UNLOCK", suffix: "", status: 409, says });
     const [holder, asker] = [
@@ -151,7 +151,7 @@ describe("the http backend alone", () => {
     expect(fixture.server.locks.size).toBe(0);
   });
 
-  it("reads a document again that the server was writing", async () => {
+  it("reads a document again if the server was still writing it", async () => {
     await record(0);
     const whole = (await fixture.text(SHOP)) ?? "";
     const clock = steppedClock(() => fixture.put(SHOP, whole));
@@ -162,7 +162,7 @@ describe("the http backend alone", () => {
     await other.close();
   });
 
-  it("goes through the proxy that the environment names", async () => {
+  it("uses the proxy that the environment names", async () => {
     const asked: (string | undefined)[] = [];
     const proxy = createServer();
     proxy.on("connect", (request, socket) => {
@@ -180,7 +180,7 @@ describe("the http backend alone", () => {
     proxy.close();
   });
 
-  it("reads no answer without an end", async () => {
+  it("rejects an endless answer once it is larger than 256 MB", async () => {
     const piece = Buffer.alloc(4 * 1024 * 1024);
     const endless = createServer((_, response) => {
       const more = () => response.write(piece, (error) => (error ? undefined : more()));
@@ -196,7 +196,7 @@ describe("the http backend alone", () => {
     endless.close();
   }, 20_000);
 
-  it("waits for no answer without an end", async () => {
+  it("stops waiting for an endless answer after at most 60 seconds", async () => {
     const limits: number[] = [];
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     vi.spyOn(AbortSignal, "timeout").mockImplementation((limit) => {
@@ -218,7 +218,7 @@ describe("the http backend alone", () => {
     slow.close();
   });
 
-  it("gathers what is recorded at once in few writes", async () => {
+  it("combines many concurrent records into a few writes", async () => {
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await Promise.all(Array.from({ length: 500 }, (_, n) => session.record([numbered(n)])));
     await session.close();
@@ -228,7 +228,7 @@ describe("the http backend alone", () => {
     );
   });
 
-  it("keeps all targets in the index when they are first written at once", async () => {
+  it("keeps all targets in the index if they are first written at the same time", async () => {
     const targets = Array.from({ length: 8 }, (_, n) => `t${n}`);
     const world = await fixture.world();
     await Promise.all(
@@ -241,7 +241,7 @@ describe("the http backend alone", () => {
     expect(await backend.list("staging")).toEqual(targets);
   });
 
-  it.each(["cut before", "cut after", 500, 429, 503] as const)("tries again after: %s", async (fault) => {
+  it.each(["cut before", "cut after", 500, 429, 503] as const)("retries after: %s", async (fault) => {
     const failed = new Set<string>();
     fixture.server.fault = ({ method, path }) => {
       const call = `${method} ${path.split("?")[0]}`;
@@ -255,7 +255,7 @@ describe("the http backend alone", () => {
     expect(fixture.server.locks.size).toBe(0);
   });
 
-  it("gives up after four tries, and saves at the end what could not be saved before", async () => {
+  it("gives up after four attempts, and saves the unsaved records when the session closes", async () => {
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await session.record([numbered(0)]);
     fixture.server.seen.length = 0;
@@ -274,7 +274,7 @@ describe("the http backend alone", () => {
     [302, "redirects are not followed"],
     [405, "state.lockMethod"],
     [418, "status 418"],
-  ])("refuses status %i and says what to do", async (status, words) => {
+  ])("fails with advice on status %i", async (status, words) => {
     fixture.server.fault = () => status;
     const problem = await problemOf(openSession(backend, SHOP, await fixture.world(), OPTIONS));
     expect(problem).toMatchObject({ kind: "failed", where: `${fixture.server.address}/staging/shop` });
@@ -282,7 +282,7 @@ describe("the http backend alone", () => {
     expect(fixture.server.seen).toHaveLength(1);
   });
 
-  it("sends credentials, and shows none", async () => {
+  it("sends credentials but does not show them in errors", async () => {
     await fixture.dispose();
     await begin({ username: "ci", password: "hush-hush" });
     await record(0);
@@ -294,7 +294,7 @@ describe("the http backend alone", () => {
     expect(JSON.stringify(await problemOf(readOne(backend, SHOP)))).not.toContain("hush-hush");
   });
 
-  it("does without locks where the server has none, and still overwrites nobody's work", async () => {
+  it("works without locks if the server has none, and does not overwrite the work of others", async () => {
     await fixture.dispose();
     await begin({ lock: "false", updateMethod: "PUT" });
     fixture.server.fault = ({ method }) => (method === "GET" || method === "PUT" ? undefined : 405);
@@ -308,12 +308,12 @@ describe("the http backend alone", () => {
     expect(await backend.list("staging")).toEqual(["shop"]);
   });
 
-  it("takes an answer without content for no document", async () => {
+  it("treats an answer without content as a missing document", async () => {
     fixture.server.fault = () => 204;
     expect(await readOne(backend, SHOP)).toBeUndefined();
   });
 
-  it("refuses an index that is not ours", async () => {
+  it("rejects an index in an unknown format, and leaves it unchanged", async () => {
     fixture.server.documents.set("/base/staging/_index", "{}");
     expect((await problemOf(backend.list("staging"))).kind).toBe("corrupt");
     const refused = openSession(backend, SHOP, await fixture.world(), OPTIONS);
@@ -322,7 +322,7 @@ describe("the http backend alone", () => {
     expect(fixture.server.documents.get("/base/staging/_index")).toBe("{}");
   });
 
-  it("refuses a history that nests deeper than it could be written again", async () => {
+  it("rejects a history that is nested too deeply to be written again", async () => {
     const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
     const text = `{"format":"tasc-state-history","version":1,"stage":"staging","entries":[${deep}]}`;
     fixture.server.documents.set("/base/staging/_history", text);
@@ -332,7 +332,7 @@ describe("the http backend alone", () => {
     });
   });
 
-  it("keeps a document without a serial, as another tool may have copied it there", async () => {
+  it("accepts a document without a serial, because another tool may have copied it there", async () => {
     await record(0);
     const text = (await fixture.text(SHOP)) ?? "";
     await fixture.put(SHOP, text.replace(/ {2}"serial": \d+,\n/, ""));
@@ -341,7 +341,7 @@ describe("the http backend alone", () => {
   });
 
   it(
-    "keeps a prefix of what was recorded by processes that are killed",
+    "keeps a prefix of the events that killed processes recorded",
     async () => {
       const { folder, settings } = fixture;
       const betweenRounds = async () => {
@@ -363,7 +363,7 @@ describe("addresses", () => {
     ["https://git.example.com/fixed/{target}", "https://git.example.com/fixed/shop"],
   ];
 
-  test.each(rows)("%s is for the document %s", (address, expected) => {
+  test.each(rows)("%s gives the document address %s", (address, expected) => {
     const config: HttpConfig = {
       backend: "http",
       address,

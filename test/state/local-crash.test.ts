@@ -12,7 +12,7 @@ describe("a local session that is killed", () => {
   });
 
   it(
-    "leaves a prefix of what was recorded, with all that was safe",
+    "leaves a prefix of the recorded events, including all that were reported safe",
     async () => {
       const { folder } = fixture;
       const backend = await fixture.open();

@@ -43,7 +43,7 @@ async function save(...numbers: readonly number[]): Promise<void> {
   await opened.close();
 }
 
-/** A session that ended without folding: what it recorded lies in the journal. */
+/** A session that ended without folding: its events are in the journal. */
 async function interrupted(...numbers: readonly number[]): Promise<string> {
   const opened = await session();
   for (const n of numbers) await opened.record([numbered(n)]);
@@ -52,7 +52,7 @@ async function interrupted(...numbers: readonly number[]): Promise<string> {
   return (await fileText(".journal")) ?? "";
 }
 
-/** The lines of a journal with the checksums that belong to them. */
+/** The lines of a journal with recomputed checksums. */
 function resealed(journal: string): string {
   const lines = journal.split("\n").slice(0, -1);
   return lines
@@ -66,8 +66,8 @@ function resealed(journal: string): string {
 const modeOf = async (file: string): Promise<number> => (await stat(file)).mode & 0o777;
 const count = async (): Promise<number> => (await readOne(backend, SHOP))?.state.bindings.size ?? 0;
 
-describe("a folder of state that is a link", () => {
-  it("is not written through", async () => {
+describe("a symbolic link", () => {
+  it("in place of the state folder is rejected, and nothing is written through it", async () => {
     const elsewhere = join(fixture.folder, "elsewhere");
     await mkdir(elsewhere);
     const folder = dirname(path(".json"));
@@ -78,7 +78,7 @@ describe("a folder of state that is a link", () => {
     expect(await readdir(elsewhere)).toEqual([]);
   });
 
-  it("does not lead out by its temporary file or its journal", async () => {
+  it("in place of the temporary file is not written through", async () => {
     await save(0);
     const victim = join(fixture.folder, "victim");
     await writeFile(victim, "mine");
@@ -89,9 +89,9 @@ describe("a folder of state that is a link", () => {
   });
 });
 
-describe("what could not be saved", () => {
+describe("events that could not be saved", () => {
   const key = { ...SHOP, target: "shop" };
-  it("is kept aside, and taken in by the next session", async () => {
+  it("are kept in a file, which the next session takes in", async () => {
     const first = await session();
     await first.record([numbered(0)]);
     await rm(path(".lock"));
@@ -105,7 +105,7 @@ describe("what could not be saved", () => {
     expect(await readFile(erroredFile(await fixture.world(), key), "utf8").catch(() => "gone")).toBe("gone");
   });
 
-  it("does not hide what another session has written since", async () => {
+  it("do not hide values that another session has written since", async () => {
     const first = await session();
     await first.record([numbered(0)]);
     await rm(path(".lock"));
@@ -122,8 +122,8 @@ describe("what could not be saved", () => {
   });
 });
 
-describe("a lock that is lost", () => {
-  it("is missed after a while where nothing need last, and at once where something must", async () => {
+describe("a lost lock", () => {
+  it("is noticed after 100 ms by ordinary records, and at once by records that must be durable", async () => {
     let now = Date.now();
     backend = await fixture.open({ clock: { now: () => new Date(now), sleep: async () => {} } });
     const first = await session();
@@ -142,7 +142,7 @@ describe("a lock that is lost", () => {
 });
 
 describe("files of the local backend", () => {
-  it("are for their owner only, however they were before", async () => {
+  it("are accessible only to their owner, whatever their permissions were before", async () => {
     await save(0);
     await chmod(path(".json"), 0o644);
     const opened = await session();
@@ -155,7 +155,7 @@ describe("files of the local backend", () => {
       expect(await modeOf(join(fixture.folder, folder))).toBe(0o700);
   });
 
-  it("are named after stage and target, and never lead out of the folder", () => {
+  it("are named after stage and target, and never lie outside the folder", () => {
     expect(documentOf("staging")).toBe("/state/staging/shop.json");
     expect(documentOf("../..")).toBe("/state/%2E.%2F../shop.json");
     expect(documentOf(".")).toBe("/state/%2E/shop.json");
@@ -169,7 +169,7 @@ describe("files of the local backend", () => {
     ]);
   });
 
-  it("are not touched by a reader, not even those of an interrupted session", async () => {
+  it("are not changed by a reader, even after an interrupted session", async () => {
     await save(0);
     const journal = await interrupted(1);
     const before = await Promise.all([stat(path(".json")), stat(path(".journal"))]);
@@ -181,7 +181,7 @@ describe("files of the local backend", () => {
     expect(await fileText(".journal")).toBe(journal);
   });
 
-  it("that cannot be read or written are a problem, not an exception", async () => {
+  it("are reported as a problem if they cannot be read or written", async () => {
     await mkdir(path(".json"), { recursive: true });
     expect(await problemOf(readOne(backend, SHOP))).toMatchObject({ kind: "failed", where: path(".json") });
     await rm(dirname(path(".json")), { recursive: true });
@@ -190,7 +190,7 @@ describe("files of the local backend", () => {
     expect(await problemOf(locked)).toMatchObject({ kind: "failed", where: path(".lock") });
   });
 
-  it("that git left in conflict are refused and stay", async () => {
+  it("are rejected and left unchanged if git marked a conflict in them", async () => {
     await save(0);
     const text = `<<<<<<< HEAD\n${await fileText(".json")}=======\n{}\n>>>>>>> other\n`;
     await fixture.put(SHOP, text);
@@ -204,7 +204,7 @@ describe("files of the local backend", () => {
 });
 
 describe("the journal", () => {
-  it("takes what is recorded, and leaves the document alone until the end", async () => {
+  it("receives all records, while the document is unchanged until the session closes", async () => {
     await save(0);
     const before = await stat(path(".json"));
     const opened = await session();
@@ -216,7 +216,7 @@ describe("the journal", () => {
     expect(await count()).toBe(51);
   });
 
-  it("gets one line, and one flush, for all that is recorded at once", async () => {
+  it("gets few lines for many concurrent records", async () => {
     const opened = await session();
     await Promise.all(Array.from({ length: 100 }, (_, n) => opened.record([numbered(n)])));
     expect((await fileText(".journal"))?.split("\n").length).toBeLessThanOrEqual(4);
@@ -224,7 +224,7 @@ describe("the journal", () => {
     expect(await count()).toBe(100);
   });
 
-  it("of an interrupted session is folded in by the next", async () => {
+  it("of an interrupted session is folded in by the next session", async () => {
     await save(0);
     await interrupted(1, 2);
     const opened = await session();
@@ -234,7 +234,7 @@ describe("the journal", () => {
     expect(await count()).toBe(3);
   });
 
-  it("of a first session that was interrupted is a state of its own", async () => {
+  it("of an interrupted first session is a valid state without a document", async () => {
     await interrupted(0, 1);
     expect(await fileText(".json")).toBeUndefined();
     expect(await backend.list("staging")).toEqual(["shop"]);
@@ -243,7 +243,7 @@ describe("the journal", () => {
     expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(3));
   });
 
-  it("counts up to any byte where the writing was cut", async () => {
+  it("is read up to its last whole line if it was truncated, at any byte", async () => {
     await save(0);
     const journal = Buffer.from(await interrupted(1, 2, 3));
     for (let length = 0; length <= journal.length; length += 7) {
@@ -253,7 +253,7 @@ describe("the journal", () => {
     }
   });
 
-  it("that was cut is folded in up to there, and no further", async () => {
+  it("is folded in up to its last whole line if it was truncated", async () => {
     await save(0);
     const journal = await interrupted(1, 2);
     await writeFile(path(".journal"), journal.slice(0, -20));
@@ -265,7 +265,7 @@ describe("the journal", () => {
     ]);
   });
 
-  it("whose last line a power cut filled with zeros counts up to there", async () => {
+  it("is read up to the zeros that a power cut left at its end", async () => {
     await save(0);
     await interrupted(1);
     await appendFile(path(".journal"), Buffer.alloc(4096));
@@ -274,14 +274,14 @@ describe("the journal", () => {
     expect(await count()).toBe(2);
   });
 
-  it("of which a byte changed is refused, also in its last line", async () => {
+  it("is rejected if a byte has changed, even in its last line", async () => {
     await save(0);
     const journal = await interrupted(1);
     await writeFile(path(".journal"), journal.replace("s-1", "s-7"));
     expect(await problemOf(readOne(backend, SHOP))).toMatchObject({ kind: "corrupt" });
   });
 
-  it("that is damaged before its end is refused and stays", async () => {
+  it("is rejected and left unchanged if it is damaged before its end", async () => {
     await save(0);
     const journal = await interrupted(1, 2, 3);
     const damaged = journal.replace("case-2", 'case"2');
@@ -302,14 +302,14 @@ describe("the journal", () => {
     ["misplaced", '"target":"shop"', '"target":"web"'],
     ["other-service", "service.example.com", "other.example.com"],
     ["corrupt", "tasc-journal", "something"],
-  ])("that is %s is refused", async (kind, from, to) => {
+  ])("is rejected if it is %s", async (kind, from, to) => {
     await save(0);
     const journal = await interrupted(1);
     await writeFile(path(".journal"), resealed(journal.replace(from, to)));
     expect((await problemOf(readOne(backend, SHOP))).kind).toBe(kind);
   });
 
-  it("is not folded twice when the end of a session was interrupted", async () => {
+  it("is not folded twice if the end of a session was interrupted", async () => {
     const unbound: StateEvent = { type: "unbound", address: "testCase.shop.case-0" };
     const opened = await session();
     await opened.record([numbered(0)]);
@@ -321,7 +321,7 @@ describe("the journal", () => {
     await rm(path(".json"));
     await writeFile(path(".journal"), folded);
     expect(await count()).toBe(1);
-    // After it was replaced: the journal's events are in it.
+    // After the document was replaced: it contains the journal's events.
     await writeFile(path(".json"), document);
     expect((await readOne(backend, SHOP))?.journalled).toBe(false);
     const next = await session();
@@ -331,7 +331,7 @@ describe("the journal", () => {
     expect(await count()).toBe(0);
   });
 
-  it("whose document was replaced by another is refused, and both stay", async () => {
+  it("is rejected if its document was replaced by another, and both files stay", async () => {
     await save(0);
     const other = (await fileText(".json")) ?? "";
     await save(1);
@@ -345,7 +345,7 @@ describe("the journal", () => {
     expect([await fileText(".json"), await fileText(".journal")]).toEqual([other, journal]);
   });
 
-  it("keeps a document that is replaced during a session", async () => {
+  it("does not overwrite a document that is replaced during a session", async () => {
     await save(0);
     const opened = await session();
     await opened.record([numbered(1)]);
@@ -355,7 +355,7 @@ describe("the journal", () => {
     expect(await fileText(".json")).toBe(changed);
   });
 
-  it("is read whole by readers while sessions come and go", async () => {
+  it("is read completely by readers while sessions open and close", async () => {
     const sessions = 15;
     const write = async () => {
       for (let n = 0; n < sessions; n += 1) await save(n);
@@ -372,7 +372,7 @@ describe("the journal", () => {
 });
 
 describe("a reader without a lock", () => {
-  it("reads a document again that something else was writing", async () => {
+  it("reads a document again if another program was writing it", async () => {
     const fixture = await localFixture();
     const whole = formatDocument(stateAfter(1));
     const clock = steppedClock(() => fixture.put(SHOP, whole));
@@ -383,13 +383,13 @@ describe("a reader without a lock", () => {
     await fixture.dispose();
   });
 
-  it("sees a session that ends while it reads", async () => {
+  it("sees the records of a session that ends while it reads", async () => {
     const opened = await session();
     await opened.record([numbered(0)]);
     expect(await readDuring(async () => await opened.close())).toBe(1);
   });
 
-  it("sees a session that ends and another that begins while it reads", async () => {
+  it("sees the records of two sessions if one ends and another begins while it reads", async () => {
     const opened = await session();
     await opened.record([numbered(0)]);
     const both = async () => {
@@ -399,13 +399,13 @@ describe("a reader without a lock", () => {
     expect(await readDuring(both)).toBe(2);
   });
 
-  it("sees no less when a session begins while it reads", async () => {
+  it("still sees all earlier records if a session begins while it reads", async () => {
     await save(0);
     expect(await readDuring(async () => void (await interrupted(1)))).toBe(1);
   });
 });
 
-/** Counts bindings, while sessions do something between reading the journal and reading the document. */
+/** Counts the bindings that a reader sees if `happens` runs between reading the journal and reading the document. */
 async function readDuring(happens: () => Promise<void>): Promise<number> {
   let hasHappened = false;
   const paths = pathsOf(join(fixture.folder, ".tasc/state"), SHOP);
@@ -421,7 +421,7 @@ function documentOf(stage: string): string {
   return pathsOf("/state", { stage, target: "shop" }).document;
 }
 
-/** The line that a session adds before it replaces the document, taken from one that was stopped there. */
+/** The line that a session appends to the journal before it replaces the document. */
 function foldedMark(document: string): string {
   return journalLine({ folded: revisionOf(Buffer.from(document)) });
 }

@@ -23,7 +23,7 @@ afterEach(async () => {
   await fixture.dispose();
 });
 
-/** A lock of a process that is gone. */
+/** A lock of a process that has ended. */
 function leftBehind(): LockInfo {
   return { ...createLockInfo(world, "tasc apply"), process: goneProcess(world.processes.self) };
 }
@@ -57,7 +57,7 @@ describe("whether a process is gone", () => {
     ["it is this process", here, false],
     ["another machine's", { ...here, host: "laptop", pid: 12 }, false],
     ["another machine's of the same name", { ...here, machine: "m-2", pid: 12 }, false],
-    // Machines made of one image share a name and an id, and only the boot tells them apart.
+    // Machines made from one image share a name and an id; only the boot id differs.
     ["of the machine before it restarted, or of a copy of it", { ...here, boot: "b-0", pid: 10 }, false],
     ["perhaps of another machine, since none has an id", { host: "runner", pid: 12, boot: "b-0" }, false],
     ["another container's, whose pids are not ours", { ...here, namespace: "pid:[2]", pid: 12 }, false],
@@ -68,12 +68,12 @@ describe("whether a process is gone", () => {
     expect(await isGone(process, processes)).toBe(gone);
   });
 
-  it("is in doubt where the system does not tell when processes started", async () => {
+  it("is answered with no if the system does not report when processes started", async () => {
     const blind = { self: here, startOf: () => Promise.resolve("unknown") };
     expect(await isGone({ ...here, pid: 11, started: "150" }, blind)).toBe(false);
   });
 
-  it("is told for real processes", async () => {
+  it("is answered correctly for real processes", async () => {
     const real = await readProcesses("here", process.pid);
     expect(await isGone(real.self, real)).toBe(false);
     expect(await isGone({ ...real.self, pid: 2 ** 22 + 1 }, real)).toBe(true);
@@ -82,19 +82,19 @@ describe("whether a process is gone", () => {
 });
 
 describe("a lock that was left behind", () => {
-  it("is taken over, with a word about whose it was", async () => {
+  it("is taken over, and the former holder is reported", async () => {
     const backend = await fixture.open();
     const left = await backend.lock(SHOP, leftBehind());
     await left.append?.([numbered(0)], "", true);
     const session = await openSession(backend, SHOP, world, OPTIONS);
     expect(session.takenOver).toMatchObject({ why: "tasc apply", process: { pid: 1 } });
     expect(session.state.bindings.size).toBe(1);
-    await left.unlock(); // changes nothing: the lock is another's
+    await left.unlock(); // changes nothing: another session has the lock
     await session.close();
     expect(await readdir(join(fixture.folder, ".tasc/state/staging"))).toEqual(["shop.json"]);
   });
 
-  it("on another machine is not", async () => {
+  it("is not taken over if its holder ran on another machine", async () => {
     const backend = await fixture.open();
     const process = { ...goneProcess(world.processes.self), host: "another" };
     const holder = { ...leftBehind(), process };
@@ -103,7 +103,7 @@ describe("a lock that was left behind", () => {
     expect(problem).toMatchObject({ kind: "locked", holder });
   });
 
-  it("and is none of ours stays, until it is freed by force", async () => {
+  it("is kept until it is freed by force if its file is not a lock of tasc", async () => {
     const backend = await fixture.open();
     await (await backend.lock(SHOP, createLockInfo(world, "x"))).unlock();
     await writeFile(fixture.path(SHOP, ".lock"), "");
@@ -115,7 +115,7 @@ describe("a lock that was left behind", () => {
     await (await backend.lock(SHOP, createLockInfo(world, "x"))).unlock();
   });
 
-  it("is taken over by one of many in this process", async () => {
+  it("is taken over by only one of many attempts in this process", async () => {
     const path = join(fixture.folder, "lock");
     for (let round = 0; round < 20; round += 1) {
       const left = await leaveLock(path);
@@ -127,7 +127,7 @@ describe("a lock that was left behind", () => {
     }
   });
 
-  it("is taken over by one of many processes", async () => {
+  it("is taken over by only one of many processes", async () => {
     const script = await buildChild("race", fixture.folder);
     const children = Array.from({ length: 4 }, () => startChild(script, fixture.folder));
     const hearAll = () => Promise.all(children.map((child: Child) => child.hear()));
@@ -142,7 +142,7 @@ describe("a lock that was left behind", () => {
     for (const child of children) await child.kill();
   });
 
-  it("in the middle of taking over another is taken over too", async () => {
+  it("is taken over even if a process was killed while taking it over", async () => {
     const path = join(fixture.folder, "lock");
     const first = await leaveLock(path);
     await leaveLock(`${path}.${first.id}`); // killed just before it replaced the first

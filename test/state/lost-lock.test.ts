@@ -1,4 +1,4 @@
-// A lock that is lost while a call waits, as processes over a real service: nothing is sent any more.
+// A lock is lost while a request waits, with real processes and a real service: nothing more is sent.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
@@ -40,13 +40,13 @@ async function untilSays(running: Running, words: string): Promise<void> {
   });
 }
 
-/** Waits until the run has something in flight that the service told to wait. */
+/** Waits until the service has asked the run to retry a request later. */
 async function untilWaiting(running: Running): Promise<void> {
   await untilSays(running, "429");
 }
 
 describe.each(["local", "postgres", "http"] as const)("with %s state", (name) => {
-  it("a creation that waits is not sent once the lock was taken away", async () => {
+  it("a waiting creation is not sent after its lock is taken away", async () => {
     const fleet = await Fleet.open(1, backends()[name]);
     try {
       await fleet.delayNext("POST", "/test-targets$", 4);
@@ -70,7 +70,7 @@ describe.each(["local", "postgres", "http"] as const)("with %s state", (name) =>
   }, 120_000);
 });
 
-it("an answer that is no HTTP is asked for again, and the apply goes on", async () => {
+it("an answer that is not valid HTTP is retried, and the apply continues", async () => {
   const fleet = await Fleet.open(1, backends().http);
   try {
     keeper.documents.clear();
@@ -86,7 +86,7 @@ it("an answer that is no HTTP is asked for again, and the apply goes on", async 
   }
 });
 
-it("a statement that the database refuses is told as that, not as a lost lock", async () => {
+it("a statement that the database rejects is reported as such, not as a lost lock", async () => {
   const fleet = await Fleet.open(1, backends().postgres.replace("lost", "full"));
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   try {
@@ -110,7 +110,7 @@ it("a statement that the database refuses is told as that, not as a lost lock", 
   }
 });
 
-it("a batch generation that waits is not sent once the lock was taken away", async () => {
+it("a waiting batch generation is not sent after its lock is taken away", async () => {
   const fleet = await Fleet.open(1, backends().postgres.replace("lost", "batches"));
   try {
     expect((await fleet.run(...APPLY)).code).toBe(0);
@@ -132,8 +132,8 @@ it("a batch generation that waits is not sent once the lock was taken away", asy
   }
 }, 60_000);
 
-describe.each(["local", "postgres", "http"] as const)("a process that was stopped, with %s state", (name) => {
-  it("goes on where it still has its lock, and sends nothing where it has not", async () => {
+describe.each(["local", "postgres", "http"] as const)("a suspended process, with %s state", (name) => {
+  it("continues if it still has its lock, and sends nothing if it has lost it", async () => {
     const fleet = await Fleet.open(
       1,
       backends()[name].replace("lost", "stopped").replace("/base", "/stopped"),
@@ -172,8 +172,8 @@ describe.each(["local", "postgres", "http"] as const)("a process that was stoppe
   }, 60_000);
 });
 
-describe("with a database that is gone", () => {
-  it("an apply whose database falls silent starts nothing new, and ends", async () => {
+describe("with a database that fails", () => {
+  it("an apply starts no new changes and ends if its database stops answering", async () => {
     const fleet = await Fleet.open(12, backends().postgres.replace("lost", "silent"));
     try {
       expect((await fleet.run(...APPLY)).code).toBe(0);
@@ -186,7 +186,7 @@ describe("with a database that is gone", () => {
       const ended = await run.ended;
       expect(Date.now() - began).toBeLessThan(15_000);
       expect(ended.code, ended.stdout + ended.stderr).toBe(1);
-      // 24 in all, four at once: within two seconds of the last look at the locks, and no more.
+      // 24 in all, four at once: only those within two seconds of the last lock check are sent.
       expect((await fleet.sent("PATCH", "/test-cases/")) - before).toBeLessThanOrEqual(16);
       way.cut();
       expect((await fleet.run(...APPLY)).code).toBe(0);
@@ -196,7 +196,7 @@ describe("with a database that is gone", () => {
     }
   }, 60_000);
 
-  it("an apply ends with its summary, and the next one takes in what it could not save", async () => {
+  it("an apply ends with its summary if the connection is cut, and the next apply takes in unsaved events", async () => {
     const fleet = await Fleet.open(3, backends().postgres.replace("lost", "gone"));
     try {
       await fleet.delayNext("POST", "/discoveries$", 30);

@@ -1,4 +1,4 @@
-// What the pages for operators say: the SQL on a real database, and the figures of docs/scale.md.
+// Checks the pages for operators: the SQL on a real database, and the figures of docs/scale.md.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import postgres from "postgres";
@@ -12,7 +12,7 @@ const [CREATE = "", PLAN = "", ALTER = "", HOLDERS = "", CONNECTIONS = ""] = blo
   .filter(({ language }) => language === "sql")
   .map(({ text }) => text);
 
-describe("PostgreSQL, as docs/how-to/operate-postgres.md has it", () => {
+describe("the SQL of docs/how-to/operate-postgres.md", () => {
   let database: PostgresServer;
   let sql: postgres.Sql;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe("PostgreSQL, as docs/how-to/operate-postgres.md has it", () => {
   const state = (user: string) =>
     `{ backend: postgres, url: "${database.url.replace("tasc@", `${user}:\${secret:DB_PASSWORD}@`)}" }`;
 
-  it("gives a role the rights to apply, another those to plan, and shows the locks", async () => {
+  it("lets one role apply and another role only plan, and shows the locks", async () => {
     await sql.unsafe(CREATE);
     await sql.unsafe(ALTER);
     const fleet = await Fleet.open(1, state("tasc_apply"));

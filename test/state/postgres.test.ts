@@ -33,7 +33,7 @@ describe("the postgres backend alone", () => {
     await fixture.dispose();
   });
 
-  it("reads without making tables", async () => {
+  it("reads without creating tables", async () => {
     const backend = await fixture.open();
     expect(await readOne(backend, SHOP)).toBeUndefined();
     const made = await fixture.sql`select 1 from pg_namespace where nspname like 'test_%'`;
@@ -41,7 +41,7 @@ describe("the postgres backend alone", () => {
     await backend.close();
   });
 
-  it("does not take a journal that is gone for no state", async () => {
+  it("reports a missing journal table as a failure, not as missing state", async () => {
     const backend = await fixture.open();
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await session.record([numbered(0)]);
@@ -51,7 +51,7 @@ describe("the postgres backend alone", () => {
     await backend.close();
   });
 
-  it("makes the tables once, however many begin at once", async () => {
+  it("creates the tables once if several backends start at the same time", async () => {
     const backends = await Promise.all(Array.from({ length: 4 }, () => fixture.open()));
     const world = await fixture.world();
     const locks = await Promise.all(
@@ -61,7 +61,7 @@ describe("the postgres backend alone", () => {
     for (const backend of backends) await backend.close();
   });
 
-  it("needs no right to make tables that are there", async () => {
+  it("needs no right to create tables if they exist", async () => {
     const owner = await fixture.open();
     const session = await openSession(owner, SHOP, await fixture.world(), OPTIONS);
     await session.record([numbered(0)]);
@@ -85,7 +85,7 @@ describe("the postgres backend alone", () => {
     await fixture.sql.unsafe(`drop owned by guest; drop role guest`);
   });
 
-  it("runs no function or operator that another role of the database has made", async () => {
+  it("does not run functions or operators that another role has created", async () => {
     const { sql } = fixture;
     await sql.unsafe(`
       create role mallory; grant create on schema public to mallory; set role mallory;
@@ -105,7 +105,7 @@ describe("the postgres backend alone", () => {
     await sql.unsafe(`drop owned by mallory cascade; drop role mallory`);
   });
 
-  it("runs no function that the owner of the database puts before PostgreSQL's own", async () => {
+  it("does not run functions that the database owner puts before PostgreSQL's own", async () => {
     const { sql } = fixture;
     await sql.unsafe(`create role mallory`);
     await sql.unsafe(`create database shared owner mallory`);
@@ -130,7 +130,7 @@ describe("the postgres backend alone", () => {
     await sql.unsafe(`drop role mallory`);
   });
 
-  it("keeps no job from its rate where another has declared next to none", async () => {
+  it("limits the wait of a job even if another job has declared a very low rate", async () => {
     const backend = await fixture.open();
     for (let job = 0; job < 3; job += 1) await backend.takeSends?.("bucket", 4, 1 / 3600);
     const wait = (await backend.takeSends?.("bucket", 4, 20)) ?? 0;
@@ -140,7 +140,7 @@ describe("the postgres backend alone", () => {
     await backend.close();
   });
 
-  it("refuses to write once the connection that held the lock is lost", async () => {
+  it("rejects writes after the connection that held the lock is lost", async () => {
     const backend = await fixture.open();
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await session.record([numbered(0)]);
@@ -151,7 +151,7 @@ describe("the postgres backend alone", () => {
     await backend.close();
   });
 
-  it("does not take the end of the connection for a loss once a session is closed", async () => {
+  it("does not report a lost lock if the connection ends after the session is closed", async () => {
     const backend = await fixture.open();
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await session.close();
@@ -159,7 +159,7 @@ describe("the postgres backend alone", () => {
     expect(session.lost.aborted).toBe(false);
   });
 
-  it("frees the lock of a process that died, and tells whose it was", async () => {
+  it("frees the lock of a process that ended, and reports the former holder", async () => {
     const first = await fixture.open();
     const world = await fixture.world({ user: "killed" });
     await first.lock(SHOP, createLockInfo(world, "tasc apply"));
@@ -174,7 +174,7 @@ describe("the postgres backend alone", () => {
     await second.close();
   });
 
-  it("appends while the document is large, and folds once", async () => {
+  it("appends records to the journal, and folds them once at the end", async () => {
     const backend = await fixture.open();
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     for (let n = 0; n < 10; n += 1) await session.record([numbered(n)]);
@@ -189,7 +189,7 @@ describe("the postgres backend alone", () => {
     await backend.close();
   });
 
-  it("says what is wrong when there is no server, and no password", async () => {
+  it("reports an unreachable server without showing the password", async () => {
     const url = "postgres://ci:hush-hush@127.0.0.1:1/state";
     const config = readConfig({ backend: "postgres", options: { url } });
     const backend = await openBackend(config, await realWorld(fixture.folder));
@@ -201,7 +201,7 @@ describe("the postgres backend alone", () => {
   });
 
   it(
-    "keeps a prefix of what was recorded by processes that are killed",
+    "keeps a prefix of the events that killed processes recorded",
     async () => {
       const { folder, settings } = fixture;
       const backend = await fixture.open();

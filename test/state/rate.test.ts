@@ -1,4 +1,4 @@
-// `service.rateLimit` of several jobs with one API key, whose state is in one database.
+// `service.rateLimit` of several jobs that use one API key and keep their state in one database.
 import { afterAll, beforeAll, expect, it, test } from "vitest";
 import { setTimeout as delay } from "node:timers/promises";
 import { Limiter } from "../../src/service/limiter.ts";
@@ -13,7 +13,7 @@ afterAll(async () => {
   await database.stop();
 });
 
-it("is kept by two processes together", async () => {
+it("two processes together keep the rate limit", async () => {
   const fleet = await Fleet.open(12, "{ backend: local }");
   const times: number[] = [];
   const way = await openWay(Number(new URL(fleet.base).port), (bytes) => {
@@ -33,7 +33,7 @@ it("is kept by two processes together", async () => {
       [0, 1].map((parity) => fleet.start(["apply", "--auto-approve", ...half(parity)]).ended),
     );
     for (const { code, stderr } of ended) expect(code, stderr).toBe(0);
-    // Each alone may send 20 in a second; together they may not be faster, but for sends that are a little late.
+    // Each alone may send 20 in a second; together they may not be faster, apart from a few late sends.
     const busiest = times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length);
     expect(times.length).toBeGreaterThan(50);
     expect(Math.max(...busiest)).toBeLessThanOrEqual(28);
@@ -44,7 +44,7 @@ it("is kept by two processes together", async () => {
   }
 }, 60_000);
 
-it("is kept by each alone, with a warning, where the database refuses", async () => {
+it("each process keeps the rate limit alone, with a warning, if the database refuses to share it", async () => {
   const fleet = await Fleet.open(1, `{ backend: postgres, url: "${database.url}", schema: reader }`);
   try {
     expect((await fleet.run("apply", "--auto-approve")).code).toBe(0);
@@ -64,7 +64,7 @@ it("is kept by each alone, with a warning, where the database refuses", async ()
   }
 }, 60_000);
 
-test("takes less than one query in ten calls", async () => {
+test("sharing the rate limit takes less than one query per ten calls", async () => {
   const taken: number[] = [];
   const limiter = new Limiter({
     concurrency: 8,

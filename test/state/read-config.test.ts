@@ -6,7 +6,7 @@ import { problemOf } from "./support/result.ts";
 
 type Options = StateSettings["options"];
 
-describe("the configuration of a backend is completed", () => {
+describe("the configuration of a backend gets its defaults", () => {
   it("for local", () => {
     expect(readConfig({ backend: "local", options: {} })).toEqual({
       backend: "local",
@@ -41,7 +41,7 @@ describe("the configuration of a backend is completed", () => {
     });
   });
 
-  it("with the address to unlock taken from that to lock", () => {
+  it("with the lock address as the unlock address", () => {
     const options = {
       address: "https://s.example.com/{target}",
       lockAddress: "https://l.example.com/{target}",
@@ -50,14 +50,14 @@ describe("the configuration of a backend is completed", () => {
     expect(config.backend === "http" && config.locking?.unlockAddress).toBe("https://l.example.com/{target}");
   });
 
-  it("without locks where they are turned off", () => {
+  it("without locks if they are turned off", () => {
     const options = { address: "https://state.example.com", lock: false };
     const config = readConfig({ backend: "http", options });
     expect(config.backend === "http" && config.locking).toBeUndefined();
   });
 });
 
-describe("the configuration of a backend is refused", () => {
+describe("the configuration of a backend is rejected", () => {
   const rows: readonly (readonly [string, StateSettings["backend"], Options, string])[] = [
     [
       "no url",

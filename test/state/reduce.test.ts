@@ -19,7 +19,7 @@ interface Parts {
   readonly intents?: unknown;
 }
 
-/** What is in a state, without its empty parts. */
+/** The parts of a state that are not empty. */
 function partsOf({ keyCheck, bindings, folders, batchGenerations, intents }: State): Parts {
   return {
     ...(keyCheck === undefined ? {} : { keyCheck }),
@@ -131,7 +131,7 @@ const rows: readonly Row[] = [
     gives: {},
   },
   {
-    // A creation may have been sent: only what became of it may end the intent.
+    // A creation may have been sent: only its outcome may end the intent.
     rule: "unbound keeps an intent",
     events: [
       { type: "intended", address: LOGIN, intent },
@@ -244,7 +244,7 @@ describe("the fold", () => {
     expect(partsOf(applyEvents(empty, list))).toEqual(gives);
   });
 
-  it("gives the same at once as one by one", () => {
+  it("gives the same result for all events at once as one by one", () => {
     fc.assert(
       fc.property(anyState, events, (start, list) => {
         const oneByOne = list.reduce((state, one) => applyEvents(state, [one]), start);
@@ -253,7 +253,7 @@ describe("the fold", () => {
     );
   });
 
-  it("alters neither state nor events", () => {
+  it("does not mutate the state or the events", () => {
     fc.assert(
       fc.property(anyState, events, (start, list) => {
         const before = structuredClone({ start, list });
@@ -263,7 +263,7 @@ describe("the fold", () => {
     );
   });
 
-  it("says nothing new when an event comes twice in a row", () => {
+  it("changes nothing if an event is repeated immediately", () => {
     fc.assert(
       fc.property(anyState, event, (start, one) => {
         const once = applyEvents(start, [one]);

@@ -14,7 +14,7 @@ export interface Tested {
   readonly events: ClientEvent[];
 }
 
-/** A client of the address for the current test, with defaults that a test changes where it matters. */
+/** A client of the address for the current test; `options` override the defaults. */
 export function clientOf(url: string, options: Partial<ClientOptions> = {}): Tested {
   const world = fakeWorld();
   const events: ClientEvent[] = [];
@@ -45,7 +45,7 @@ export async function failureOf(outcome: Promise<unknown>): Promise<Failure> {
   return result.failure;
 }
 
-/** What became of a call. @throws what is no failure of a call */
+/** The result of a call. @throws errors that are not failures of a call */
 export async function settled<T>(outcome: Promise<T>): Promise<Result<T, Failure>> {
   try {
     return { ok: true, value: await outcome };
@@ -55,7 +55,7 @@ export async function settled<T>(outcome: Promise<T>): Promise<Result<T, Failure
   }
 }
 
-/** What a reader of answers makes of one: where it is not as described, what is expected there. */
+/** The result of reading an answer: its value, or the place that differs and what was expected there. */
 export function readingOf<T>(read: () => T): Result<T, object> {
   try {
     return { ok: true, value: read() };

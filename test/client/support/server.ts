@@ -4,7 +4,7 @@ import net, { type AddressInfo, type Server, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
-/** A request as the server got it. */
+/** A request as the server received it. */
 export interface Received {
   readonly method: string;
   readonly url: string;
@@ -31,7 +31,7 @@ export async function httpServer(respond: Respond): Promise<TestServer> {
   return { url: await listen(createServer(listener)), received };
 }
 
-/** A server that speaks bytes, for answers that no HTTP library would send; `nth` counts connections from 1. */
+/** A server that sends raw bytes, for answers that no HTTP library would send; `nth` counts connections from 1. */
 export async function rawServer(onRequest: (socket: Socket, nth: number) => void): Promise<string> {
   let count = 0;
   return listen(
@@ -43,7 +43,7 @@ export async function rawServer(onRequest: (socket: Socket, nth: number) => void
   );
 }
 
-/** An address on which nobody listens. */
+/** An address on which no server listens. */
 export async function closedPort(): Promise<string> {
   const server = net.createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,6 +1,6 @@
 import type { ClientRuntime } from "../../../src/service/request.ts";
 
-/** A world in which sleeping takes no time, but the clock goes on by it. */
+/** A fake world in which a sleep takes no real time but moves the clock. */
 export interface FakeWorld extends ClientRuntime {
   /** Milliseconds of each sleep. */
   readonly sleeps: number[];
@@ -15,7 +15,7 @@ export function fakeWorld(random = 1): FakeWorld {
     random: () => random,
     async sleep(ms, signal) {
       sleeps.push(ms);
-      // A turn of the event loop, so that what happens on real sockets meanwhile has its say.
+      // A turn of the event loop, so that real sockets can make progress.
       await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
       now += ms;

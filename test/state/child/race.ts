@@ -5,7 +5,7 @@ import { createLockInfo } from "../../../src/state/lock.ts";
 import { realWorld } from "../support/world.ts";
 
 /*
- * For each line, the path of a lock, tries once to take it and says whether it did. It never frees one.
+ * For each input line, the path of a lock, tries once to take the lock and prints the result. It never frees a lock.
  *
  * Arguments: project folder.
  */

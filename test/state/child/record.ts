@@ -8,10 +8,10 @@ import { SHOP, numbered } from "../support/numbered.ts";
 import { realWorld } from "../support/world.ts";
 
 /*
- * Records numbered events for ever, several at a time, and says the number of each that is safe. Every so often it
- * closes its session and opens another, so that a kill can come at any step.
+ * Records numbered events forever, several at a time, and prints the number of each event that is safe. It regularly
+ * closes its session and opens another, so that a kill can happen at any step.
  *
- * Arguments: project folder, path of a file with the `state` settings as JSON.
+ * Arguments: project folder, path of a JSON file with the `state` settings.
  */
 
 const AT_ONCE = 4;
@@ -32,7 +32,7 @@ async function runSession(): Promise<void> {
   await session.close();
 }
 
-/** Both are safe from a kill. */
+/** Half of the events are flushed to disk; all of them survive a kill. */
 async function save(session: Session, number: number): Promise<void> {
   await session.record([numbered(number)], number % 2 === 0);
 }

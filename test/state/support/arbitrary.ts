@@ -12,7 +12,7 @@ import {
 import { applyEvents } from "../../../src/state/events.ts";
 import { SERVICE } from "./numbered.ts";
 
-/** Few addresses and names, so that events meet. */
+/** Few addresses and names, so that events affect each other. */
 const key = fc.constantFrom("a", "b", "login", "cart-total", "0", "10", "constructor");
 export const address: fc.Arbitrary<Address> = fc.oneof(
   fc.constant<Address>("target.shop"),
@@ -28,7 +28,7 @@ const name = fc.oneof(
   fc.string({ maxLength: 8 }),
 );
 
-/** Own properties whatever they are called. */
+/** An object with own properties, whatever their names. */
 function recordOf<V>(value: fc.Arbitrary<V>): fc.Arbitrary<Readonly<Record<string, V>>> {
   return fc
     .array(fc.tuple(name, value), { maxLength: 4 })
@@ -87,7 +87,7 @@ export const state: fc.Arbitrary<State> = events.map((list) =>
   applyEvents(emptyState("staging", "shop", SERVICE), list),
 );
 
-/** Plain data; `-0` is left out, for JSON has none. */
+/** Plain data; `-0` is left out because JSON does not have it. */
 export const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },

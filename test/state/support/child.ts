@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
 /**
- * Makes a script of `test/state/child` into one that Node runs without help. What it loads only if need be stays in
- * files of its own, so that it starts quickly.
+ * Bundles a script of `test/state/child` so that Node can run it directly. Modules that it loads only if needed stay in
+ * separate files, so that it starts quickly.
  *
- * @param folder where to put it
+ * @param folder where to write the bundle
  */
 export async function buildChild(script: string, folder: string): Promise<string> {
   const input = fileURLToPath(new URL(`../child/${script}.ts`, import.meta.url));
@@ -19,15 +19,15 @@ export async function buildChild(script: string, folder: string): Promise<string
   return join(folder, `${script}.mjs`);
 }
 
-/** A child process that talks in lines. */
+/** A child process that exchanges lines with the test. */
 export interface Child {
   say(line: string): void;
-  /** Its next line; `undefined` once it has ended. */
+  /** Returns its next line; `undefined` after it has ended. */
   hear(): Promise<string | undefined>;
   /**
-   * Ends it at once, and waits until it is gone. Returns the lines it had said that were not heard.
+   * Kills it and waits until it is gone. Returns the lines that were not read yet.
    *
-   * @throws Error if it had complained
+   * @throws Error if it wrote to stderr
    */
   kill(): Promise<readonly string[]>;
 }
@@ -36,7 +36,7 @@ export function startChild(file: string, ...args: readonly string[]): Child {
   const child = spawn(process.execPath, [file, ...args], { stdio: ["pipe", "pipe", "pipe"] });
   const closed = once(child, "close");
   const complaint = text(child.stderr);
-  child.stdin.on("error", () => {}); // it may be gone by the time it is spoken to
+  child.stdin.on("error", () => {}); // it may have ended already
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const hear = async (): Promise<string | undefined> => {
     const next = await lines.next();

@@ -1,13 +1,13 @@
 import type { Backend, StateKey, StateRuntime } from "../../../src/state/backend.ts";
 
-/** A keeper of documents for one test, and what only a test may do to it. */
+/** A state backend for one test, with operations that only a test may use. */
 export interface Fixture {
-  /** A backend as a process of its own would open it. */
+  /** Opens a backend as a separate process would. */
   open(over?: Partial<StateRuntime>): Promise<Backend>;
   world(over?: Partial<StateRuntime>): Promise<StateRuntime>;
-  /** The document's text as it is kept; `undefined` if there is none. */
+  /** The stored text of the document; `undefined` if there is none. */
   text(key: StateKey): Promise<string | undefined>;
-  /** Puts a text in the document's place, past all locks. */
+  /** Stores a text as the document, ignoring all locks. */
   put(key: StateKey, text: string): Promise<void>;
   dispose(): Promise<void>;
 }

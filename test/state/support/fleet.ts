@@ -12,7 +12,7 @@ const KEY = "key-for-the-fleet-tests";
 
 /** How a run of the command ended. */
 export interface Ended {
-  /** Nothing for a process that was killed. */
+  /** `null` for a process that was killed. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -23,10 +23,10 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
-/** Several machines that apply one project to one service, with state in one place. */
+/** Several machines that apply one project to one service, with shared state. */
 export class Fleet {
   readonly folder = mkdtempSync(join(tmpdir(), "tasc-fleet-"));
-  /** Where the processes look for the service. */
+  /** The service address that the processes use. */
   base: string;
   readonly #server: RunningServer;
   readonly #targets: number;
@@ -55,7 +55,7 @@ testCases:
       );
   }
 
-  /** Writes the project's settings, with this `state:` section. @param more of `service:` */
+  /** Writes the project's settings with this `state:` section. @param more further keys of `service:` */
   setState(state: string, more = ""): void {
     const service = `{ baseUrl: "\${env:BASE}", apiKey: "\${secret:KEY}", concurrency: 4${more} }`;
     writeFileSync(join(this.folder, "tasc.yaml"), `version: 1\nservice: ${service}\nstate: ${state}\n`);
@@ -87,19 +87,19 @@ testCases:
     return await this.start(args).ended;
   }
 
-  /** The next request that fits answers 429 and asks to wait. */
+  /** The next matching request is answered with 429 and a Retry-After header. */
   async delayNext(method: string, path: string, seconds: number): Promise<void> {
     const fault = { type: "status", status: 429, headers: { "Retry-After": String(seconds) } };
     await this.#control("POST", "/faults", { method, path, nth: 1, times: 1, fault });
   }
 
-  /** Requests that fit are answered after a while. */
+  /** Matching requests are answered after a delay. */
   async slowDown(method: string, path: string, milliseconds: number): Promise<void> {
     const fault = { type: "latency", ms: milliseconds };
     await this.#control("POST", "/faults", { method, path, fault });
   }
 
-  /** What exists more than once, and what is missing, by app and description. */
+  /** Duplicate and missing resources, by app and description. */
   async wrong(): Promise<readonly string[]> {
     const data = await this.#control("GET", "/data");
     const counts = new Map<string, number>();
@@ -111,7 +111,7 @@ testCases:
     return [...doubled, ...missing, ...(cases === 2 * this.#targets ? [] : [`${cases} test cases`])];
   }
 
-  /** How many requests the service got, whatever it answered. @param path a part of it */
+  /** Number of requests that the service received, whatever it answered. @param path a part of the path */
   async sent(method: string, path: string): Promise<number> {
     const requests = await this.#control("GET", "/requests");
     const all: unknown[] = Array.isArray(requests) ? requests : [];
@@ -145,7 +145,7 @@ testCases:
   }
 }
 
-/** A way to a database that can be cut, or stand still. */
+/** A connection to a database that can be cut or paused. */
 export interface Way {
   readonly port: number;
   cut(): void;
@@ -153,7 +153,7 @@ export interface Way {
   close(): Promise<void>;
 }
 
-/** @param heard is told what clients send */
+/** @param heard receives the bytes that clients send */
 export async function openWay(to: number, heard: (bytes: Buffer) => void = () => {}): Promise<Way> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((incoming) => {

@@ -19,7 +19,7 @@ function path({ stage, target }: StateKey): string {
   return `/base/${stage}/${target}`;
 }
 
-/** A server of its own. @param options beside the address, which they may hold as `{address}` */
+/** Starts a server for one test. @param options further options, which may contain the address as `{address}` */
 export async function httpFixture(
   options: Readonly<Record<string, string>> = {},
   methods?: LockMethods,
@@ -30,7 +30,7 @@ export async function httpFixture(
     ([name, text]): [string, string] => [name, text.replace("{address}", server.address)],
   );
   const settings: StateSettings = { backend: "http", options: Object.fromEntries<string>(filled) };
-  // Pauses between tries are not waited for.
+  // Pauses between retries take no real time.
   const world: Fixture["world"] = (over) => realWorld(folder, { clock: steppedClock(), ...over });
   return {
     folder,

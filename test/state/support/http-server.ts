@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from "node:ht
 import { text as readText } from "node:stream/consumers";
 import { isRecord, isText } from "../../../src/model/shape.ts";
 
-/** A call as the server saw it. */
+/** A call as the server received it. */
 export interface Seen {
   readonly method: string;
   /** With the query. */
@@ -12,7 +12,7 @@ export interface Seen {
   readonly body: string;
 }
 
-/** What happens instead of the right answer: a status, no HTTP at all; or the connection ends, before the work or after it. */
+/** Replaces the right answer: a status, an answer that is not HTTP, or a connection cut before or after the work. */
 export type Fault = number | "malformed" | "cut before" | "cut after";
 
 /** A server of the REST protocol that Terraform's http backend defined, strict about locks. */
@@ -22,20 +22,20 @@ export interface HttpServer {
   readonly documents: Map<string, string>;
   readonly locks: Map<string, string>;
   readonly seen: Seen[];
-  /** What is to go wrong with a call; `undefined`: nothing. */
+  /** Returns the fault of a call; `undefined` for none. */
   fault: (call: Seen) => Fault | undefined;
   stop(): Promise<void>;
 }
 
-/** Methods beside GET, POST and PUT; GitLab's are POST and DELETE at an address of their own. */
+/** Methods other than GET, POST and PUT; GitLab uses POST and DELETE at a separate address. */
 export interface LockMethods {
   readonly lock: string;
   readonly unlock: string;
-  /** What stands behind a document's path in that of its lock. */
+  /** Appended to a document's path to make the path of its lock. */
   readonly suffix: string;
-  /** For a lock that somebody holds. */
+  /** The status of an answer if another holds the lock. */
   readonly status: number;
-  /** What is said of its holder: GitLab repeats what was asked, and others tell the id alone. */
+  /** How the answer names the holder: GitLab repeats the request, other servers return only the id. */
   readonly says?: "asker" | "id";
 }
 

