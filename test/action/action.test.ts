@@ -190,38 +190,36 @@ describe("the action", () => {
       );
     }));
 
-  test.each(["link", "folder above", "submodule"])(
-    "does not plan another project in place of its own: %s",
-    (way) =>
-      play(async (scene) => {
-        const git = gitIn(scene.dir);
-        const files = ["tasc.yaml", "targets/shop.yaml"].map((file) => [file, scene.read(file)] as const);
-        const writeTo = (folder: string) => {
-          for (const [file, text] of files) scene.write(`${folder}/${file}`, text);
-        };
+  test.each(["link", "folder above", "submodule"])("does not plan another project: %s", (way) =>
+    play(async (scene) => {
+      const git = gitIn(scene.dir);
+      const files = ["tasc.yaml", "targets/shop.yaml"].map((file) => [file, scene.read(file)] as const);
+      const writeTo = (folder: string) => {
+        for (const [file, text] of files) scene.write(`${folder}/${file}`, text);
+      };
+      writeTo("e2e");
+      if (way !== "folder above") {
+        git("rm", "-rfq", "--ignore-unmatch", "tasc.yaml", "targets");
+        writeTo("other");
+      }
+      git("add", ".");
+      git("commit", "-q", "-m", "base");
+      git("rm", "-rq", "e2e");
+      if (way === "link") symlinkSync("other", join(scene.dir, "e2e"));
+      if (way === "folder above") scene.write("e2e/README.md", "");
+      if (way === "submodule") {
         writeTo("e2e");
-        if (way !== "folder above") {
-          git("rm", "-rfq", "--ignore-unmatch", "tasc.yaml", "targets");
-          writeTo("other");
-        }
-        git("add", ".");
-        git("commit", "-q", "-m", "base");
-        git("rm", "-rq", "e2e");
-        if (way === "link") symlinkSync("other", join(scene.dir, "e2e"));
-        if (way === "folder above") scene.write("e2e/README.md", "");
-        if (way === "submodule") {
-          writeTo("e2e");
-          const inner = gitIn(join(scene.dir, "e2e"));
-          inner("add", ".");
-          inner("commit", "-q", "-m", "own");
-          git("submodule", "add", "-q", "./e2e", "e2e");
-        }
-        const { plan, verdict } = await runAction(scene, await host(), {
-          inputs: { WORKING_DIRECTORY: "e2e" },
-        });
-        expect(verdict.code, plan.log).not.toBe(0);
-        expect(plan.log).toContain(way === "folder above" ? "tasc.yaml" : "a link or a submodule");
-      }),
+        const inner = gitIn(join(scene.dir, "e2e"));
+        inner("add", ".");
+        inner("commit", "-q", "-m", "own");
+        git("submodule", "add", "-q", "./e2e", "e2e");
+      }
+      const { plan, verdict } = await runAction(scene, await host(), {
+        inputs: { WORKING_DIRECTORY: "e2e" },
+      });
+      expect(verdict.code, plan.log).not.toBe(0);
+      expect(plan.log).toContain(way === "folder above" ? "tasc.yaml" : "a link or a submodule");
+    }),
   );
 
   test("fails if the checkout contains only the merge commit", () =>

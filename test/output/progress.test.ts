@@ -34,7 +34,7 @@ test("a live display redraws one status area and keeps important messages above 
 /** The final content of the terminal. The display only moves the cursor up and clears. */
 function playBack(written: string): readonly string[] {
   const lines = [""];
-  // oxlint-disable-next-line no-control-regex -- the two orders that the area gives
+  // oxlint-disable-next-line no-control-regex -- the two control sequences of the status area
   for (const part of written.split(/(\u001b\[\d+A\u001b\[0J|\n)/)) {
     // oxlint-disable-next-line no-control-regex -- see above
     const up = /^\u001b\[(\d+)A/.exec(part);

@@ -154,9 +154,7 @@ describe.concurrent("a saved plan under a policy", () => {
     });
   });
 
-  test("is checked against a policy that has become stricter, but only for its own changes", async ({
-    expect,
-  }) => {
+  test("is checked against a stricter new policy, but only for its own changes", async ({ expect }) => {
     await scene(async (stage) => {
       tighten(stage, PROJECT);
       expect((await stage.run(["plan", "--out", "plan.json", "--only", "*.cart"])).code).toBe(0);

@@ -37,7 +37,7 @@ test.each([
   ["with a disable", PLAN, "Needs attention"],
   ["of updates alone", { ...PLAN, changes: PLAN.changes.slice(0, 3), diagnostics: [] }, "Safe"],
   ["empty", EMPTY, "No changes"],
-])("the heading is the verdict on a plan %s", (_, plan, verdict) => {
+])("the heading states the verdict on a plan %s", (_, plan, verdict) => {
   expect(/<h1>(.*?)<\/h1>/.exec(page(plan))?.[1]).toBe(verdict);
 });
 

@@ -147,7 +147,7 @@ describe("a plan with 5000 changes", () => {
     expect(Number(left)).toBe(clipped.length);
   });
 
-  test("fits any budget from 1500 characters", () => {
+  test("fits any budget of at least 1500 characters", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1500, max: 200_000 }), (budget) => {
         const markdown = renderPlanMarkdown(view, { budget });
@@ -158,7 +158,7 @@ describe("a plan with 5000 changes", () => {
     );
   });
 
-  test("can be rendered in every format, with text of less than 1300 lines", () => {
+  test("can be rendered in every format, and its text has fewer than 1300 lines", () => {
     const out = renderPlanText(view, { style: COLOURED, width: 100, verbose: false });
     for (const render of [
       renderPlanMarkdown,

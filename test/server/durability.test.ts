@@ -70,24 +70,20 @@ async function writeUntilKilled(dataDir: string, round: number): Promise<string[
   return answered;
 }
 
-test(
-  "an answered write survives kill -9, and no write is stored partially",
-  { timeout: 60_000 },
-  async () => {
-    const dataDir = tempDir();
-    const answered: string[] = [];
-    for (let round = 0; round < 3; round += 1) {
-      answered.push(...(await writeUntilKilled(dataDir, round)));
-      expect(answered.length).toBeGreaterThanOrEqual((round + 1) * 15);
-      const { call, server } = await start({ dataDir, ids: () => crypto.randomUUID() });
-      const targets = listAt((await call("GET", "/test-targets")).body);
-      const apps = new Set(targets.map((target) => textAt(target, "app")));
-      expect(answered.filter((app) => !apps.has(app))).toEqual([]);
-      expect(targets.filter((target) => listAt(target, "environments").length !== 1)).toEqual([]);
-      await server.close();
-    }
-  },
-);
+test("an answered write survives kill -9, and no write is partial", { timeout: 60_000 }, async () => {
+  const dataDir = tempDir();
+  const answered: string[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    answered.push(...(await writeUntilKilled(dataDir, round)));
+    expect(answered.length).toBeGreaterThanOrEqual((round + 1) * 15);
+    const { call, server } = await start({ dataDir, ids: () => crypto.randomUUID() });
+    const targets = listAt((await call("GET", "/test-targets")).body);
+    const apps = new Set(targets.map((target) => textAt(target, "app")));
+    expect(answered.filter((app) => !apps.has(app))).toEqual([]);
+    expect(targets.filter((target) => listAt(target, "environments").length !== 1)).toEqual([]);
+    await server.close();
+  }
+});
 
 test("a second process cannot use the data directory until the first has ended", async () => {
   const dataDir = tempDir();

@@ -5,7 +5,7 @@ import { at, CASE, ENVIRONMENT, id, listAt, objectAt, seed, start, TARGET, textA
 const target = `/test-targets/${TARGET}`;
 const testCase = `${target}/test-cases/${CASE}`;
 
-test("settings can be read and are replaced as a whole; missing ones return to their start values", async () => {
+test("settings can be read and replaced as a whole; omitted ones return to their start values", async () => {
   const { control } = await start({ settings: { pageSize: 7 } });
   const before = (await control("GET", "/settings")).body;
   expect(at(before, "pageSize")).toBe(7);
@@ -126,18 +126,15 @@ const errorBodies = [
   ["empty", null, ""],
 ] as const;
 
-test.each(errorBodies)(
-  "errorBody %s sets the body and content type of errors",
-  async (errorBody, type, expected) => {
-    const { call, control } = await start({ settings: { errorBody } });
-    const answer = await call("GET", target);
-    expect(answer.status).toBe(404);
-    expect(answer.headers.get("content-type")).toBe(type);
-    expect(answer.body).toEqual(expected);
-    await control("POST", "/faults", { fault: { type: "status", status: 404 } });
-    expect((await call("GET", target)).headers.get("content-type")).toBe(type);
-  },
-);
+test.each(errorBodies)("errorBody %s sets the form of errors", async (errorBody, type, expected) => {
+  const { call, control } = await start({ settings: { errorBody } });
+  const answer = await call("GET", target);
+  expect(answer.status).toBe(404);
+  expect(answer.headers.get("content-type")).toBe(type);
+  expect(answer.body).toEqual(expected);
+  await control("POST", "/faults", { fault: { type: "status", status: 404 } });
+  expect((await call("GET", target)).headers.get("content-type")).toBe(type);
+});
 
 test("wrongKeyStatus can be 401", async () => {
   const { call } = await start({ settings: { wrongKeyStatus: 401 } });

@@ -57,19 +57,16 @@ test.each(["ENABLED", "DISABLED", "DRAFT", "OUTDATED", "PROVISIONAL"])(
   },
 );
 
-test.each(["NEW", "EDITED", "APPROVED", "REJECTED"])(
-  "interaction status %s is stored but not returned",
-  async (status) => {
-    const { call, control } = await start({ seed: seed() });
-    expect(await patched(call, { interactionStatus: status, runStatus: "OFF" })).not.toHaveProperty(
-      "interactionStatus",
-    );
-    expect(at((await control("GET", "/data")).body, "testCases", 0)).toMatchObject({
-      interactionStatus: status,
-      runStatus: "OFF",
-    });
-  },
-);
+test.each(["NEW", "EDITED", "APPROVED", "REJECTED"])("%s is stored but not returned", async (status) => {
+  const { call, control } = await start({ seed: seed() });
+  expect(await patched(call, { interactionStatus: status, runStatus: "OFF" })).not.toHaveProperty(
+    "interactionStatus",
+  );
+  expect(at((await control("GET", "/data")).body, "testCases", 0)).toMatchObject({
+    interactionStatus: status,
+    runStatus: "OFF",
+  });
+});
 
 test("a folder is created once per name, and null removes the test case from it", async () => {
   const { call, control } = await start({ seed: seed() });
@@ -95,7 +92,7 @@ test("tags are replaced as a whole, without duplicates, and new ones are added t
 describe("elements", () => {
   const first = { id: id(0x41), interaction: { id: id(0x42), action: "CLICK" }, selectors: [] };
 
-  test("do not change if sent back unchanged, and keep their scroll states", async () => {
+  test("do not change and keep their scroll states if an answer is sent back", async () => {
     const { call } = await start({ seed: seed() });
     const before = at(await patched(call, {}), "elements");
     expect(at(await patched(call, { elements: before }), "elements")).toEqual(before);
