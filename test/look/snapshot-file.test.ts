@@ -74,8 +74,8 @@ function opened(text: string): Snapshot {
 
 const lists = fc.record({ t: fc.array(liveCase, { maxLength: 5 }), u: fc.array(liveCase, { maxLength: 5 }) });
 
-describe("a written snapshot", () => {
-  test("returns the test cases of several targets, also in parallel and repeatedly", async () => {
+describe("a snapshot that is read from its file", () => {
+  test("contains the test cases of several targets, also if read in parallel and repeatedly", async () => {
     await fc.assert(
       fc.asyncProperty(lists, async ({ t, u }) => {
         const { reader } = opened(
@@ -95,7 +95,7 @@ describe("a written snapshot", () => {
     );
   });
 
-  test("returns targets and states without fingerprints", async () => {
+  test("contains targets and states without fingerprints", async () => {
     const text = textOf(new Map());
     expect(text).not.toMatch(/FINGERPRINT|KEYCHECK/);
     const { head, reader } = opened(text);
@@ -118,7 +118,7 @@ describe("a written snapshot", () => {
     expect({ ...head, states: [] }).toEqual({ ...HEAD, states: [] });
   });
 
-  test("can be read with any order of members and any white space", async () => {
+  test("can have any order of members and any white space", async () => {
     await fc.assert(
       fc.asyncProperty(
         lists,

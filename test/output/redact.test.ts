@@ -113,7 +113,7 @@ describe("a secret is found", () => {
     );
   });
 
-  test.each(FORMS)("for any value, as %s", (_, encode) => {
+  test.each(FORMS)("as %s, for any value", (_, encode) => {
     fc.assert(
       fc.property(secretText(), (secret) => {
         const out = createRedactor([secret]).text(`<<${encode(secret)}>>`);

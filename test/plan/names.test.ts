@@ -114,7 +114,7 @@ test("names and URLs are normalized, also after many others", () => {
 test.each([
   ["one live test case", 1],
   ["as many live ones", 300],
-])("the error for each of many test cases with the same name lists only a few others: %s", (_, amount) => {
+])("a diagnostic about many test cases with the same name lists only a few of them: %s", (_, amount) => {
   const keys = Array.from({ length: 300 }, (_each, at) => `k${at}`);
   const { diagnostics } = publicPlan({
     declared: { testCases: Object.fromEntries(keys.map((key) => [key, { description: "same" }])) },
