@@ -18,7 +18,7 @@ async function host(options: HostOptions = {}): Promise<Host> {
   return started;
 }
 
-/** A repository of its own in a folder. */
+/** Creates a git repository in a folder. */
 function gitIn(cwd: string) {
   const git = (...args: readonly string[]) => {
     const who = ["-c", "user.name=qa", "-c", "user.email=qa@example.com", "-c", "commit.gpgsign=false"];
@@ -53,7 +53,7 @@ describe("the action", () => {
       expect(github.comments[0]?.body).toContain("0 to update");
     }));
 
-  test("leaves the comment to the newest commit, also where an old run is started again", () =>
+  test("writes no comment if the pull request has a newer commit", () =>
     play(async (scene) => {
       const github = await host({ answers: { [PULL]: { head: { sha: "newer" }, labels: [] } } });
       const { comment } = await runAction(scene, github);
@@ -64,7 +64,7 @@ describe("the action", () => {
       expect([github.writes.length, same.writes.length]).toEqual([0, 1]);
     }));
 
-  test("finds its comment on a later page, and takes no other's for its own", () =>
+  test("finds its comment on a later page, and ignores comments by users", () =>
     play(async (scene) => {
       const others = [...Array(150).keys()].map((id): Comment => ({
         id,
@@ -82,7 +82,7 @@ describe("the action", () => {
       expect(github.comments[150]?.body).toContain("0 to update");
     }));
 
-  test("hands numbers and files to later steps, and annotates the manifest's line", () =>
+  test("passes numbers and files to later steps, and annotates the line of the manifest", () =>
     play(async (scene) => {
       scene.write("targets/shop.yaml", CHANGED);
       const { plan, outputs, summary } = await runAction(scene, await host());
@@ -104,7 +104,7 @@ describe("the action", () => {
       expect(summary).toContain("1 to update");
     }));
 
-  test("plans each stage by itself, in a folder of the repository", () =>
+  test("plans each stage separately, in a folder of the repository", () =>
     play(async (scene) => {
       scene.write("e2e/tasc.yaml", `${scene.read("tasc.yaml")}stages: { staging: {}, prod-eu: {} }\n`);
       scene.write("e2e/targets/shop.yaml", MANIFEST.replace("tags: [smoke]", "tags: [new]"));
@@ -119,7 +119,7 @@ describe("the action", () => {
       expect(String(outputs.get("plan-file")).split("\n")).toHaveLength(2);
     }));
 
-  test("says what is wrong with the manifests, at their lines and in the comment, and fails", () =>
+  test("reports errors in manifests at their lines and in the comment, and fails", () =>
     play(async (scene) => {
       scene.write("targets/shop.yaml", MANIFEST.replace("status: ENABLED", "status: ENABLD"));
       const github = await host();
@@ -131,7 +131,7 @@ describe("the action", () => {
       expect(verdict.code).toBe(3);
     }));
 
-  test("plans a fork's request without secrets, and leaves the plan in the summary where it may not write", () =>
+  test("plans a fork's pull request without secrets, and only writes the summary if it may not comment", () =>
     play(async (scene) => {
       expect((await scene.run(["snapshot", "--out", "default.json"])).code).toBe(0);
       scene.write("targets/shop.yaml", CHANGED);
@@ -145,20 +145,20 @@ describe("the action", () => {
       expect(ran.verdict.code).toBe(0);
     }));
 
-  test("fails where the host fails, since the comment would tell an old plan", () =>
+  test("fails if the host fails, because the comment would show an old plan", () =>
     play(async (scene) => {
       const { comment } = await runAction(scene, await host({ refuse: 500 }));
       expect(comment.code).toBe(1);
       expect(comment.log).toContain("POST /issues/7/comments: 500");
     }));
 
-  test("takes the trust file from the default branch, whatever the branch brings along, and fails without", () =>
+  test("reads the trust file from the default branch only, and fails if it is missing there", () =>
     play(async (scene) => {
       scene.write("targets/shop.yaml", CHANGED);
       scene.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
       const strict = "version: 1\norigins: ['https://tests.example.com']\n";
       const inputs = { TRUST: "tasc-trust.yaml" };
-      // Other workflows name the file of their checkout by the variable.
+      // Other workflows set the variable to the file in their checkout.
       for (const env of [{}, { TASC_TRUST: "tasc-trust.yaml" }]) {
         const github = await host({ files: { "tasc-trust.yaml": strict } });
         const refused = await runAction(scene, github, { inputs, env });
@@ -175,7 +175,7 @@ describe("the action", () => {
       expect(none.verdict.code).toBe(0);
     }));
 
-  test("fails where committed files keep git from telling the base", () =>
+  test("fails if committed files prevent git from reading the checkout", () =>
     play(async (scene) => {
       execFileSync("git", ["init", "-q"], { cwd: scene.dir });
       for (const file of ["tasc.yaml", "targets/shop.yaml"]) scene.write(`e2e/${file}`, scene.read(file));
@@ -190,7 +190,7 @@ describe("the action", () => {
       );
     }));
 
-  test.each(["link", "folder above", "submodule"])("takes no other project for its own: %s", (way) =>
+  test.each(["link", "folder above", "submodule"])("does not plan another project: %s", (way) =>
     play(async (scene) => {
       const git = gitIn(scene.dir);
       const files = ["tasc.yaml", "targets/shop.yaml"].map((file) => [file, scene.read(file)] as const);
@@ -222,7 +222,7 @@ describe("the action", () => {
     }),
   );
 
-  test("fails where the checkout is of the merge commit alone", () =>
+  test("fails if the checkout contains only the merge commit", () =>
     play(async (scene) => {
       const [whole, alone] = ["whole", "alone"].map((name) => join(scene.dir, "..", name));
       const git = gitIn(scene.dir);
@@ -257,9 +257,9 @@ describe("the action", () => {
       expect(plan.log).toContain("set `fetch-depth: 2`");
     }));
 
-  test("fails where a plan with changes cannot be shown", () =>
+  test("fails if a plan with changes cannot be shown", () =>
     play(async (scene) => {
-      // A value that is redacted, as all of headers are, in the addresses of the saved plan as well.
+      // All header values are redacted, and this one is also part of the addresses in the saved plan.
       const header = "    additionalHeaderFields: { X-Hidden: testCase.shop }\n";
       scene.write("targets/shop.yaml", CHANGED.replace("    testAccount:", `${header}    testAccount:`));
       const github = await host();
@@ -268,7 +268,7 @@ describe("the action", () => {
       expect([outputs.get("exitcode"), verdict.code]).toEqual(["3", 3]);
     }));
 
-  test("keeps its own token from manifests", () =>
+  test("does not make its own token available to manifests", () =>
     play(async (scene) => {
       const settings = scene.read("tasc.yaml").replace("TASC_API_KEY", "INPUT_GITHUB_TOKEN");
       expect(settings).toContain("secret:INPUT_GITHUB_TOKEN");
@@ -280,7 +280,7 @@ describe("the action", () => {
       expect(verdict.code).toBe(3);
     }));
 
-  test("overrides a policy by a label of the given prefix, and by no other", () =>
+  test("overrides a policy only by a current label with the given prefix", () =>
     play(async (scene) => {
       scene.write("tasc.yaml", `${scene.read("tasc.yaml")}policy: { maxChanges: 0 }\n`);
       scene.write("targets/shop.yaml", CHANGED);
@@ -290,12 +290,12 @@ describe("the action", () => {
       const labels = ["override-policy:maxChanges"];
       expect((await runAction(scene, await host(), { inputs, labels })).verdict.code).toBe(0);
       expect((await runAction(scene, await host(), { labels })).verdict.code).toBe(1);
-      // A run that is started again has the labels of then, also those that somebody took away.
+      // A rerun has the labels of the first run, including labels that were removed since.
       const taken = await host({ answers: { [PULL]: { head: { sha: COMMIT }, labels: [{ name: "bug" }] } } });
       expect((await runAction(scene, taken, { inputs, labels })).verdict.code).toBe(1);
     }));
 
-  test("takes no comment of another bot for its own", () =>
+  test("does not change a comment of another bot", () =>
     play(async (scene) => {
       const other = { id: 9, body: `${MARK}  -->\nforged`, user: { type: "Bot", login: "other[bot]" } };
       const github = await host({ comments: [other] });
@@ -303,7 +303,7 @@ describe("the action", () => {
       expect(github.writes).toEqual(["POST /repos/acme/shop/issues/7/comments"]);
     }));
 
-  test("keeps a comment of any plan within what the host takes, and no secret in it", () =>
+  test("keeps the comment on a large plan within the host's limit, and without secrets", () =>
     play(async (scene) => {
       scene.write("targets/many.yaml", manyCases(300));
       const github = await host();
@@ -328,7 +328,7 @@ function expectNoSecret({ env }: Scene, text: string): void {
 }
 
 describe("the action's folder", () => {
-  /** What a release holds of the action, and an npm that only notes how it is called. */
+  /** The action's files in a release, and an npm that only records its calls. */
   function release(dist: boolean): { readonly folder: string; readonly build: () => string } {
     const folder = mkdtempSync(join(tmpdir(), "tasc-release-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -349,7 +349,7 @@ describe("the action's folder", () => {
   }
   const play = appliedScene();
 
-  test("of a release is used as it is, without an install", () =>
+  test("of a release is used without an install", () =>
     play(async (scene) => {
       const { folder, build } = release(true);
       expect(build()).toBe("");
@@ -358,14 +358,14 @@ describe("the action's folder", () => {
       expect([ran.verdict.code, ran.outputs.get("exitcode")]).toEqual([0, "0"]);
     }));
 
-  test("without dist is built, also in production", () => {
+  test("without dist is built, also with NODE_ENV=production", () => {
     expect(release(false).build()).toBe(
       "ci --ignore-scripts --silent --no-audit --no-fund --include=dev\nrun --silent build\n",
     );
   });
 });
 
-test("action.yml hands everything to scripts through the environment", () => {
+test("action.yml passes all values to scripts through the environment", () => {
   for (const run of scripts("action.yml")) {
     expect(run).not.toContain("${{");
     for (const [, script = ""] of run.matchAll(/GITHUB_ACTION_PATH\/([\w./-]+)/g))

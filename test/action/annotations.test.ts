@@ -7,7 +7,7 @@ describe.concurrent("mistakes in manifests", () => {
   const play = appliedScene();
 
   test.for([["validate"], ["plan"]])(
-    "are annotations of their lines for `%s --format github`",
+    "are annotated at their lines by `%s --format github`",
     ([command], { expect }) =>
       play(async (scene) => {
         scene.write("targets/shop.yaml", WRONG);
@@ -18,7 +18,7 @@ describe.concurrent("mistakes in manifests", () => {
       }),
   );
 
-  test("leave nothing to annotate where there are none", ({ expect }) =>
+  test("produce no annotations if there are none", ({ expect }) =>
     play(async (scene) => {
       const ran = await scene.run(["validate", "--format", "github"]);
       expect(ran.stdout).toBe("");

@@ -6,11 +6,11 @@ export interface Comment {
   readonly user: { readonly type: string; readonly login: string };
 }
 
-/** As much of a host as keeps the comments of a pull request. */
+/** A minimal host that keeps the comments of a pull request. */
 export interface Host {
   readonly url: string;
   readonly comments: Comment[];
-  /** `POST /repos/…`, those that write. */
+  /** The write requests, as `POST /repos/…`. */
   readonly writes: readonly string[];
   close(): Promise<void>;
 }
@@ -19,9 +19,9 @@ export interface HostOptions {
   readonly comments?: readonly Comment[];
   /** Files of the repository's default branch. */
   readonly files?: Readonly<Record<string, string>>;
-  /** What the host answers to further paths. */
+  /** The answers for other paths. */
   readonly answers?: Readonly<Record<string, unknown>>;
-  /** What each write is answered with instead. */
+  /** A status with which the host refuses every write. */
   readonly refuse?: number;
 }
 
@@ -48,7 +48,7 @@ export async function startHost({
       }
       const [, path] = /^\/repos\/acme\/shop\/contents\/(.+)$/.exec(pathname) ?? [];
       if (request.method === "GET" && path !== undefined) {
-        // Without `ref` it is the default branch that answers.
+        // Without `ref`, the answer is from the default branch.
         const text = searchParams.get("ref") === null ? files[decodeURIComponent(path)] : undefined;
         if (text === undefined) return answer(404, { message: "Not Found" });
         response.end(text);

@@ -22,9 +22,9 @@ export interface WorkflowOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly fork?: boolean;
   readonly labels?: readonly string[];
-  /** Another event than that of a pull request. */
+  /** An event other than that of a pull request. */
   readonly event?: object;
-  /** The action's folder; this repository where none is given. */
+  /** The action's folder. Default: this repository. */
   readonly folder?: string;
 }
 
@@ -33,7 +33,7 @@ export const COMMIT = "4f5e6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2";
 
 let runs = 0;
 
-/** Plays the action's steps as a runner does: a process each, with nothing but the environment to go by. */
+/** Runs the action's steps as a runner does: one process each, which only has its environment as input. */
 export async function runAction(
   scene: Scene,
   host: Host,
@@ -108,7 +108,7 @@ function step(file: string, env: Readonly<Record<string, string>>): Promise<Step
   });
 }
 
-/** As a runner reads the file: `name<<END`, lines, `END`. */
+/** Parses the outputs as a runner does: `name<<END`, lines, `END`. */
 function parseOutputs(text: string): ReadonlyMap<string, string> {
   return new Map(
     [...text.matchAll(/^([\w-]+)<<(\S+)\n([^]*?)\n\2$/gm)].map(([, name = "", , value = ""]) => [

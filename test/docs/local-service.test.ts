@@ -15,7 +15,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** The first cells of a table's rows, as code. */
+/** The code in the first cell of each row of a table. */
 function firstCells(heading: string): readonly string[] {
   const [, rest = ""] = page.split(new RegExp(`^\\| ${heading} .*$`, "m"));
   const [table = ""] = rest.split("\n\n", 1);
@@ -25,7 +25,7 @@ function firstCells(heading: string): readonly string[] {
     .flatMap((row) => [...(row.split(" | ")[0] ?? "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code));
 }
 
-/** A request without a body: what is wrong with it may be said, but there must be such a route. */
+/** Sends a request with an invalid body. It may be rejected, but its route must exist. */
 async function statusOf(method: string, path: string): Promise<number> {
   const answer = await fetch(`${server.controlUrl}${path}`, {
     method,
@@ -36,7 +36,7 @@ async function statusOf(method: string, path: string): Promise<number> {
   return answer.status;
 }
 
-test("every request that the page of the local service names is there", async () => {
+test("every request on the page of the local service exists", async () => {
   let path = "";
   const named: (readonly [string, string])[] = [];
   for (const cell of firstCells("request")) {
@@ -48,7 +48,7 @@ test("every request that the page of the local service names is there", async ()
   expect(named.length).toBeGreaterThan(10);
   for (const [method, where] of named) {
     const status = await statusOf(method, where);
-    // A report that is not there is refused in the route, and not for want of one.
+    // For an unknown report, the route itself answers with 404.
     expect(
       [404, 405].includes(status) && !where.startsWith("/reports/"),
       `${method} ${where}: ${status}`,
@@ -56,7 +56,7 @@ test("every request that the page of the local service names is there", async ()
   }
 });
 
-test("every fault that it names can be asked for, and every setting is one", async () => {
+test("every fault on the page can be set, and the page lists exactly the existing settings", async () => {
   const faults = firstCells("fault").filter((name) => name !== "");
   expect(faults).toEqual(["latency", "status", "reset", "hang", "truncate"]);
   for (const type of faults) {

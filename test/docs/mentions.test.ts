@@ -7,7 +7,7 @@ import { blocksOf, pages } from "./page.ts";
 
 const PAGES = ["README.md", ...pages()];
 
-/** What is wrong with a command line as a page writes it; its values are not looked at. */
+/** The mistake in a command line of a page, if any. Values are not checked. */
 function wrong(line: string): string | undefined {
   const [, first = "", ...words] = line.split(/\s+/);
   let spec: CommandSpec | undefined = COMMANDS.find(({ name }) => name === first);
@@ -25,7 +25,7 @@ function wrong(line: string): string | undefined {
 describe.each(PAGES)("%s", (page) => {
   const text = readFileSync(page, "utf8");
 
-  test("names commands and options that there are", () => {
+  test("names only existing commands and options", () => {
     const fenced = blocksOf(page).flatMap((block) => [
       ...block.text.matchAll(/^(?:\$ )?(tasc [^\n#|>)]+)/gm),
     ]);
@@ -37,7 +37,7 @@ describe.each(PAGES)("%s", (page) => {
     expect(faults).toEqual([]);
   });
 
-  test("links to what there is", () => {
+  test("links only to existing files", () => {
     const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = ""]) => link);
     expect(links.filter((link) => !existsSync(join(dirname(page), link)))).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** A fenced block of a page: what stands after the fence, and its text. */
+/** A fenced block of a page: the words after the fence, and its text. */
 export interface Block {
   readonly language: string;
   /** `exit=3`, `file=tasc.yaml`, `background`, `tested-by=FILE`: the rest of the fence's line. */
@@ -28,7 +28,7 @@ export function blocksOf(file: string): readonly Block[] {
   });
 }
 
-/** What must be there before the first block: `<!-- setup: NAME -->`. */
+/** The setup that the first block needs: `<!-- setup: NAME -->`. */
 export function setupOf(file: string): string {
   return /^<!-- setup: (.+) -->$/m.exec(readFileSync(file, "utf8"))?.[1] ?? "none";
 }

@@ -16,8 +16,8 @@ import { parseAllDocuments } from "yaml";
 import { run } from "../library/package.ts";
 import { type Block, blocksOf, pages, setupOf } from "./page.ts";
 
-// Every page is played in a folder of its own, block after block: `sh` is run, `text` stands in the output before it,
-// `yaml file=…` is written. A block that another test runs names it (`tested-by=`).
+// Every page is run in its own folder, block after block: `sh` is run, `text` must be in the output before it,
+// `yaml file=…` is written. A block that another test runs names that test (`tested-by=`).
 
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 const home = mkdtempSync(join(tmpdir(), "tasc-pages-"));
@@ -32,7 +32,7 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** What the reader of a page has: a folder, variables, and what was exported so far. */
+/** The reader of a page, with a folder, variables and the exports so far. */
 class Reader {
   readonly folder: string;
   readonly env: Record<string, string> = { PATH, NODE_OPTIONS: "" };
@@ -55,7 +55,7 @@ class Reader {
     return output;
   }
 
-  /** Starts a local service on a port of its own and points `TASC_BASE_URL` at it. */
+  /** Starts a local service on its own port and points `TASC_BASE_URL` at it. */
   async serve(command = "tasc serve --api-key local-key --discovery-time 10ms"): Promise<void> {
     const [, ...args] = command.trim().split(" ");
     const child = spawn(process.execPath, [EXECUTABLE, ...args, "--port", "0"], {
@@ -95,7 +95,7 @@ const SHOP_SECRETS = {
   CLERK_PASSWORD: "clerk-for-reading",
 };
 
-/** What a page begins with, named in a comment that readers do not see. */
+/** The setups of pages, named in a comment that readers do not see. */
 const SETUPS: Readonly<Record<string, (reader: Reader) => Promise<void>>> = {
   /** An empty folder. */
   none: async () => {},
@@ -107,7 +107,7 @@ const SETUPS: Readonly<Record<string, (reader: Reader) => Promise<void>>> = {
     );
     Object.assign(reader.env, KEYS, SHOP_SECRETS);
   },
-  /** The example project and a service that has nothing of it. */
+  /** The example project and an empty service. */
   shop: async (reader) => {
     cpSync("examples/shop", reader.folder, { recursive: true });
     rmSync(join(reader.folder, ".tasc"), { recursive: true, force: true });
@@ -125,7 +125,7 @@ const SETUPS: Readonly<Record<string, (reader: Reader) => Promise<void>>> = {
       "setup",
     );
   },
-  /** A service that two stages have grown on, and no project. */
+  /** A service with the resources of two stages, and no project. */
   "two services": async (reader) => {
     Object.assign(reader.env, KEYS);
     await reader.serve();
@@ -152,7 +152,7 @@ async function play(page: string): Promise<number> {
     played++;
     if (mark.startsWith("file=")) return reader.file(mark.slice("file=".length), text);
     if (mark === "background") return reader.serve(text);
-    // What a reader runs with programs of others.
+    // Commands of programs other than tasc are not run.
     if (language === "console") return undefined;
     if (language === "yaml")
       return expect(
@@ -173,7 +173,7 @@ async function play(page: string): Promise<number> {
   return played;
 }
 
-// The README shows a plan of the demo, and pages about programs have tests of their own.
+// The README shows a plan of the demo, and pages about programs have their own tests.
 const ELSEWHERE = [
   "docs/reference/commands.md",
   "docs/reference/errors.md",
@@ -183,14 +183,14 @@ const ELSEWHERE = [
   "docs/architecture.md",
 ];
 
-describe("every command and every YAML block of the manual works as it stands", () => {
+describe("every command and every YAML block of the manual works", () => {
   test.each(pages().filter((page) => !ELSEWHERE.includes(page)))("%s", async (page) => {
     const played = await play(page);
     expect(played).toBe(blocksOf(page).filter(({ mark }) => !mark.startsWith("tested-by=")).length);
   });
 });
 
-test("there are no other pages than those", () => {
+test("the pages that are tested elsewhere exist", () => {
   expect(ELSEWHERE.filter((page) => !existsSync(page) && !page.endsWith("errors.md"))).toEqual([]);
   expect(readdirSync("docs").length).toBeGreaterThan(5);
 });

@@ -1,4 +1,4 @@
-// `tasc doctor`, as a process over a real service and a real state.
+// `tasc doctor`, as a process with a real service and real state.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { describe, expect as plainly, test } from "vitest";
@@ -17,7 +17,7 @@ import {
   textAt,
 } from "../look/scene.ts";
 
-/** The report without what is of this machine or this moment. */
+/** The report without the parts that depend on the machine or the time. */
 function page(ran: Ran, stage: Scene): string {
   return steady(ran.stdout, stage)
     .replace(/answers in \d+ ms/, "answers in N ms")
@@ -37,7 +37,7 @@ const LOCK = {
 describe.concurrent("tasc doctor", () => {
   const applied = appliedScene();
 
-  test("finds nothing where all is well", async ({ expect }) => {
+  test("reports no problems if everything works", async ({ expect }) => {
     await applied(async (stage) => {
       const ran = await stage.run(["doctor"]);
       expect(ran.code, ran.stdout).toBe(0);
@@ -47,7 +47,7 @@ describe.concurrent("tasc doctor", () => {
     });
   });
 
-  test("says in JSON what it says on its page", async ({ expect }) => {
+  test("lists the same checks in JSON", async ({ expect }) => {
     await applied(async (stage) => {
       const ran = await stage.run(["doctor", "--format", "json"]);
       expect(ran.stderr).toBe("");
@@ -57,7 +57,7 @@ describe.concurrent("tasc doctor", () => {
     });
   });
 
-  test("goes on after what fails, and never shows a secret", async ({ expect }) => {
+  test("continues after a failed check, and shows no secrets", async ({ expect }) => {
     await applied(async (stage) => {
       stage.write(".tasc/state/default/shop.lock", JSON.stringify(LOCK));
       const wrong = "not-the-key-of-this-service";
@@ -66,12 +66,12 @@ describe.concurrent("tasc doctor", () => {
       expect(ran.stdout + ran.stderr).not.toContain(wrong);
       expect(ran.stdout + ran.stderr).not.toContain(SECRETS.QA_USER);
       await expect(page(ran, stage)).toMatchFileSnapshot("golden/unwell.txt");
-      // It has left the lock where it was.
+      // The lock was not changed.
       expect(stage.read(".tasc/state/default/shop.lock")).toBe(JSON.stringify(LOCK));
     });
   });
 
-  test("tells a service that is not there from a key that is not given", async ({ expect }) => {
+  test("distinguishes an unreachable service from a missing key", async ({ expect }) => {
     await applied(async (stage) => {
       const gone = page(await stage.run(["doctor"], { TASC_BASE_URL: "http://127.0.0.1:9" }), stage);
       expect(gone).toContain("✗ service   fail http://127.0.0.1:PORT: The service cannot be reached");
@@ -85,7 +85,7 @@ describe.concurrent("tasc doctor", () => {
     });
   });
 
-  test("has one thing to say of a project that cannot be read, and of a stage that is not there", async ({
+  test("reports one failure for a project that cannot be read, and for a missing stage", async ({
     expect,
   }) => {
     await applied(async (stage) => {
@@ -99,7 +99,7 @@ describe.concurrent("tasc doctor", () => {
     });
   });
 
-  test("compares the clocks", async ({ expect }) => {
+  test("warns if the clocks differ", async ({ expect }) => {
     await applied(async (stage) => {
       const late = createServer((_, response) => {
         response.sendDate = false;
@@ -116,14 +116,14 @@ describe.concurrent("tasc doctor", () => {
   });
 });
 
-test("clocks may differ by half a minute", () => {
+test("clocks may differ by 30 seconds", () => {
   plainly(checkClock(30_000).status).toBe("ok");
   plainly(checkClock(-30_000).status).toBe("ok");
   plainly(checkClock(31_000).summary).toBe("this machine is 1 min ahead of the service");
   plainly(checkClock(-29 * 60_000).summary).toBe("this machine is 29 min behind the service");
 });
 
-test("a Node that is too old is no Node to run on", () => {
+test("a Node version that is too old fails the check", () => {
   const manifest = parseJson(readFileSync("package.json", "utf8"));
   plainly(at(manifest, "engines", "node")).toBe(`>=${LEAST_NODE}`);
   const on = (node: string) => checkVersion("1.0.0", node, "linux x64").status;

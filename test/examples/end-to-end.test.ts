@@ -1,4 +1,4 @@
-// The pipelines of `examples`, run from the merge request to production on stand-ins for their hosts.
+// Runs the pipelines of `examples` from the merge request to production, with stand-ins for their hosts.
 import { cpSync, readFileSync, rmSync } from "node:fs";
 import { type IncomingMessage, createServer } from "node:http";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ async function liveApps(stage: Scene): Promise<readonly string[]> {
   return listAt(data, "testTargets").map((target) => textAt(target, "app"));
 }
 
-/** Adds a tag to the case in staging alone, as a promotion will carry it on. */
+/** Adds a tag to the test case in staging only, for a promotion to copy. */
 function editInStaging(stage: Scene): void {
   stage.write(
     "targets/shop.yaml",
@@ -48,7 +48,7 @@ function editInStaging(stage: Scene): void {
   );
 }
 
-/** Everything passes in staging, after the last apply. */
+/** Makes all test cases in staging pass after the last apply. */
 async function passAll(stage: Scene): Promise<void> {
   const data = await stage.control("GET", "/data");
   const target = listAt(data, "testTargets").find((one) => textAt(one, "app") === "Shop staging");
@@ -59,7 +59,7 @@ async function passAll(stage: Scene): Promise<void> {
   });
 }
 
-test("GitHub: snapshots, the plan of a pull request, its apply, drift and a promotion", async () => {
+test("the GitHub pipelines take snapshots, plan a pull request, apply it, check drift and promote", async () => {
   await scene(
     async (stage) => {
       const stages =
@@ -68,11 +68,11 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       stage.write("tasc.yaml", settings);
       stage.write("targets/shop.yaml", TARGET);
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
-      // Brought along by a pull request: it is not what anybody reviewed.
+      // From a pull request: it is not the reviewed plan.
       stage.write("plans/plan-staging.json", "{}");
       const head = { sha: COMMIT, repo: { full_name: "acme/shop" } };
       const pulls = [{ number: 7, merged_at: "then", base: { ref: "main" }, head }];
-      // A plan against another branch was judged by that branch's manifests. Of closed pull requests GitHub lists none.
+      // A plan against another branch was made with that branch's manifests. GitHub does not list closed pull requests.
       const named = /^run-name: "(.*)" /m.exec(readFileSync("examples/github/plan.yml", "utf8"))?.[1] ?? "";
       const title = (base: string): string =>
         named.replace("${{ github.event.pull_request.number }}", "7").replace("${{ github.base_ref }}", base);
@@ -124,17 +124,17 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       expect(github.comments.map(({ body }) => /3 to create/.test(body))).toEqual([true, true]);
       expect(await play("apply")).not.toContain("plan again");
       expect(await liveApps(stage)).toEqual(expect.arrayContaining(["Shop staging", "Shop production"]));
-      // What was reviewed was applied, and production's plan stands where its approver reads it.
+      // The reviewed plan was applied, and production's plan is in the summary that its approver reads.
       expect(readFileSync(`${stage.dir}-summary.md`, "utf8")).toContain("tasc plan for `production`");
 
       editInStaging(stage);
-      // The limits of the trust file count where production's key is as well.
+      // The limits of the trust file also apply to the job that has production's key.
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 0 }\n");
       await shell("git commit --quiet --all -m Tag && git push --quiet origin main", computer);
       rmSync(join(computer.temp, "artifacts"), { recursive: true });
       head.repo.full_name = "stranger/shop";
       await expect(play("apply")).rejects.toThrow('Blocked by policy "maxChanges"');
-      // Without a plan that succeeded nobody has seen what would be applied.
+      // Without a successful plan, the changes were not reviewed.
       runs.workflow_runs.pop();
       for (const from of ["acme/shop", "stranger/shop"]) {
         head.repo.full_name = from;
@@ -154,7 +154,7 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
   );
 });
 
-test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift and a promotion", async () => {
+test("the GitLab pipeline takes snapshots, plans, validates forks, applies, checks drift and promotes", async () => {
   await scene(
     async (stage) => {
       const file = "examples/gitlab/.gitlab-ci.yml";
@@ -198,13 +198,13 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       await shell(REPOSITORY, computer);
       expect(gitlabJobs(file, schedule)).toEqual(["drift", "snapshot"]);
       await play(schedule);
-      // The file that a merge request brings along is not read, nor that of a tag with the name of the default branch.
+      // The trust file of a merge request is not read, nor that of a tag with the name of the default branch.
       stage.write("tasc-trust.yaml", "nonsense: true\n");
       await shell("git push --quiet origin $(git stash create):refs/tags/main", computer);
       expect(gitlabJobs(file, request)).toEqual(["plan staging", "preview production"]);
       await play(request);
       await play(request);
-      // One for each stage, kept up to date; a note of somebody else that begins alike is left.
+      // One note for each stage is kept up to date. A note with the same beginning by another user is not changed.
       expect(gitlab.notes.map(({ body }) => /<!-- tasc:plan (\w+)/.exec(body)?.[1])).toEqual([
         "staging",
         "staging",
@@ -228,7 +228,7 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       await play(push);
       expect(await liveApps(stage)).toEqual(expect.arrayContaining(["Shop staging", "Shop production"]));
 
-      // What is protected does not depend on where a merge request says that state is.
+      // Protection does not depend on the state path in a merge request.
       stage.write("tasc.yaml", settings.replace("local,", "local, path: .other,"));
       stage.write("targets/shop.yaml", TARGET.replace("login: {", "zzz: { status: DISABLED,"));
       await expect(play(request)).rejects.toThrow("protects it as testCase.shop.login");
@@ -246,7 +246,7 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
         'git config --global url."$PWD/../remote.git".insteadOf "https://promotion:secret@gitlab.example/acme/shop.git"',
         computer,
       );
-      // A runner checks out a commit, and no branch.
+      // A runner checks out a commit, not a branch.
       await shell("git checkout --quiet --detach", computer);
       await play({ ...promotion, ...host, PROMOTION_TOKEN: "secret" });
       const pushed = await shell("git -C ../remote.git show --format=%s promote-44", computer);
@@ -262,7 +262,7 @@ interface Note {
   readonly author: { readonly id: number };
 }
 
-/** As much of GitLab as keeps the notes of a merge request; somebody has written one that begins like ours. */
+/** A minimal GitLab that keeps the notes of a merge request. Another user has written one that begins like ours. */
 async function startNotes() {
   const notes: Note[] = [
     { id: 1, body: "<!-- tasc:plan staging -->\nmine, says a person", author: { id: 9 } },

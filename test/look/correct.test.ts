@@ -1,4 +1,4 @@
-// Laws of correcting state by hand: whatever is remembered, nothing is lost, doubled or told that was not asked for.
+// Laws of correcting state by hand: for any state, nothing is lost, duplicated or shown by mistake.
 import fc from "fast-check";
 import { expect, describe as group, test } from "vitest";
 import { describe } from "../../src/commands/state.ts";
@@ -63,7 +63,7 @@ const state = fc
   .array(event, { maxLength: 20 })
   .map((events) => applyEvents(emptyState("staging", "shop", "https://service.example.com"), events));
 
-/** Why it was refused. */
+/** The error of a refused edit. */
 function refused(edit: () => State): unknown {
   try {
     edit();
@@ -73,11 +73,11 @@ function refused(edit: () => State): unknown {
   return undefined;
 }
 
-/** What a document says, whatever the order in which it came about. */
+/** The state document as text, independent of the order of its events. */
 const text = (one: State): string => formatDocument(one);
 
 group("mv", () => {
-  test("there and back is as it was", () => {
+  test("there and back restores the state", () => {
     fc.assert(
       fc.property(state, fc.oneof(address, batch), (before, from) => {
         const to = addressOf("testCase", "shop", "elsewhere");
@@ -89,7 +89,7 @@ group("mv", () => {
     );
   });
 
-  test("never takes an address that something is known of", () => {
+  test("rejects a new address that state already knows", () => {
     fc.assert(
       fc.property(state, fc.oneof(address, batch), fc.oneof(address, batch), (before, from, to) => {
         fc.pre(knows(before, from) && knows(before, to));
@@ -98,7 +98,7 @@ group("mv", () => {
     );
   });
 
-  test("a target there and back is as it was, and all addresses go along", () => {
+  test("of a target moves all its addresses, and the move back restores the state", () => {
     fc.assert(
       fc.property(state, (before) => {
         fc.pre(knownAddresses(before).length > 0);
@@ -111,7 +111,7 @@ group("mv", () => {
     );
   });
 
-  test("a target that was moved half-way is moved to the end, and nothing else is overwritten", () => {
+  test("of a target completes an interrupted move, but does not overwrite different state", () => {
     fc.assert(
       fc.property(state, state, (before, other) => {
         fc.pre(knownAddresses(before).length > 0);
@@ -126,7 +126,7 @@ group("mv", () => {
 });
 
 group("rm", () => {
-  test("leaves nothing of the address, and everything else as it was", () => {
+  test("removes everything about the address and keeps all other addresses unchanged", () => {
     fc.assert(
       fc.property(state, fc.oneof(address, batch), (before, gone) => {
         fc.pre(knows(before, gone) && gone !== targetAddress("shop"));
@@ -139,7 +139,7 @@ group("rm", () => {
     );
   });
 
-  test("a target leaves nothing at all", () => {
+  test("of a target leaves empty state", () => {
     fc.assert(
       fc.property(state, (before) => {
         fc.pre(knownAddresses(before).length > 0);
@@ -149,7 +149,7 @@ group("rm", () => {
     );
   });
 
-  /** A target's count of addresses is not its own. */
+  /** Without the target's number of addresses, which changes with other addresses. */
   function facts(before: State, one: Address) {
     const { addresses: _, ...own } = describe(before, one) ?? { addresses: 0 };
     return own;
@@ -157,7 +157,7 @@ group("rm", () => {
 });
 
 group("bind", () => {
-  test("binds to that id and records nothing, and no id has two addresses", () => {
+  test("binds the id without recorded fields, and rejects a second address for the same id", () => {
     fc.assert(
       fc.property(state, address, fc.uuid(), (before, bound, id) => {
         fc.pre([...before.bindings.values()].every((binding) => binding.id !== id));
@@ -171,7 +171,7 @@ group("bind", () => {
     );
   });
 
-  test("the same id again forgets what was recorded of it, locator lines included", () => {
+  test("with the same id again removes its recorded fields and locator lines", () => {
     fc.assert(
       fc.property(state, address, (before, bound) => {
         const id = before.bindings.get(bound)?.id;
@@ -184,7 +184,7 @@ group("bind", () => {
 });
 
 group("show", () => {
-  test("tells no fingerprint", () => {
+  test("shows no fingerprint", () => {
     fc.assert(
       fc.property(state, (one) => {
         for (const known of knownAddresses(one))

@@ -1,4 +1,4 @@
-// `tasc drift`: what the service changed since the last apply, and nothing else.
+// `tasc drift` reports only the changes on the service since the last apply.
 import { describe, expect, test } from "vitest";
 import {
   applied,
@@ -18,7 +18,7 @@ import {
 } from "./scene.ts";
 
 describe.concurrent("drift", () => {
-  test("is told like a plan, from what was applied to what is there now", async ({ expect }) => {
+  test("is shown like a plan, from the applied values to the live values", async ({ expect }) => {
     await scene(async (stage) => {
       await applied(stage);
       const none = await stage.run(["drift"]);
@@ -39,7 +39,7 @@ describe.concurrent("drift", () => {
     });
   });
 
-  test("leaves out what the manifests changed, and says where both did", async () => {
+  test("leaves out changes of the manifests, and marks fields that both sides changed", async () => {
     await scene(async (stage) => {
       await applied(stage);
       stage.write("targets/shop.yaml", MANIFEST.replace("status: ENABLED", "status: OUTDATED"));
@@ -54,7 +54,7 @@ describe.concurrent("drift", () => {
     });
   });
 
-  test("lists what left the manifests and is still bound, which is no drift by itself", async () => {
+  test("lists orphaned resources, which are not drift by themselves", async () => {
     await scene(async (stage) => {
       await applied(stage);
       stage.write("targets/shop.yaml", MANIFEST.replace(/^ {2}cart:[^]*?(?=^ {2}\w|^\w)/m, ""));
@@ -69,7 +69,7 @@ describe.concurrent("drift", () => {
     });
   });
 
-  test("shows a changed secret as changed and no more", async () => {
+  test("marks a changed secret as changed without showing values", async () => {
     await scene(async (stage) => {
       await applied(stage);
       await stage.edit(LOGIN, { discovery: { status: "FINISHED", freePrompt: `Not ${SECRETS.QA_USER}` } });
@@ -82,7 +82,7 @@ describe.concurrent("drift", () => {
     });
   });
 
-  test("what was made anew under the same name counts as removed", async () => {
+  test("counts a resource as removed even if another one has taken its name", async () => {
     await scene(async (stage) => {
       await applied(stage);
       await stage.remove(CART);
@@ -96,10 +96,10 @@ describe.concurrent("drift", () => {
   });
 });
 
-describe.concurrent("a drift that cannot be told", () => {
+describe.concurrent("drift that cannot be detected", () => {
   const play = appliedScene();
 
-  test("is no silence: another key for fingerprints is 1", async () => {
+  test("exits with 1 if the fingerprint key has changed", async () => {
     await play(async (stage) => {
       stage.write("tasc.yaml", `${PROJECT}state: { fingerprintKey: "\${secret:OTHER}" }\n`);
       const ran = await stage.run(["drift"], { OTHER: "another-fingerprint-key" });
@@ -108,7 +108,7 @@ describe.concurrent("a drift that cannot be told", () => {
     });
   });
 
-  test("without state says that nothing was applied", async () => {
+  test("is not an error if nothing was applied yet, but a warning", async () => {
     await play(async (stage) => {
       stage.write("tasc.yaml", `${PROJECT}state: { path: .tasc/elsewhere }\n`);
       const ran = await stage.run(["drift"]);
@@ -117,7 +117,7 @@ describe.concurrent("a drift that cannot be told", () => {
     });
   });
 
-  test("a plan with errors is 1, a refused key 6, a pattern that fits nothing 3", async () => {
+  test("exits with 1 for plan errors, 6 for a wrong key, 3 for a pattern without matches", async () => {
     await play(async (stage) => {
       expect((await stage.run(["drift"], { TASC_API_KEY: "another-key" })).code).toBe(6);
       expect((await stage.run(["drift", "--only", "testCase.web.*"])).code).toBe(3);

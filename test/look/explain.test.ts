@@ -1,10 +1,10 @@
-// `tasc explain`: from the line in the manifest to the reason of the call.
+// `tasc explain` shows the way from a line in a manifest to the reason for a call.
 import { describe, expect, test } from "vitest";
 import { applied, appliedScene, at, json, listAt, LOGIN, MANIFEST, scene, SECRETS, steady } from "./scene.ts";
 import { isObject } from "../../src/model/json.ts";
 
 describe.concurrent("explain", () => {
-  test("follows each value from its line to what is done about it", async ({ expect }) => {
+  test("shows each value from its manifest line to the planned action", async ({ expect }) => {
     await scene(async (stage) => {
       await applied(stage);
       await stage.edit(LOGIN, { status: "DISABLED", folderId: null });
@@ -29,7 +29,7 @@ describe.concurrent("explain", () => {
     });
   });
 
-  test("of what is yet to be made says how each value gets there", async ({ expect }) => {
+  test("shows how each value of a new resource will be sent", async ({ expect }) => {
     await scene(async (stage) => {
       stage.write(
         "targets/shop.yaml",
@@ -47,7 +47,7 @@ describe.concurrent("explain", () => {
   });
 });
 
-test("takes for no variable what every object has", async () => {
+test("explain treats the variable constructor as unset, although every object has that property", async () => {
   await scene(async (stage) => {
     const own = `default: { discoveryUrl: "https://\${env:constructor:-own}.example.com" }`;
     stage.write("targets/own.yaml", `target: own\napp: Own\nenvironments: { ${own} }\n`);
@@ -56,7 +56,7 @@ test("takes for no variable what every object has", async () => {
   });
 });
 
-test("shows no header of a lower layer that a higher one clears", async () => {
+test("explain does not show headers of a lower layer that a higher layer clears", async () => {
   await scene(async (stage) => {
     const lower = "defaults: { environments: { additionalHeaderFields: { X-Key: header-of-the-base } } }";
     const own = `default: { discoveryUrl: "https://own.example.com", additionalHeaderFields: null }`;
@@ -68,10 +68,10 @@ test("shows no header of a lower layer that a higher one clears", async () => {
   });
 });
 
-describe.concurrent("what is asked for", () => {
+describe.concurrent("tasc explain in an applied project", () => {
   const play = appliedScene();
 
-  test("may be one field, a part of one, or several by what they stand under", async () => {
+  test("accepts one field, a part of a field, or the common parent of several fields", async () => {
     await play(async (stage) => {
       const names = async (...args: readonly string[]) =>
         listAt(json(await stage.run(["explain", ...args, "--format", "json"])), "fields").map((field) =>
@@ -87,7 +87,7 @@ describe.concurrent("what is asked for", () => {
     });
   });
 
-  test("and is not declared: it is not managed, and the live value shows all the same", async () => {
+  test("shows an undeclared field as not managed, with its live value", async () => {
     await play(async (stage) => {
       const ran = await stage.run(["explain", "testCase.shop.cart", "status", "--format", "json"]);
       const field = at(json(ran), "fields", 0);
@@ -97,7 +97,7 @@ describe.concurrent("what is asked for", () => {
     });
   });
 
-  test("in JSON names the layers, the interpolations and their places", async () => {
+  test("lists the layers, the interpolations and their places in JSON", async () => {
     await play(async (stage) => {
       const ran = await stage.run(["explain", "environment.shop.default", "--format", "json"]);
       const fields = at(json(ran), "fields");
@@ -124,7 +124,7 @@ describe.concurrent("what is asked for", () => {
     });
   });
 
-  test("offline needs neither service nor key; state is told without comparing", async () => {
+  test("needs neither service nor key with --offline, and does not compare state", async () => {
     await play(async (stage) => {
       const args = ["explain", "testCase.shop.login", "status", "--offline", "--format", "json"];
       const away = { TASC_API_KEY: "" };
@@ -138,7 +138,7 @@ describe.concurrent("what is asked for", () => {
     });
   });
 
-  test("and is not there is 3, with the nearest name", async () => {
+  test("exits with 3 for an unknown name and suggests the nearest one", async () => {
     await play(async (stage) => {
       const address = await stage.run(["explain", "testCase.shop.logn"]);
       expect(address.code).toBe(3);

@@ -1,4 +1,4 @@
-// `tasc graph`: the drawing, and names that try to break out of it.
+// `tasc graph`: its output, and names with special characters of its formats.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { dotText, graphOf, graphView, mermaidText } from "../../src/inspect/graph.ts";
@@ -23,8 +23,8 @@ batchGenerations:
   spring: { prompt: Cover the spring., environment: preview, prerequisite: login }
 `;
 
-describe("the drawing", () => {
-  test("has prerequisites, environments that something runs in, and what is not managed here", async () => {
+describe("the graph", () => {
+  test("has prerequisites, also unmanaged ones, and the environments that are used", async () => {
     const { desired } = await loaded({ "targets/shop.yaml": HOSTILE });
     const view = graphView(graphOf("staging", desired.targets));
     const options = { redactor: createRedactor([]), style: PLAIN, width: 80 };
@@ -33,7 +33,7 @@ describe("the drawing", () => {
   });
 });
 
-/** Mostly what means something to a format. */
+/** Mostly special characters of the formats. */
 const hostile = fc.string({
   unit: fc.oneof(
     fc.constantFrom(...Array.from("\"'`#;<>&%{}[]()|\\:*~=1.- \n")),
@@ -42,7 +42,7 @@ const hostile = fc.string({
 });
 
 describe("a name", () => {
-  test("in Mermaid is letters, digits and entities, and reads back as it was", () => {
+  test("in Mermaid has no special characters except entities, and decodes to the original", () => {
     fc.assert(
       fc.property(hostile, (name) => {
         const text = mermaidText(name);
@@ -54,7 +54,7 @@ describe("a name", () => {
     );
   });
 
-  test("in DOT stays inside of its quotes, and reads back as it was", () => {
+  test("in DOT stays inside its quotes, and decodes to the original", () => {
     fc.assert(
       fc.property(hostile, (name) => {
         const text = dotText(name);
@@ -68,7 +68,7 @@ describe("a name", () => {
 describe.concurrent("tasc graph", () => {
   const applied = appliedScene();
 
-  test("needs no secret and no service, and takes a target", async () => {
+  test("needs no secrets and no service, and accepts a target", async () => {
     await applied(async (stage) => {
       const bare = { TASC_API_KEY: "", QA_PASSWORD: "", QA_USER: "", TASC_BASE_URL: "http://127.0.0.1:9" };
       const ran = await stage.run(["graph", "shop"], bare);

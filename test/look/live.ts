@@ -25,7 +25,7 @@ const rawElement = (index: number): fc.Arbitrary<LiveElement> =>
     })
     .map((raw) => element({ ...raw, index }));
 
-/** A test case as some service might list it. */
+/** Any test case that a service might list. */
 export const liveCase: fc.Arbitrary<LiveTestCase> = fc.record({
   id: fc.uuid(),
   description: maybe(fc.string({ unit: "grapheme" })),

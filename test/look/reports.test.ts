@@ -39,7 +39,7 @@ function report(reportId: string, createdAt: string | undefined): LiveReport {
 }
 
 describe("the newest reports", () => {
-  /** A time has several forms, whose order as texts is another one. */
+  /** Times in several formats, so that their order differs from their order as text. */
   const timeOf = (n: number): string => {
     const text = new Date(Date.UTC(2030, 0, 1) + n).toISOString();
     return (
@@ -50,7 +50,7 @@ describe("the newest reports", () => {
     .uniqueArray(fc.integer({ min: 0, max: 999 }), { maxLength: 20 })
     .map((numbers) => numbers.map((n) => report(`r${n}`, timeOf(n))));
 
-  /** Pages of some size; counts those that were asked for. */
+  /** Yields pages of the given size and counts the requested ones. */
   async function* pages(all: readonly LiveReport[], size: number, asked: { count: number }) {
     for (let from = 0; from === 0 || from < all.length; from += size) {
       asked.count += 1;
@@ -66,7 +66,7 @@ describe("the newest reports", () => {
   const descending = (all: readonly LiveReport[]): readonly LiveReport[] =>
     all.toSorted((a, b) => Number(b.id.slice(1)) - Number(a.id.slice(1)));
 
-  test("are found whichever way the service lists them", async () => {
+  test("are found in ascending and descending lists", async () => {
     await fc.assert(
       fc.asyncProperty(
         reports,
@@ -82,7 +82,7 @@ describe("the newest reports", () => {
     );
   });
 
-  test("take no more pages than they must where the newest come first", async () => {
+  test("are found with as few pages as possible if the newest come first", async () => {
     await fc.assert(
       fc.asyncProperty(
         reports,
@@ -99,7 +99,7 @@ describe("the newest reports", () => {
   });
 });
 
-/** Mostly what means something in XML. */
+/** Mostly special characters of XML. */
 const hostile = fc.string({
   unit: fc.oneof(
     fc.constantFrom(...Array.from("<>&\"'/]=!\n\u0000")),
@@ -108,7 +108,7 @@ const hostile = fc.string({
 });
 
 describe("JUnit", () => {
-  test("stays XML whatever names and errors say", () => {
+  test("is valid XML for any names and error messages", () => {
     fc.assert(
       fc.property(hostile, hostile, (name, errorMessage) => {
         const result = {
@@ -124,7 +124,7 @@ describe("JUnit", () => {
         const one = { ...report("r1", undefined), results: [result] };
         const view = reportView({ ...one, target: "shop" }, () => undefined);
         const xml = show(view, "junit", { redactor: createRedactor([]), style: PLAIN, width: 80 });
-        // Nothing but our own tags, each with its quotes in pairs.
+        // Only our own tags, each with an even number of quotes.
         const tags = xml.match(/<[^>]*>/g) ?? [];
         expect(tags.map((tag) => /^<[/?]?(\w+)/.exec(tag)?.[1])).toEqual([
           "xml",
@@ -165,21 +165,21 @@ describe("a report", () => {
     return show(view, format, { redactor: createRedactor(secrets), style: PLAIN, width: 80 });
   };
 
-  test.each(["text", "json", "junit"])("repeats no secret in any of its fields, as %s", (format) => {
+  test.each(["text", "json", "junit"])("shows no secret in any field as %s", (format) => {
     expect(shownAs(format, "hunter2-secret")).toContain("hunter2");
-    // A short one is looked for in its own case alone.
+    // A short secret is only redacted in its exact case.
     for (const secret of ["hunter2-secret", "Hunter2"])
       expect(shownAs(format, secret, [secret])).not.toMatch(/hunter2/i);
   });
 
-  test("of a hundred thousand lines is written in no time", () => {
+  test("with 100,000 lines is written in less than 5 s of CPU time", () => {
     const started = process.cpuUsage();
     shownAs("junit", `${" \n".repeat(100_000)}:${"\n".repeat(100_000)}`);
     expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
   });
 });
 
-/** A finished report, and one that still waits. */
+/** Creates a finished report and a waiting one. */
 async function run(stage: Scene): Promise<void> {
   const begin = (cases: readonly string[]) =>
     stage.control("POST", "/reports", { testTargetId: TARGET, testCaseIds: [...cases], browser: "FIREFOX" });
@@ -192,7 +192,7 @@ async function run(stage: Scene): Promise<void> {
 }
 
 describe.concurrent("tasc reports", () => {
-  test("list and show: by address where one is bound, secrets out, waiting ones as such", async ({
+  test("lists and shows reports with addresses of bound test cases and without secrets", async ({
     expect,
   }) => {
     await scene(async (stage) => {
@@ -220,7 +220,7 @@ describe.concurrent("tasc reports", () => {
     });
   });
 
-  test("show no secret of before in names and addresses", async () => {
+  test("shows no secret that a name or URL contained at the last apply", async () => {
     await scene(async (stage) => {
       const declare = (value: string): void =>
         stage.write(
@@ -252,7 +252,7 @@ testCases: { login: { id: ${LOGIN}, description: "Log in ${value}" } }
     });
   });
 
-  test("every page is read, by the answer's key", async () => {
+  test("reads every page by the key in the previous answer", async () => {
     await scene(
       async (stage) => {
         for (let n = 0; n < 5; n++) await stage.control("POST", "/reports", { testTargetId: TARGET });
@@ -267,7 +267,7 @@ testCases: { login: { id: ${LOGIN}, description: "Log in ${value}" } }
     );
   });
 
-  test("a page that brings nothing new ends it, and that is said", async () => {
+  test("stops at a page without new reports and gives a warning", async () => {
     await scene(
       async (stage) => {
         for (let n = 0; n < 5; n++) await stage.control("POST", "/reports", { testTargetId: TARGET });
@@ -285,7 +285,7 @@ testCases: { login: { id: ${LOGIN}, description: "Log in ${value}" } }
 describe.concurrent("wrong arguments", () => {
   const play = appliedScene();
 
-  test("are 3; a report that there is not is 1", async () => {
+  test("exit with 3, an unknown report with 1, a wrong key with 6", async () => {
     await play(async (stage) => {
       const wrong = [
         ["reports", "list", "--limit", "0"],
@@ -306,7 +306,7 @@ describe.concurrent("wrong arguments", () => {
 });
 
 describe.concurrent("tasc notifications", () => {
-  test("lists them oldest first, by address where one is bound", async ({ expect }) => {
+  test("lists notifications oldest first, with addresses of bound test cases", async ({ expect }) => {
     await scene(async (stage) => {
       await stage.run(["apply", "--auto-approve"]);
       await stage.control("POST", "/edit", { kind: "testCase", id: LOGIN, set: { externalId: "E-1" } });
@@ -323,7 +323,7 @@ describe.concurrent("tasc notifications", () => {
     });
   });
 
-  test("--follow prints new ones as they come, each once, until it is told to end", async () => {
+  test("prints each new notification once with --follow until it is interrupted", async () => {
     await scene(async (stage) => {
       await discover(stage, "First");
       const running = stage.start(["notifications", "--follow", "--interval", "20ms"]);

@@ -13,7 +13,7 @@ import {
 } from "../../src/model/json.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/server/index.ts";
 
-/** The executable under test; another build may be named. */
+/** The executable under test. TASC_EXECUTABLE can name another build. */
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 
 export const KEY = "the-api-key-of-the-tests";
@@ -36,7 +36,7 @@ export const COOKIE = id(0x10);
 export const LOGIN = id(0x11);
 export const CART = id(0x12);
 
-/** What the service holds at the beginning: all that `MANIFEST` declares, and a case that it does not. */
+/** The initial data of the service: what `MANIFEST` declares, and one undeclared test case. */
 export const SEED: JsonObject = {
   testTargets: [{ id: TARGET, app: "Web Shop" }],
   environments: [
@@ -94,7 +94,7 @@ batchGenerations:
   spring: { prompt: Cover the spring campaign., environment: default, prerequisite: login }
 `;
 
-/** A project's folder, and the service that it talks to. */
+/** A project folder and its service. */
 export interface Scene {
   readonly dir: string;
   readonly server: RunningServer;
@@ -106,7 +106,7 @@ export interface Scene {
   start(args: readonly string[]): Running;
   /** The control interface of the service. */
   control(method: string, path: string, body?: Json): Promise<Json>;
-  /** What a colleague could do in the web application. */
+  /** Edits a test case, as a colleague could in the web application. */
   edit(caseId: string, set: JsonObject): Promise<Json>;
   remove(caseId: string): Promise<Json>;
 }
@@ -114,13 +114,13 @@ export interface Scene {
 export interface Running {
   readonly child: ChildProcess;
   readonly done: Promise<Ran>;
-  /** Resolves once stdout and stderr together hold this. */
+  /** Resolves once stdout and stderr together match the pattern. */
   saw(pattern: RegExp): Promise<void>;
-  /** What stdout and stderr hold by now. */
+  /** The output to stdout and stderr so far. */
   said(): string;
 }
 
-/** Plays a story in a folder and with a service of its own; both are gone afterwards. */
+/** Runs a test with its own folder and service, and removes both afterwards. */
 export async function scene(
   play: (scene: Scene) => Promise<void>,
   options: Partial<ServerOptions> = {},
@@ -134,8 +134,8 @@ export async function scene(
 }
 
 /**
- * For stories that leave the service as it is: it is started and applied to once for a file, and each story plays in
- * a copy of the applied project.
+ * For tests that do not change the service: it is started and applied to once per file, and each test runs in a copy
+ * of the applied project.
  */
 export function appliedScene(): (play: (scene: Scene) => Promise<void>) => Promise<void> {
   let opened: Promise<OpenScene> | undefined;
@@ -249,13 +249,13 @@ async function request(url: string, method: string, body: Json | undefined): Pro
   return text === "" ? null : parseJson(text);
 }
 
-/** Everything as declared, and state of it. */
+/** Applies the manifests, so that service and state match them. */
 export async function applied(stage: Scene): Promise<void> {
   const ran = await stage.run(["apply", "--auto-approve"]);
   if (ran.code !== 0) throw new Error(`the apply failed:\n${ran.stdout}${ran.stderr}`);
 }
 
-/** Standard output as the one JSON value that it must be. */
+/** Parses stdout, which must be one JSON value. */
 export function json(ran: Ran): Json {
   try {
     return parseJson(ran.stdout);
@@ -264,7 +264,7 @@ export function json(ran: Ran): Json {
   }
 }
 
-/** A value inside another: `at(value, "fields", 0, "name")`. Throws where there is nothing. */
+/** A value inside another: `at(value, "fields", 0, "name")`. Throws if there is nothing. */
 export function at(value: Json, ...path: readonly (string | number)[]): Json {
   let found: Json | undefined = value;
   for (const step of path) {
@@ -281,7 +281,7 @@ export function listAt(value: Json, ...path: readonly (string | number)[]): Json
   return found;
 }
 
-/** A text without what differs from run to run. */
+/** Replaces the parts of a text that differ from run to run. */
 export function steady(text: string, { server }: Scene): string {
   return text
     .replaceAll(server.url, "http://127.0.0.1:PORT")

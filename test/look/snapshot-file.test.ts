@@ -1,4 +1,4 @@
-// A snapshot's file: what goes in comes out, however it is cut, laid out or tried again.
+// The file of a snapshot: its content can be read back, in any layout, and damage is reported.
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,8 +74,8 @@ function opened(text: string): Snapshot {
 
 const lists = fc.record({ t: fc.array(liveCase, { maxLength: 5 }), u: fc.array(liveCase, { maxLength: 5 }) });
 
-describe("what goes in comes out", () => {
-  test("test cases of several targets, read side by side, and once more", async () => {
+describe("a snapshot that is read from its file", () => {
+  test("contains the test cases of several targets, also if read in parallel and repeatedly", async () => {
     await fc.assert(
       fc.asyncProperty(lists, async ({ t, u }) => {
         const { reader } = opened(
@@ -95,7 +95,7 @@ describe("what goes in comes out", () => {
     );
   });
 
-  test("targets and states, without any fingerprint", async () => {
+  test("contains targets and states without fingerprints", async () => {
     const text = textOf(new Map());
     expect(text).not.toMatch(/FINGERPRINT|KEYCHECK/);
     const { head, reader } = opened(text);
@@ -111,14 +111,14 @@ describe("what goes in comes out", () => {
     expect(state?.batchGenerations).toEqual(
       new Map([
         ["batchGeneration.shop.spring", { status: "done" }],
-        // It was cut off while it was sent: nobody knows whether it ran.
+        // Its request was interrupted, so it is unknown whether it ran.
         ["batchGeneration.shop.summer", { status: "uncertain" }],
       ]),
     );
     expect({ ...head, states: [] }).toEqual({ ...HEAD, states: [] });
   });
 
-  test("whatever the order of its members and its white space", async () => {
+  test("can have any order of members and any white space", async () => {
     await fc.assert(
       fc.asyncProperty(
         lists,
@@ -147,7 +147,7 @@ describe("what goes in comes out", () => {
 const PLACE = { root: "/", host: { cwd: "/" } };
 
 describe("the file", () => {
-  test("is for its owner alone, and in its place only when it is whole", async () => {
+  test("is readable by its owner only, and exists under its name only when it is complete", async () => {
     const path = newFile();
     await writeWhole(path, PLACE, "unwritable", async (write) => {
       write(textOf(new Map()));
@@ -167,7 +167,7 @@ describe("the file", () => {
     expect(opened(readFileSync(path, "utf8")).head.stage).toBe("staging");
   });
 
-  test("holds no secret, in whatever field it stands", () => {
+  test("contains no secret in any field", () => {
     fc.assert(
       fc.property(
         liveCase,
@@ -186,7 +186,7 @@ describe("the file", () => {
     );
   });
 
-  test("holds no scroll state, which no plan reads and whose keys may be anything", () => {
+  test("contains no scroll states, which no plan reads and which can have any keys", () => {
     const [any] = fc.sample(liveCase, 1);
     if (any === undefined) throw new Error("no case");
     const raw = { id: "e1", scrollState: { swordfish: 1 }, testCaseId: "c1" };
@@ -196,7 +196,7 @@ describe("the file", () => {
     expect(text).toContain('"testCaseId":"c1"');
   });
 
-  test("hides what was last written with a secret, though nobody knows the secret any more", () => {
+  test("hides fields last written with a secret, even if the secret is no longer known", () => {
     const old = "rotated-away-0815";
     const state = applyEvents(STATE, [
       { type: "bound", address: "target.shop", id: "t", fields: {}, secrets: ["app"] },
@@ -205,7 +205,7 @@ describe("the file", () => {
         address: "testCase.shop.login",
         id: "c1",
         fields: {},
-        // Elements are made from the prompt.
+        // Elements are generated from the prompt.
         secrets: ["description", "discovery.prompt", "tags"],
       },
     ]);
@@ -226,7 +226,7 @@ describe("the file", () => {
     expect(text).toContain('"status":"ENABLED"');
   });
 
-  test("is refused with the reason", () => {
+  test("is rejected with the reason", () => {
     const text = textOf(new Map());
     const refusal = (content: string): string => {
       const file = newFile();
@@ -258,12 +258,12 @@ describe("the file", () => {
 describe("reading a document", () => {
   const text = textOf(new Map([["t", fc.sample(liveCase, 3)]]));
 
-  test("finds what was cut short, wherever that was", () => {
+  test("reports a document that is truncated at any position", () => {
     for (let length = 0; length < text.length - 2; length += 17)
       expect(() => opened(text.slice(0, length)).eachTestCase(() => undefined)).toThrow(TascError);
   });
 
-  test("passes over lists of another name, and names that are values", async () => {
+  test("ignores lists with other names, and values that equal the name of a list", async () => {
     const document = parseJson(text);
     const more = {
       testCasesOf: [1],
@@ -281,7 +281,7 @@ describe("reading a document", () => {
     [/\]\n\}\n$/, ",]\n}\n"],
     [/\}\n$/, "} x\n"],
     [/"stage":/, '"stage"'],
-  ])("finds a text damaged where %s reads %s", (where, instead) => {
+  ])("reports a document as damaged if %s is replaced by %s", (where, instead) => {
     expect(() => opened(text.replace(where, instead)).eachTestCase(() => undefined)).toThrow(TascError);
   });
 });

@@ -1,4 +1,4 @@
-// The law of a snapshot: the plan made from it is the one made online, but for what is never read.
+// The law of a snapshot: a plan from it equals the online plan, except for fields that are never read.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const keys = ["a", "b", "c", "d"];
 
-/** What a manifest may say of a case: JSON is YAML. */
+/** The fields that a manifest may declare for a test case. JSON is valid YAML. */
 const declared = fc.record(
   {
     status: fc.constantFrom("ENABLED", "DISABLED"),
@@ -123,7 +123,7 @@ async function optionsFor(text: string): Promise<Omit<RefreshOptions, "states" |
   };
 }
 
-/** State as an apply of the first manifest would have left it, over what was live then. */
+/** The state after an apply of the first manifest to the test cases that were live then. */
 async function stateAfter(text: string, cases: readonly LiveTestCase[]): Promise<State> {
   const options = { ...(await optionsFor(text)), states: new Map(), strays: [], fingerprints: FINGERPRINTS };
   const found = await refresh(readerOf(cases), options);
@@ -135,11 +135,11 @@ async function stateAfter(text: string, cases: readonly LiveTestCase[]): Promise
   ]);
 }
 
-/** A plan without what the service never shows, and what of it is secret. */
+/** A plan without secret fields and fields that the service never shows. */
 function compared({ plan }: Planned, state: State) {
   const changes = plan.changes.flatMap((change) => {
     const rows = fieldsOf(parseAddress(change.address)?.kind ?? "target");
-    // Whatever the address was under which it was written.
+    // The fields may have been written under another address.
     const bindings = [...state.bindings.values()].filter(({ id }) => id === change.id);
     const secrets = bindings.flatMap((binding) => binding.secrets ?? []);
     const hidden = (first: unknown): boolean =>
@@ -147,12 +147,12 @@ function compared({ plan }: Planned, state: State) {
       rows.some(
         ({ path, name, read }) =>
           path[0] === first &&
-          // What was last written with a secret is in no snapshot, so it is as unknown as what never shows.
+          // A snapshot leaves out fields last written with a secret, so they are as unknown as write-only fields.
           (read === undefined || secrets.includes(name)),
       );
     const fields = change.fields
       .filter(({ path, sensitive }) => !hidden(path[0]) && (change.action === "create" || !sensitive))
-      // As it is printed: an output never shows a secret, so nor does the live side.
+      // Redacted as in the output, because live values can contain the secret.
       .map(({ path, before = null, after = null }) => REDACTOR.json([[...path], before, after]));
     return fields.length === 0 ? [] : [{ address: change.address, id: change.id, fields }];
   });
@@ -163,7 +163,7 @@ function compared({ plan }: Planned, state: State) {
     changes,
     bodies,
     orphaned: plan.orphaned,
-    // What tasc has switched off tells a record, of which a snapshot has none.
+    // Only a record shows what tasc has disabled, and a snapshot has no records.
     diagnostics: plan.diagnostics.flatMap(({ code, address }) =>
       code === "left-off" ? [] : [`${code} ${address ?? ""}`],
     ),
@@ -172,7 +172,7 @@ function compared({ plan }: Planned, state: State) {
 
 let files = 0;
 
-/** The live test case that a resource is bound to, with what is declared of it. */
+/** The live test case with the declared values of the resource that is bound to it. */
 function asDeclared(one: LiveTestCase, desired: Desired, state: State): LiveTestCase {
   const own = desired.targets[0]?.testCases.find(
     ({ address }) => state.bindings.get(address)?.id === one.id,
@@ -198,7 +198,7 @@ function asDeclared(one: LiveTestCase, desired: Desired, state: State): LiveTest
   };
 }
 
-test("what a plan lets go of while it reads changes nothing of it", async () => {
+test("data of unchanged test cases that is dropped while reading does not affect the plan", async () => {
   let settled = 0;
   await fc.assert(
     fc.asyncProperty(manifest, manifest, live, live, fc.boolean(), async (before, after, then, now, same) => {
@@ -222,7 +222,7 @@ test("what a plan lets go of while it reads changes nothing of it", async () => 
 });
 
 describe("a plan from a snapshot", () => {
-  test("is the plan made online, but for write-only and secret fields", async () => {
+  test("equals the online plan, except for write-only and secret fields", async () => {
     await fc.assert(
       fc.asyncProperty(manifest, manifest, live, live, async (before, after, then, now) => {
         const state = await stateAfter(before, then);

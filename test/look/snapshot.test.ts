@@ -22,7 +22,7 @@ const WITHOUT_SECRETS = { TASC_API_KEY: "", QA_PASSWORD: "", QA_USER: "" };
 describe.concurrent("tasc snapshot", () => {
   const play = appliedScene();
 
-  test("writes one document for its owner alone, the same as to stdout, and no secret in it", async ({
+  test("writes the same document without secrets to stdout and to a file for its owner only", async ({
     expect,
   }) => {
     await play(async (stage) => {
@@ -37,7 +37,7 @@ describe.concurrent("tasc snapshot", () => {
     });
   });
 
-  test("reads what a plan reads, and changes nothing", async () => {
+  test("sends the same requests as a plan", async () => {
     await scene(async (stage) => {
       await stage.run(["plan"]);
       const calls = async (): Promise<readonly string[]> => {
@@ -52,7 +52,7 @@ describe.concurrent("tasc snapshot", () => {
     });
   });
 
-  test("that fails leaves no file, and nothing on stdout", async () => {
+  test("leaves no file and prints nothing to stdout if it fails", async () => {
     await play(async (stage) => {
       const refused = await stage.run(["snapshot", "--out", "refused.json"], { TASC_API_KEY: "another-key" });
       expect(refused.code).toBe(6);
@@ -67,7 +67,7 @@ describe.concurrent("tasc snapshot", () => {
 });
 
 describe.concurrent("tasc plan --snapshot", () => {
-  test("needs no network, no key and no state, and plans what the service showed", async () => {
+  test("needs no network, no key and no state, and plans all fields that the service shows", async () => {
     await scene(async (stage) => {
       await applied(stage);
       await stage.run(["snapshot", "--out", "snapshot.json"]);
@@ -98,11 +98,11 @@ describe.concurrent("tasc plan --snapshot", () => {
   });
 });
 
-describe.concurrent("a snapshot that does not fit", () => {
+describe.concurrent("a snapshot that does not match", () => {
   const play = appliedScene();
   const STAGES = "stages: { staging: {}, production: {} }\n";
 
-  test("is of another stage or another service: 3, and why", async () => {
+  test("is rejected with exit code 3 if it is of another stage or service", async () => {
     await play(async (stage) => {
       stage.write("tasc.yaml", `${PROJECT}${STAGES}`);
       await stage.run(["snapshot", "--stage", "staging", "--out", "staging.json"]);
@@ -118,7 +118,7 @@ describe.concurrent("a snapshot that does not fit", () => {
     });
   });
 
-  test("is no snapshot, or lacks a target that is declared now", async () => {
+  test("is rejected with exit code 3 if it is not a snapshot or lacks a declared target", async () => {
     await play(async (stage) => {
       const none = await stage.run(["plan", "--snapshot", "tasc.yaml"]);
       expect(none.code).toBe(3);
@@ -134,7 +134,7 @@ describe.concurrent("a snapshot that does not fit", () => {
 });
 
 describe.concurrent("tasc serve --from", () => {
-  test("serves what the snapshot holds, and on a restart what was written since", async () => {
+  test("serves the snapshot's data, and after a restart the data already in its folder", async () => {
     await scene(async (stage) => {
       await applied(stage);
       await stage.run(["snapshot", "--out", "snapshot.json"]);
@@ -160,7 +160,7 @@ describe.concurrent("tasc serve --from", () => {
       ]);
       const login = cases.find((one) => at(one, "id") === LOGIN) ?? null;
       expect(at(login, "tags")).toEqual(["smoke"]);
-      // The prompt was written with a secret in it, so the snapshot leaves it out.
+      // The prompt was written with a secret, so the snapshot leaves it out.
       expect(at(login, "discovery")).toMatchObject({ status: "FINISHED" });
       expect(at(login, "discovery")).not.toHaveProperty("freePrompt");
       first.child.kill("SIGTERM");
@@ -174,7 +174,7 @@ describe.concurrent("tasc serve --from", () => {
     });
   });
 
-  test("refuses what the local service cannot hold, and leaves no half-filled folder", async () => {
+  test("rejects an invalid snapshot and leaves no partly filled folder", async () => {
     await scene(async (stage) => {
       await stage.run(["snapshot", "--out", "snapshot.json"]);
       stage.write("snapshot.json", stage.read("snapshot.json").replaceAll(LOGIN, "no-uuid"));

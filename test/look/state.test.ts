@@ -1,4 +1,4 @@
-// `tasc state show|mv|rm|bind|unlock`, as processes over a real service and a real state.
+// `tasc state show|mv|rm|bind|unlock`, as processes with a real service and real state.
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import type { StateRuntime } from "../../src/state/backend.ts";
@@ -50,7 +50,7 @@ describe.concurrent("state show", () => {
     });
   });
 
-  test("gives one JSON value, and no fingerprint in it", async () => {
+  test("prints one JSON value without fingerprints", async () => {
     await applied(async (stage) => {
       const ran = await stage.run(["state", "show", "environment.shop.default", "--format", "json"]);
       expect(json(ran)).toEqual({
@@ -62,7 +62,7 @@ describe.concurrent("state show", () => {
     });
   });
 
-  test("what state does not know is an error of the arguments, with the nearest address", async () => {
+  test("exits with 3 for an unknown address and suggests the nearest one", async () => {
     await applied(async (stage) => {
       const misspelt = await stage.run(["state", "show", "testCase.shop.logn"]);
       expect(misspelt.code).toBe(3);
@@ -74,7 +74,7 @@ describe.concurrent("state show", () => {
     });
   });
 
-  test("needs no secret", async () => {
+  test("needs no secrets", async () => {
     await applied(async (stage) => {
       const bare = { TASC_API_KEY: "", QA_PASSWORD: "", QA_USER: "" };
       const ran = await stage.run(["state", "show", "target.shop"], bare);
@@ -85,7 +85,7 @@ describe.concurrent("state show", () => {
 });
 
 describe.concurrent("state mv", () => {
-  test("inside a target: the address changes, the records stay", async () => {
+  test("changes the address within a target and keeps its recorded fields", async () => {
     await applied(async (stage) => {
       const before = json(await stage.run(["state", "show", "testCase.shop.login", "--format", "json"]));
       const ran = await stage.run(["state", "mv", "testCase.shop.login", "testCase.shop.sign-in"]);
@@ -101,7 +101,7 @@ describe.concurrent("state mv", () => {
     });
   });
 
-  test("a target takes its whole document along, and a plan under the new key has nothing to do", async () => {
+  test("moves a target with its whole document, and a plan under the new key is empty", async () => {
     await applied(async (stage) => {
       const ran = await stage.run(["state", "mv", "target.shop", "target.web"]);
       expect(ran.code, ran.stderr).toBe(0);
@@ -120,7 +120,7 @@ describe.concurrent("state mv", () => {
     });
   });
 
-  test("refuses a taken address, another kind, another target and what it does not know", async () => {
+  test("rejects a taken address, another kind, another target and unknown addresses", async () => {
     await applied(async (stage) => {
       const before = stage.read(".tasc/state/default/shop.json");
       const moves = [
@@ -142,7 +142,7 @@ describe.concurrent("state mv", () => {
 });
 
 describe.concurrent("state rm", () => {
-  test("forgets one address; it cannot call the service, having no key", async () => {
+  test("removes one address without calling the service", async () => {
     await applied(async (stage) => {
       const ran = await stage.run(["state", "rm", "testCase.shop.cart"], { TASC_API_KEY: "" });
       expect(ran.code, ran.stderr).toBe(0);
@@ -152,7 +152,7 @@ describe.concurrent("state rm", () => {
     });
   });
 
-  test("a target goes with all that is in it", async () => {
+  test("removes a target with all its addresses", async () => {
     await applied(async (stage) => {
       const ran = await stage.run(["state", "rm", "target.shop"]);
       expect(ran.stdout).toBe(
@@ -162,7 +162,7 @@ describe.concurrent("state rm", () => {
     });
   });
 
-  test("says that a forgotten batch generation counts as never run", async () => {
+  test("warns that a removed batch generation counts as not run", async () => {
     await applied(async (stage) => {
       const ran = await stage.run(["state", "rm", "batchGeneration.shop.spring"]);
       expect(ran.code).toBe(0);
@@ -172,7 +172,7 @@ describe.concurrent("state rm", () => {
 });
 
 describe.concurrent("state bind", () => {
-  test("binds to what the service lists, and records nothing, so that write-only fields are sent once more", async () => {
+  test("binds to a listed id and records no fields, so that write-only fields are sent again", async () => {
     await applied(async (stage) => {
       const ran = await stage.run(["state", "bind", "environment.shop.default", ENVIRONMENT]);
       expect(ran.code, ran.stderr).toBe(0);
@@ -186,7 +186,7 @@ describe.concurrent("state bind", () => {
     });
   });
 
-  test("another id takes the place of the one before, and says which that was", async () => {
+  test("replaces the previous id and prints it", async () => {
     await applied(async (stage) => {
       const ran = await stage.run(["state", "bind", "testCase.shop.cart", id(0x13)]);
       expect(ran.stdout).toBe(`testCase.shop.cart is bound to ${id(0x13)}. It was bound to ${CART}.\n`);
@@ -195,7 +195,7 @@ describe.concurrent("state bind", () => {
     });
   });
 
-  test("refuses ids that are not there, of another kind, or bound already", async () => {
+  test("rejects ids that are missing, of another kind, or already bound", async () => {
     await applied(async (stage) => {
       const before = stage.read(".tasc/state/default/shop.json");
       const refusals = [
@@ -216,7 +216,7 @@ describe.concurrent("state bind", () => {
     });
   });
 
-  test("a deleted test case counts as gone", async () => {
+  test("rejects a deleted test case", async () => {
     await scene(async (stage) => {
       await stage.edit(CART, { status: "DELETED" });
       const ran = await stage.run(["state", "bind", "testCase.shop.cart", CART]);
@@ -224,7 +224,7 @@ describe.concurrent("state bind", () => {
     });
   });
 
-  test("the first binding of a target holds its batch generations, so that none runs a second time", async () => {
+  test("holds the batch generations of a newly bound target, so that none runs twice", async () => {
     await scene(async (stage) => {
       const ran = await stage.run(["state", "bind", "target.shop", TARGET]);
       expect(ran.code, ran.stderr).toBe(0);
@@ -234,7 +234,7 @@ describe.concurrent("state bind", () => {
     });
   });
 
-  test("what no manifest declares is bound with a warning", async () => {
+  test("binds an address that no manifest declares, with a warning", async () => {
     await applied(async (stage) => {
       const ran = await stage.run(["state", "bind", "testCase.shop.more", id(0x13)]);
       expect(ran.code).toBe(0);
@@ -242,7 +242,7 @@ describe.concurrent("state bind", () => {
     });
   });
 
-  test("a service that refuses the key, or is not there, is 6", async () => {
+  test("exits with 6 if the service rejects the key or is unreachable", async () => {
     await scene(async (stage) => {
       const args = ["state", "bind", "testCase.shop.login", LOGIN];
       expect((await stage.run(args, { TASC_API_KEY: "another-key" })).code).toBe(6);
@@ -251,7 +251,7 @@ describe.concurrent("state bind", () => {
   });
 });
 
-describe.concurrent("a lock that somebody holds", () => {
+describe.concurrent("a lock held by another process", () => {
   const world = async (stage: Scene): Promise<StateRuntime> => ({
     projectFolder: stage.dir,
     clock: { now: () => new Date(Date.UTC(2030, 0, 1)), sleep: async () => undefined },
@@ -270,7 +270,7 @@ describe.concurrent("a lock that somebody holds", () => {
     return () => lock.unlock();
   }
 
-  test("keeps corrections out with 5, says whose it is, and waits no longer than it may", async () => {
+  test("makes commands exit with 5 and name the holder, after --lock-timeout if given", async () => {
     await applied(async (stage) => {
       const before = stage.read(".tasc/state/default/shop.json");
       const release = await held(stage, "shop");
@@ -287,13 +287,13 @@ describe.concurrent("a lock that somebody holds", () => {
       }
       expect(stage.read(".tasc/state/default/shop.json")).toBe(before);
       await release();
-      // The lock that the second try got first was let go of.
+      // The second try took the lock of target a first; it must have released that lock.
       expect((await stage.run(["state", "rm", "testCase.shop.login"])).code).toBe(0);
       expect((await stage.run(["state", "mv", "target.shop", "target.a"])).code).toBe(0);
     });
   });
 
-  test("is waited for", async () => {
+  test("is waited for with --lock-timeout", async () => {
     await applied(async (stage) => {
       const release = await held(stage, "shop");
       const running = stage.start(["state", "rm", "testCase.shop.login", "--lock-timeout", "1m"]);
@@ -302,7 +302,7 @@ describe.concurrent("a lock that somebody holds", () => {
     });
   });
 
-  test("is taken away by unlock, which says whose it was", async () => {
+  test("is removed by unlock, which prints its holder", async () => {
     await applied(async (stage) => {
       await held(stage, "shop");
       const ran = await stage.run(["state", "unlock", "shop"]);
@@ -318,7 +318,7 @@ describe.concurrent("a lock that somebody holds", () => {
     });
   });
 
-  test("unlock gives JSON, and calls a target that there is not a mistake", async () => {
+  test("is removed by unlock with JSON output, but an unknown target is an error", async () => {
     await applied(async (stage) => {
       await held(stage, "shop");
       const ran = await stage.run(["state", "unlock", "shop", "--format", "json"]);

@@ -1,4 +1,4 @@
-// What the environment and the command line say about the look of a plan, as a process.
+// How the environment and the command line affect the look of a plan, as a process.
 import { stripVTControlCharacters } from "node:util";
 import { describe, test } from "vitest";
 import { MANIFEST, type Scene, appliedScene } from "../look/scene.ts";
@@ -13,7 +13,7 @@ describe.concurrent("tasc plan", () => {
     return stage.run(["plan", ...args], { NO_COLOR: "", ...env });
   }
 
-  test("has colours where it is told to, and nothing that draws", async ({ expect }) => {
+  test("prints colours with FORCE_COLOR, and no other terminal controls", async ({ expect }) => {
     await applied(async (stage) => {
       const forced = await plan(stage, [], { FORCE_COLOR: "1", CI: "true" });
       expect(forced.stdout).toContain(`${COLOUR}33m~`);
@@ -25,7 +25,7 @@ describe.concurrent("tasc plan", () => {
     });
   });
 
-  test("has none where anybody wants none", async ({ expect }) => {
+  test("prints no colours with NO_COLOR, --no-color or JSON, even with FORCE_COLOR", async ({ expect }) => {
     await applied(async (stage) => {
       const force = { FORCE_COLOR: "1" };
       for (const ran of await Promise.all([

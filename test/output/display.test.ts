@@ -6,7 +6,7 @@ import { screen } from "./screen.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("a live display leaves the terminal alone while somebody is asked, and goes on afterwards", async () => {
+test("a live display pauses during a prompt and continues afterwards", async () => {
   const { writer, stderr } = screen({ live: true });
   const shown = { writer, style: { stdout: PLAIN, stderr: PLAIN }, live: true, level: "info" } as const;
   const display = openDisplay(shown, () => Date.now());

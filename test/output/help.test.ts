@@ -1,4 +1,4 @@
-// Help is printed from texts that the build has made; they must be what the parser would say.
+// Help is printed from texts made by the build. They must equal the texts of the parser.
 import { spawnSync } from "node:child_process";
 import { openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,19 +19,19 @@ function tasc(args: readonly string[], stdout: "pipe" | number = "pipe") {
   return { status, text, stderr };
 }
 
-test("the texts of the build are those of the table", () => {
+test("the help texts of the build match the command table", () => {
   const texts = readyTexts(readFileSync(join(DIST, "version.txt"), "utf8").trim());
   for (const [file, text] of Object.entries(texts)) expect(readFileSync(join(DIST, file), "utf8")).toBe(text);
 });
 
-test.each(["--help", "-h", "--version", "-V"])("%s prints what the parser prints", (word) => {
+test.each(["--help", "-h", "--version", "-V"])("%s prints the same text as the parser", (word) => {
   const ready = tasc([word]);
-  // With another option the parser is asked.
+  // With another option, the parser prints the text.
   expect(ready).toEqual(tasc(["--no-color", word]));
   expect(ready).toMatchObject({ status: 0, stderr: "" });
 });
 
-test.runIf(process.platform === "linux")("help that cannot be written is told", () => {
+test.runIf(process.platform === "linux")("help that cannot be written is reported as an error", () => {
   const { status, stderr } = tasc(["--help"], openSync("/dev/full", "w"));
   expect(status).toBe(1);
   expect(stderr).toContain("Standard output cannot be written");

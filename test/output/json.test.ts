@@ -1,4 +1,4 @@
-// `--format json`: every command has it, and what it prints fits its schema, also when it fails.
+// `--format json`: every command has it, and its output matches a schema, also if the command fails.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -19,7 +19,7 @@ for (const name of ["views", "plan", "events"]) {
   ajv.addSchema(schema, name);
 }
 
-/** Of commands whose result has a schema of its own. */
+/** The schemas of commands whose result is not in `views` under the name of the command. */
 const OTHERS: Readonly<Record<string, string>> = {
   plan: "plan",
   show: "plan",
@@ -46,7 +46,7 @@ function leaves(specs: readonly CommandSpec[], above = ""): readonly Leaf[] {
   });
 }
 
-/** How each command gets to a result. Those without a word here need none. */
+/** The arguments with which each command has a result. Commands without an entry need none. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   init: ["--chdir", "elsewhere"],
   schema: ["--install", "vscode"],
@@ -70,11 +70,11 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   "state migrate": ["--from-config", "old.yaml"],
   "state history": ["shop"],
   completion: ["bash"],
-  // It is refused: `serve` would run on.
+  // An invalid port, because otherwise `serve` would not end.
   serve: ["--port", "none"],
 };
 
-/** What must be there before. */
+/** Prepares the project for a command and returns its arguments. */
 async function prepare(name: string, stage: Scene): Promise<readonly string[]> {
   stage.write("tasc.yaml", `${PROJECT}stages: { default: {}, next: {} }\n`);
   if (name === "show" || name === "merge-plans") await stage.run(["plan", "--out", "plan.json"]);
@@ -87,7 +87,7 @@ async function prepare(name: string, stage: Scene): Promise<readonly string[]> {
   return ARGUMENTS[name] ?? [];
 }
 
-/** The one value on standard output; of the events of an apply, the last. */
+/** The one value on stdout; for an apply, the last event. */
 function resultOf(name: string, { stdout, stderr, code }: Ran): Json {
   const text = name === "apply" ? (stdout.trimEnd().split("\n").at(-1) ?? "") : stdout;
   try {
@@ -97,7 +97,7 @@ function resultOf(name: string, { stdout, stderr, code }: Ran): Json {
   }
 }
 
-/** A result that says no is a result; of any other failure there is an object that says what would help. */
+/** Commands that can also fail with a result. Any other failure is an object with a hint. */
 const REFUSALS = ["doctor", "validate"];
 
 function expectFits(name: string, ran: Ran): void {
@@ -119,13 +119,13 @@ describe.concurrent.each(ALL.map(({ name }) => name))("the JSON of tasc %s", (na
       );
     });
 
-  test("fits the schema of its result", async () => {
+  test("matches the schema of its result", async () => {
     await play(async (_, tasc) => {
       const ran = await tasc();
       expectFits(name, ran);
       if (name === "serve" || name === "state history") return expect(ran.code).toBe(3);
       expect(ran.code, ran.stderr).toBe(0);
-      // A schema that takes anything shows nothing.
+      // A schema that accepts anything would prove nothing.
       expect(errorsOf(name, isArray(resultOf(name, ran)) ? [{}] : {})).not.toBe("");
     });
   });
@@ -148,7 +148,7 @@ describe.concurrent.each(ALL.map(({ name }) => name))("the JSON of tasc %s", (na
     ],
     ["no service", (_, tasc) => tasc([], { TASC_BASE_URL: "http://127.0.0.1:1" })],
   ] satisfies readonly (readonly [string, (stage: Scene, tasc: Tasc) => Promise<Ran>])[])(
-    "is one object that says what would help: %s",
+    "matches the schema of a failure or a result with %s",
     async (situation, run) => {
       await play(async (stage, tasc) => {
         const ran = await run(stage, tasc);
@@ -161,21 +161,21 @@ describe.concurrent.each(ALL.map(({ name }) => name))("the JSON of tasc %s", (na
 
 type Tasc = (more?: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ran>;
 
-describe.concurrent("a result fits its schema", () => {
+describe.concurrent("a result matches its schema", () => {
   test.each([
     ["drift", ["drift"]],
     ["code", ["explain", "unknown-key"]],
     ["apply", ["apply", "--auto-approve"]],
     ["pull", ["pull", "--dry-run"]],
     ["rehearse", ["rehearse"]],
-  ])("of tasc %s where something was changed", async (name, args) => {
+  ])("of tasc %s after a change on the service", async (name, args) => {
     await applied(async (stage) => {
       await stage.edit(LOGIN, { status: "DISABLED" });
       expectFits(name, await stage.run([...args, "--json"]));
     });
   });
 
-  test("of tasc serve, when it listens", async () => {
+  test("of tasc serve that is listening", async () => {
     await applied(async (stage) => {
       const running = stage.start(["serve", "--port", "0", "--data", "data", "--json"]);
       await running.saw(/\}\n/);

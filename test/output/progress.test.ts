@@ -18,11 +18,11 @@ function run(live: boolean): string {
   return stderr();
 }
 
-test("plain lines where lines stay", async () => {
+test("a display that is not live prints plain lines", async () => {
   await expect(run(false)).toMatchFileSnapshot("../render/golden/apply-log.txt");
 });
 
-test("one status area on a terminal, with what must not be missed above it", () => {
+test("a live display redraws one status area and keeps important messages above it", () => {
   const shown = playBack(run(true));
   expect(shown).toEqual([
     "failed   testCase.shop.cart: 422, no\\nsuch \\u001b[31mtag",
@@ -31,10 +31,10 @@ test("one status area on a terminal, with what must not be missed above it", () 
   ]);
 });
 
-/** What a terminal shows in the end: going up and clearing are all that it is asked for. */
+/** The final content of the terminal. The display only moves the cursor up and clears. */
 function playBack(written: string): readonly string[] {
   const lines = [""];
-  // oxlint-disable-next-line no-control-regex -- the two orders that the area gives
+  // oxlint-disable-next-line no-control-regex -- the two control sequences of the status area
   for (const part of written.split(/(\u001b\[\d+A\u001b\[0J|\n)/)) {
     // oxlint-disable-next-line no-control-regex -- see above
     const up = /^\u001b\[(\d+)A/.exec(part);

@@ -4,7 +4,7 @@ import { createRedactor } from "../../src/render/redact.ts";
 
 const SECRET = 'p@ss "w\\rd" <ä/ü>\té👩‍👩‍👧+?';
 
-/** What an encoder makes of a text, and the encoder's name. */
+/** The name and the function of each encoder. */
 const FORMS: readonly (readonly [string, (text: string) => string])[] = [
   ["plain", (text) => text],
   ["JSON", (text) => JSON.stringify(text)],
@@ -105,15 +105,15 @@ function ascii(text: string, digits: (hex: string) => string = (hex) => hex): st
 }
 
 describe("a secret is found", () => {
-  test.each(FORMS)("as %s, and nothing of it is left", (_, encode) => {
+  test.each(FORMS)("as %s and redacted completely", (_, encode) => {
     const out = createRedactor([SECRET]).text(`before [${encode(SECRET)}] after`);
-    // What may be left: what quotes it or is quoted with it, and in an alphabet of its own what comes before and after.
+    // May remain: quotes, text that is quoted with it, and in encodings such as base64 the text before and after.
     expect(out).toMatch(
       /^before \[((?:\\+u0022|&quot;|[\\"']|q=)|[A-Za-z0-9+/\r\n]{0,77})*\(sensitive\)((?:\\+u0022|&quot;|[\\"'])|[A-Za-z0-9/+]{0,9}=*)*\] after$/,
     );
   });
 
-  test.each(FORMS)("whatever it is, as %s", (_, encode) => {
+  test.each(FORMS)("as %s, for any value", (_, encode) => {
     fc.assert(
       fc.property(secretText(), (secret) => {
         const out = createRedactor([secret]).text(`<<${encode(secret)}>>`);
@@ -126,8 +126,8 @@ describe("a secret is found", () => {
 });
 
 /**
- * Texts in which finding "(sensitive)" proves something. White space and the signs that begin a line of a diff count as
- * one sign, so a secret that is hardly anything else is too short to be looked for in other forms. U+FFFD stands for bytes that are no text.
+ * Texts for which "(sensitive)" proves that they were found. White space and the markers at the start of a diff line
+ * count as one character, so a secret of little else is too short to be found in other forms. U+FFFD stands for invalid bytes.
  */
 function secretText(): fc.Arbitrary<string> {
   return fc
@@ -139,16 +139,16 @@ function secretText(): fc.Arbitrary<string> {
 const word = fc.string({ unit: fc.constantFrom("a", "b", "%", "\\", " "), minLength: 4, maxLength: 8 });
 
 describe("several secrets", () => {
-  test("the longer one wins", () => {
+  test("are redacted completely if one is the beginning of another", () => {
     expect(createRedactor(["hunter2", "hunter22"]).text("hunter22 hunter2")).toBe("(sensitive) (sensitive)");
   });
 
-  test("overlapping ones leave no rest", () => {
+  test("are redacted completely if they overlap", () => {
     expect(createRedactor(["abcdef", "defghi"]).text("xabcdefghiy")).toBe("x(sensitive)y");
     expect(createRedactor(["abcdefgh", "cdef", "ghij"]).text("abcdefghij")).toBe("(sensitive)");
   });
 
-  test("none is left whatever the text", () => {
+  test("are redacted in any text", () => {
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), fc.array(word), (secrets, words) => {
         const out = createRedactor(secrets).text(words.join(""));
@@ -158,13 +158,13 @@ describe("several secrets", () => {
   });
 });
 
-describe("what is not secret stays", () => {
-  test("values under four characters are not looked for", () => {
+describe("the redactor", () => {
+  test("ignores values of fewer than four characters", () => {
     expect(createRedactor(["abc", ""]).text("abc abcabc")).toBe("abc abcabc");
     expect(createRedactor(["abcd"]).text("abcd")).toBe("(sensitive)");
   });
 
-  test("text without it is the same text", () => {
+  test("does not change a text without secrets", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("x", "y", "%", "\\", "&", "\n") }), (text) => {
         expect(createRedactor(["hunter2!"]).text(text)).toBe(text);
@@ -173,8 +173,8 @@ describe("what is not secret stays", () => {
   });
 });
 
-describe("secrets of several lines", () => {
-  test("random ones, by two encoders one after the other", () => {
+describe("a secret of several lines", () => {
+  test("is redacted after two encoders in sequence", () => {
     const line = fc.oneof(fc.string({ maxLength: 70 }), fc.base64String({ minLength: 64, maxLength: 64 }));
     const secret = fc
       .tuple(fc.stringMatching(/^[a-z0-9]{8}$/), fc.array(line, { minLength: 1, maxLength: 40 }))
@@ -185,23 +185,23 @@ describe("secrets of several lines", () => {
       fc.property(secret, one, one, fc.string({ maxLength: 30 }), (text, first, second, around) => {
         const out = createRedactor([text]).text(`${around}\n${second(first(text))} ${around}`);
         expect(out).toContain("(sensitive)");
-        // The line that no other text has, in whatever form.
+        // The first line, which no other text contains.
         expect(out.toLowerCase()).not.toContain(text.slice(0, 8));
       }),
       { numRuns: 300 },
     );
   });
   const key = "-----BEGIN KEY-----\nMIIEowIBAAKCAQEA\nabc\n-----END KEY-----\n";
-  test("whole, and with the signs of a diff before each line", () => {
+  test("is redacted as a whole, also with diff markers before each line", () => {
     const redactor = createRedactor([key]);
     expect(redactor.text(`[${key}]`)).toBe("[(sensitive)]");
     expect(redactor.text(key.trim().replaceAll("\n", "\n    │ + "))).toBe("(sensitive)");
     expect(redactor.text(key.replaceAll("\n", "\r\n").trim())).toBe("(sensitive)");
   });
-  test("a line of eight characters by itself", () => {
+  test("is redacted line by line, except for short lines", () => {
     expect(createRedactor([key]).text("log: MIIEowIBAAKCAQEA, abc")).toBe("log: (sensitive), abc");
   });
-  test("a space where a line was broken", () => {
+  test("is redacted if a space in it was replaced by a line break", () => {
     expect(createRedactor(["correct horse battery"]).text("is correct\n  horse battery.")).toBe(
       "is (sensitive).",
     );
@@ -209,7 +209,7 @@ describe("secrets of several lines", () => {
 });
 
 describe("plain data", () => {
-  test("strings, keys and numbers", () => {
+  test("is redacted in strings, keys and numbers", () => {
     const redactor = createRedactor(["4711", "hunter2-pass", "password"]);
     const values = ["a hunter2-pass", 4711, 14711, 1, null, true];
     const redacted = ["a (sensitive)", "(sensitive)", "(sensitive)", 1, null, true];
@@ -217,7 +217,7 @@ describe("plain data", () => {
       "(sensitive)": redacted,
       password: "(sensitive)",
     });
-    // Where somebody else chose the keys, none of them is a word of ours.
+    // Keys of free-form data are not our own words, so they are redacted as well.
     expect(redactor.freeJson({ "X-password": values, a: { 4711: 1 } })).toEqual({
       "X-(sensitive)": redacted,
       a: { "(sensitive)": 1 },
@@ -234,20 +234,20 @@ test.each([
   ["entities", "&amp;".repeat(600), "&amp;".repeat(20_000)],
   ["accents in no order", "accented", `e${"\u0301\u0316".repeat(100_000)}`],
   ["base64", "a".repeat(3000), Buffer.from("a".repeat(75_000)).toString("base64")],
-])("the search is over in no time: %s", (_, secret, text) => {
+])("the search takes less than 5 s of CPU time: %s", (_, secret, text) => {
   const started = process.cpuUsage();
   createRedactor([secret, `${secret}1`, `${secret}2`]).text(text);
   const { user } = process.cpuUsage(started);
-  // Milliseconds in a linear search; one that grows with the square takes minutes.
+  // A linear search takes milliseconds, and a quadratic one takes minutes.
   expect(user).toBeLessThan(5_000_000);
 });
 
-test("tens of thousands of secrets are looked for", () => {
+test("20,000 secrets can be searched for", () => {
   const secrets = Array.from({ length: 20_000 }, (_, at) => `value-${at}-of-a-header`);
   expect(createRedactor(secrets).text("X: value-19999-of-a-header.")).toBe("X: (sensitive).");
 });
 
-test("thousands of secrets that begin alike are looked for in a text of such beginnings", () => {
+test("8000 lines with the same beginning are found in a text of that beginning in less than 5 s", () => {
   const begin = "a".repeat(20);
   const lines = Array.from({ length: 8000 }, (_, at) => `${begin}${at}b`);
   const started = process.cpuUsage();
@@ -256,15 +256,15 @@ test("thousands of secrets that begin alike are looked for in a text of such beg
   expect(out.slice(60_000)).toBe("-(sensitive)-");
 });
 
-test("hundreds of secrets of which each begins with the one before are looked for in a text of them", () => {
+test("450 secrets that each begin with the previous one are found in less than 3 s", () => {
   const secrets = Array.from({ length: 450 }, (_, at) => "1a".repeat(4 + at));
   const started = process.cpuUsage();
   expect(createRedactor(secrets).text("1a".repeat(30_000))).toBe("(sensitive)");
-  // It took 7 s and 2 GB to keep what each of them found at each place.
+  // Storing the matches of every secret at every position took 7 s and 2 GB.
   expect(process.cpuUsage(started).user).toBeLessThan(3_000_000);
 });
 
-test("a long secret is hidden as base64 to its end, also beside another that is its beginning", () => {
+test("a long secret in base64 is redacted to its end, even if another secret is its beginning", () => {
   const begin = "0123456789abcdef".repeat(3);
   const encoded = Buffer.from(`${begin}and-the-rest-of-it`).toString("base64");
   expect(createRedactor([`${begin}and-the-rest-of-it`, begin]).text(encoded)).toBe("(sensitive)");

@@ -14,7 +14,7 @@ import {
   withoutWorkflowCommands,
 } from "../../src/render/escape.ts";
 
-describe("one line of text from outside", () => {
+describe("one line of external text", () => {
   test.each([
     ["plain text stays", "Log in – ok", "Log in – ok"],
     ["a line break", "a\nb\r\nc", "a\\nb\\r\\nc"],
@@ -43,7 +43,7 @@ describe("one line of text from outside", () => {
     ["a rainbow flag", "🏳️‍🌈"],
     ["Persian with a joiner's opposite", "می‌خواهم"],
     ["Hindi with a joiner", "क्‍ष"],
-  ])("%s is not taken apart", (_, text) => {
+  ])("%s is not changed", (_, text) => {
     expect(safeLine(text)).toBe(text);
   });
 
@@ -54,7 +54,7 @@ describe("one line of text from outside", () => {
     ["a selector on a digit, which is no keycap", "case 1\ufe0f"],
     ["between Latin letters with accents", "Fü\u200dße"],
     ["between Cyrillic letters", "вх\u200dод"],
-  ])("a joiner %s is shown", (_, text) => {
+  ])("an invisible character is shown as an escape: %s", (_, text) => {
     expect(safeLine(text)).toMatch(/\\u(200d|fe0f)/);
   });
 });
@@ -64,7 +64,7 @@ test("several lines keep their breaks and tabs", () => {
 });
 
 describe("a whole output", () => {
-  test("keeps our colours where they are wanted, and nothing else", () => {
+  test("keeps our colours if they are enabled, and no other controls", () => {
     const text = "\u001b[1mbold\u001b[22m \u001b[2J \u001b]0;x\u0007";
     expect(safeOutput(text, { colour: true })).toBe("\u001b[1mbold\u001b[22m \\u001b[2J \\u001b]0;x\\u0007");
     expect(safeOutput(text, { colour: false })).toBe(
@@ -80,18 +80,18 @@ describe("a whole output", () => {
     ["of Azure and TeamCity", "##vso[x] ##teamcity[y]", "# #vso[x] # #teamcity[y]"],
     ["but not in the middle of a line", "a::b", "a::b"],
     ["nor a heading", "## Heading [x]", "## Heading [x]"],
-  ])("gives no workflow command %s", (_, text, expected) => {
+  ])("neutralizes workflow commands: %s", (_, text, expected) => {
     expect(withoutWorkflowCommands(text)).toBe(expected);
   });
 
-  test("blanks that are invisible, too, take no time", () => {
+  test("with invisible blanks is checked in less than 1 s of CPU time", () => {
     const started = process.cpuUsage();
     expect(withoutWorkflowCommands("\ufeff".repeat(28))).toBe("\ufeff".repeat(28));
     expect(process.cpuUsage(started).user).toBeLessThan(1_000_000);
   });
 });
 
-describe("pieces of a format", () => {
+describe("the escape functions", () => {
   test.each([
     [annotationMessage, "a%b\nc:d,e", "a%25b%0Ac:d,e"],
     [annotationMessage, "##[group]x\r\ny\r", "# #[group]x%0Ay\\r"],
@@ -115,7 +115,7 @@ describe("pieces of a format", () => {
     expect(escape(text)).toBe(expected);
   });
 
-  test("a block's fence is longer than any in it", () => {
+  test("a Markdown block has a longer fence than any fence in its text", () => {
     expect(markdownBlock("a\n````\nb", "diff")).toBe("`````diff\na\n````\nb\n`````\n");
     expect(markdownBlock("`\n".repeat(300_000), "")).toMatch(/^```\n`\n/);
   });

@@ -8,7 +8,7 @@ export interface Screen {
   readonly stderr: () => string;
 }
 
-/** A writer on two streams that keep what they are given. */
+/** A writer with two streams that collect their output. */
 export function screen(
   options: { readonly live?: boolean; readonly secrets?: readonly string[] } = {},
 ): Screen {

@@ -6,7 +6,7 @@ import { Writer } from "../../src/render/terminal.ts";
 import { screen, terminalFor } from "./screen.ts";
 
 describe("the writer", () => {
-  test("parts results from all else", () => {
+  test("writes results to stdout and everything else to stderr", () => {
     const { writer, stdout, stderr } = screen();
     writer.text("plan\n");
     writer.note("reading\n");
@@ -15,7 +15,7 @@ describe("the writer", () => {
     expect(stderr()).toBe("reading\n");
   });
 
-  test("redacts and disarms whatever goes out", () => {
+  test("redacts secrets and escapes controls in all output", () => {
     const { writer, stdout, stderr } = screen({ secrets: ["hunter2!pass"], live: true });
     writer.text("a hunter2!pass \u001b[2J\n::error::x\n");
     writer.note("b hunter2!pass \u009b\n");
@@ -24,25 +24,25 @@ describe("the writer", () => {
     expect(stderr()).toBe("b (sensitive) \\u009b\nc (sensitive)\n");
   });
 
-  test("leaves documents as they are, but for secrets", () => {
+  test("changes nothing but secrets in documents", () => {
     const { writer, stdout } = screen({ secrets: ["hunter2!pass", "1234", "changes"] });
     writer.document('::notice::{"changes":1234,"x":"hunter2!pass"}\n');
     expect(stdout()).toBe('::notice::{"changes":1234,"x":"(sensitive)"}\n');
   });
 
-  test("takes nothing but words out of markup", () => {
+  test("redacts words in markup, but not the markup itself", () => {
     const { writer, stdout } = screen({ secrets: ["plan -->", "```diff\n", "hunter2-pass"] });
     writer.document("<!-- plan -->\n```diff\n- testCase.shop.HUNTER2-pass\n```\n", true);
     expect(stdout()).toBe("<!-- plan -->\n```diff\n- testCase.shop.(sensitive)\n```\n");
   });
 
-  test("takes nothing out of JSON but pieces of its strings", () => {
+  test("redacts only parts of strings in JSON", () => {
     const { writer, stdout } = screen({ secrets: ['a", "harmful": true, "b": "c', 'say "hunter2"'] });
     writer.document('{"x":"a", "harmful": true, "b": "c","y":"say \\"hunter2\\" \\\\"}\n');
     expect(stdout()).toBe('{"x":"a", "harmful": true, "b": "c","y":"(sensitive) \\\\"}\n');
   });
 
-  test("takes no lines out of a result for people", () => {
+  test("keeps the lines of a text result, even if several lines match a secret", () => {
     const { writer, stdout, stderr } = screen({ secrets: ["one\n  - two\n  ~ three"] });
     writer.text("~ one\n  - two\n  ~ three\n");
     writer.note("~ one\n  - two\n  ~ three\n");
@@ -50,7 +50,7 @@ describe("the writer", () => {
     expect(stderr()).toBe("~ (sensitive)\n");
   });
 
-  test("draws the status over, and around other output", () => {
+  test("redraws the status, also below other output", () => {
     const { writer, stderr } = screen({ live: true });
     writer.status(["one", "two"]);
     writer.note("note\n");
@@ -64,13 +64,13 @@ describe("the writer", () => {
     );
   });
 
-  test("cuts a status line that would break in two, by what it takes on the screen", () => {
+  test("shortens a status line to the width of the screen", () => {
     const { writer, stderr } = screen({ live: true });
     writer.status(["語".repeat(50)]);
     expect(stderr()).toBe(`${"語".repeat(29)}…\n`);
   });
 
-  test("draws no status where it cannot", () => {
+  test("prints no status without a terminal", () => {
     const { writer, stderr } = screen();
     writer.status(["one"]);
     expect(stderr()).toBe("");
@@ -96,7 +96,7 @@ function writerTo(stdout: Writable, failed: (error: Error) => void): Writer {
   });
 }
 
-describe("what cannot be written", () => {
+describe("output that cannot be written", () => {
   async function failuresOf(code: string): Promise<readonly string[]> {
     const failures: string[] = [];
     const writer = writerTo(broken(code), (error) => failures.push(error.message));
@@ -107,10 +107,10 @@ describe("what cannot be written", () => {
     await setImmediate();
     return failures;
   }
-  test("because its reader has gone is no error", async () => {
+  test("is not an error if its reader has closed the pipe", async () => {
     expect(await failuresOf("EPIPE")).toEqual([]);
   });
-  test("because the disk is full is one, told once", async () => {
+  test("is an error if the disk is full, and is reported once", async () => {
     expect(await failuresOf("ENOSPC")).toEqual(["ENOSPC"]);
   });
 });

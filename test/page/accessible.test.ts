@@ -21,10 +21,10 @@ const LOOKS = [
 const VIOLATIONS = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) =>
   violations.map(({ id, nodes }) => id + " " + nodes.map(({ target }) => target)))`;
 
-describe.skipIf(NO_BROWSER)("axe finds nothing against the page", () => {
+describe.skipIf(NO_BROWSER)("axe finds no violations in the page", () => {
   const open = browserForFile();
 
-  test.each(PLANS)("of %s, light and wide, dark and narrow", async (_, plan) => {
+  test.each(PLANS)("with %s, both light and wide and dark and narrow", async (_, plan) => {
     const { page } = await open(plan);
     await page.locator(".target > summary").first().click();
     for (const row of [0, 1]) await page.locator(".target[open] .change > summary").nth(row).click();

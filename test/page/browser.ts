@@ -10,10 +10,10 @@ import { shown } from "../render/sample.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 
-/** The pages are tried in a real browser, where there is one. */
+/** The pages are tested in a real browser if one is installed. */
 export const NO_BROWSER = !existsSync(CHROMIUM);
 
-/** Milliseconds; for busy machines. */
+/** Milliseconds; enough for busy machines. */
 const PATIENCE = 120_000;
 
 const QUIET = [
@@ -27,23 +27,23 @@ const QUIET = [
   "--disable-sync",
 ];
 
-/** A plan's page, as somebody opens it from a folder of artifacts. */
+/** The page of a plan, opened from a file. */
 export interface Opened {
   readonly page: Page;
-  /** What was asked for beside the page itself. */
+  /** The requests other than the one for the page itself. */
   readonly requests: readonly string[];
-  /** What the page complained of: errors of its script, breaches of its policy. */
+  /** Errors of the page's script, and messages in the console, e.g. violations of its policy. */
   readonly complaints: readonly string[];
   /** Dialogs that a script opened. */
   readonly dialogs: readonly string[];
 }
 
 export interface OpenOptions extends BrowserContextOptions {
-  /** After `#`. */
+  /** The end of the URL, with `#`. */
   readonly hash?: string;
 }
 
-/** Opens plans, or pages that were written already. One browser for a file of tests; each page has a context of its own. */
+/** Opens plans, or pages that are already rendered. Each test file has its own browser, and each page its own context. */
 export function browserForFile(): (plan: Plan | string, options?: OpenOptions) => Promise<Opened> {
   const dir = mkdtempSync(join(tmpdir(), "tasc-page-"));
   let browser: Browser | undefined;

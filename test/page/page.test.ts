@@ -8,13 +8,13 @@ import { browserForFile, NO_BROWSER } from "./browser.ts";
 describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
   const open = browserForFile();
 
-  test("asks nothing of any network, and its script runs without complaint", async () => {
+  test("sends no requests, and its script runs without errors", async () => {
     const { page, requests, complaints } = await open(REFUSED);
     await page.click("#expand");
     expect({ requests, complaints }).toEqual({ requests: [], complaints: [] });
   });
 
-  test("is what the command writes, of a new plan and of a saved one", () =>
+  test("is the output of `tasc plan` and of `tasc show`", () =>
     scene(async (stage) => {
       const planned = await stage.run(["plan", "--format", "html", "--out", "plan.json"]);
       const saved = await stage.run(["show", "plan.json", "--format", "html"]);
@@ -30,7 +30,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
       }
     }));
 
-  test("says first whether it may be applied, and what needs attention", async () => {
+  test("shows first whether the plan can be applied and which changes need attention", async () => {
     const { page } = await open(REFUSED);
     expect(await page.innerText("h1")).toBe("Blocked by errors");
     expect(await page.innerText(".verdict p")).toMatch(/^1 error, 1 to disable, 1 to rediscover, /);
@@ -55,7 +55,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     expect(await page.innerText("time")).toMatch(/2026.* \S+$/);
   });
 
-  test("folds each target under its totals, which the filters agree with", async () => {
+  test("collapses each target under its totals, which match the filters", async () => {
     const { page } = await open(PLAN);
     expect(await page.locator(".target[open]").count()).toBe(0);
     expect(await page.locator(".target").nth(1).locator(".small span").allInnerTexts()).toEqual([
@@ -72,7 +72,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     ]);
   });
 
-  test("filters by action, kind, target and text, and is folded again after a reset", async () => {
+  test("filters by action, kind, target and text, and is collapsed again after a reset", async () => {
     const { page } = await open(PLAN);
     for (const { filter, expected } of FILTERS) {
       await filter(page);
@@ -84,7 +84,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     }
   });
 
-  test("is gone through by keyboard", async () => {
+  test("can be navigated by keyboard", async () => {
     const { page } = await open(PLAN);
     for (const key of ["j", "o", "j", "j", "k", "o"]) await page.keyboard.press(key);
     expect(await page.locator(".change[open]").getAttribute("id")).toBe("environment.blog.default");
@@ -96,7 +96,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     expect(await page.locator(".target[open], .change[open]").count()).toBe(0);
   });
 
-  test("shows a prompt's change word by word, and the calls", async () => {
+  test("shows a changed prompt word by word, and the calls", async () => {
     const { page } = await open(PLAN, { hash: "#testCase.shop.checkout" });
     const row = page.locator("[id='testCase.shop.checkout']");
     const prompt = row.locator("td p");
@@ -118,7 +118,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     );
   });
 
-  test("leads from what is dangerous, from an error and from the drawing to the row", async () => {
+  test("links from dangerous changes, diagnostics and the graph to the row", async () => {
     const { page } = await open(REFUSED);
     await page.click(".attention a[href='#testCase.shop.gone']");
     await page.locator("[id='testCase.shop.gone'][open]").waitFor();
@@ -136,7 +136,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     await page.locator("[id='target.blog'][open]").waitFor();
   });
 
-  test("runs nothing that a name says, and shows it as text", async () => {
+  test("does not run code in hostile names, but shows it as text", async () => {
     const { page, requests, complaints, dialogs } = await open(HOSTILE, { hash: "#%zz<img src=x>" });
     await page.click("#expand");
     await page.locator(".change[open]").nth(14).waitFor();
@@ -147,7 +147,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     expect({ requests, complaints, dialogs }).toEqual({ requests: [], complaints: [], dialogs: [] });
   });
 
-  test("is read whole without JavaScript", async () => {
+  test("can be read completely without JavaScript", async () => {
     const { page } = await open(PLAN, { javaScriptEnabled: false });
     expect(await page.isVisible("#filter")).toBe(false);
     await page.locator(".target > summary").nth(1).click();
@@ -163,7 +163,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(400);
   });
 
-  test("finds one among five thousand, and goes to a link's address", async () => {
+  test("finds one of 5000 changes, and opens the address in a link", async () => {
     const { page } = await open(BIG, { hash: "#testCase.shop.case-4321" });
     await page.locator("[id='testCase.shop.case-4321'][open]").waitFor();
     await page.fill("#search", "case-3217");

@@ -18,7 +18,7 @@ import { planJson } from "../../src/render/json.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 
-/** Builders with defaults: a test names only what matters to it. The target is always `shop`, live as `T`. */
+/** Builders with defaults, so that a test names only relevant parts. The target is always `shop`, with the live id `T`. */
 export const BASE_URL = "http://127.0.0.1:4010";
 export const fingerprints = createFingerprinter(new Secret("key of the stage"), "staging");
 
@@ -120,7 +120,7 @@ export function liveElement(id: string, index: number, parts: JsonObject = {}): 
 
 export interface Situation {
   readonly declared: TargetParts;
-  /** Nothing: the target is not live. */
+  /** If missing, the target is not live. */
   readonly live?: { readonly target?: LiveTarget; readonly testCases?: readonly LiveTestCase[] } | undefined;
   readonly state?: readonly StateEvent[];
   readonly input?: Partial<PlanInput>;
@@ -145,7 +145,7 @@ export function planInput({ declared, live, state, input }: Situation): PlanInpu
   };
 }
 
-/** A project of the targets given, the only one being `shop`. */
+/** A project with the given targets. */
 export function project(...targets: readonly DesiredTarget[]): Desired {
   return { stage: "default", targets };
 }

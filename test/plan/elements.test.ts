@@ -24,16 +24,16 @@ const idsOf = (...of: Parameters<typeof changeTo>): readonly unknown[] => {
     : [];
 };
 
-describe("a change of elements is told step by step, as the PATCH aligns them", () => {
+describe("a change of elements is listed step by step, as the PATCH aligns them", () => {
   const two = [liveElement("1", 0, click("a")), liveElement("2", 1, click("b"))];
 
-  test("one that is inserted first is one insertion", () => {
+  test("an element inserted at the start is one insertion", () => {
     const wanted = [click("new"), click("a"), click("b")];
     expect(fieldsOf(wanted, two)).toEqual([{ path: ["elements", 0], after: click("new") }]);
     expect(idsOf(wanted, two)).toEqual([undefined, "1", "2"]);
   });
 
-  test("what is kept of live elements beside a secret is sent and does not show", () => {
+  test("live values that are kept next to a secret are sent but not shown", () => {
     const named = { selectorType: "TEXT", selector: "Old", options: { name: "once a secret" } };
     const live = [liveElement("1", 0, { ...click("a"), selectors: [named] })];
     const fill = { interaction: { action: "FILL", calledWith: new Secret("s3cret") } };
@@ -44,20 +44,20 @@ describe("a change of elements is told step by step, as the PATCH aligns them", 
     });
   });
 
-  test("one that goes is told by its live place, before what follows it", () => {
+  test("removed elements are listed with their live positions", () => {
     expect(fieldsOf([click("c")], [...two, liveElement("3", 2, click("c"))])).toEqual([
       { path: ["elements", 0], before: click("a") },
       { path: ["elements", 1], before: click("b") },
     ]);
   });
 
-  test("one that moves keeps its id, and is told once", () => {
+  test("a moved element keeps its id and is listed once", () => {
     const wanted = [click("b"), click("a")];
     expect(fieldsOf(wanted, two)).toEqual([{ path: ["elements", 1], after: click("a"), movedFrom: 0 }]);
     expect(idsOf(wanted, two)).toEqual(["2", "1"]);
   });
 
-  test("one that is described in part stays in its place, whatever else it would fit", () => {
+  test("a partly declared element keeps its position, even if it matches other elements", () => {
     const live = [
       liveElement("1", 0, click("a")),
       liveElement("2", 1, { ...click("b"), ignoreFailure: true }),
@@ -65,7 +65,7 @@ describe("a change of elements is told step by step, as the PATCH aligns them", 
     expect(idsOf([{ ignoreFailure: true }, { ignoreFailure: true }], live)).toEqual(["1", "2"]);
   });
 
-  test("one that is described in part is not taken for one that has moved", () => {
+  test("a partly declared element is not treated as moved", () => {
     const live = [
       liveElement("1", 0, { ...click("a"), ignoreFailure: true }),
       liveElement("2", 1, click("b")),
@@ -74,7 +74,7 @@ describe("a change of elements is told step by step, as the PATCH aligns them", 
     expect(idsOf([click("b"), click("c"), { ignoreFailure: true }], live)).toEqual(["2", "3", undefined]);
   });
 
-  test("one that is as declared is not listed, though other fields change too", () => {
+  test("an unchanged element is not listed if other fields change", () => {
     const live = [liveElement("1", 0, click("a")), liveElement("2", 1, check)];
     const fields = fieldsOf([click("a"), { assertion: { expectation: "HIDDEN" } }], live, {
       status: "DRAFT",
@@ -82,7 +82,7 @@ describe("a change of elements is told step by step, as the PATCH aligns them", 
     expect(fields.map(({ path }) => path)).toEqual([["status"], ["elements", 1, "assertion", "expectation"]]);
   });
 
-  test("the parts of a list inside of one are told in order", () => {
+  test("entries of a list within an element are listed in order", () => {
     const live = [liveElement("1", 0, { ...click("a"), selectors: [] })];
     const selectors = ["x", "y"].map((selector) => ({ selectorType: "TEXT", selector }));
     expect(fieldsOf([{ ...click("a"), selectors }], live).map(({ path }) => path)).toEqual([
@@ -119,7 +119,7 @@ describe("a change that makes a test weaker is marked", () => {
     expect(harm(elements, live)).toEqual(expected);
   });
 
-  test("also where the values do not show", () => {
+  test("also if the values are not shown", () => {
     const secret = { interaction: { action: "FILL", calledWith: new Secret("s3cret") } };
     expect(fieldsOf([secret], live)).toEqual([
       { path: ["elements"], sensitive: true, harmful: "assertion lost" },

@@ -6,7 +6,7 @@ import { type Situation, fingerprints, liveCase, liveElement, liveTarget, planOf
 
 type Stale = Staleness & { readonly address: Address };
 
-/** Why a plan that was saved in one situation no longer holds in another. */
+/** Why a plan that was saved in one situation is stale in another. */
 function staleness(reviewed: Situation, now: Situation): readonly Stale[] {
   const saved = planOf(reviewed);
   const guards = guardsOf(saved, fingerprints);
@@ -53,7 +53,7 @@ const creation: Situation = {
 };
 const address = "testCase.shop.a";
 
-describe("a saved plan holds as long as what it saw is as it was", () => {
+describe("a saved plan is stale only if something that it relies on has changed", () => {
   const rows: readonly (readonly [string, Situation, Situation, readonly Stale[]])[] = [
     ["nothing has changed", base, base, []],
     [
@@ -148,7 +148,7 @@ describe("a saved plan holds as long as what it saw is as it was", () => {
     expect(staleness(reviewed, now)).toEqual(expected);
   });
 
-  test("guards hold no value", () => {
+  test("guards contain no values", () => {
     const guards = JSON.stringify(guardsOf(planOf(password("s3cret")), fingerprints));
     expect(guards).not.toContain("s3cret");
   });

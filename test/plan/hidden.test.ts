@@ -20,18 +20,18 @@ describe("an environment whose URL the service does not show", () => {
       state: [bound(url)],
     }).changes;
 
-  test("is not planned again once its URL was sent", () => {
+  test("is not updated again after its URL was sent", () => {
     expect(changes("https://preview.example.com")).toEqual([]);
   });
 
-  test("is planned when the manifest's URL is another one", () => {
+  test("is updated if the URL in the manifest changes", () => {
     expect(changes("https://old.example.com")).toMatchObject([
       { action: "update", fields: [{ path: ["discoveryUrl"], after: "https://preview.example.com" }] },
     ]);
   });
 });
 
-describe("a field that was last written with a secret", () => {
+describe("the live value of a field", () => {
   const live = {
     testCases: [
       liveCase("C1", {
@@ -51,18 +51,18 @@ describe("a field that was last written with a secret", () => {
       state: state(secrets),
     }).changes[0]?.fields;
 
-  test("shows no live value, though the manifest has no secret there by now", () => {
+  test("is hidden if a secret was written last, even if the manifest no longer has one there", () => {
     expect(fields(["description", "elements"])).toEqual([
       { path: ["description"], after: "plain" },
       { path: ["elements"], sensitive: true },
     ]);
   });
 
-  test("shows it where no secret was written", () => {
+  test("is shown if no secret was written", () => {
     expect(fields([])).toMatchObject([{ before: "old secret" }, { before: "old secret" }]);
   });
 
-  test("is recorded as such when it is created with one", () => {
+  test("is recorded as written with a secret if the creation contained one", () => {
     const declared = { description: "Log in", "discovery.prompt": new Secret("find s3cret") };
     expect(createdRecords(fingerprints, resource("testCase", "login", declared), "C1").secrets).toEqual([
       "discovery.prompt",

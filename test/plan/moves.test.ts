@@ -6,7 +6,7 @@ import { stateOf, target } from "./build.ts";
 
 const address = (key: string): Address => `testCase.shop.${key}`;
 
-/** Moves as `a>b`, what is bound before, and what is bound after: each id is the key that it began under. */
+/** Moves as `a>b`, the keys bound before, and the bindings after. Each id is the key that it was first bound to. */
 const rows: readonly (readonly [
   name: string,
   moves: string,
@@ -24,7 +24,7 @@ const rows: readonly (readonly [
   ["a whole chain moves by one", "a>b b>c c>d", "abc", { b: "a", c: "b", d: "c" }],
 ];
 
-test.each(rows)("%s", (_, moves, before, after) => {
+test.each(rows)("moved addresses: %s", (_, moves, before, after) => {
   const { moved } = target({
     moved: moves.split(" ").map((move) => {
       const [from = "", to = ""] = move.split(">");
@@ -41,7 +41,7 @@ test.each(rows)("%s", (_, moves, before, after) => {
   expect(pendingMoves(moved, once)).toEqual([]);
 });
 
-test("a chain of thousands of moves takes no time", () => {
+test("a chain of 20,000 moves takes less than 1 s of CPU time", () => {
   const moved = Array.from(
     { length: 20_000 },
     (_, at) => [address(`k${at}`), address(`k${at + 1}`)] as const,

@@ -49,7 +49,7 @@ function manyOptions() {
   return { planned, saved };
 }
 
-/** Test cases that each wait for their target. */
+/** New test cases that all wait for their target. */
 function manyNew() {
   const keys = Array.from({ length: 30_000 }, (_, at) => `testCase.shop.k${at}` as const);
   const dependsOn = Object.fromEntries(keys.map((address) => [address, ["target.shop" as const]]));
@@ -59,13 +59,13 @@ function manyNew() {
 }
 
 const run = { run: "r", at: "", who: "", plan: "", ended: false };
-/** What several runs have found out of one that was cut off. */
+/** Outcomes of one interrupted run, recorded by several later runs. */
 const entries = Array.from({ length: 20_000 }, (_, at) => ({
   ...run,
   changes: [{ address: `testCase.shop.k${at}`, action: "update", outcome: "done" }],
 }));
 
-/** Test cases of one name, each bound and with another path than the service has. */
+/** Bound test cases with the same name, each with a declared path that differs from the live one. */
 function manyAlike() {
   const keys = Array.from({ length: 12_000 }, (_, at) => `k${at}`);
   const declared = { description: "same", entryPointUrlPath: "/", elements: [] };
@@ -84,7 +84,7 @@ const { keep, alike } = manyAlike();
 const { planned, saved } = manyOptions();
 const creations = manyNew();
 
-// Milliseconds where the time is linear; where it grows with the square, many seconds.
+// Takes milliseconds if the time is linear, and many seconds if it is quadratic.
 test.each([
   ["a name with accents in no order", () => levelName(`e${"\u0301\u0316".repeat(100_000)}`)],
   ["a URL with a host of all letters there are", () => normalUrl(`https://${ideographs.join("")}.com/`)],
@@ -96,14 +96,14 @@ test.each([
   ["entries of one run", () => expect(readHistory(entries)[0]?.changes).toHaveLength(20_000)],
   ["test cases of one name", () => alike.map(keep)],
   ["many environments", () => matchEnvironments(target({ environments }), live, undefined, new Map())],
-])("what a hostile service lists takes no time: %s", (_, work) => {
+])("input from a hostile service takes less than 2 s of CPU time: %s", (_, work) => {
   const started = process.cpuUsage();
   work();
   const { user } = process.cpuUsage(started);
   expect(user).toBeLessThan(2_000_000);
 });
 
-test("names are level, and URLs are normal, however many there were before", () => {
+test("names and URLs are normalized, also after many others", () => {
   expect(levelName(" Cafe\u0301\n 1 ")).toBe("Caf\u00e9 1");
   expect(normalUrl("https://B\u00fccher.example.com")).toBe("https://xn--bcher-kva.example.com/");
   expect(normalUrl(`https://example.com?${"a".repeat(5000)}`)).toBe(
@@ -114,7 +114,7 @@ test("names are level, and URLs are normal, however many there were before", () 
 test.each([
   ["one live test case", 1],
   ["as many live ones", 300],
-])("each of many test cases of one name lists few others: %s", (_, amount) => {
+])("a diagnostic about many test cases with the same name lists only a few of them: %s", (_, amount) => {
   const keys = Array.from({ length: 300 }, (_each, at) => `k${at}`);
   const { diagnostics } = publicPlan({
     declared: { testCases: Object.fromEntries(keys.map((key) => [key, { description: "same" }])) },

@@ -15,7 +15,7 @@ import {
   resource,
 } from "./build.ts";
 
-/** The only change of a plan that has no problems. */
+/** The only change of a plan that has no errors. */
 function change(situation: Situation): ChangeJson {
   const plan = publicPlan(situation);
   expect(plan.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
@@ -27,7 +27,7 @@ function change(situation: Situation): ChangeJson {
 
 const PATCH_CASE = "/apiKey/v3/test-targets/T/test-cases/C1";
 
-describe("a readable field that differs is patched alone", () => {
+describe("a changed field is patched alone", () => {
   const live = {
     testCases: [
       liveCase("C1", {
@@ -103,7 +103,7 @@ describe("a readable field that differs is patched alone", () => {
     });
   });
 
-  test("the prompt, where the list shows it, is a rediscovery", () => {
+  test("a changed prompt is a rediscovery if the service shows the prompt", () => {
     const declared = { testCases: { login: { "discovery.prompt": "New", status: "ENABLED", tags: ["z"] } } };
     expect(change({ declared, live, state: recorded })).toMatchObject({
       action: "rediscover",
@@ -113,7 +113,7 @@ describe("a readable field that differs is patched alone", () => {
     });
   });
 
-  test("tags in another order are no difference", () => {
+  test("tags in another order are not a change", () => {
     const plan = publicPlan({
       declared: { testCases: { login: { tags: ["b", "a"] } } },
       live,
@@ -156,14 +156,14 @@ describe("what does not exist is created", () => {
     expect(plan).toMatchSnapshot();
   });
 
-  test("a case without a prompt is a problem", () => {
+  test("a test case without a prompt is an error", () => {
     const plan = publicPlan({ declared: { testCases: { login: { description: "Log in" } } }, live: {} });
     expect(plan.changes).toEqual([]);
     expect(plan.diagnostics).toMatchObject([{ severity: "error", address: "testCase.shop.login" }]);
     expect(plan.summary.unchanged).toBe(1);
   });
 
-  test("a null and an unknown value are left out", () => {
+  test("null values and unknown values are left out", () => {
     const declared = {
       environments: {
         preview: {
@@ -324,7 +324,7 @@ describe("matching", () => {
     const errors = plan.diagnostics.filter(({ severity }) => severity === "error");
     if (expected === "error") {
       expect(errors.length).toBeGreaterThan(0);
-      // Nothing is planned for what may be another's.
+      // Nothing is planned if it is unclear which test case is meant.
       expect(match).toBeUndefined();
       expect(plan.changes).toEqual([]);
     } else expect(errors).toEqual([]);
@@ -332,7 +332,7 @@ describe("matching", () => {
     else if (expected !== "error") expect(match).toMatchObject({ live: { id: expected } });
   });
 
-  test("a bound id that is no longer listed is created again, and the plan says so", () => {
+  test("a bound test case that is no longer listed is created again, with a warning", () => {
     const plan = publicPlan({
       declared: { testCases: { login: { description: "Log in", "discovery.prompt": "p" } } },
       live: {},
@@ -368,25 +368,25 @@ describe("write-only fields", () => {
   };
   const live = { target: liveTarget([{ id: "E1", discoveryUrl: "https://p" }]) };
 
-  test("are planned where state has no record", () => {
+  test("are planned if state has no record", () => {
     expect(change({ declared, live }).fields).toEqual([
       { path: ["testAccount", "username"], after: "qa" },
       { path: ["testAccount", "password"], sensitive: true },
     ]);
   });
-  test("are quiet where the record is the same", () => {
+  test("report no change if the recorded value is the same", () => {
     expect(publicPlan({ declared, live, state: recorded(declared.environments.preview) }).changes).toEqual(
       [],
     );
   });
-  test("a changed part shows alone, and all declared parts are sent", () => {
+  test("list only the changed part, but send all declared parts", () => {
     const before = { testAccount: { username: "qa", password: new Secret("old-pass") } };
     expect(change({ declared, live, state: recorded(before) })).toMatchObject({
       fields: [{ path: ["testAccount", "password"], sensitive: true }],
       calls: [{ body: { testAccount: { username: "qa", password: "(sensitive)" } } }],
     });
   });
-  test("a header that left the map is a change", () => {
+  test("report a change if a header was removed from the map", () => {
     const situation = {
       declared: { environments: { preview: { discoveryUrl: "https://p", ...headers("A") } } },
       live,
@@ -401,17 +401,17 @@ describe("write-only fields", () => {
     { says: "null was written", before: { additionalHeaderFields: null }, changes: 1 },
     { says: "nothing was written", before: {}, changes: 1 },
     { says: "it was written before", before: { additionalHeaderFields: {} }, changes: 0 },
-  ])("an empty map is $changes change where $says", ({ before, changes }) => {
+  ])("report $changes change for an empty map if $says", ({ before, changes }) => {
     const empty = { environments: { preview: { discoveryUrl: "https://p", additionalHeaderFields: {} } } };
     expect(publicPlan({ declared: empty, live, state: recorded(before) }).changes).toHaveLength(changes);
   });
-  test("after null was written, the old parts are a change again", () => {
+  test("report a change if null was written last and a value is declared", () => {
     expect(publicPlan({ declared, live, state: recorded({ testAccount: null }) }).changes).toHaveLength(1);
   });
-  test("are unknown, and no changes, without the key", () => {
+  test("are unknown without the key, so they report no change", () => {
     expect(publicPlan({ declared, live, input: { fingerprints: undefined } }).changes).toEqual([]);
   });
-  test("a prompt that the service does not show is recorded, not sent", () => {
+  test("include an adopted prompt that the service does not show: it is recorded, not sent", () => {
     const situation: Situation = {
       declared: { testCases: { login: { description: "C1", "discovery.prompt": "p" } } },
       live: { testCases: [liveCase("C1")] },
@@ -430,7 +430,7 @@ describe("write-only fields", () => {
     expect(
       change({ ...situation, input: { rediscover: new Set(["testCase.shop.login"] as const) } }),
     ).toMatchObject({ action: "rediscover" });
-    // A record of another key says nothing, and a generation costs.
+    // A fingerprint of another key cannot be compared, and a rediscovery is expensive.
     const other = createFingerprinter(new Secret("another key of the stage"), "staging");
     expect(planOf({ ...changed, state: events, input: { fingerprints: other } }).plan).toMatchObject({
       changes: [],
@@ -442,21 +442,21 @@ describe("write-only fields", () => {
 describe("folders", () => {
   const declared = { testCases: { a: { description: "C1", folder: "Auth" } } };
   const live = { testCases: [liveCase("C1", { folderId: "F1" })] };
-  test("are planned while the name's id is unknown", () => {
+  test("are planned as long as the id of the name is unknown", () => {
     expect(change({ declared, live }).fields).toEqual([{ path: ["folder"], after: "Auth" }]);
   });
-  test("compare by id once it is known", () => {
+  test("are compared by id once it is known", () => {
     expect(
       publicPlan({ declared, live, state: [{ type: "folder", name: "Auth", id: "F1" }] }).changes,
     ).toEqual([]);
   });
-  test("nobody is said to have moved it as long as neither name nor id is known", () => {
+  test("are not reported as changed by the service as long as name and id are unknown", () => {
     const fields = { folder: fingerprints.of("C1/folder", "Auth") };
     const state = [{ type: "bound", address: "testCase.shop.a", id: "C1", fields }] as const;
     const [only] = planOf({ declared, live, state }).plan.changes;
     expect(only?.fields).toEqual([{ path: ["folder"], after: "Auth" }]);
   });
-  test("show the old name where it is known", () => {
+  test("show the old name if it is known", () => {
     const state = [
       { type: "folder", name: "Old", id: "F1" },
       { type: "folder", name: "Auth", id: "F2" },
@@ -478,12 +478,12 @@ const withSteps = (...elements: object[]) => ({
 describe("elements", () => {
   const live = casesOf(liveElement("1", 0, click("one")), liveElement("2", 1, click("two")));
 
-  test("are equal by their declared parts", () => {
+  test("are compared by their declared parts only", () => {
     expect(
       publicPlan({ declared: withSteps({ interaction: { action: "CLICK" } }, click("two")), live }).changes,
     ).toEqual([]);
   });
-  test("an inserted one leaves the others their ids and what is not declared of them", () => {
+  test("keep their ids and undeclared parts if another element is inserted", () => {
     expect(change({ declared: withSteps(click("one"), click("new"), click("two")), live }).calls).toEqual([
       {
         method: "PATCH",
@@ -510,7 +510,7 @@ describe("elements", () => {
       },
     ]);
   });
-  test("where only a locator line differs, the element is patched alone", () => {
+  test("are patched individually if only a locator line differs", () => {
     expect(
       change({ declared: withSteps(click("one"), { ...click("two"), locatorLine: "getByText('x')" }), live }),
     ).toMatchObject({
@@ -518,7 +518,7 @@ describe("elements", () => {
       calls: [{ method: "PATCH", path: `${PATCH_CASE}/elements/2`, body: { locatorLine: "getByText('x')" } }],
     });
   });
-  test("a new one with a locator line takes both calls", () => {
+  test("need two calls if a new one has a locator line", () => {
     const found = change({
       declared: withSteps(click("one"), click("two"), { ...click("three"), locatorLine: "x" }),
       live,
@@ -530,15 +530,15 @@ describe("elements", () => {
   });
 });
 
-describe("what left the manifests", () => {
+describe("an orphaned resource", () => {
   const state = [{ type: "bound", address: "testCase.shop.gone", id: "C1", fields: {} }] as const;
   const live = { testCases: [liveCase("C1"), liveCase("C2")] };
-  test("is listed and not touched", () => {
+  test("is listed but not changed", () => {
     const plan = publicPlan({ declared: {}, live, state });
     expect(plan).toMatchObject({ changes: [], orphaned: [{ address: "testCase.shop.gone", id: "C1" }] });
     expect(plan.summary).toMatchObject({ orphaned: 1, unmanaged: 1 });
   });
-  test("is disabled where that is asked for, and still listed", () => {
+  test("is disabled with onRemove: disable, and still listed", () => {
     const plan = publicPlan({ declared: { onRemove: "disable" }, live, state });
     expect(plan.changes).toMatchObject([{ action: "disable", calls: [{ body: { status: "DISABLED" } }] }]);
     expect(plan.summary).toMatchObject({ update: 0, disable: 1, orphaned: 1 });
@@ -548,7 +548,7 @@ describe("what left the manifests", () => {
 describe("batch generations", () => {
   const declared = { batchGenerations: { spring: { prompt: "Spring" } } };
   const settled = [{ type: "bound", address: "target.shop", id: "T", fields: {} }] as const;
-  test("are held on a target that was there before", () => {
+  test("are held on a target that existed before", () => {
     const plan = publicPlan({ declared, live: {} });
     expect(plan).toMatchObject({
       changes: [],
@@ -556,7 +556,7 @@ describe("batch generations", () => {
       diagnostics: [{ severity: "warning" }],
     });
   });
-  test("run on a target that is managed already", () => {
+  test("run on a target that is already managed", () => {
     expect(change({ declared, live: {}, state: settled })).toMatchObject({
       action: "create",
       calls: [{ method: "POST", body: { prompt: "Spring" } }],
@@ -589,7 +589,7 @@ describe("the scope", () => {
       b: { description: "B", "discovery.prompt": "p", "discovery.prerequisite": "a" },
     },
   };
-  test("takes along what must be made first", () => {
+  test("includes prerequisites that must be created first", () => {
     const plan = publicPlan({
       declared,
       live: {},
@@ -597,7 +597,7 @@ describe("the scope", () => {
     });
     expect(plan.changes.map(({ address }) => address)).toEqual(["testCase.shop.a", "testCase.shop.b"]);
   });
-  test("cannot leave out what must be made first", () => {
+  test("cannot exclude prerequisites that must be created first", () => {
     const plan = publicPlan({
       declared,
       live: {},

@@ -16,7 +16,7 @@ const named = (name: string, more: Partial<Intent> = {}): Intent => ({
 const calledA = (id: string, more: Partial<LiveTestCase> = {}): LiveTestCase =>
   liveCase(id, { description: "A", ...more });
 
-/** What is found of a creation that was cut off: an id, nothing, or that nobody can tell. */
+/** The result for an interrupted creation: an id, nothing, or a code if it is unclear. */
 function found(
   address: Address,
   intent: Intent,
@@ -94,6 +94,6 @@ const rows: readonly (readonly [string, string, string])[] = [
   ["nobody can tell of a batch generation", found("batchGeneration.shop.b", named(""), []), "uncertain"],
 ];
 
-test.each(rows)("a creation that was cut off made %s", (_, actual, expected) => {
+test.each(rows)("recovery of an interrupted creation: %s", (_, actual, expected) => {
   expect(actual).toBe(expected);
 });

@@ -12,7 +12,7 @@ function shardOf(target: string, count: number): number {
   return own[0]?.index ?? 0;
 }
 
-test("each target is in exactly one shard, and one shard more only takes targets over", () => {
+test("each target is in exactly one shard, and an additional shard only takes targets from others", () => {
   fc.assert(
     fc.property(key, fc.integer({ min: 1, max: 12 }), (target, count) => {
       const [before, after] = [shardOf(target, count), shardOf(target, count + 1)];
@@ -21,7 +21,7 @@ test("each target is in exactly one shard, and one shard more only takes targets
   );
 });
 
-test("shards are of similar size, and stay as they are", () => {
+test("shards have similar sizes, and targets stay in their shards", () => {
   const sizes = new Map<number, number>();
   for (let at = 0; at < 1000; at++) {
     const shard = shardOf(`target-${at}`, 4);

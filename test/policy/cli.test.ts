@@ -23,13 +23,13 @@ const POLICY = `${PROJECT}policy:
 const RULES = ["maxChanges", "maxDisabledPercent", "protected", "requireTags"];
 const OVERRIDES = RULES.flatMap((rule) => ["--override-policy", rule]);
 
-/** Lets a stricter policy meet a sweeping change. */
+/** Sets a stricter policy and changes all test cases. */
 function tighten(stage: Scene, policy = POLICY): void {
   stage.write("tasc.yaml", policy);
   stage.write("targets/shop.yaml", ALL_OFF);
 }
 
-/** What was sent to the service to change something. */
+/** The number of write requests that the service has received. */
 async function writes(stage: Scene): Promise<number> {
   const log = listAt(await stage.control("GET", "/requests"));
   return log.filter((entry) => at(entry, "method") !== "GET").length;
@@ -38,7 +38,7 @@ async function writes(stage: Scene): Promise<number> {
 describe.concurrent("a policy", () => {
   const untouched = appliedScene();
 
-  test("refuses in plan, with the arithmetic and the addresses", async ({ expect }) => {
+  test("rejects a plan, with the calculation and the addresses", async ({ expect }) => {
     await untouched(async (stage) => {
       tighten(stage);
       const ran = await stage.run(["plan"]);
@@ -47,7 +47,7 @@ describe.concurrent("a policy", () => {
     });
   });
 
-  test("refuses in apply before anything is sent, and is overridden rule by rule", async ({ expect }) => {
+  test("rejects an apply before any write request, and is overridden rule by rule", async ({ expect }) => {
     await scene(async (stage) => {
       tighten(stage);
       const before = await writes(stage);
@@ -68,7 +68,7 @@ describe.concurrent("a policy", () => {
     });
   });
 
-  test("has no other rules", async ({ expect }) => {
+  test("has no other rules that can be overridden", async ({ expect }) => {
     await untouched(async (stage) => {
       for (const command of ["plan", "apply"]) {
         // oxlint-disable-next-line no-await-in-loop
@@ -79,7 +79,7 @@ describe.concurrent("a policy", () => {
     });
   });
 
-  test("stands in its code, rule by rule, and at the line that causes it", async ({ expect }) => {
+  test("is reported in SARIF with one code per rule, at the line of the cause", async ({ expect }) => {
     await untouched(async (stage) => {
       tighten(stage);
       const sarif = json(await stage.run(["plan", "--format", "sarif"]));
@@ -98,7 +98,7 @@ describe.concurrent("a policy", () => {
     });
   });
 
-  test("also keeps what left the manifest", async ({ expect }) => {
+  test("also protects resources that were removed from the manifests", async ({ expect }) => {
     await untouched(async (stage) => {
       stage.write("tasc.yaml", `${PROJECT}policy: { protected: ["*.login"] }\n`);
       const without = MANIFEST.replace(/ {2}login:\n(?: {4}.*\n)*/, "").replace(", prerequisite: login", "");
@@ -114,7 +114,7 @@ describe.concurrent("a policy", () => {
 });
 
 describe.concurrent("a saved plan under a policy", () => {
-  test("that it breaks is shown, and applied only when overridden", async ({ expect }) => {
+  test("can be shown if it violates the policy, but is applied only with overrides", async ({ expect }) => {
     await scene(async (stage) => {
       tighten(stage);
       expect((await stage.run(["plan", "--out", "plan.json"])).code).toBe(1);
@@ -130,7 +130,7 @@ describe.concurrent("a saved plan under a policy", () => {
     });
   });
 
-  test("that has errors is applied no more than without a file", async ({ expect }) => {
+  test("is not applied if it has errors", async ({ expect }) => {
     await scene(async (stage) => {
       const ghost = "  ghost: { description: Nobody knows it }\nbatchGenerations:";
       stage.write("targets/shop.yaml", MANIFEST.replace("batchGenerations:", ghost));
@@ -142,9 +142,7 @@ describe.concurrent("a saved plan under a policy", () => {
     });
   });
 
-  test("is judged by the project's policy of now, whatever was overridden when it was made", async ({
-    expect,
-  }) => {
+  test("is checked against the current policy, without the overrides of the plan", async ({ expect }) => {
     await scene(async (stage) => {
       tighten(stage);
       expect((await stage.run(["plan", "--out", "plan.json", ...OVERRIDES])).code).toBe(0);
@@ -156,7 +154,7 @@ describe.concurrent("a saved plan under a policy", () => {
     });
   });
 
-  test("that became stricter since is held to it, but not for changes elsewhere", async ({ expect }) => {
+  test("is checked against a stricter new policy, but only for its own changes", async ({ expect }) => {
     await scene(async (stage) => {
       tighten(stage, PROJECT);
       expect((await stage.run(["plan", "--out", "plan.json", "--only", "*.cart"])).code).toBe(0);

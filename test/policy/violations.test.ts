@@ -17,7 +17,7 @@ function violations(policy: Policy, situation: Situation): ReturnType<typeof vio
   });
 }
 
-/** So many live cases, of which some are to be switched off, in one way or the other. */
+/** The given number of live test cases, some of which would be disabled or switched off. */
 function switchedOff(off: number, all: number): Situation {
   const keys = Array.from({ length: all }, (_, at) => `C${at}`);
   const fields = (at: number) =>
@@ -31,7 +31,7 @@ function switchedOff(off: number, all: number): Situation {
 }
 
 describe("maxDisabledPercent", () => {
-  test("refuses exactly what is above the share", () => {
+  test("rejects exactly the plans above the percentage", () => {
     fc.assert(
       fc.property(
         fc.nat({ max: 12 }),
@@ -47,7 +47,7 @@ describe("maxDisabledPercent", () => {
     );
   });
 
-  test("tells the arithmetic and names the cases", () => {
+  test("reports the calculation and names the test cases", () => {
     const [found, ...others] = violations({ maxDisabledPercent: 30 }, switchedOff(4, 11));
     expect(others).toEqual([]);
     expect(found).toEqual({
@@ -60,7 +60,7 @@ describe("maxDisabledPercent", () => {
     });
   });
 
-  test("counts neither what is off already, nor new cases, nor live ones that nothing declares", () => {
+  test("counts neither already disabled nor new nor undeclared test cases", () => {
     const situation: Situation = {
       declared: {
         testCases: {
@@ -81,7 +81,7 @@ describe("maxDisabledPercent", () => {
     expect(violations({ maxDisabledPercent: 49 }, situation)).toHaveLength(1);
   });
 
-  test("counts a case that left the manifest and is disabled for it, and a status that a secret hides", () => {
+  test("counts an orphaned test case that would be disabled, and a status with a secret value", () => {
     const situation: Situation = {
       declared: { testCases: { a: { description: "A", runStatus: new Secret("OFF") } } },
       live: { testCases: [liveCase("A"), liveCase("B")] },
@@ -115,7 +115,7 @@ describe("protected", () => {
   const harms = (...globs: readonly string[]): readonly string[] =>
     violations({ protected: globs }, situation).map(({ summary, address }) => `${address}: ${summary}`);
 
-  test("an address is not to be disabled, rediscovered or orphaned; all else may happen to it", () => {
+  test("rejects disabling, rediscovering and orphaning, but allows other changes", () => {
     expect(harms("testCase.shop.*")).toEqual([
       "testCase.shop.both: this test case would be disabled and rediscovered",
       "testCase.shop.off: this test case would be disabled",
@@ -123,7 +123,7 @@ describe("protected", () => {
     ]);
   });
 
-  test("a move in the same plan is no way around it", () => {
+  test("cannot be bypassed by a move in the same plan", () => {
     const moved: Situation = {
       declared: {
         testCases: { c: { description: "A", status: "DISABLED" } },
@@ -139,7 +139,7 @@ describe("protected", () => {
     expect(found.map(({ address }) => address)).toEqual(["testCase.shop.c"]);
   });
 
-  test("another key for the same live test case is no way around it", () => {
+  test("cannot be bypassed by another key for the same live test case", () => {
     const found = violations(
       { protected: ["testCase.shop.old"] },
       {
@@ -151,7 +151,7 @@ describe("protected", () => {
     expect(found.map(({ address }) => address)).toEqual(["testCase.shop.fresh"]);
   });
 
-  test("nor is another key for the target", () => {
+  test("cannot be bypassed by another key for the target", () => {
     const web = { ...stateOf([]), target: "web" };
     const bindings = new Map([["testCase.web.old" as const, { id: "A", fields: {} }]]);
     const found = violations(
@@ -190,7 +190,7 @@ describe("protected", () => {
     ["DRAFT", 1],
     [new Secret("OUTDATED"), 1],
     ["ENABLED", 0],
-  ])("%s where the service does not show the status", (status, expected) => {
+  ])("%s if the service does not show the status", (status, expected) => {
     const found = violations(
       { protected: ["testCase.shop.a"] },
       {
@@ -202,7 +202,7 @@ describe("protected", () => {
     expect(found).toHaveLength(expected);
   });
 
-  test("what is under no glob is free", () => {
+  test("ignores addresses that match no pattern", () => {
     expect(harms("testCase.*.off", "environment.*")).toEqual([
       "testCase.shop.off: this test case would be disabled",
     ]);
@@ -229,23 +229,23 @@ describe("requireTags", () => {
       { declared, live, input: { scope: { only, exclude: [] } } },
     ).map(({ address }) => address);
 
-  test("asks for all of them, in what is declared and known", () => {
+  test("requires all tags, unless the declared tags are not known", () => {
     expect(lacking([])).toEqual(["testCase.shop.none", "testCase.shop.some"]);
   });
 
-  test("names but some of them", () => {
+  test("names only the first 20 missing tags", () => {
     const requireTags = Array.from({ length: 300 }, (_, at) => `tag-${at}`);
     const [found] = violations({ requireTags }, { declared, live });
     expect(found?.summary).toMatch(/^missing tags: tag-0, .* tag-19 and 280 more$/);
     expect(found?.detail.length).toBeLessThan(500);
   });
 
-  test("asks nothing of what the plan is not about", () => {
+  test("ignores test cases outside the scope", () => {
     expect(lacking(["testCase.shop.some"])).toEqual(["testCase.shop.some"]);
   });
 });
 
-test("maxChanges counts changes, of which it names but some", () => {
+test("maxChanges counts all changes and names only some of them", () => {
   const situation = switchedOff(25, 25);
   expect(violations({ maxChanges: 25 }, situation)).toEqual([]);
   const [found] = violations({ maxChanges: 3 }, situation);
@@ -253,7 +253,7 @@ test("maxChanges counts changes, of which it names but some", () => {
   expect(found?.detail).toMatch(/^That is 22 too many\. .* Planned: testCase\.shop\.C0, .* and 5 more\.$/);
 });
 
-test("what is overridden becomes a warning, and only that", () => {
+test("an overridden rule becomes a warning, and all other rules stay errors", () => {
   const all = POLICY_RULES.map((rule) => ({ rule, summary: rule, detail: "" }));
   for (const rule of POLICY_RULES)
     expect(policyDiagnostics(all, new Set([rule])).map(({ severity }) => severity)).toEqual(

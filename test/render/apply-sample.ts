@@ -50,7 +50,7 @@ export const FACTS: ReportFacts = {
 const POST = { call: 1, method: "POST", path: "/apiKey/v3/test-targets/1/discoveries", attempt: 1 } as const;
 const GET = { call: 2, method: "GET", path: "/apiKey/v3/test-targets", attempt: 1 } as const;
 
-/** One of each event, each with the milliseconds since the one before. */
+/** One event of each type, with the milliseconds since the previous one. */
 export const EVENTS: readonly (readonly [number, ProgressEvent])[] = [
   [0, { type: "started", changes: 4 }],
   [10, { type: "changeStarted", address: "testCase.shop.login", action: "create" }],

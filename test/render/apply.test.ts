@@ -22,12 +22,12 @@ describe("the report at the end", () => {
     await expect(text).toMatchFileSnapshot(`golden/${file}`);
   });
 
-  test("names every done change if asked to", () => {
+  test("names every completed change if verbose", () => {
     const text = renderApplyReport({ ...OUTCOME, done: many }, FACTS, { ...options, verbose: true });
     for (const address of many) expect(text).toContain(`  ~ ${address}\n`);
   });
 
-  test("breaks no line in the middle of a secret, where it would be found no more", () => {
+  test("does not break a line within a secret, which would then not be redacted", () => {
     const secret = "four words of secret";
     const failed = OUTCOME.failed.map((one) => ({
       ...one,
@@ -41,7 +41,7 @@ describe("the report at the end", () => {
   });
 });
 
-test("the status after each event", async () => {
+test("the status after each event matches the golden file", async () => {
   let now = 1000;
   const status = new ApplyStatus(now);
   const frames = EVENTS.map(([after, event]) => {
@@ -52,14 +52,14 @@ test("the status after each event", async () => {
   await expect(`${frames.join("\n")}\n`).toMatchFileSnapshot("golden/apply-status.txt");
 });
 
-test("a note about waiting ends with the wait", () => {
+test("a note about a pause disappears when the pause ends", () => {
   const status = new ApplyStatus(0);
   status.hear({ kind: "slowed", pause: 1000, concurrency: 2 }, 0);
   expect(status.lines(999, PLAIN)).toHaveLength(2);
   expect(status.lines(1000, PLAIN)).toHaveLength(1);
 });
 
-test("of many changes under way the longest are named", () => {
+test("if many changes are running, only the longest are named", () => {
   const status = new ApplyStatus(0);
   for (let at = 0; at < 5; at++)
     status.hear({ type: "changeStarted", address: `testCase.shop.c${at}`, action: "update" }, at);
@@ -77,7 +77,7 @@ test.each([
   [59_600, "1 min 0 s", "00:59"],
   [200_000, "3 min 20 s", "03:20"],
   [7_500_000, "2 h 5 min", "2:05:00"],
-])("%d ms", (milliseconds, duration, clock) => {
+])("%d ms are shown as %s and %s", (milliseconds, duration, clock) => {
   expect(durationText(milliseconds)).toBe(duration);
   expect(clockText(milliseconds)).toBe(clock);
 });

@@ -1,7 +1,7 @@
 import type { Action, Change, Plan } from "../../src/model/plan.ts";
 import { PLAN } from "./sample.ts";
 
-/** Five thousand changes: most alike, some hundred that are not, and a few that are dangerous. */
+/** 5000 changes: most are alike, some hundred are different, and a few are dangerous. */
 export const BIG: Plan = {
   ...PLAN,
   changes: [...Array(5000).keys()].map(bigChange),

@@ -45,7 +45,7 @@ function excerpt(line: string, column: number, view: Partial<DiagnosticView> = {
   return text.split("\n").filter((row) => row.includes("│"));
 }
 
-describe("the line that a diagnostic is about", () => {
+describe("the source line of a diagnostic", () => {
   test.each([
     ["the caret stands under wide characters", "忘れ: x", 5, ["  2 │ 忘れ: x", "    │       ^"]],
     ["a tab shows, in two columns", "\tname: x", 2, ["  2 │ → name: x", "    │   ^"]],
@@ -75,24 +75,24 @@ describe("the line that a diagnostic is about", () => {
     expect(excerpt(line, column)).toEqual(expected);
   });
 
-  test("a password on a line of its own is not repeated", () => {
+  test("hides a password on its own line", () => {
     const path = ["service", "apiKey"];
     expect(excerpt("    hunter2", 5, { path })).toEqual([]);
     expect(excerpt("    ${secret:X}", 5, { path })[0]).toBe("  2 │     ${secret:X}");
   });
 
-  test("any value under headers is taken for a secret", () => {
+  test("hides any value under headers", () => {
     const path = ["environments", "default", "additionalHeaderFields", "X-Key"];
     expect(excerpt("      X-Key: abc def", 14, { path })[0]).toBe("  2 │       X-Key: (sensitive)");
   });
 
-  test("without the source there is none", () => {
+  test("is left out if the source is missing", () => {
     const text = renderDiagnostics(VIEWS, { style: PLAIN, width: 80 });
     expect(text).not.toContain("│");
   });
 });
 
-test("commands in a detail keep their columns, sentences wrap", () => {
+test("sentences in a detail are wrapped, but commands are not", () => {
   const detail = `${"word ".repeat(30)}\n  tasc state mark ${"x".repeat(80)}  done`;
   const text = renderDiagnostics([{ severity: "warning", summary: "s", detail }], OPTIONS);
   expect(text.split("\n").map((line) => line.length)).toEqual([10, 76, 76, 106, 0]);

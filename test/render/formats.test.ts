@@ -6,7 +6,7 @@ import { EMPTY, HOSTILE, PASSWORD, PLAN, REFUSED, shown } from "./sample.ts";
 
 const OPTIONS = { style: PLAIN, width: 100, verbose: false };
 
-/** Every format of a plan beside the text, and the ending of its golden files. */
+/** Every format of a plan except text, and the extension of its golden files. */
 const FORMATS: readonly (readonly [PlanFormat, string])[] = [
   ["json", "json"],
   ["markdown", "md"],
@@ -45,12 +45,9 @@ test.each([
   ["text", "txt"],
   ["markdown", "md"],
   ["html", "html"],
-] as const)(
-  "%s shows apart what these manifests change, what was pending, and drift",
-  async (format, ending) => {
-    const { json, extras } = shown(PLAN);
-    const changes = json.changes.map((change, at) => ({ ...change, cause: CAUSES[at % 3] ?? "manifest" }));
-    const text = await renderPlan(format, { ...json, changes }, extras, OPTIONS);
-    await expect(text).toMatchFileSnapshot(`golden/plan-base.${ending}`);
-  },
-);
+] as const)("%s separates changes by these manifests, pending changes and drift", async (format, ending) => {
+  const { json, extras } = shown(PLAN);
+  const changes = json.changes.map((change, at) => ({ ...change, cause: CAUSES[at % 3] ?? "manifest" }));
+  const text = await renderPlan(format, { ...json, changes }, extras, OPTIONS);
+  await expect(text).toMatchFileSnapshot(`golden/plan-base.${ending}`);
+});

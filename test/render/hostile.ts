@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import type { Plan } from "../../src/model/plan.ts";
 import { HOSTILE_TEXTS, PLAN } from "./sample.ts";
 
-/** Signs that mean something somewhere, and letters between them. */
+/** Characters that are special in some format, and letters between them. */
 const UNIT = fc.constantFrom(
   ..."`*_~|<>&\"'@#:[](){}!\\/-=+%$.;^?ab1 \n\t\r".split(""),
   "::",
@@ -29,7 +29,7 @@ export const hostileText = fc.oneof(
   fc.constantFrom(...HOSTILE_TEXTS),
 );
 
-/** A plan in which everything that comes from outside is hostile. */
+/** A plan in which all external values are hostile. */
 export const hostilePlan: fc.Arbitrary<Plan> = fc
   .array(hostileText, { minLength: 4, maxLength: 4 })
   .chain(([a = "", b = "", c = "", d = ""]) =>

@@ -13,7 +13,7 @@ function digest(text: string): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
-test("the policy lets run what stands in the page and nothing else", () => {
+test("the content security policy allows only the script and style in the page", () => {
   const html = page(HOSTILE);
   const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1];
   const script = /<script>(.*?)<\/script>/s.exec(html)?.[1] ?? "";
@@ -23,7 +23,7 @@ test("the policy lets run what stands in the page and nothing else", () => {
   );
 });
 
-test("nothing is loaded from anywhere", () => {
+test("the page loads nothing from elsewhere", () => {
   const html = page(PLAN);
   expect(html).not.toMatch(
     /<[^>]*\s(src|srcset|action|formaction|poster|background)=|url\(|@import|import\(|fetch\(|<link|<iframe/,
@@ -37,7 +37,7 @@ test.each([
   ["with a disable", PLAN, "Needs attention"],
   ["of updates alone", { ...PLAN, changes: PLAN.changes.slice(0, 3), diagnostics: [] }, "Safe"],
   ["empty", EMPTY, "No changes"],
-])("the verdict on a plan %s comes first", (_, plan, verdict) => {
+])("the heading states the verdict on a plan %s", (_, plan, verdict) => {
   expect(/<h1>(.*?)<\/h1>/.exec(page(plan))?.[1]).toBe(verdict);
 });
 
@@ -45,7 +45,7 @@ function withCode(code: string): Plan {
   return { ...REFUSED, diagnostics: REFUSED.diagnostics.map((diagnostic) => ({ ...diagnostic, code })) };
 }
 
-test("five thousand changes are all in the page, and the page is small enough to be passed on", () => {
+test("a page with 5000 changes contains all of them and is smaller than 5 MB", () => {
   const html = page(BIG);
   expect(html.match(/<details class="change /g)).toHaveLength(5000);
   expect(html.length).toBeLessThan(5_000_000);
@@ -54,14 +54,11 @@ test("five thousand changes are all in the page, and the page is small enough to
 test.each([
   [15, 20],
   [2, 1],
-])(
-  "where one of %i words changed, a prompt is marked in as many places as help to read it",
-  (nth, places) => {
-    const words = (prefix: string) =>
-      Array.from({ length: 300 }, (_, at) => `${at % nth === 0 ? prefix : ""}${at}`).join(" ");
-    const fields = [{ path: ["discovery", "prompt"], before: words("old"), after: words("new") }];
-    const html = page({ ...BIG, changes: BIG.changes.slice(0, 1).map((change) => ({ ...change, fields })) });
-    expect(html.match(/<ins>/gu)).toHaveLength(places);
-    expect(html.match(/<del>/gu)).toHaveLength(places);
-  },
-);
+])("a prompt in which 1 of %i words changed is marked in %i places", (nth, places) => {
+  const words = (prefix: string) =>
+    Array.from({ length: 300 }, (_, at) => `${at % nth === 0 ? prefix : ""}${at}`).join(" ");
+  const fields = [{ path: ["discovery", "prompt"], before: words("old"), after: words("new") }];
+  const html = page({ ...BIG, changes: BIG.changes.slice(0, 1).map((change) => ({ ...change, fields })) });
+  expect(html.match(/<ins>/gu)).toHaveLength(places);
+  expect(html.match(/<del>/gu)).toHaveLength(places);
+});

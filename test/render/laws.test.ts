@@ -27,11 +27,11 @@ function text(plan: Plan): string {
   return renderPlanText(view, TEXT);
 }
 
-/** Controls but line breaks and tabs, and what turns or hides text. */
+/** Control characters except line breaks and tabs, and characters that reverse or hide text. */
 const ACTING = /[^\t\n\P{Cc}]|[\u202a-\u202e\u2066-\u2069\u200b\u2028\p{Cs}]/u;
 
-describe("whatever names say", () => {
-  test("text drives no terminal and gives no order to a workflow", () => {
+describe("for any names", () => {
+  test("text contains no terminal controls and no workflow commands", () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
         const out = text(plan);
@@ -43,7 +43,7 @@ describe("whatever names say", () => {
     );
   });
 
-  test("JSON keeps every value and shows none that acts", () => {
+  test("JSON keeps every value, and contains no control characters or workflow commands", () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
         const { json } = shown(plan);
@@ -55,7 +55,7 @@ describe("whatever names say", () => {
     );
   });
 
-  test("Markdown has no more structure than it was given", () => {
+  test("Markdown contains only intended elements, and no mentions or links", () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
         const { view } = shown(plan);
@@ -65,7 +65,7 @@ describe("whatever names say", () => {
     );
   });
 
-  test("each line of annotations is one that was meant", () => {
+  test("annotations contain only the intended lines", () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
         const { view } = shown(plan);
@@ -79,7 +79,7 @@ describe("whatever names say", () => {
     );
   });
 
-  test("SARIF stays JSON, JUnit stays XML", () => {
+  test("SARIF is valid JSON, and JUnit is valid XML", () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
         const { view } = shown(plan);
@@ -95,7 +95,7 @@ describe("whatever names say", () => {
     );
   });
 
-  test("the page has no element that was not meant", () => {
+  test("the HTML page contains only intended elements", () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
         const { view } = shown(plan);
@@ -111,7 +111,7 @@ describe("whatever names say", () => {
 const MEANT =
   /^<(!doctype html|\/?(html|head|title|body|header|main|section|div|h[1-6]|p|ul|li|b|time|kbd|ins|del|table|tbody|tr|t[hd]|form|label|fieldset|legend|select|option|button|noscript|span|strong|pre|code|details|summary|a|input|meta|svg|g|rect|text|path)( [a-z-]+(="[^"<>]*")?)*)>$/;
 
-/** What GitHub's parser makes of it: no element but ours, nobody mentioned, nothing linked. */
+/** Checks the output of GitHub's parser: only our elements, no mentions, no links. */
 function expectHarmlessMarkdown(markdown: string): void {
   const page = micromark(markdown, {
     extensions: [gfm()],
@@ -127,10 +127,10 @@ function expectHarmlessMarkdown(markdown: string): void {
 const IN_COMMENT =
   /^<(!-- tasc:plan [\w%.!~*'()-]* --|\/?(h3|p|strong|b|blockquote|ul|li|code|pre|details|summary|table|thead|tbody|tr|t[hd])|code class="language-(diff|text)"|br( \/)?)>$/;
 
-describe("a plan of five thousand changes", () => {
+describe("a plan with 5000 changes", () => {
   const { json, view } = shown(BIG);
 
-  test("fits a comment, with all that is dangerous first, and says the truth about what is missing", () => {
+  test("fits a comment, has dangerous changes first, and reports correctly what is left out", () => {
     const markdown = renderPlanMarkdown(view);
     expect(markdown.length).toBeLessThanOrEqual(COMMENT_LIMIT);
     expect(markdown.length).toBeGreaterThan(COMMENT_LIMIT * 0.9);
@@ -147,7 +147,7 @@ describe("a plan of five thousand changes", () => {
     expect(Number(left)).toBe(clipped.length);
   });
 
-  test("fits any budget that holds the summary", () => {
+  test("fits any budget of at least 1500 characters", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1500, max: 200_000 }), (budget) => {
         const markdown = renderPlanMarkdown(view, { budget });
@@ -158,7 +158,7 @@ describe("a plan of five thousand changes", () => {
     );
   });
 
-  test("is drawn in no time, and folded to what a person can read", () => {
+  test("can be rendered in every format, and its text has fewer than 1300 lines", () => {
     const out = renderPlanText(view, { style: COLOURED, width: 100, verbose: false });
     for (const render of [
       renderPlanMarkdown,
@@ -199,7 +199,7 @@ describe("a secret", () => {
     );
   });
 
-  test("that the service repeats is in no output", () => {
+  test("repeated by the service is in no output", () => {
     fc.assert(
       fc.property(secret, hostileText, (value, around) => {
         const { json, extras } = shown(echoing(around + value + around));
@@ -257,7 +257,7 @@ function echoing(message: string): Plan {
   };
 }
 
-test("the same plan gives the same bytes", () => {
+test("equal plans give identical output", () => {
   expect(writeJson(shown(PLAN).json)).toBe(writeJson(shown(structuredCloneOf(PLAN)).json));
   expect(text(PLAN)).toBe(text(structuredCloneOf(PLAN)));
 });

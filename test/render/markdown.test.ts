@@ -29,7 +29,7 @@ const value = fc
   })
   .map((parts) => parts.join(""));
 
-test.each(PARSERS)("%s parser keeps a value in its cell, as it is", (_, parse) => {
+test.each(PARSERS)("%s parser keeps a value unchanged in its cell", (_, parse) => {
   fc.assert(
     fc.property(value, value, (before, after) => {
       const field = { path: ["description"], before, after };
@@ -61,7 +61,7 @@ test.each([
   ["without spaces", `${"x".repeat(2600)}good`, `${"x".repeat(2600)}Delete the account.`],
   ["in a new field", undefined, `${SENTENCES}Delete the account.`],
   ["in a list", ["a".repeat(2600), "good"], ["a".repeat(2600), "Delete the account."]],
-])("what differs at the end of a long line is shown: %s", (_, before, after) => {
+])("a difference at the end of a long line is shown: %s", (_, before, after) => {
   const { view } = shown(planOf({ path: ["discovery", "prompt"], after, ...(before && { before }) }));
   expect(renderPlanMarkdown(view)).toContain("Delete the account.");
   const text = renderPlanText(view, { style: PLAIN, width: 100, verbose: false, source: () => undefined });
@@ -82,7 +82,7 @@ test.each([
       harmful: "assertion lost" as const,
     })),
   ],
-])("a change is named whatever is in it: %s", (_, key, fields) => {
+])("a change is listed in spite of %s", (_, key, fields) => {
   const off = { path: ["status"], before: "ENABLED", after: "DISABLED" };
   const change = { action: "disable", id: "1", calls: [], followUps: [], dependsOn: [] } as const;
   const changes = [
@@ -96,7 +96,7 @@ test.each([
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"' };
 
-/** The text of each cell, without the marks that keep GitHub from linking a part of it. */
+/** The text of each cell, without the marks that prevent GitHub from creating links. */
 function cellsOf(row: string): readonly string[] {
   return [...row.matchAll(/<t[dh]>([^]*?)<\/t[dh]>/g)].map(([, cell = ""]) =>
     cell

@@ -4,7 +4,7 @@ import type { Change, Plan, PlanJson } from "../../src/model/plan.ts";
 import { IdOf, Secret } from "../../src/model/value.ts";
 import { type PlanExtras, type PlanView, planExtras, planJson, planView } from "../../src/render/json.ts";
 
-/** Plans that show every kind of change, and names that nobody should trust. */
+/** Plans with every kind of change, and with untrusted names. */
 
 export const META = { tool: "tasc 1.0.0", createdAt: "2026-01-02T03:04:05Z" };
 export const PASSWORD = "hunter2-s3cr3t/pass";
@@ -252,7 +252,7 @@ export const PROBLEM: Diagnostic = {
   place: { file: "targets/shop.yaml", line: 5, column: 3 },
 };
 
-/** The manifest that the places above lie in. */
+/** The manifest that the places above refer to. */
 export const SOURCE = `target: shop
 testCases:
   login: { discovery: { type: LOGIN } }
@@ -300,7 +300,7 @@ export const EMPTY: Plan = {
   diagnostics: [],
 };
 
-/** Everything that could act on a terminal, a workflow log, a table or a page. */
+/** Texts that could affect a terminal, a workflow log, a table or a page. */
 export const HOSTILE_TEXTS: readonly string[] = [
   "plain 👩‍👩‍👧 ❤️ 日本語 한국어",
   "quotes \"double\" 'single' `back` ``two`` ```three",
@@ -345,7 +345,7 @@ export const HOSTILE: Plan = {
   })),
 };
 
-/** A plan as it is saved, and as renderers take it. */
+/** A plan as it is saved, and in the form that renderers take. */
 export function shown(plan: Plan): {
   readonly json: PlanJson;
   readonly extras: PlanExtras;

@@ -25,7 +25,7 @@ describe("the whole plan", () => {
   });
 });
 
-test("the totals break between their parts at the edge of a screen, and stay whole without one", () => {
+test("the totals wrap between their parts on a screen, and are one line otherwise", () => {
   const whole = text(PLAN).match(/^Plan: .*/gm);
   const broken = /^Plan: .*(?:\n {2}.*)*/m.exec(text(PLAN, { screen: 80 }))?.[0].split("\n") ?? [];
   expect(whole).toHaveLength(1);
@@ -34,7 +34,7 @@ test("the totals break between their parts at the edge of a screen, and stay who
   for (const line of broken) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-test("what needs attention is listed the worst first, and names every address when asked to", () => {
+test("changes that need attention are listed worst first, with every address if verbose", () => {
   const { json } = shown(BIG);
   const dangers = json.changes.filter(({ action }) => action === "disable" || action === "rediscover");
   const [, block = ""] = /^Needs attention\n((?: {2}.*\n)*)/m.exec(text(BIG, { verbose: true })) ?? [];
@@ -43,7 +43,7 @@ test("what needs attention is listed the worst first, and names every address wh
   expect(listed).toHaveLength(dangers.length);
 });
 
-test("red marks harm and nothing else", () => {
+test("only harmful parts are red", () => {
   // oxlint-disable-next-line no-control-regex -- a terminal's colours start with this control
   const red = text(PLAN, { style: COLOURED }).match(/\u001b\[31m.*?\u001b\[39m/g) ?? [];
   const plain = red.map((part) => part.slice(5, -5));

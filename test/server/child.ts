@@ -1,6 +1,6 @@
 import { startServer } from "../../src/server/index.ts";
 
-/** A service in a process of its own, for tests that kill or stop it: child.ts DIR KEY. Says its addresses in one line. */
+/** Runs a service in its own process, for tests that kill or stop it: child.ts DIR KEY. Prints its addresses in one line. */
 const [dataDir = "", apiKey = ""] = process.argv.slice(2);
 
 try {

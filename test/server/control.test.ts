@@ -18,8 +18,8 @@ import {
 
 const target = `/test-targets/${TARGET}`;
 
-describe("the log", () => {
-  test("has what was asked and how it came out, in order, without control requests", async () => {
+describe("the request log", () => {
+  test("lists requests in order with their statuses, without control requests", async () => {
     const { call, control, server } = await start({ seed: seed() });
     await call("PATCH", target, { app: "store" });
     await call("GET", `${target}/test-cases?filter=%7B%7D`);
@@ -47,7 +47,7 @@ describe("the log", () => {
 });
 
 describe("the data", () => {
-  test("given back as it was read is the same", async () => {
+  test("can be copied to another service, including unfinished discoveries", async () => {
     const { call, control } = await start({ seed: seed() });
     await call("POST", `${target}/discoveries`, { name: "n", prompt: "p", folderName: "f" });
     await control("POST", "/reports", { testTargetId: TARGET });
@@ -59,7 +59,7 @@ describe("the data", () => {
     expect((await second.control("POST", "/discoveries/finish")).body).toEqual({ finished: 1 });
   });
 
-  test("is replaced whole", async () => {
+  test("is replaced as a whole", async () => {
     const { call, control } = await start({ seed: seed() });
     await control("PUT", "/data", { testTargets: [{ id: id(9), app: "only" }] });
     expect((await call("GET", "/test-targets")).body).toEqual([
@@ -75,14 +75,14 @@ describe("the data", () => {
     ["that comes twice", seed({ testCases: [testCase(), testCase()] }), "testCases[1].id"],
   ];
 
-  test.each(bad)("%s is refused, and the old stays", async (_, document, field) => {
+  test.each(bad)("rejects data %s and keeps the old data", async (_, document, field) => {
     const { control } = await start({ seed: seed() });
     const before = (await control("GET", "/data")).body;
     expect(await control("PUT", "/data", document)).toMatchObject({ status: 400, body: { field } });
     expect((await control("GET", "/data")).body).toEqual(before);
   });
 
-  test("a seed fills an empty directory only", async () => {
+  test("is only seeded if the directory is empty", async () => {
     const first = await start({ seed: seed() });
     await first.call("PATCH", target, { app: "store" });
     await first.server.close();
@@ -91,8 +91,8 @@ describe("the data", () => {
   });
 });
 
-describe("a colleague", () => {
-  test("changes any field of a case, which moves updatedAt", async () => {
+describe("an edit through the control interface", () => {
+  test("changes any field of a test case, and its updatedAt", async () => {
     const { call, control } = await start({ seed: seed() });
     const before = at((await call("GET", `${target}/test-cases`)).body, 0);
     const set = { description: "sign in", tags: ["x"], teardownTestCaseId: id(5), createdBy: "IMPORT" };
@@ -102,21 +102,21 @@ describe("a colleague", () => {
     expect(at(after, "updatedAt")).not.toBe(at(before, "updatedAt"));
   });
 
-  test("writes back elements as they were listed", async () => {
+  test("accepts elements in the form in which they are listed", async () => {
     const { call, control } = await start({ seed: seed() });
     const before = at((await call("GET", `${target}/test-cases`)).body, 0, "elements");
     await control("POST", "/edit", { kind: "testCase", id: CASE, set: { elements: before } });
     expect(at((await call("GET", `${target}/test-cases`)).body, 0, "elements")).toEqual(before);
   });
 
-  test("deletes a case, which the list then leaves out", async () => {
+  test("sets a test case to DELETED, which removes it from the list", async () => {
     const { call, control } = await start({ seed: seed() });
     await control("POST", "/edit", { kind: "testCase", id: CASE, set: { status: "DELETED" } });
     expect((await call("GET", `${target}/test-cases`)).body).toEqual([]);
     expect(listAt((await control("GET", "/data")).body, "testCases")).toHaveLength(2);
   });
 
-  test("removes a case, an environment, a target with all it has", async () => {
+  test("removes a test case, an environment, and a target with its contents", async () => {
     const { call, control } = await start({ seed: seed() });
     const remove = (kind: string, resource: string) =>
       control("POST", "/edit", { kind, id: resource, remove: true });
@@ -158,13 +158,13 @@ describe("a colleague", () => {
     ["an identity", { kind: "testCase", id: CASE, set: { id: OTHER_CASE } }, 400],
   ];
 
-  test.each(bad)("cannot change %s", async (_, body, status) => {
+  test.each(bad)("rejects %s", async (_, body, status) => {
     const { control } = await start({ seed: seed() });
     expect((await control("POST", "/edit", body)).status).toBe(status);
   });
 });
 
-describe("strangers", () => {
+describe("access", () => {
   const rows: [string, Record<string, string>, number][] = [
     ["a loopback name", { host: "localhost:4010" }, 200],
     ["another loopback address", { host: "127.0.0.2" }, 200],
@@ -179,7 +179,7 @@ describe("strangers", () => {
     ["a page of this machine", { host: "127.0.0.1", "sec-fetch-site": "same-site" }, 403],
   ];
 
-  test.each(rows)("%s: %j", async (_, headers, status) => {
+  test.each(rows)("%s with headers %j gets status %i", async (_, headers, status) => {
     const { server } = await start();
     const answered = (url: string) =>
       new Promise((resolve, reject) => {
@@ -195,7 +195,7 @@ describe("strangers", () => {
     expect(await answered(`${server.url}/elsewhere`)).toBe(status === 200 ? 404 : status);
   });
 
-  test("nothing is kept of what is sent without the key", async () => {
+  test("the body of a request with a wrong key is not logged", async () => {
     const { call, control } = await start();
     expect((await call("POST", "/test-targets", { app: "Large" }, { "x-api-key": "wrong" })).status).toBe(
       403,
@@ -203,14 +203,14 @@ describe("strangers", () => {
     expect((await control("GET", "/requests")).body).toMatchObject([{ status: 403, body: null }]);
   });
 
-  test("nobody controls it without the key", async () => {
+  test("the control interface requires the key", async () => {
     const { server } = await start();
     expect((await fetch(`${server.controlUrl}/data`)).status).toBe(401);
     const wrong = await fetch(`${server.controlUrl}/data`, { headers: { "x-api-key": "wrong" } });
     expect(wrong.status).toBe(403);
   });
 
-  test("a form of a page cannot write", async () => {
+  test("a write without a JSON content type is refused, so that web forms cannot write", async () => {
     const { server } = await start();
     const answer = await fetch(`${server.controlUrl}/data`, {
       method: "PUT",

@@ -11,7 +11,7 @@ import { KEY, TARGET, bodyOf, cleanLater, listAt, seed, start, tempDir, textAt }
 
 const root = join(import.meta.dirname, "../..");
 
-/** The child as one file: the oldest Node we run on reads no TypeScript. In node_modules it still finds libsql. */
+/** The child as one file, as the oldest supported Node cannot run TypeScript. In node_modules it still finds libsql. */
 let bundleDir: string;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(bundleDir, { recursive: true, force: true }));
 
-/** Starts the child and gives what it says first. */
+/** Starts the child and returns the first line that it prints. */
 async function spawnChild(dataDir: string): Promise<{ child: ChildProcess; said: Json }> {
   const child = spawn(process.execPath, [join(bundleDir, "child.mjs"), dataDir, KEY], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -56,7 +56,7 @@ function createTarget(url: string, app: string): ReturnType<typeof post> {
   return post(`${url}/apiKey/v3/test-targets`, { testTarget });
 }
 
-/** Sends writes together and kills the process at the 15th answer; gives the names answered. */
+/** Sends writes in parallel and kills the process at the 15th answer; returns the answered names. */
 async function writeUntilKilled(dataDir: string, round: number): Promise<string[]> {
   const { child, said } = await spawnChild(dataDir);
   const answered: string[] = [];
@@ -70,7 +70,7 @@ async function writeUntilKilled(dataDir: string, round: number): Promise<string[
   return answered;
 }
 
-test("an answered write survives kill -9, and no write is there by halves", { timeout: 60_000 }, async () => {
+test("an answered write survives kill -9, and no write is partial", { timeout: 60_000 }, async () => {
   const dataDir = tempDir();
   const answered: string[] = [];
   for (let round = 0; round < 3; round += 1) {
@@ -85,7 +85,7 @@ test("an answered write survives kill -9, and no write is there by halves", { ti
   }
 });
 
-test("a second process is refused the data directory, until the first is gone", async () => {
+test("a second process cannot use the data directory until the first has ended", async () => {
   const dataDir = tempDir();
   const { child } = await spawnChild(dataDir);
   const second = await spawnChild(dataDir);
@@ -97,7 +97,7 @@ test("a second process is refused the data directory, until the first is gone", 
   expect((await call("GET", "/test-targets")).status).toBe(200);
 });
 
-test("a second service in the same process is refused too, and closing frees the directory", async () => {
+test("a second service in the same process cannot use it either, until the first is closed", async () => {
   const { dataDir, server } = await start({ seed: seed() });
   await expect(start({ dataDir })).rejects.toThrow(`Another process is serving ${dataDir}`);
   await server.close();
@@ -105,7 +105,7 @@ test("a second service in the same process is refused too, and closing frees the
   expect((await call("GET", `/test-targets/${TARGET}`)).status).toBe(200);
 });
 
-test("data of another format is left alone", async () => {
+test("data of another format version is rejected", async () => {
   const dataDir = tempDir();
   const db = new Database(join(dataDir, "service.db"));
   db.exec("PRAGMA user_version = 99");
@@ -113,7 +113,7 @@ test("data of another format is left alone", async () => {
   await expect(start({ dataDir })).rejects.toThrow("has format 99; this version reads 1");
 });
 
-test("a port that is taken, or a seed that makes no sense, leaves the directory free", async () => {
+test("a start that fails because of its port or seed does not lock the directory", async () => {
   const { server } = await start();
   const dataDir = tempDir();
   const port = Number(new URL(server.url).port);
@@ -122,7 +122,7 @@ test("a port that is taken, or a seed that makes no sense, leaves the directory 
   expect((await start({ dataDir })).server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
 });
 
-test("a closed service lets its process end, whatever was under way", async () => {
+test("a closed service lets its process exit, despite delayed answers and running discoveries", async () => {
   const { child, said } = await spawnChild(tempDir());
   const { body } = await createTarget(textAt(said, "url"), "shop");
   const target = `${textAt(said, "url")}/apiKey/v3/test-targets/${textAt(body, "id")}`;

@@ -11,7 +11,7 @@ async function faulty(rule: Json): Promise<Harness> {
   return harness;
 }
 
-/** Whether the target of `creation` is there, read past any fault. */
+/** Whether the target of `creation` exists. Faults do not apply to control requests. */
 async function isCreated({ control }: Harness): Promise<boolean> {
   const apps = listAt((await control("GET", "/data")).body, "testTargets").map((each) => at(each, "app"));
   return apps.includes("new");
@@ -22,7 +22,7 @@ async function outcomes({ control }: Harness): Promise<Json[]> {
   return entries.map((entry) => [objectAt(entry)["status"] ?? null, objectAt(entry)["fault"] ?? null]);
 }
 
-test("a status fault before the write answers in its stead", async () => {
+test("a status fault before the write sends its own answer and prevents the write", async () => {
   const on = await faulty({
     fault: {
       type: "status",
@@ -39,7 +39,7 @@ test("a status fault before the write answers in its stead", async () => {
   expect(await outcomes(on)).toEqual([[503, "status"]]);
 });
 
-test("a status fault after the write hides that it was done", async () => {
+test("a status fault after the write answers with an error although the write was done", async () => {
   const on = await faulty({ fault: { type: "status", status: 500, before: false } });
   const answer = await on.call("POST", "/test-targets", creation);
   expect(answer).toMatchObject({ status: 500, body: { statusCode: 500 } });
@@ -59,7 +59,7 @@ test.each([
 test.each([
   ["before", false],
   ["after", true],
-])("a reset %s the write leaves no answer", async (when, written) => {
+])("a reset %s the write breaks the connection without an answer", async (when, written) => {
   const on = await faulty({ fault: { type: "reset", when } });
   await expect(on.call("POST", "/test-targets", creation)).rejects.toMatchObject({
     cause: { code: "ECONNRESET" },
@@ -68,7 +68,7 @@ test.each([
   expect(await outcomes(on)).toEqual([[null, "reset"]]);
 });
 
-test("a truncated answer announces all of itself and ends halfway, the write done", async () => {
+test("a truncated answer ends before its content-length, and the write is done", async () => {
   const on = await faulty({ fault: { type: "truncate" } });
   const response = await fetch(`${on.server.url}/apiKey/v3/test-targets`, {
     method: "POST",
@@ -82,7 +82,7 @@ test("a truncated answer announces all of itself and ends halfway, the write don
   expect(await outcomes(on)).toEqual([[201, "truncate"]]);
 });
 
-test("a list is truncated too", async () => {
+test("a list can be truncated too", async () => {
   const on = await faulty({ fault: { type: "truncate" } });
   await expect(on.call("GET", `${target}/test-cases`)).rejects.toThrow("terminated");
 });
@@ -90,7 +90,7 @@ test("a list is truncated too", async () => {
 test.each([
   ["before", false],
   ["after", true],
-])("a hang %s the write never answers", async (when, written) => {
+])("a hang %s the write never sends an answer", async (when, written) => {
   const on = await faulty({ fault: { type: "hang", when } });
   const gone = new AbortController();
   const hanging = fetch(`${on.server.url}/apiKey/v3/test-targets`, {
@@ -105,7 +105,7 @@ test.each([
   await expect(hanging).rejects.toThrow("aborted");
 });
 
-test("latency delays, and the request is carried out afterwards", async () => {
+test("latency delays the request, which is then carried out", async () => {
   const on = await faulty({ fault: { type: "latency", ms: 60 } });
   const before = performance.now();
   expect((await on.call("POST", "/test-targets", creation)).status).toBe(201);
@@ -113,7 +113,7 @@ test("latency delays, and the request is carried out afterwards", async () => {
   expect(await isCreated(on)).toBe(true);
 });
 
-test("a server closes while answers are delayed or hang", async () => {
+test("a server can close while answers are delayed or hang", async () => {
   const on = await faulty({ path: "notifications", fault: { type: "hang" } });
   await on.control("POST", "/faults", { path: "test-cases", fault: { type: "latency", ms: 600_000 } });
   const waiting = [on.call("GET", `${target}/notifications`), on.call("GET", `${target}/test-cases`)];
@@ -124,7 +124,7 @@ test("a server closes while answers are delayed or hang", async () => {
   await Promise.all(failures);
 });
 
-describe("a fault befalls", () => {
+describe("a fault rule", () => {
   const fault = { type: "status", status: 503 };
   const rows: [string, Json, number[]][] = [
     ["every request", { fault }, [503, 503, 503, 503, 503]],
@@ -136,7 +136,7 @@ describe("a fault befalls", () => {
     ["the nth of its kind", { method: "PATCH", nth: 2, fault }, [200, 200, 200, 503, 200]],
   ];
 
-  test.each(rows)("%s", async (_, rule, expected) => {
+  test.each(rows)("applies to %s", async (_, rule, expected) => {
     const { call } = await faulty(rule);
     const requests = [
       ["GET", "/test-targets"],
@@ -151,7 +151,7 @@ describe("a fault befalls", () => {
     expect(statuses).toEqual(expected);
   });
 
-  test("the earlier of two rules, while both count", async () => {
+  test("takes precedence over later rules, which still count the request", async () => {
     const { call, control } = await faulty({ nth: 1, fault });
     await control("POST", "/faults", { nth: 2, fault: { type: "status", status: 502 } });
     const statuses = [];
@@ -160,7 +160,7 @@ describe("a fault befalls", () => {
   });
 });
 
-test("faults are listed with what they matched, and deleted", async () => {
+test("faults are listed with their number of matches and can be deleted", async () => {
   const { call, control } = await faulty({ path: "notifications$", fault: { type: "latency", ms: 0 } });
   await call("GET", `${target}/notifications`);
   expect((await control("GET", "/faults")).body).toEqual([

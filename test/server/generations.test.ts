@@ -46,7 +46,7 @@ const whole = {
 };
 
 describe("a discovery", () => {
-  test("has its case listed at once, with all it was given and no elements", async () => {
+  test("lists its test case at once, with all given fields and no elements", async () => {
     const { call } = await start({ seed: seed() });
     const { testCaseId } = await discover(call, whole);
     expect(await listedCase(call, testCaseId)).toEqual({
@@ -73,7 +73,7 @@ describe("a discovery", () => {
     expect(at((await call("GET", target)).body, "tags")).toEqual(["smoke", "cart"]);
   });
 
-  test("makes elements and a notification when it ends", async () => {
+  test("creates elements and a notification when it ends", async () => {
     const { call, control } = await start({ seed: seed() });
     const { testCaseId } = await discover(call, whole);
     expect(await control("POST", "/discoveries/finish")).toMatchObject({
@@ -114,14 +114,14 @@ describe("a discovery", () => {
     expect((await control("POST", "/discoveries/finish")).body).toEqual({ finished: 0 });
   });
 
-  test("ends by itself when its time has come", async () => {
+  test("ends by itself after the configured time", async () => {
     const { call } = await start({ seed: seed(), discoveryTime: 1 });
     const { testCaseId } = await discover(call, { name: "n", prompt: "p" });
     await vi.waitUntil(async () => listAt((await call("GET", `${target}/notifications`)).body).length === 1);
     expect(at(await listedCase(call, testCaseId), "discovery", "status")).toBe("FINISHED");
   });
 
-  test("fails where the prompt says so, with a cause and without elements", async () => {
+  test("fails if the prompt contains [fail], with a cause and without elements", async () => {
     const { call, control } = await start({ seed: seed() });
     const { testCaseId } = await discover(call, { name: "n", prompt: "do this [fail]" });
     await control("POST", "/discoveries/finish");
@@ -139,7 +139,7 @@ describe("a discovery", () => {
     ]);
   });
 
-  test("goes on after a restart, before anything is asked", async () => {
+  test("continues after a restart, before any request", async () => {
     const first = await start({ seed: seed() });
     const { testCaseId } = await discover(first.call, { name: "n", prompt: "p" });
     await first.server.close();
@@ -154,7 +154,7 @@ describe("a discovery", () => {
     expect(listAt((await call("GET", `${target}/notifications`)).body)).toHaveLength(1);
   });
 
-  test("of a deleted case comes to nothing", async () => {
+  test("is dropped if its test case is removed", async () => {
     const { call, control } = await start({ seed: seed() });
     const { testCaseId } = await discover(call, { name: "n", prompt: "p" });
     await control("POST", "/edit", { kind: "testCase", id: testCaseId, remove: true });
@@ -162,8 +162,8 @@ describe("a discovery", () => {
   });
 });
 
-describe("a new prompt for a case", () => {
-  test("starts a generation of it, which replaces the elements at its end", async () => {
+describe("a new prompt for a test case", () => {
+  test("starts a discovery that replaces the elements when it ends", async () => {
     const { call, control } = await start({ seed: seed() });
     const answer = await call("PATCH", `${listPath}/${CASE}`, { createBackendDiscoveryPrompt: "Click here" });
     expect(answer.status).toBe(200);
@@ -179,7 +179,7 @@ describe("a new prompt for a case", () => {
     });
   });
 
-  test("takes the place of one that still runs", async () => {
+  test("replaces a discovery that is still running", async () => {
     const { call, control } = await start({ seed: seed() });
     await call("PATCH", `${listPath}/${CASE}`, { createBackendDiscoveryPrompt: "one" });
     await call("PATCH", `${listPath}/${CASE}`, { createBackendDiscoveryPrompt: "two" });
@@ -199,7 +199,7 @@ describe("a batch generation", () => {
     context: { source: "GITHUB", issueNumber: 7 },
   };
 
-  test("makes two cases at its end, and tells of each", async () => {
+  test("creates two test cases when it ends, and a notification for each", async () => {
     const { call, control } = await start({ seed: seed() });
     const answer = await call("POST", `${target}/batch-generations`, batch);
     expect(answer.status).toBe(201);
@@ -223,7 +223,7 @@ describe("a batch generation", () => {
     ]);
   });
 
-  test("needs no field, and takes null where the text has it", async () => {
+  test("requires no field and accepts null for nullable fields", async () => {
     const { call } = await start({ seed: seed() });
     const nulls = { entryPointUrlPath: null, environmentId: null, prerequisiteId: null, baseUrl: null };
     for (const body of [{}, nulls]) {
@@ -231,7 +231,7 @@ describe("a batch generation", () => {
     }
   });
 
-  test("fails where the prompt says so", async () => {
+  test("fails if the prompt contains [fail]", async () => {
     const { call, control } = await start({ seed: seed() });
     await call("POST", `${target}/batch-generations`, { prompt: "[fail]" });
     await control("POST", "/discoveries/finish");

@@ -10,10 +10,10 @@ export const KEY = "the-key";
 /** Every clock of these tests starts here, and moves a millisecond each time it is read. */
 export const START = Date.UTC(2030, 0, 1);
 
-/** Stands for any string in an expected value. */
+/** Matches any string in an expected value. */
 export const anyText: unknown = expect.any(String);
 
-/** Stands for a string of that form. */
+/** Matches a string of that form in an expected value. */
 export function like(form: RegExp): unknown {
   return expect.stringMatching(form);
 }
@@ -23,7 +23,7 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 export type Harness = {
   readonly server: RunningServer;
   readonly dataDir: string;
-  /** A request of the interface; the path is what follows /apiKey/v3. */
+  /** Sends a request to the API. The path is relative to /apiKey/v3. */
   readonly call: (
     method: string,
     path: string,
@@ -56,7 +56,7 @@ export async function start(options: Partial<ServerOptions> = {}): Promise<Harne
   return harness;
 }
 
-/** The same for a whole file, which closes it. */
+/** Like `start`, but for a whole test file, which closes it. */
 export async function startShared(options: Partial<ServerOptions>): Promise<Harness> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "tasc-server-"));
   let count = 0xf000;
@@ -94,7 +94,7 @@ async function request(
   return { status: response.status, headers: response.headers, body: bodyOf(await response.text()) };
 }
 
-/** What is not JSON is given as the text it is. */
+/** Parses JSON; returns any other text unchanged. */
 export function bodyOf(text: string): Json {
   const parse: (text: string) => Json = JSON.parse;
   try {
@@ -109,7 +109,7 @@ export function id(number: number): string {
   return `00000000-0000-4000-8000-${number.toString(16).padStart(12, "0")}`;
 }
 
-/** A value inside an answer: `at(body, "elements", 0, "id")`. Throws where there is nothing. */
+/** A value inside an answer: `at(body, "elements", 0, "id")`. Throws if there is nothing. */
 export function at(value: Json, ...path: (string | number)[]): Json {
   let found: Json | undefined = value;
   for (const step of path) found = inside(found, step);
@@ -147,7 +147,7 @@ export const CASE = id(0x21);
 export const OTHER_CASE = id(0x22);
 export const REPORT = id(0x31);
 
-/** A target with a case of two elements, and another target to be mistaken for it. */
+/** A target whose test case has two elements, and another target that must not be confused with it. */
 export function seed(more: JsonObject = {}): JsonObject {
   return {
     testTargets: [

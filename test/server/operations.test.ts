@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { anyText, at, CASE, ENVIRONMENT, id, like, seed, start, TARGET, textAt } from "./harness.ts";
 
-test("a created target has its default environment and is read alone and in the list", async () => {
+test("a created target has a default environment and can be read alone and in the list", async () => {
   const { call } = await start();
   const created = await call("POST", "/test-targets", {
     testTarget: { app: "shop", discoveryUrl: "https://shop.example.com/" },
@@ -25,7 +25,7 @@ test("a created target has its default environment and is read alone and in the 
   expect(await call("GET", "/test-targets")).toMatchObject({ status: 200, body: [created.body] });
 });
 
-test("an updated target shows what the text shows and keeps the rest", async () => {
+test("an updated target returns only the documented fields and stores the others", async () => {
   const { call, control } = await start({ seed: seed() });
   const written = {
     app: "store",
@@ -49,7 +49,7 @@ test("an updated target shows what the text shows and keeps the rest", async () 
   expect(at((await control("GET", "/data")).body, "testTargets", 0)).toMatchObject(written);
 });
 
-test("a tracker integration is replaced whole, and only by a request that gives one", async () => {
+test("a tracker integration is replaced as a whole, and only if a request contains one", async () => {
   const { call, control } = await start({ seed: seed() });
   await call("PATCH", `/test-targets/${TARGET}`, { trackerIntegration: { username: "u", apiKey: "k" } });
   await call("PATCH", `/test-targets/${TARGET}`, { app: "store" });
@@ -72,7 +72,7 @@ const environment = {
   additionalHeaderFields: { "x-stage": "1" },
 };
 
-test("a created environment shows its fields without the secrets, which are stored", async () => {
+test("a created environment is returned without its secrets, which are stored", async () => {
   const { call, control } = await start({ seed: seed() });
   const created = await call("POST", `/test-targets/${TARGET}/environments`, environment);
   expect(created.status).toBe(201);
@@ -98,7 +98,7 @@ test("a created environment shows its fields without the secrets, which are stor
   });
 });
 
-test("an updated environment keeps what is not given, replaces objects whole, and null clears", async () => {
+test("an environment update keeps omitted fields, replaces whole objects and clears null fields", async () => {
   const { call, control } = await start({ seed: seed() });
   const created = await call("POST", `/test-targets/${TARGET}/environments`, environment);
   const path = `/test-targets/${TARGET}/environments/${textAt(created.body, "id")}`;
@@ -131,7 +131,7 @@ test("an updated environment keeps what is not given, replaces objects whole, an
   });
 });
 
-test("one private location serves all environments that name it", async () => {
+test("environments with the same private location name share one location", async () => {
   const { call } = await start({ seed: seed() });
   const first = await call("POST", `/test-targets/${TARGET}/environments`, { privateLocationName: "office" });
   const second = await call("PATCH", `/test-targets/${TARGET}/environments/${ENVIRONMENT}`, {
@@ -140,7 +140,7 @@ test("one private location serves all environments that name it", async () => {
   expect(at(second.body, "privateLocation")).toEqual(at(first.body, "privateLocation"));
 });
 
-test("the list of test cases has the list shape, and an update's answer has not", async () => {
+test("the list of test cases has fields that the answer to an update lacks", async () => {
   const { call } = await start({ seed: seed() });
   const listed = await call("GET", `/test-targets/${TARGET}/test-cases`);
   const updateShape = {
@@ -196,7 +196,7 @@ test("the list of test cases has the list shape, and an update's answer has not"
   });
 });
 
-test("notifications are answered as they are stored", async () => {
+test("notifications are returned as they are stored", async () => {
   const notification = {
     id: id(0x51),
     testTargetId: TARGET,
@@ -213,7 +213,7 @@ test("notifications are answered as they are stored", async () => {
 });
 
 test.each(["/test-targets", "/v3/test-targets", "/tenant/apiKey/v3/test-targets"])(
-  "the interface is not at %s",
+  "the API is not available at %s",
   async (path) => {
     const { server } = await start({ seed: seed() });
     const elsewhere = await fetch(new URL(path, server.url), { headers: { "x-api-key": "the-key" } });

@@ -26,7 +26,7 @@ const element = `${testCase}/elements/${id(0x41)}`;
 const nowhere = id(0xdead);
 const discovery = { name: "buy", prompt: "Buy something" };
 
-/** What is refused, at one operation: the sentence, the body, and the field the answer names. */
+/** A body that an operation refuses: its description, the body itself, and the field that the answer names. */
 type BadBody = readonly [sentence: string, body: Json, field?: string];
 type Refused = {
   readonly sentence: string;
@@ -149,7 +149,7 @@ const updateCase = badBodies("PATCH", testCase, [
   ["an element twice", { elements: [{ id: id(0x41) }, { id: id(0x41) }] }, "elements[1].id"],
 ]);
 
-/** The rows' bodies are single elements, their fields those of the element. */
+/** The body of each row is a single element, and its field is relative to the element. */
 const updateOneElement = badBodies("PATCH", testCase, [
   ["an element of another case", { id: nowhere }, "id"],
   ["an element that says another case", { testCaseId: OTHER_CASE }, "testCaseId"],
@@ -223,7 +223,7 @@ const createBatch = badBodies("POST", `${target}/batch-generations`, [
   ["a batch's context in words", { context: "CI" }, "context"],
 ]);
 
-/** The rows' bodies are what the query parameter says. */
+/** The body of each row is the value of the query parameter. */
 function badQueries(path: string, rows: readonly BadBody[]): Refused[] {
   return rows.map(([sentence, value, field]) => {
     const query = encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value));
@@ -276,8 +276,8 @@ function seedElements(): Json {
   return at(seed(), "testCases", 0, "elements");
 }
 
-/** One server for all rows: that a refusal changes nothing is part of every row. */
-describe("refuses", () => {
+/** One server for all rows: each row also checks that a refused request changes nothing. */
+describe("the service refuses", () => {
   let shared: Harness;
   beforeAll(async () => {
     const reports = [{ id: REPORT, testTargetId: TARGET }];
@@ -313,14 +313,14 @@ const methods = [
   ["PATCH", `${target}/notifications`, "GET"],
 ] as const;
 
-test.each(methods)("%s %s is not allowed, and the answer says what is", async (method, path, allow) => {
+test.each(methods)("%s %s is refused with the allowed methods", async (method, path, allow) => {
   const { call } = await start({ seed: seed() });
   const answer = await call(method, path);
   expect(answer.status).toBe(405);
   expect(answer.headers.get("allow")).toBe(allow);
 });
 
-test("every operation wants the key, before it tells anything else", async () => {
+test("every operation checks the key before anything else", async () => {
   const { server } = await start({ seed: seed() });
   const status = async (path: string, headers: Record<string, string>) =>
     (await fetch(`${server.url}/apiKey/v3${path}`, { headers })).status;
@@ -339,7 +339,7 @@ test.each([
   "/apiKey/v3",
   "/apiKey",
   "/",
-])("%s is unknown, with a key and without", async (path) => {
+])("%s is not found, with or without a key", async (path) => {
   const { server } = await start({ seed: seed() });
   for (const headers of [{ "x-api-key": KEY }, {}])
     expect((await fetch(server.url + path, { headers })).status).toBe(404);
@@ -359,7 +359,7 @@ const unreadable = [
   ],
 ] as const;
 
-test.each(unreadable)("refuses %s", async (_, type, body, status) => {
+test.each(unreadable)("a request with %s is refused", async (_, type, body, status) => {
   const { server } = await start({ seed: seed() });
   const headers = { "x-api-key": KEY, ...(type === undefined ? {} : { "content-type": type }) };
   const sent = typeof body === "string" ? new TextEncoder().encode(body) : body;
@@ -367,7 +367,7 @@ test.each(unreadable)("refuses %s", async (_, type, body, status) => {
   expect(answer.status).toBe(status);
 });
 
-test("a charset after the content type is no harm", async () => {
+test("a charset after the content type is accepted", async () => {
   const { call } = await start({ seed: seed() });
   const answer = await call("PATCH", target, {}, { "content-type": "Application/JSON; charset=utf-8" });
   expect(answer.status).toBe(200);

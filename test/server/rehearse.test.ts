@@ -1,4 +1,4 @@
-// `tasc rehearse`, as a process.
+// Runs `tasc rehearse` as a process.
 import { describe, expect, test } from "vitest";
 import { isArray, isObject, parseJson, type Json } from "../../src/model/json.ts";
 import { applied, MANIFEST, SECRETS, type Scene, scene, TARGET, LOGIN } from "../look/scene.ts";
@@ -29,7 +29,7 @@ function part(json: Json | undefined, ...path: string[]): Json | undefined {
 }
 
 describe.concurrent("tasc rehearse", () => {
-  test("applies to a copy, plans again, and leaves service and state alone", async () => {
+  test("applies to a copy, plans again, and does not change the service or state", async () => {
     await scene(async (stage) => {
       await applied(stage);
       stage.write("targets/shop.yaml", CHANGED);
@@ -58,7 +58,7 @@ describe.concurrent("tasc rehearse", () => {
     });
   });
 
-  test("takes a saved plan, and refuses it where it is stale", async () => {
+  test("accepts a saved plan and rejects a stale one", async () => {
     await scene(async (stage) => {
       await applied(stage);
       stage.write("targets/shop.yaml", CHANGED);
@@ -78,7 +78,7 @@ describe.concurrent("tasc rehearse", () => {
     });
   });
 
-  test("waits for no discovery that is under way on the service", async () => {
+  test("does not wait for discoveries that are running on the service", async () => {
     await scene(async (stage) => {
       stage.write("targets/shop.yaml", CHANGED);
       await applied(stage);
@@ -89,7 +89,7 @@ describe.concurrent("tasc rehearse", () => {
     });
   });
 
-  test("fails where the apply would fail", async () => {
+  test("fails if the apply would fail", async () => {
     await scene(async (stage) => {
       stage.write("tasc.yaml", `${stage.read("tasc.yaml")}policy: { maxChanges: 1 }\n`);
       const refused = await stage.run(["rehearse"]);

@@ -1,4 +1,4 @@
-// `tasc serve` as a process: whose key it accepts.
+// Runs `tasc serve` as a process: its API key and its data folder.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Running, type Scene, at, json, scene } from "../look/scene.ts";
@@ -18,7 +18,7 @@ async function statusWith(url: string, key: string): Promise<number> {
   return (await fetch(`${url}/apiKey/v3/test-targets`, { headers: { "x-api-key": key } })).status;
 }
 
-test("each data folder has a random key, which is printed and kept for its owner alone", async () => {
+test("each data folder has its own random key, which is printed and stored for its owner only", async () => {
   await scene(async (stage) => {
     const keys: string[] = [];
     for (const data of ["one", "one", "two"]) {
@@ -37,7 +37,7 @@ test("each data folder has a random key, which is printed and kept for its owner
   });
 });
 
-test("a key that is given is neither printed nor kept", async () => {
+test("a given key is neither printed nor stored", async () => {
   await scene(async (stage) => {
     stage.write("key.env", "TASC_SERVE_API_KEY=from-a-variable\n");
     for (const [args, key] of [
@@ -54,7 +54,7 @@ test("a key that is given is neither printed nor kept", async () => {
   });
 });
 
-test("what keeps it from its data is said with the place and the way out", async () => {
+test("unusable data is reported with its folder, the cause and a hint to --data", async () => {
   await scene(async (stage) => {
     stage.write("file", "");
     stage.write("damaged/service.db", "no database ".repeat(1000));

@@ -5,7 +5,7 @@ import { at, CASE, ENVIRONMENT, id, listAt, objectAt, seed, start, TARGET, textA
 const target = `/test-targets/${TARGET}`;
 const testCase = `${target}/test-cases/${CASE}`;
 
-test("settings are read, replaced whole, and undone by none", async () => {
+test("settings can be read and replaced as a whole; omitted ones return to their start values", async () => {
   const { control } = await start({ settings: { pageSize: 7 } });
   const before = (await control("GET", "/settings")).body;
   expect(at(before, "pageSize")).toBe(7);
@@ -34,7 +34,7 @@ test.each(bad)("the setting %s cannot be %j", async (name, value) => {
   });
 });
 
-test("createStatus is that of all POST operations", async () => {
+test("createStatus sets the status of all POST operations", async () => {
   const { call } = await start({ seed: seed(), settings: { createStatus: 200 } });
   const posts: [string, Json][] = [
     ["/test-targets", { testTarget: { app: "a", discoveryUrl: "https://a.example" } }],
@@ -45,7 +45,7 @@ test("createStatus is that of all POST operations", async () => {
   for (const [path, body] of posts) expect((await call("POST", path, body)).status).toBe(200);
 });
 
-test("updateStatus 204 answers no body, but operation 6 stays as the text has it", async () => {
+test("updateStatus 204 leaves out the body of updates, except for environments", async () => {
   const { call } = await start({ seed: seed(), settings: { updateStatus: 204 } });
   for (const [path, body] of [
     [target, { app: "store" }],
@@ -58,12 +58,12 @@ test("updateStatus 204 answers no body, but operation 6 stays as the text has it
   expect((await call("PATCH", `${target}/environments/${ENVIRONMENT}`, {})).status).toBe(200);
 });
 
-test("patchTargetBody empty leaves the answer of operation 4 empty", async () => {
+test("patchTargetBody empty leaves out the body of target updates", async () => {
   const { call } = await start({ seed: seed(), settings: { patchTargetBody: "empty" } });
   expect(await call("PATCH", target, { app: "store" })).toMatchObject({ status: 200, body: "" });
 });
 
-test("prompts and discoveries can be left out of the list", async () => {
+test("showPrompt and showDiscovery can remove prompts and discoveries from the list", async () => {
   const { call, control } = await start({ seed: seed(), settings: { showPrompt: false } });
   await call("PATCH", testCase, { createBackendDiscoveryPrompt: "p" });
   const discovery = at((await call("GET", `${target}/test-cases`)).body, 0, "discovery");
@@ -72,7 +72,7 @@ test("prompts and discoveries can be left out of the list", async () => {
   expect(at((await call("GET", `${target}/test-cases`)).body, 0)).not.toHaveProperty("discovery");
 });
 
-test("extraFields adds a field to every object but those that hold data", async () => {
+test("extraFields adds a field to every object except those with free-form data", async () => {
   const { call } = await start({ seed: seed(), settings: { extraFields: true } });
   const addedLater = { since: "v3" };
   const [listed] = listAt((await call("GET", `${target}/test-cases`)).body);
@@ -91,7 +91,7 @@ test("extraFields adds a field to every object but those that hold data", async 
   expect(at(environment.body, "additionalHeaderFields")).toEqual({ a: 1 });
 });
 
-test("unknownEnums answers values the text does not list", async () => {
+test("unknownEnums returns undocumented enum values", async () => {
   const { call, control } = await start({ seed: seed(), settings: { unknownEnums: true } });
   await call("PATCH", testCase, { createBackendDiscoveryPrompt: "p" });
   expect(at((await call("GET", `${target}/test-cases`)).body, 0)).toMatchObject({
@@ -126,7 +126,7 @@ const errorBodies = [
   ["empty", null, ""],
 ] as const;
 
-test.each(errorBodies)("errors come as %s", async (errorBody, type, expected) => {
+test.each(errorBodies)("errorBody %s sets the form of errors", async (errorBody, type, expected) => {
   const { call, control } = await start({ settings: { errorBody } });
   const answer = await call("GET", target);
   expect(answer.status).toBe(404);
@@ -136,12 +136,12 @@ test.each(errorBodies)("errors come as %s", async (errorBody, type, expected) =>
   expect((await call("GET", target)).headers.get("content-type")).toBe(type);
 });
 
-test("a wrong key can be 401 as well", async () => {
+test("wrongKeyStatus can be 401", async () => {
   const { call } = await start({ settings: { wrongKeyStatus: 401 } });
   expect((await call("GET", "/test-targets", undefined, { "x-api-key": "wrong" })).status).toBe(401);
 });
 
-test("made cases begin, and discovered ones end, in the state the settings say", async () => {
+test("settings define the status of test cases after creation and after discovery", async () => {
   const { call, control } = await start({
     seed: seed(),
     settings: { createdCaseStatus: "PROVISIONAL", createdRunStatus: "ON", finishedCaseStatus: "ENABLED" },
@@ -158,7 +158,7 @@ test("made cases begin, and discovered ones end, in the state the settings say",
   expect(proposed).toMatchObject({ status: "PROVISIONAL", runStatus: "ON" });
 });
 
-test("environments are answered by the name they were given, where the settings say so", async () => {
+test("environmentName given returns environments with their given name", async () => {
   const { call } = await start({ seed: seed(), settings: { environmentName: "given" } });
   const created = await call("POST", `${target}/environments`, { name: "staging" });
   expect(created.body).toMatchObject({ name: "staging", type: "ADDITIONAL" });
@@ -166,7 +166,7 @@ test("environments are answered by the name they were given, where the settings 
   expect(unnamed.body).toMatchObject({ name: "ADDITIONAL" });
 });
 
-test("tags can come in an order of their own", async () => {
+test("tagOrder sorted returns tags in alphabetical order", async () => {
   const { call } = await start({ seed: seed(), settings: { tagOrder: "sorted" } });
   const answer = await call("PATCH", testCase, { assignedTagNames: ["b", "a"] });
   expect(at(answer.body, "tags")).toEqual(["a", "b"]);

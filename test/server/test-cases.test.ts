@@ -24,7 +24,7 @@ async function patched(call: Harness["call"], body: Json): Promise<Json> {
   return answer.body;
 }
 
-test("only given fields change, and updatedAt moves", async () => {
+test("an update changes only the given fields and updatedAt", async () => {
   const { call } = await start({ seed: seed() });
   const before = at((await call("GET", listPath)).body, 0);
   const after = await patched(call, {
@@ -57,7 +57,7 @@ test.each(["ENABLED", "DISABLED", "DRAFT", "OUTDATED", "PROVISIONAL"])(
   },
 );
 
-test.each(["NEW", "EDITED", "APPROVED", "REJECTED"])("%s is stored and not answered", async (status) => {
+test.each(["NEW", "EDITED", "APPROVED", "REJECTED"])("%s is stored but not returned", async (status) => {
   const { call, control } = await start({ seed: seed() });
   expect(await patched(call, { interactionStatus: status, runStatus: "OFF" })).not.toHaveProperty(
     "interactionStatus",
@@ -68,7 +68,7 @@ test.each(["NEW", "EDITED", "APPROVED", "REJECTED"])("%s is stored and not answe
   });
 });
 
-test("a folder is made by its name once, and null takes the case out of it", async () => {
+test("a folder is created once per name, and null removes the test case from it", async () => {
   const { call, control } = await start({ seed: seed() });
   const folderId = textAt(await patched(call, { folderName: "checkout" }), "folderId");
   const other = `/test-targets/${TARGET}/discoveries`;
@@ -81,7 +81,7 @@ test("a folder is made by its name once, and null takes the case out of it", asy
   ]);
 });
 
-test("tags are replaced as a whole, each once, and unknown ones become the target's", async () => {
+test("tags are replaced as a whole, without duplicates, and new ones are added to the target", async () => {
   const { call } = await start({ seed: seed() });
   expect(await patched(call, { assignedTagNames: ["b", "a", "b"] })).toMatchObject({ tags: ["b", "a"] });
   const target = await call("GET", `/test-targets/${TARGET}`);
@@ -92,7 +92,7 @@ test("tags are replaced as a whole, each once, and unknown ones become the targe
 describe("elements", () => {
   const first = { id: id(0x41), interaction: { id: id(0x42), action: "CLICK" }, selectors: [] };
 
-  test("written back as they were listed, without what only lists have, nothing changes", async () => {
+  test("do not change and keep their scroll states if an answer is sent back", async () => {
     const { call } = await start({ seed: seed() });
     const before = at(await patched(call, {}), "elements");
     expect(at(await patched(call, { elements: before }), "elements")).toEqual(before);
@@ -102,7 +102,7 @@ describe("elements", () => {
     });
   });
 
-  test("those not given are gone, an element is replaced whole, a new one gets ids", async () => {
+  test("are removed if omitted and replaced as a whole if given; new ones get ids", async () => {
     const { call } = await start({ seed: seed() });
     const elements = at(
       await patched(call, {
@@ -150,7 +150,7 @@ describe("elements", () => {
     ]);
   });
 
-  test("a nested object without id is the one that stood in its place", async () => {
+  test("pass their nested ids on to nested objects without an id at the same place", async () => {
     const { call } = await start({ seed: seed() });
     const element = {
       id: id(0x44),
@@ -163,7 +163,7 @@ describe("elements", () => {
     });
   });
 
-  test("a selector named elsewhere in the request lends its id to no other", async () => {
+  test("do not pass a selector id on if the request uses it for another selector", async () => {
     const { call } = await start({ seed: seed() });
     const selectors = [
       { selector: "new", selectorType: "CSS" },
@@ -179,7 +179,7 @@ describe("elements", () => {
     expect(textAt(after, 1, "id")).toBe(id(0x46));
   });
 
-  test("stand in the order of their index", async () => {
+  test("are sorted by their index", async () => {
     const { call } = await start({ seed: seed() });
     const elements = at(
       await patched(call, {
@@ -212,7 +212,7 @@ describe("a locator line", () => {
     [" the third button ", [["LOCATOR", "the third button", {}]]],
   ];
 
-  test.each(lines)("%s", async (locatorLine, expected) => {
+  test.each(lines)("%s is parsed into selectors", async (locatorLine, expected) => {
     const { call, control } = await start({ seed: seed() });
     const answer = await call("PATCH", `${path}/elements/${id(0x41)}`, { locatorLine });
     expect(answer).toMatchObject({ status: 200, body: { id: id(0x41), testCaseId: CASE } });
@@ -225,7 +225,7 @@ describe("a locator line", () => {
     expect(at(stored, "elements", 1, "selectors", 0, "selector")).toBe("h1");
   });
 
-  test("moves the case's updatedAt", async () => {
+  test("changes the updatedAt of the test case", async () => {
     const { call } = await start({ seed: seed() });
     const before = textAt((await call("GET", listPath)).body, 0, "updatedAt");
     await call("PATCH", `${path}/elements/${id(0x41)}`, { locatorLine: "getByText('x')" });
@@ -233,7 +233,7 @@ describe("a locator line", () => {
   });
 });
 
-describe("the filter", () => {
+describe("the filter of the test case list", () => {
   const cases = [
     testCase({ id: id(0x61), description: "a", elements: [] }),
     testCase({ id: id(0x62), description: "b", elements: [], runStatus: "OFF", folderId: id(0x71) }),
@@ -267,7 +267,7 @@ describe("the filter", () => {
   });
 });
 
-test("many thousand cases come in the order of their creation", async () => {
+test("5000 test cases are listed in the order of their creation", async () => {
   const count = 5000;
   const numbers = Array.from({ length: count }, (_, number) => number);
   const cases = numbers.map((number) =>

@@ -36,7 +36,7 @@ const derivations: [results: string[], status: string][] = [
   [["FAILED", "SKIPPED"], "FAILED"],
 ];
 
-test.each(derivations)("a report of %j is %s", (results, status) => {
+test.each(derivations)("a report with the results %j has the status %s", (results, status) => {
   expect(derivedStatus(results.map((each) => ({ status: each })))).toBe(status);
 });
 
@@ -47,7 +47,7 @@ async function begin(control: Harness["control"], more: Record<string, Json> = {
 }
 
 describe("a report", () => {
-  test("waits for the results of all its cases, and its status follows from them", async () => {
+  test("is WAITING until all test cases have results, and derives its status from them", async () => {
     const { call, control } = await start({ seed: twoCases });
     const begun = await begin(control);
     const path = `${reports}/${textAt(begun, "id")}`;
@@ -86,7 +86,7 @@ describe("a report", () => {
     ]);
   });
 
-  test("runs the cases named, at the breakpoint and in the browser named", async () => {
+  test("runs the given test cases with the given breakpoint and browser", async () => {
     const { control } = await start({ seed: twoCases });
     const begun = await begin(control, { testCaseIds: [SECOND], breakpoint: "MOBILE", browser: "SAFARI" });
     expect(begun).toMatchObject({
@@ -97,7 +97,7 @@ describe("a report", () => {
     expect(listAt(begun, "testResults")).toHaveLength(1);
   });
 
-  test("is listed with report-shaped results that hold the results", async () => {
+  test("wraps each result in an object shaped like a report when it is listed", async () => {
     const { call, control } = await start({ seed: twoCases });
     const begun = await begin(control);
     await control("POST", `/reports/${textAt(begun, "id")}/results`, { results: { [CASE]: "PASSED" } });
@@ -151,7 +151,7 @@ function waitingResult(report: Json, testCaseId: string, name: string): unknown 
   };
 }
 
-/** What a report-shaped result has of the result it holds. */
+/** The fields that a listed result takes from the result inside it. */
 function own(result: Json | undefined): Record<string, Json> {
   const names = ["id", "createdAt", "updatedAt"];
   return Object.fromEntries(names.map((name) => [name, at(result ?? null, name)]));
@@ -177,31 +177,31 @@ async function pages(call: Harness["call"]): Promise<string[][]> {
   }
 }
 
-describe("the history", () => {
-  test("of no report is one page without a key", async () => {
+describe("the list of reports", () => {
+  test("is one page without a key if there are no reports", async () => {
     const { call } = await start({ seed: seed() });
     expect(await call("GET", reports)).toMatchObject({ status: 200, body: { data: [], hasNextPage: false } });
   });
 
-  test("comes newest first, in pages, with nothing twice and nothing left out", async () => {
+  test("has pages, newest reports first, with each report exactly once", async () => {
     const { call } = await start({ seed: seed({ testReports: reportsAt(45, (number) => number) }) });
     const found = await pages(call);
     expect(found.map((page) => page.length)).toEqual([20, 20, 5]);
     expect(found.flat()).toEqual(Array.from({ length: 45 }, (_, number) => id(0x100 + 44 - number)));
   });
 
-  test("ends with a full page where the reports do", async () => {
+  test("ends after a full page if there are no more reports", async () => {
     const { call } = await start({ seed: seed({ testReports: reportsAt(40, (number) => number) }) });
     expect((await pages(call)).map((page) => page.length)).toEqual([20, 20]);
   });
 
-  test("keeps reports of one instant on one page, as its cursor is a time", async () => {
+  test("keeps reports of the same time on one page, as its cursor is a time", async () => {
     const testReports = reportsAt(6, (number) => Math.floor(number / 3));
     const { call } = await start({ seed: seed({ testReports }), settings: { pageSize: 2 } });
     expect((await pages(call)).map((page) => page.length)).toEqual([3, 3]);
   });
 
-  test("is asked on with the parameter the settings name", async () => {
+  test("takes its cursor from the parameter that the settings name", async () => {
     const testReports = reportsAt(2, (number) => number);
     const { call, control } = await start({ seed: seed({ testReports }) });
     await control("PUT", "/settings", { pageSize: 1, pageParameter: "createdAt" });
