@@ -293,7 +293,7 @@ defaultStage: my stage
       ],
     },
     {
-      rule: "must have patterns that are texts; no missing documents are reported otherwise",
+      rule: "must have patterns that are texts, and reports no missing documents if they are not",
       project: `${PROJECT}manifests: [5]\n`,
       document: SHOP,
       errors: [
