@@ -39,7 +39,7 @@ const CHOSEN: readonly Chosen[] = [
   { says: "a stage named default is preferred", project: STAGES(["a", "default"]), stage: "default" },
   { says: "the only stage is selected", project: STAGES(["solo"]), stage: "solo" },
   { says: "without stages, the stage is default", project: STAGES([]), stage: "default" },
-  { says: "several without default fail", project: STAGES(["a", "b"]), stage: { lists: ["a", "b"] } },
+  { says: "an error if no stage is default", project: STAGES(["a", "b"]), stage: { lists: ["a", "b"] } },
   {
     says: "an unknown --stage is an error that lists the stages",
     project: STAGES(["a", "b"]),

@@ -125,7 +125,7 @@ batchGenerations: { g: { context: { n: "\${var:number}", s: "\${env:N}" } } }
 
   testBadInputs([
     {
-      rule: "a value that does not fit is an error",
+      rule: "a value that is invalid for its field is an error",
       document: `target: shop
 id: \${env:X}
 timeoutPerStep: \${env:X}
@@ -149,7 +149,7 @@ testCases:
       ],
     },
     {
-      rule: "a default that does not fit is reported once, at the default",
+      rule: "an invalid default is reported once, at the default",
       document: `target: shop
 defaults: { testCases: { status: "\${env:X}" } }
 testCases: { a: {}, b: {}, c: { status: DRAFT } }

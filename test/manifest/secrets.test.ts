@@ -197,7 +197,7 @@ testCases: { a: { elements: [{ ignoreFailure: "\${secret:S}" }], discovery: { pr
       ],
     },
     {
-      rule: "are not shown in the error for a value that does not fit",
+      rule: "are not shown in the error for an invalid value",
       document: `target: shop\ntestCases: { a: { status: "\${secret:KEY}", runStatus: "O\${secret:KEY}" } }\n`,
       errors: [
         "targets/shop.yaml:2:28 bad-value: `testCases.a.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL` / At `testCases.a.status`. `${secret:KEY}` resolved to a string.",
