@@ -31,7 +31,7 @@ const BAD: readonly Bad[] = [
     told: [/targets\/shop\.yaml:5:3/u, /duplicate|twice|already/iu],
   },
   {
-    says: "an unknown key, with the nearest right one",
+    says: "an unknown key, and the error suggests the nearest correct one",
     files: added("testCases:\n  a: { descripton: A }\n"),
     told: ["targets/shop.yaml:4:8", "descripton", "description"],
   },
@@ -46,7 +46,7 @@ const BAD: readonly Bad[] = [
     told: [/tasc\.yaml:6:1/u, "stagess", "stages"],
   },
   {
-    says: "a wrong enum, with the nearest right one",
+    says: "an unknown enum value, and the error lists the allowed values",
     files: added("testCases:\n  a: { description: A, status: ENABELD }\n"),
     told: [
       "targets/shop.yaml:4:32",
@@ -63,12 +63,12 @@ const BAD: readonly Bad[] = [
     told: ["targets/shop.yaml:3:17", "soon", /integer|number/u],
   },
   {
-    says: "a map where a list must be",
+    says: "a map instead of a list",
     files: added("testCases:\n  a: { description: A, tags: { x: 1 } }\n"),
     told: [/targets\/shop\.yaml:4:(?:24|30)/u, /list|array/u],
   },
   {
-    says: "a null where the interface has none",
+    says: "a null for a field that cannot be null",
     files: added("testCases:\n  a: { description: null }\n"),
     told: ["targets/shop.yaml:4:21", /null/u],
   },
@@ -78,7 +78,7 @@ const BAD: readonly Bad[] = [
     told: ["targets/shop.yaml:4:30"],
   },
   {
-    says: "all errors, not the first, of all files",
+    says: "errors in several files, and all of them are reported",
     files: {
       "targets/a.yaml": "target: a\napp: A\nappp: B\ntestCases: { x: { status: NO } }\n",
       "targets/b.yaml": "target: b\napp: [1]\n",
@@ -86,7 +86,7 @@ const BAD: readonly Bad[] = [
     told: ["targets/a.yaml:3:1", "targets/a.yaml:4:27", /targets\/b\.yaml:2:[16]/u],
   },
   {
-    says: "missing env vars, all at once, each with its place",
+    says: "missing variables and secrets, and all of them are reported with their places",
     files: {
       "tasc.yaml": PROJECT.replace("TASC_API_KEY", "MISSING_KEY"),
       ...added(
@@ -111,12 +111,12 @@ const BAD: readonly Bad[] = [
     told: ["EMPTY", /targets\/shop\.yaml:3:\d+/u],
   },
   {
-    says: "a literal password, without repeating it",
+    says: "a literal password, and the error does not repeat it",
     files: added("environments: { default: { testAccount: { password: literal-pw-1 } } }\n"),
     told: ["targets/shop.yaml:3:53", "${secret:"],
   },
   {
-    says: "a password from env",
+    says: "a password from an environment variable",
     files: added("environments: { default: { basicAuth: { password: '${env:GATE_PASSWORD}' } } }\n"),
     told: ["targets/shop.yaml:3:51", "${secret:"],
   },
@@ -136,17 +136,17 @@ const BAD: readonly Bad[] = [
     told: [/tasc\.yaml:4:11/u, "${secret:"],
   },
   {
-    says: "a default password that is a literal",
+    says: "a literal password in defaults",
     files: added("defaults: { environments: { testAccount: { password: literal } } }\n"),
     told: ["targets/shop.yaml:3:54"],
   },
   {
-    says: "an unknown ${…}, with the escape",
+    says: "an unknown ${…}, and the error names the escape",
     files: added("testIdAttribute: a-${data}\n"),
     told: [/targets\/shop\.yaml:3:\d+/u, "${data}", "$${"],
   },
   {
-    says: "an unknown kind of ${…:…}, with the escape",
+    says: "an unknown kind of ${…:…}, and the error names the escape",
     files: added("testIdAttribute: ${vault:x}\n"),
     told: [/targets\/shop\.yaml:3:\d+/u, "$${"],
   },
@@ -161,7 +161,7 @@ const BAD: readonly Bad[] = [
     told: [/shop\.yaml:3:\d+/u, "nope"],
   },
   {
-    says: "vars that refer to each other in a circle",
+    says: "circular variables",
     files: {
       "tasc.yaml": `${PROJECT}vars: { a: "\${var:b}", b: "\${var:a}" }\n`,
       ...added("testIdAttribute: ${var:a}\n"),
@@ -169,17 +169,17 @@ const BAD: readonly Bad[] = [
     told: [/\.yaml:\d+:\d+/u],
   },
   {
-    says: "a file that is not there",
+    says: "an interpolated file that does not exist",
     files: added("testIdAttribute: ${file:nope.txt}\n"),
     told: [/targets\/shop\.yaml:3:\d+/u, "nope.txt"],
   },
   {
-    says: "a file outside of the project",
+    says: "an interpolated file outside of the project",
     files: added("testIdAttribute: ${file:../../etc/passwd}\n"),
     told: [/targets\/shop\.yaml:3:\d+/u, /outside|leave|project folder/u],
   },
   {
-    says: "a file by an absolute path",
+    says: "an interpolated file with an absolute path",
     files: added("testIdAttribute: ${file:/etc/passwd}\n"),
     told: [/targets\/shop\.yaml:3:\d+/u],
   },
@@ -211,12 +211,12 @@ const BAD: readonly Bad[] = [
     told: [/targets\/shop\.yaml:5:\d+/u, "<<"],
   },
   {
-    says: "a duplicate key, and what else is wrong in the same file",
+    says: "a duplicate key, and the other errors of the file are reported too",
     files: added("timeoutPerStep: 5\ntimeoutPerStep: 6\ntestCases: { x: { status: ENABLD } }\n"),
     told: ["targets/shop.yaml:4:1", "targets/shop.yaml:5:27", "ENABLED"],
   },
   {
-    says: "an unknown key in tasc.yaml, and what else is wrong in the project",
+    says: "an unknown key in tasc.yaml, and the other errors of the project are reported too",
     files: {
       "tasc.yaml": `${PROJECT}foo: 1\ndefaultStage: nope\n`,
       ...shop("target: shop\napp: Web Shop\ntestCases: { x: { status: ENABLD } }\n"),
@@ -224,12 +224,12 @@ const BAD: readonly Bad[] = [
     told: ["foo", "nope", "ENABLD"],
   },
   {
-    says: "a base address that no call can be sent to",
+    says: "a base address with an unsupported scheme",
     files: { "tasc.yaml": PROJECT.replace(/baseUrl: .*/u, "baseUrl: ftp://tests.example.com"), ...added("") },
     told: [/tasc\.yaml:\d+:\d+/u, "https"],
   },
   {
-    says: "a base address that includes a path of the interface",
+    says: "a base address that includes a path of the API",
     files: {
       "tasc.yaml": PROJECT.replace(/baseUrl: .*/u, "baseUrl: https://a.example.com/apiKey"),
       ...added(""),
@@ -258,7 +258,7 @@ const BAD: readonly Bad[] = [
     told: [/targets\/shop\.yaml:3:\d+/u],
   },
   {
-    says: "one address in two files names both places",
+    says: "an address declared in two files, and the error names both places",
     files: {
       "targets/a.yaml": "target: shop\napp: Web Shop\ntestCases: { login: { description: A } }\n",
       "targets/b.yaml": "target: shop\ntestCases: { login: { description: A } }\n",
@@ -266,19 +266,19 @@ const BAD: readonly Bad[] = [
     told: ["testCase.shop.login", /targets\/a\.yaml:3:\d+/u, /targets\/b\.yaml:2:\d+/u],
   },
   {
-    says: "a field of one target in two files names both places",
+    says: "a field of a target set in two files, and the error names both places",
     files: { "targets/a.yaml": BASE, "targets/b.yaml": BASE },
     told: ["app", /targets\/a\.yaml:2:\d+/u, /targets\/b\.yaml:2:\d+/u],
   },
   {
-    says: "a prerequisite that does not exist, with the nearest",
+    says: "a prerequisite that does not exist, and the error suggests the nearest one",
     files: added(
       "testCases:\n  login: { description: L }\n  a: { description: A, discovery: { prompt: P, prerequisite: logn } }\n",
     ),
     told: [/targets\/shop\.yaml:5:\d+/u, "logn", "login"],
   },
   {
-    says: "a cycle of prerequisites, printed",
+    says: "circular prerequisites, and the error lists them in order",
     files: added(
       "testCases:\n" +
         "  a: { description: A, discovery: { prompt: P, prerequisite: b } }\n" +
@@ -291,17 +291,17 @@ const BAD: readonly Bad[] = [
     ],
   },
   {
-    says: "a case that is its own prerequisite",
+    says: "a test case that is its own prerequisite",
     files: added("testCases:\n  a: { description: A, discovery: { prompt: P, prerequisite: a } }\n"),
     told: [/targets\/shop\.yaml:4:\d+/u],
   },
   {
-    says: "a batch generation's unknown environment",
+    says: "a batch generation with an unknown environment",
     files: added("batchGenerations: { s: { prompt: P, environment: nowhere } }\n"),
     told: [/targets\/shop\.yaml:3:\d+/u, "nowhere"],
   },
   {
-    says: "a batch generation's unknown prerequisite",
+    says: "a batch generation with an unknown prerequisite",
     files: added("batchGenerations: { s: { prompt: P, prerequisite: nobody } }\n"),
     told: [/targets\/shop\.yaml:3:\d+/u, "nobody"],
   },
@@ -321,15 +321,15 @@ const BAD: readonly Bad[] = [
     told: ["targets/shop.yaml", /UTF-8/u],
   },
   { says: "no manifests at all", files: {}, told: [/targets/u] },
-  { says: "a list for a document", files: shop("- a\n"), told: ["targets/shop.yaml:1:1"] },
+  { says: "a target document that is a list", files: shop("- a\n"), told: ["targets/shop.yaml:1:1"] },
   {
-    says: "a document without target",
+    says: "a target document without the key target",
     files: shop("app: Web Shop\n"),
     told: [/targets\/shop\.yaml:1:1/u, "target"],
   },
   { says: "an empty tasc.yaml", files: { "tasc.yaml": "", ...added("") }, told: [/tasc\.yaml:1:1/u] },
   {
-    says: "another version of tasc.yaml",
+    says: "an unsupported version of tasc.yaml",
     files: { "tasc.yaml": PROJECT.replace("version: 1", "version: 2"), ...added("") },
     told: [/tasc\.yaml:1:10/u],
   },
@@ -339,14 +339,14 @@ const BAD: readonly Bad[] = [
     told: [/targets\/shop\.yaml:3:11/u, "prod"],
   },
   {
-    says: "moves in a circle",
+    says: "circular moves",
     files: added(
       "testCases: { a: { description: A } }\nmoved:\n  - { from: testCase.shop.a, to: testCase.shop.b }\n  - { from: testCase.shop.b, to: testCase.shop.a }\n",
     ),
     told: [/targets\/shop\.yaml:[56]:\d+/u],
   },
   {
-    says: "a move to another kind",
+    says: "a move to another kind of resource",
     files: added(
       "testCases: { a: { description: A } }\nmoved: [{ from: environment.shop.a, to: testCase.shop.a }]\n",
     ),
@@ -369,20 +369,20 @@ const BAD: readonly Bad[] = [
     told: ["--request-timeout"],
   },
   {
-    says: "a number of retries that is not a number",
+    says: "a --retries value that is not a number",
     files: added(""),
     args: ["--retries", "many"],
     told: ["--retries"],
   },
-  { says: "an argument too many", files: added(""), args: ["surplus"], told: [/argument/u] },
+  { says: "a surplus argument", files: added(""), args: ["surplus"], told: [/argument/u] },
   {
-    says: "a --dotenv file that is not there",
+    says: "a --dotenv file that does not exist",
     files: added(""),
     args: ["--dotenv", "nope.env"],
     told: ["nope.env"],
   },
   {
-    says: "a --chdir folder that is not there",
+    says: "a --chdir folder that does not exist",
     files: added(""),
     args: ["--chdir", "nowhere"],
     told: ["tasc.yaml"],

@@ -29,33 +29,33 @@ interface Discovered {
 }
 
 const MADE: readonly Discovered[] = [
-  { says: "name and prompt alone", declared: "", fields: [], body: {} },
+  { says: "sends only name and prompt if nothing else is declared", declared: "", fields: [], body: {} },
   {
-    says: "entryPointUrlPath",
+    says: "sends entryPointUrlPath",
     declared: "entryPointUrlPath: /start",
     fields: [{ path: ["entryPointUrlPath"], after: "/start" }],
     body: { entryPointUrlPath: "/start" },
   },
   {
-    says: "externalId",
+    says: "sends externalId",
     declared: "externalId: SHOP-7",
     fields: [{ path: ["externalId"], after: "SHOP-7" }],
     body: { externalId: "SHOP-7" },
   },
   {
-    says: "tagNames",
+    says: "sends tags as tagNames",
     declared: "tags: [web, smoke]",
     fields: [{ path: ["tags"], after: ["web", "smoke"] }],
     body: { tagNames: ["web", "smoke"] },
   },
   {
-    says: "folderName",
+    says: "sends the folder as folderName",
     declared: "folder: Basics",
     fields: [{ path: ["folder"], after: "Basics" }],
     body: { folderName: "Basics" },
   },
   {
-    says: "status, which a discovery cannot carry, is a follow-up",
+    says: "sends the status in a follow-up, since the POST cannot carry it",
     declared: "status: ENABLED",
     fields: [{ path: ["status"], after: "ENABLED" }],
     body: {},
@@ -63,14 +63,14 @@ const MADE: readonly Discovered[] = [
     sends: { status: "ENABLED" },
   },
   {
-    says: "a follow-up is not sent where the service's own value is the wanted one",
+    says: "sends no follow-up if the service already set the declared value",
     declared: "status: DRAFT",
     fields: [{ path: ["status"], after: "DRAFT" }],
     body: {},
     followUp: { status: "DRAFT" },
   },
   {
-    says: "a null is left out of a creation",
+    says: "omits null fields",
     declared: "folder: null\n    entryPointUrlPath: null\n    externalId: null",
     fields: [],
     body: {},
@@ -118,7 +118,7 @@ const discovery = (item: Discovered): Story => ({
 tell("a discovery", [
   ...MADE.map(discovery),
   {
-    says: "type",
+    says: "sends the type",
     manifest: `${BASE}testCases:\n  cookies:\n    description: Cookies\n    discovery: { prompt: "${PROMPT}", type: COOKIE_BANNER }\n`,
     expected: (live) => ({
       address: "testCase.shop.cookies",
@@ -139,7 +139,7 @@ tell("a discovery", [
     }),
   },
   {
-    says: "prerequisiteName of a managed live case",
+    says: "sends the description of a managed prerequisite as prerequisiteName",
     manifest: `${BASE}testCases:\n  login: { description: Log in }\n  cookies:\n    description: Cookies\n    discovery: { prompt: "${PROMPT}", prerequisite: login }\n`,
     expected: (live) => ({
       address: "testCase.shop.cookies",
@@ -160,7 +160,7 @@ tell("a discovery", [
     }),
   },
   {
-    says: "prerequisiteName of the one live case of that name that nothing manages",
+    says: "sends the description of an unmanaged prerequisite as prerequisiteName",
     manifest: `${BASE}testCases:\n  cookies:\n    description: Cookies\n    discovery: { prompt: "${PROMPT}", prerequisite: { description: Log in } }\n`,
     expected: (live) => ({
       address: "testCase.shop.cookies",
@@ -191,13 +191,13 @@ interface Batch {
 
 const BATCHES: readonly Batch[] = [
   {
-    says: "prompt",
+    says: "sends prompt",
     declared: "prompt: Cover it",
     fields: [{ path: ["prompt"], after: "Cover it" }],
     body: () => ({ prompt: "Cover it" }),
   },
   {
-    says: "imageUrls",
+    says: "sends imageUrls",
     declared: 'prompt: Cover it, imageUrls: ["https://img.example.com/a.png"]',
     fields: [
       { path: ["prompt"], after: "Cover it" },
@@ -206,7 +206,7 @@ const BATCHES: readonly Batch[] = [
     body: () => ({ prompt: "Cover it", imageUrls: ["https://img.example.com/a.png"] }),
   },
   {
-    says: "entryPointUrlPath",
+    says: "sends entryPointUrlPath",
     declared: "prompt: Cover it, entryPointUrlPath: /start",
     fields: [
       { path: ["prompt"], after: "Cover it" },
@@ -215,7 +215,7 @@ const BATCHES: readonly Batch[] = [
     body: () => ({ prompt: "Cover it", entryPointUrlPath: "/start" }),
   },
   {
-    says: "environmentId, from the environment's key",
+    says: "sends environmentId for the key of the environment",
     declared: "prompt: Cover it, environment: preview",
     fields: [
       { path: ["prompt"], after: "Cover it" },
@@ -224,7 +224,7 @@ const BATCHES: readonly Batch[] = [
     body: ({ preview }) => ({ prompt: "Cover it", environmentId: preview }),
   },
   {
-    says: "prerequisiteId, from the test case's key",
+    says: "sends prerequisiteId for the key of the test case",
     declared: "prompt: Cover it, prerequisite: login",
     fields: [
       { path: ["prompt"], after: "Cover it" },
@@ -233,7 +233,7 @@ const BATCHES: readonly Batch[] = [
     body: ({ login }) => ({ prompt: "Cover it", prerequisiteId: login }),
   },
   {
-    says: "baseUrl",
+    says: "sends baseUrl",
     declared: 'prompt: Cover it, baseUrl: "https://other.example.com"',
     fields: [
       { path: ["prompt"], after: "Cover it" },
@@ -242,7 +242,7 @@ const BATCHES: readonly Batch[] = [
     body: () => ({ prompt: "Cover it", baseUrl: "https://other.example.com" }),
   },
   {
-    says: "context",
+    says: "sends context",
     declared: "prompt: Cover it, context: { source: github, issueNumber: 7 }",
     fields: [
       { path: ["prompt"], after: "Cover it" },
@@ -251,7 +251,7 @@ const BATCHES: readonly Batch[] = [
     body: () => ({ prompt: "Cover it", context: { source: "github", issueNumber: 7 } }),
   },
   {
-    says: "nulls are left out",
+    says: "omits null fields",
     declared:
       "prompt: Cover it, entryPointUrlPath: null, environment: null, prerequisite: null, baseUrl: null",
     fields: [{ path: ["prompt"], after: "Cover it" }],
@@ -286,7 +286,7 @@ tell(
 
 tell("an environment", [
   {
-    says: "without a name sends its key, and what is declared",
+    says: "without a name sends its key as the name, and the declared fields",
     manifest: `${BASE}environments:\n  beta: { discoveryUrl: "https://beta.example.com", privateLocationName: berlin, testAccount: null }\n`,
     expected: (live) => ({
       address: "environment.shop.beta",
@@ -306,7 +306,7 @@ tell("an environment", [
     }),
   },
   {
-    says: "with a name sends that",
+    says: "with a name sends that name",
     manifest: `${BASE}environments:\n  beta: { name: Beta!, discoveryUrl: "https://beta.example.com" }\n`,
     expected: (live) => ({
       address: "environment.shop.beta",

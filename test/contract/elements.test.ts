@@ -30,7 +30,7 @@ const elementPath = (live: Live, n: number): string =>
 
 const LOCATORS: readonly Story[] = [
   {
-    says: "where only locator lines differ there is one element call each",
+    says: "are sent in one call per element if nothing else changed",
     live: two,
     manifest: declare(
       `{ interaction: { action: EXTRACT, calledWith: total }, locatorLine: "getByText('Total')" }`,
@@ -51,7 +51,7 @@ const LOCATORS: readonly Story[] = [
     }),
   },
   {
-    says: "a locator line that changes is sent alone",
+    says: "are only sent for the elements where they changed",
     live: two,
     first: declare("{ locatorLine: getByText }", "{ locatorLine: getByRole }"),
     manifest: declare("{ locatorLine: getByText }", "{ locatorLine: getByLabel }"),
@@ -92,7 +92,7 @@ const HEADING = {
 
 const WHOLE: readonly Whole[] = [
   {
-    says: "a case without elements gets all that are declared",
+    says: "a test case without elements gets all declared ones",
     live: ({ login }) => {
       login.elements = [];
     },
@@ -112,7 +112,7 @@ const WHOLE: readonly Whole[] = [
     were: [undefined, undefined],
   },
   {
-    says: "what an interaction is called with changes, and all that was not declared stays",
+    says: "calledWith of an interaction changes, undeclared values stay",
     elements: [
       "{ interaction: { action: EXTRACT, calledWith: sum } }",
       "{ assertion: { expectation: VISIBLE } }",
@@ -133,7 +133,7 @@ const WHOLE: readonly Whole[] = [
     were: [0, 1],
   },
   {
-    says: "selectors change, with options",
+    says: "selectors and their options change",
     elements: [
       "{ selectors: [{ selectorType: ROLE, selector: button, options: { name: Buy, exact: true } }] }",
       "{ selectors: [{ selectorType: CSS, selector: h1 }, { selectorType: CSS, selector: h2 }] }",
@@ -154,7 +154,7 @@ const WHOLE: readonly Whole[] = [
     were: [0, 1],
   },
   {
-    says: "a selector is inserted and others change places, each with options of its own",
+    says: "a selector is inserted and others are reordered with their options",
     live: (live) => {
       two(live);
       const [first] = live.login.elements;
@@ -178,7 +178,7 @@ const WHOLE: readonly Whole[] = [
     were: [0, 1],
   },
   {
-    says: "interaction: null clears it",
+    says: "interaction: null clears the interaction",
     elements: ["{ interaction: null }", "{}"],
     wanted: [{ ...TOTAL, interaction: null }, HEADING],
     were: [0, 1],
@@ -198,7 +198,7 @@ const WHOLE: readonly Whole[] = [
     were: [0, 1, undefined],
   },
   {
-    says: "an element is taken away from the end",
+    says: "the last element is removed",
     elements: ["{ interaction: { action: EXTRACT, calledWith: total } }"],
     wanted: [TOTAL],
     were: [0],
@@ -228,7 +228,7 @@ function bare(value: unknown): unknown {
 }
 
 const MODES: readonly { readonly says: string; readonly options: FakeOptions }[] = [
-  { says: "a service that replaces elements whole", options: { elements: "replace" } },
+  { says: "a service that replaces whole elements", options: { elements: "replace" } },
   { says: "a service that merges elements by id", options: { elements: "merge", extras: true } },
 ];
 

@@ -25,7 +25,7 @@ const TARGET: readonly Story[] = [
     after: ({ target }) => expect(target.app).toMatch(/^Web Shop/u),
   },
   {
-    says: "testIdAttribute is write-only: it has no before",
+    says: "testIdAttribute is write-only: the plan shows no previous value",
     manifest: `${BASE}testIdAttribute: data-testid\n`,
     expected: ({ target, paths }) => ({
       address: "target.shop",
@@ -37,7 +37,7 @@ const TARGET: readonly Story[] = [
     after: ({ target }) => expect(target.testIdAttribute).toBe("data-testid"),
   },
   {
-    says: "timeoutPerStep is planned again when it differs from what was written last",
+    says: "timeoutPerStep is planned again if it differs from the value last written",
     first: `${BASE}timeoutPerStep: 10000\ntestIdAttribute: data-testid\n`,
     manifest: `${BASE}timeoutPerStep: 20000\ntestIdAttribute: data-testid\n`,
     expected: ({ target, paths }) => ({
@@ -49,7 +49,7 @@ const TARGET: readonly Story[] = [
     }),
   },
   {
-    says: "trackerIntegration is sent with all declared parts, its key hidden in the plan",
+    says: "trackerIntegration is sent with all declared parts, and the plan hides its key",
     manifest: BASE + TRACKER,
     expected: ({ target, paths }) => ({
       address: "target.shop",
@@ -127,7 +127,7 @@ const onPreview = (content: string): string =>
 
 const ENVIRONMENT: readonly Story[] = [
   {
-    says: "discoveryUrl of the DEFAULT environment is compared with the target list",
+    says: "discoveryUrl of the DEFAULT environment is compared with the list of targets",
     manifest: onDefault('{ discoveryUrl: "https://new.example.com" }'),
     expected: ({ environment, paths }) => ({
       address: "environment.shop.default",
@@ -155,7 +155,7 @@ const ENVIRONMENT: readonly Story[] = [
     after: ({ environment }) => expect(environment.discoveryUrl).toBeNull(),
   },
   {
-    says: "a name that is given is write-only",
+    says: "a declared name is write-only",
     manifest: onPreview("name: Preview"),
     expected: ({ preview, paths }) => ({
       address: "environment.shop.preview",
@@ -179,7 +179,7 @@ const ENVIRONMENT: readonly Story[] = [
     after: ({ preview }) => expect(preview.name).toBeNull(),
   },
   {
-    says: "testAccount is sent whole, its password and key hidden",
+    says: "testAccount is sent as a whole, and the plan hides its password and key",
     manifest: onDefault(
       '{ testAccount: { username: qa, password: "${secret:QA_PASSWORD}", otpInitializerKey: "${secret:QA_OTP}" } }',
     ),
@@ -209,7 +209,7 @@ const ENVIRONMENT: readonly Story[] = [
     }),
   },
   {
-    says: "a new user name alone sends the password with it",
+    says: "a change of the user name also sends the password",
     first: onDefault('{ testAccount: { username: qa, password: "${secret:QA_PASSWORD}" } }'),
     manifest: onDefault('{ testAccount: { username: qa2, password: "${secret:QA_PASSWORD}" } }'),
     expected: ({ environment, paths }) => ({
@@ -243,7 +243,7 @@ const ENVIRONMENT: readonly Story[] = [
     after: ({ environment }) => expect(environment.testAccount).toBeNull(),
   },
   {
-    says: "basicAuth is sent whole, its password hidden",
+    says: "basicAuth is sent as a whole, and the plan hides its password",
     manifest: onPreview('basicAuth: { username: gate, password: "${secret:GATE_PASSWORD}" }'),
     expected: ({ preview, paths }) => ({
       address: "environment.shop.preview",
@@ -299,7 +299,7 @@ const ENVIRONMENT: readonly Story[] = [
     }),
   },
   {
-    says: "additionalHeaderFields are sent whole, every value hidden, also a plain one",
+    says: "additionalHeaderFields are sent as a whole, and the plan hides every value, even a plain one",
     manifest: onPreview('additionalHeaderFields: { X-Preview: "1", X-Token: "${secret:HEADER_TOKEN}" }'),
     expected: ({ preview, paths }) => ({
       address: "environment.shop.preview",
@@ -320,7 +320,7 @@ const ENVIRONMENT: readonly Story[] = [
     }),
   },
   {
-    says: "one changed header sends all of them",
+    says: "a change of one header sends all headers",
     first: onPreview('additionalHeaderFields: { X-Preview: "1", X-Token: "${secret:HEADER_TOKEN}" }'),
     manifest: onPreview('additionalHeaderFields: { X-Preview: "2", X-Token: "${secret:HEADER_TOKEN}" }'),
     expected: ({ preview, paths }) => ({
@@ -388,7 +388,7 @@ function fieldOf(field: {
 
 const TEST_CASE: readonly Story[] = [
   {
-    says: "description is compared with the live name of a case found by its external id",
+    says: "description is compared with the live name of a test case found by its external id",
     live: (live) => {
       live.login.externalId = "SHOP-1";
       live.login.description = "Old name";
@@ -469,7 +469,7 @@ const TEST_CASE: readonly Story[] = [
     { folderName: "Authentication" },
   ),
   {
-    says: "folder: null takes the case out of its folder",
+    says: "folder: null removes the test case from its folder",
     live: (live) => {
       live.login.folderId = live.service.folder(live.target, "Old folder");
     },

@@ -19,7 +19,7 @@ interface Refused {
 }
 
 const REFUSED: readonly Refused[] = [
-  { says: "the folder of state", link: ".tasc", to: "folder", run: ["apply", "--auto-approve"] },
+  { says: "the state folder", link: ".tasc", to: "folder", run: ["apply", "--auto-approve"] },
   { says: "a lock", link: LOCK, to: "nowhere", run: ["apply", "--auto-approve"] },
   { says: "the editor's folder", link: ".vscode", to: "folder", run: ["schema", "--install", "vscode"] },
   { says: "a schema", link: ".vscode/tasc", to: "folder", run: ["schema", "--install", "vscode"] },

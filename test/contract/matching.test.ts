@@ -25,13 +25,13 @@ const second = (live: Live): string => some(live.target.cases[1], "second case")
 
 const FOUND: readonly Found[] = [
   {
-    says: "a target by its app",
+    says: "a target is found by its app",
     manifest: `${BASE}testIdAttribute: x\n`,
     finds: ({ target }) => ({ "target.shop": target.id }),
     unmanaged: 3,
   },
   {
-    says: "a target by its id, whatever its app",
+    says: "a target is found by its id, even if its app differs",
     live: ({ target }) => {
       target.app = "Renamed";
     },
@@ -40,7 +40,7 @@ const FOUND: readonly Found[] = [
     unmanaged: 3,
   },
   {
-    says: "a target by the id in state, when its app was changed outside",
+    says: "a target is found by the id in state, even if its app was changed on the service",
     first: `${BASE}testIdAttribute: x\n`,
     meanwhile: ({ target }) => {
       target.app = "Renamed";
@@ -50,7 +50,7 @@ const FOUND: readonly Found[] = [
     unmanaged: 3,
   },
   {
-    says: "the id of the manifest wins over the id in state",
+    says: "the id in the manifest overrides the id in state",
     first: `${BASE}testCases: { login: { description: Log in } }\n`,
     meanwhile: ({ service, target }) => {
       service.addCase(target, { description: "Log in again" });
@@ -60,32 +60,32 @@ const FOUND: readonly Found[] = [
     unmanaged: 3,
   },
   {
-    says: "the environment default is the one of type DEFAULT, whatever its discoveryUrl",
+    says: "the environment `default` matches the one of type DEFAULT, whatever its discoveryUrl",
     manifest: `${BASE}environments: { default: { discoveryUrl: "https://preview.example.com" } }\n`,
     finds: ({ environment }) => ({ "environment.shop.default": environment.id }),
     unmanaged: 2,
   },
   {
-    says: "another environment is the ADDITIONAL one with the same discoveryUrl",
+    says: "another environment matches the ADDITIONAL one with the same discoveryUrl",
     manifest: `${BASE}environments: { x: { discoveryUrl: "https://preview.example.com", name: N } }\n`,
     finds: ({ preview }) => ({ "environment.shop.x": preview.id }),
     unmanaged: 2,
   },
   {
-    says: "another environment is not found by the discoveryUrl of the DEFAULT one",
+    says: "another environment does not match the DEFAULT one with the same discoveryUrl",
     manifest: `${BASE}environments: { x: { discoveryUrl: "https://shop.example.com" } }\n`,
     finds: () => ({ "environment.shop.x": NEW }),
     unmanaged: 3,
   },
   {
-    says: "an environment that another address holds in state is not found again",
+    says: "an environment that is bound to another address in state does not match",
     first: `${BASE}environments: { x: { discoveryUrl: "https://preview.example.com" } }\n`,
     manifest: `${BASE}environments: { x: { discoveryUrl: "https://x.example.com" }, y: { discoveryUrl: "https://preview.example.com" } }\n`,
     finds: ({ preview }) => ({ "environment.shop.x": preview.id, "environment.shop.y": NEW }),
     unmanaged: 2,
   },
   {
-    says: "a case by its externalId before its description",
+    says: "a test case is found by its externalId before its description",
     live: ({ service, target }) => {
       service.addCase(target, { description: "Other name", externalId: "S-1" });
     },
@@ -94,13 +94,13 @@ const FOUND: readonly Found[] = [
     unmanaged: 3,
   },
   {
-    says: "a case by its description, where no case has the externalId and this one has none of its own",
+    says: "a test case is found by its description if no live one has the externalId and the match has none",
     manifest: `${BASE}testCases: { login: { description: Log in, externalId: S-1 } }\n`,
     finds: ({ login }) => ({ "testCase.shop.login": login.id }),
     unmanaged: 2,
   },
   {
-    says: "a case by its description, where the service shows an empty externalId for none",
+    says: "a test case is found by its description if the match has an empty externalId",
     live: ({ login }) => {
       login.externalId = "";
     },
@@ -109,7 +109,7 @@ const FOUND: readonly Found[] = [
     unmanaged: 2,
   },
   {
-    says: "a case of the same description with another externalId is not the one",
+    says: "a live test case with the same description but another externalId does not match",
     live: ({ login }) => {
       login.externalId = "S-9";
     },
@@ -118,7 +118,7 @@ const FOUND: readonly Found[] = [
     unmanaged: 3,
   },
   {
-    says: "where no externalId is declared, the description finds a case that has one",
+    says: "without a declared externalId, the description can match a test case that has one",
     live: ({ login }) => {
       login.externalId = "S-9";
     },
@@ -127,7 +127,7 @@ const FOUND: readonly Found[] = [
     unmanaged: 2,
   },
   {
-    says: "a live case with status DELETED counts as gone: it is not found, and not counted",
+    says: "a live test case with status DELETED is neither matched nor counted",
     live: ({ login }) => {
       login.status = "DELETED";
     },
@@ -136,7 +136,7 @@ const FOUND: readonly Found[] = [
     unmanaged: 2,
   },
   {
-    says: "of two cases with one name the one that is not DELETED is found",
+    says: "of two live test cases with the same description, the one that is not DELETED matches",
     live: ({ service, target, login }) => {
       login.status = "DELETED";
       service.addCase(target, { description: "Log in" });
@@ -146,7 +146,7 @@ const FOUND: readonly Found[] = [
     unmanaged: 2,
   },
   {
-    says: "a bound case that the service no longer lists is created again, and the plan says so",
+    says: "a bound test case that the service no longer lists is created again, and the plan reports it",
     first: `${BASE}testCases: { login: { description: Log in, discovery: { prompt: P } } }\n`,
     meanwhile: ({ target }) => {
       target.cases.length = 0;
@@ -157,7 +157,7 @@ const FOUND: readonly Found[] = [
     warns: /testCase\.shop\.login.*outside/u,
   },
   {
-    says: "a bound case whose status became DELETED is created again, and the plan says so",
+    says: "a bound test case whose status became DELETED is created again, and the plan reports it",
     first: `${BASE}testCases: { login: { description: Log in, discovery: { prompt: P } } }\n`,
     meanwhile: ({ login }) => {
       login.status = "DELETED";
@@ -168,7 +168,7 @@ const FOUND: readonly Found[] = [
     warns: /testCase\.shop\.login.*outside/u,
   },
   {
-    says: "moved carries the binding to the new address",
+    says: "`moved` transfers the binding to the new address",
     first: `${BASE}testCases: { old-login: { description: Log in } }\n`,
     manifest: `${BASE}testCases: { login: { description: Sign in } }\nmoved: [{ from: testCase.shop.old-login, to: testCase.shop.login }]\n`,
     finds: ({ login }) => ({ "testCase.shop.login": login.id }),
@@ -217,7 +217,7 @@ interface Unclear {
 
 const UNCLEAR: readonly Unclear[] = [
   {
-    says: "two targets with one app",
+    says: "two targets with the same app",
     live: ({ service }) => {
       service.addTarget("Web Shop");
     },
@@ -227,7 +227,7 @@ const UNCLEAR: readonly Unclear[] = [
     names: /id:/u,
   },
   {
-    says: "two ADDITIONAL environments with one discoveryUrl",
+    says: "two ADDITIONAL environments with the same discoveryUrl",
     live: ({ service, target }) => {
       service.addEnvironment(target, { discoveryUrl: "https://preview.example.com" });
     },
@@ -237,7 +237,7 @@ const UNCLEAR: readonly Unclear[] = [
     names: /id:/u,
   },
   {
-    says: "two cases with one description",
+    says: "two test cases with the same description",
     live: ({ service, target }) => {
       service.addCase(target, { description: "Log in" });
     },
@@ -247,7 +247,7 @@ const UNCLEAR: readonly Unclear[] = [
     names: /id:/u,
   },
   {
-    says: "two cases with one externalId",
+    says: "two test cases with the same externalId",
     live: ({ service, target }) => {
       service.addCase(target, { description: "A", externalId: "S-1" });
       service.addCase(target, { description: "B", externalId: "S-1" });
@@ -258,25 +258,25 @@ const UNCLEAR: readonly Unclear[] = [
     names: /id:/u,
   },
   {
-    says: "an id of a case that the service does not list",
+    says: "the id of a test case that the service does not list",
     manifest: `${BASE}testCases: { login: { id: 00000000-0000-4000-8000-0000000000ff, status: DRAFT } }\n`,
     address: "testCase.shop.login",
     ids: () => ["00000000-0000-4000-8000-0000000000ff"],
   },
   {
-    says: "an id of a target that the service does not list",
+    says: "the id of a target that the service does not list",
     manifest: `target: shop\napp: Web Shop\nid: 00000000-0000-4000-8000-0000000000ff\n`,
     address: "target.shop",
     ids: () => ["00000000-0000-4000-8000-0000000000ff"],
   },
   {
-    says: "an id of an environment that the service does not list",
+    says: "the id of an environment that the service does not list",
     manifest: `${BASE}environments: { x: { id: 00000000-0000-4000-8000-0000000000ff, discoveryUrl: "https://preview.example.com" } }\n`,
     address: "environment.shop.x",
     ids: () => ["00000000-0000-4000-8000-0000000000ff"],
   },
   {
-    says: "a prerequisite by description that two live cases have",
+    says: "a prerequisite whose description two live test cases have",
     live: ({ service, target }) => {
       service.addCase(target, { description: "Log in" });
     },
@@ -285,14 +285,14 @@ const UNCLEAR: readonly Unclear[] = [
     ids: ({ target }) => target.cases.map((item) => item.id),
   },
   {
-    says: "a prerequisite by description that no live case has",
+    says: "a prerequisite whose description no live test case has",
     manifest: `${BASE}testCases: { cart: { description: Cart, discovery: { prompt: P, prerequisite: { description: Nowhere } } } }\n`,
     address: "testCase.shop.cart",
     ids: () => [],
     names: /Nowhere/u,
   },
   {
-    says: "two addresses that find one case",
+    says: "two addresses that match the same test case",
     manifest: `${BASE}testCases: { a: { description: Log in, status: DRAFT }, b: { description: Log in, status: DISABLED } }\n`,
     address: "testCase.shop",
     ids: () => [],

@@ -34,25 +34,25 @@ testCases:
 `;
 
 const WAYS: readonly { readonly says: string; readonly options: FakeOptions }[] = [
-  { says: "creations answer 201", options: { post: 201 } },
-  { says: "creations answer 204 without a body", options: { post: "empty" } },
-  { says: "creations answer 200 without a body", options: { post: "blank" } },
-  { says: "changes answer 204 without a body", options: { patch: "empty" } },
-  { says: "changes answer 200 without a body", options: { patch: "blank" } },
-  { says: "changes answer 200 with {}", options: { patch: "shapeless" } },
-  { says: "nothing answers with a body", options: { post: "empty", patch: "empty" } },
+  { says: "creations are answered with 201", options: { post: 201 } },
+  { says: "creations are answered with 204 without a body", options: { post: "empty" } },
+  { says: "creations are answered with 200 without a body", options: { post: "blank" } },
+  { says: "changes are answered with 204 without a body", options: { patch: "empty" } },
+  { says: "changes are answered with 200 without a body", options: { patch: "blank" } },
+  { says: "changes are answered with 200 and {}", options: { patch: "shapeless" } },
+  { says: "no write is answered with a body", options: { post: "empty", patch: "empty" } },
   { says: "the list shows no prompt", options: { freePrompt: false } },
   { says: "the list shows no discovery", options: { discovery: false } },
   { says: "the list shows no type", options: { showType: false } },
-  { says: "there are unknown fields and enum values", options: { extras: true } },
+  { says: "answers have unknown fields and enum values", options: { extras: true } },
   { says: "the base address has a path", options: { basePath: "/tenant/a" } },
-  { says: "new cases come enabled and on", options: { made: { status: "ENABLED", runStatus: "ON" } } },
+  { says: "new test cases are enabled and on", options: { made: { status: "ENABLED", runStatus: "ON" } } },
   {
-    says: "new cases come with elements",
+    says: "new test cases are provisional and their discovery runs",
     options: { made: { status: "PROVISIONAL", discoveryStatus: "RUNNING" } },
   },
-  { says: "a list of elements is merged by id", options: { elements: "merge" } },
-  { says: "a new prompt makes the elements anew", options: { regenerates: true } },
+  { says: "the service merges elements by id", options: { elements: "merge" } },
+  { says: "a new prompt regenerates the elements", options: { regenerates: true } },
 ];
 
 describe.concurrent("variants of the service", () => {
@@ -78,7 +78,7 @@ describe.concurrent("variants of the service", () => {
     { says: "without a body", patch: "empty" },
     { says: "with {}", patch: "shapeless" },
   ] as const)(
-    "a new element's locator line is sent in the same run if changes answer $says",
+    "a new element's locator line is sent in the same run if changes are answered $says",
     async ({ patch }) => {
       await scene({ patch }, async ({ project, service }) => {
         const live = seed(service);

@@ -119,8 +119,8 @@ describe.concurrent("a target removed from the manifests", () => {
 
   test.each([
     { says: "by its name", policy: "policy: { onRemove: disable }\n", id: false },
-    { says: "by hand", policy: "policy: { onRemove: disable }\n", id: true },
-    { says: "by its name, where nothing is disabled", policy: "", id: false },
+    { says: "by an explicit id", policy: "policy: { onRemove: disable }\n", id: true },
+    { says: "by its name, without onRemove: disable", policy: "", id: false },
   ])("is not orphaned, duplicated or disabled if another key matches it $says", async ({ policy, id }) => {
     await scene({}, async ({ project, service }) => {
       await left(project, seed(service), policy);

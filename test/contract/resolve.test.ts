@@ -19,46 +19,46 @@ interface Chosen {
 
 const CHOSEN: readonly Chosen[] = [
   {
-    says: "--stage before TASC_STAGE",
+    says: "--stage overrides TASC_STAGE",
     project: STAGES(["a", "b", "c", "default"], "c"),
     args: ["--stage", "a"],
     env: { TASC_STAGE: "b" },
     stage: "a",
   },
   {
-    says: "TASC_STAGE before defaultStage",
+    says: "TASC_STAGE overrides defaultStage",
     project: STAGES(["a", "b", "c", "default"], "c"),
     env: { TASC_STAGE: "b" },
     stage: "b",
   },
   {
-    says: "defaultStage before a stage named default",
+    says: "defaultStage overrides a stage named default",
     project: STAGES(["a", "c", "default"], "c"),
     stage: "c",
   },
-  { says: "a stage named default before the others", project: STAGES(["a", "default"]), stage: "default" },
-  { says: "the only one", project: STAGES(["solo"]), stage: "solo" },
-  { says: "without stages, default", project: STAGES([]), stage: "default" },
-  { says: "several and no default: an error", project: STAGES(["a", "b"]), stage: { lists: ["a", "b"] } },
+  { says: "a stage named default is preferred", project: STAGES(["a", "default"]), stage: "default" },
+  { says: "the only stage is selected", project: STAGES(["solo"]), stage: "solo" },
+  { says: "without stages, the stage is default", project: STAGES([]), stage: "default" },
+  { says: "an error if no stage is default", project: STAGES(["a", "b"]), stage: { lists: ["a", "b"] } },
   {
-    says: "an unknown --stage: an error",
+    says: "an unknown --stage is an error that lists the stages",
     project: STAGES(["a", "b"]),
     args: ["--stage", "x"],
     stage: { lists: ["x", "a", "b"] },
   },
   {
-    says: "an unknown TASC_STAGE: an error",
+    says: "an unknown TASC_STAGE is an error that lists the stages",
     project: STAGES(["a", "b"]),
     env: { TASC_STAGE: "x" },
     stage: { lists: ["x", "a", "b"] },
   },
   {
-    says: "an unknown defaultStage: an error",
+    says: "an unknown defaultStage is an error that lists the stages",
     project: STAGES(["a", "b"], "x"),
     stage: { lists: ["x", "a", "b"] },
   },
   {
-    says: "a --stage where there are no stages but default: an error",
+    says: "a --stage is an error if the project declares no stages",
     project: STAGES([]),
     args: ["--stage", "x"],
     stage: { lists: ["x", "default"] },
@@ -113,55 +113,55 @@ interface Interpolated {
 }
 
 const INTERPOLATED: readonly Interpolated[] = [
-  { says: "an env var", value: "/${env:WHERE}", env: { WHERE: "there" }, becomes: "/there" },
+  { says: "inserts an env variable", value: "/${env:WHERE}", env: { WHERE: "there" }, becomes: "/there" },
   {
-    says: "an env var with a fallback that is not needed",
+    says: "ignores the fallback if the variable is set",
     value: "/${env:WHERE:-here}",
     env: { WHERE: "there" },
     becomes: "/there",
   },
-  { says: "a fallback where it is unset", value: "/${env:WHERE:-here}", becomes: "/here" },
+  { says: "falls back if the variable is unset", value: "/${env:WHERE:-here}", becomes: "/here" },
   {
-    says: "a fallback where it is empty",
+    says: "falls back if the variable is empty",
     value: "/${env:WHERE:-here}",
     env: { WHERE: "" },
     becomes: "/here",
   },
-  { says: "an empty fallback", value: "/${env:WHERE:-}", becomes: "/" },
-  { says: "a fallback with colons", value: "${env:WHERE:-http://h:1/:-x}", becomes: "http://h:1/:-x" },
-  { says: "a var", value: "/${var:host}", becomes: "/shop.example.com" },
-  { says: "a var that is made of a var", value: "/${var:deep}", becomes: "/shop.example.com/default" },
-  { says: "the stage", value: "/${stage}/x", becomes: "/default/x" },
+  { says: "accepts an empty fallback", value: "/${env:WHERE:-}", becomes: "/" },
+  { says: "accepts colons in a fallback", value: "${env:WHERE:-http://h:1/:-x}", becomes: "http://h:1/:-x" },
+  { says: "inserts a project variable", value: "/${var:host}", becomes: "/shop.example.com" },
+  { says: "resolves nested variables", value: "/${var:deep}", becomes: "/shop.example.com/default" },
+  { says: "inserts the stage", value: "/${stage}/x", becomes: "/default/x" },
   {
-    says: "a file, without its trailing newline",
+    says: "inserts a file without its trailing newline",
     value: "${file:texts/a.txt}",
     files: { "texts/a.txt": "line 1\nline 2\n" },
     becomes: "line 1\nline 2",
   },
   {
-    says: "a file, of whose trailing newlines only one is dropped",
+    says: "removes only one trailing newline of a file",
     value: "${file:texts/a.txt}",
     files: { "texts/a.txt": "a\n\n" },
     becomes: "a\n",
   },
   {
-    says: "a file, what looks like an interpolation in it stays",
+    says: "does not interpolate the content of a file",
     value: "${file:texts/a.txt}",
     files: { "texts/a.txt": "keep ${var:host} and ${nothing}\n" },
     becomes: "keep ${var:host} and ${nothing}",
   },
   {
-    says: "several in one value",
+    says: "replaces several placeholders in one value",
     value: "${stage}-${var:host}-${stage}",
     becomes: "default-shop.example.com-default",
   },
-  { says: "$${ is a literal ${", value: "a $${var:host} b", becomes: "a ${var:host} b" },
-  { says: "$${ of anything is literal", value: "$${whatever}", becomes: "${whatever}" },
-  { says: "$name is left alone", value: "$name and $host", becomes: "$name and $host" },
-  { says: "a dollar at the end is left alone", value: "5 $", becomes: "5 $" },
-  { says: "braces without a dollar are left alone", value: "{env:X}", becomes: "{env:X}" },
+  { says: "turns $${ into ${", value: "a $${var:host} b", becomes: "a ${var:host} b" },
+  { says: "turns $${ into ${ before any text", value: "$${whatever}", becomes: "${whatever}" },
+  { says: "keeps $name", value: "$name and $host", becomes: "$name and $host" },
+  { says: "keeps a dollar at the end", value: "5 $", becomes: "5 $" },
+  { says: "keeps braces without a dollar", value: "{env:X}", becomes: "{env:X}" },
   {
-    says: "what an env var holds is not interpolated again",
+    says: "does not interpolate the value of an environment variable again",
     value: "${env:WHERE}",
     env: { WHERE: "${var:host} $${x}" },
     becomes: "${var:host} $${x}",
@@ -223,28 +223,28 @@ const BODY = { name: "X", prompt: "P" };
 
 const MERGED: readonly Merged[] = [
   {
-    says: "a default holds where nothing is declared",
+    says: "a default applies if the field is not declared",
     files: {
       "targets/shop.yaml": `${caseWith("")}defaults: { testCases: { tags: [web], entryPointUrlPath: /d } }\n`,
     },
     body: { ...BODY, tagNames: ["web"], entryPointUrlPath: "/d" },
   },
   {
-    says: "a declared list replaces the default's, a declared text too",
+    says: "a declared list or text replaces the default",
     files: {
       "targets/shop.yaml": `${caseWith("    tags: [smoke]\n    entryPointUrlPath: /x\n")}defaults: { testCases: { tags: [web], entryPointUrlPath: /d } }\n`,
     },
     body: { ...BODY, tagNames: ["smoke"], entryPointUrlPath: "/x" },
   },
   {
-    says: "a declared null wins over a default",
+    says: "a declared null overrides a default",
     files: {
       "targets/shop.yaml": `${caseWith("    folder: null\n")}defaults: { testCases: { folder: F } }\n`,
     },
     body: BODY,
   },
   {
-    says: "defaults of one document hold for all documents of the target",
+    says: "defaults of one document apply to all documents of the target",
     files: {
       "targets/a.yaml": "target: shop\napp: Web Shop\ndefaults: { testCases: { tags: [web] } }\n",
       "targets/b.yaml": "target: shop\ntestCases: { x: { description: X, discovery: { prompt: P } } }\n",
@@ -252,7 +252,7 @@ const MERGED: readonly Merged[] = [
     body: { ...BODY, tagNames: ["web"] },
   },
   {
-    says: "a default map merges key by key",
+    says: "a default map is merged key by key",
     files: {
       "targets/shop.yaml": `${caseWith("")}defaults: { testCases: { discovery: { type: LOGIN } } }\n`,
     },
@@ -268,7 +268,7 @@ const MERGED: readonly Merged[] = [
     body: { ...BODY, tagNames: ["c"], entryPointUrlPath: "/x", type: "LOGIN" },
   },
   {
-    says: "another stage's override does not hold",
+    says: "an override of another stage does not apply",
     files: {
       "tasc.yaml": TWO_STAGES,
       "targets/shop.yaml": `${caseWith("    tags: [a, b]\n")}stages: { one: { testCases: { x: { tags: [c] } } } }\n`,
@@ -277,7 +277,7 @@ const MERGED: readonly Merged[] = [
     body: { ...BODY, tagNames: ["a", "b"] },
   },
   {
-    says: "a stage's override may change the defaults",
+    says: "a stage can override the defaults",
     files: {
       "tasc.yaml": TWO_STAGES,
       "targets/shop.yaml": `${caseWith("")}defaults: { testCases: { tags: [web] } }\nstages: { one: { defaults: { testCases: { tags: [one] } } } }\n`,
@@ -286,13 +286,13 @@ const MERGED: readonly Merged[] = [
     body: { ...BODY, tagNames: ["one"] },
   },
   {
-    says: "a stage's vars merge with those of the project",
+    says: "a stage's variables are merged with those of the project",
     files: { "tasc.yaml": TWO_STAGES, "targets/shop.yaml": path("${var:a}-${var:b}") },
     args: ["--stage", "one"],
     body: { ...BODY, entryPointUrlPath: "base-one" },
   },
   {
-    says: "a stage may add a case that exists in it alone",
+    says: "a stage can add a test case that exists only there",
     files: {
       "tasc.yaml": TWO_STAGES,
       "targets/shop.yaml":
@@ -302,24 +302,24 @@ const MERGED: readonly Merged[] = [
     body: BODY,
   },
   {
-    says: "a BOM and CRLF are fine",
+    says: "a byte order mark and CRLF are accepted",
     files: { "targets/shop.yaml": `\uFEFF${path("/x").replaceAll("\n", "\r\n")}` },
     body: { ...BODY, entryPointUrlPath: "/x" },
   },
   {
-    says: "ON, OFF, yes and no without quotes are texts in YAML 1.2",
+    says: "unquoted ON, OFF, yes and no are texts, as in YAML 1.2",
     files: { "targets/shop.yaml": caseWith("    runStatus: OFF\n    tags: [ON, yes, no, off]\n") },
     body: { ...BODY, tagNames: ["ON", "yes", "no", "off"] },
   },
   {
-    says: "aliases within bounds are fine",
+    says: "aliases within the limit are accepted",
     files: {
       "targets/shop.yaml": `${caseWith("    tags: &t [a, b]\n")}  y: { description: Y, discovery: { prompt: P }, tags: *t }\n`,
     },
     body: { ...BODY, tagNames: ["a", "b"] },
   },
   {
-    says: "manifests may be named by a pattern",
+    says: "a pattern in tasc.yaml can name the manifests",
     files: { "tasc.yaml": `${PROJECT}manifests: ["e2e/**/*.yaml"]\n`, "e2e/deep/er/shop.yaml": path("/x") },
     body: { ...BODY, entryPointUrlPath: "/x" },
   },

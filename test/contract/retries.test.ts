@@ -14,7 +14,7 @@ const PASSING: readonly { readonly says: string; readonly answer: Answer }[] = [
     says: `${status}`,
     answer: answer(status, "later", SOON),
   })),
-  { says: "a reset", answer: { kind: "reset" } },
+  { says: "a connection reset", answer: { kind: "reset" } },
   { says: "a truncated answer", answer: { kind: "truncate" } },
 ];
 
@@ -81,12 +81,12 @@ describe.concurrent("a PATCH is not retried after", () => {
 
 describe.concurrent("a request is sent at most", () => {
   test.each([
-    { says: "six by default", args: [], project: "", sends: 6 },
-    { says: "as --retries says", args: ["--retries", "2"], project: "", sends: 3 },
+    { says: "six times by default", args: [], project: "", sends: 6 },
+    { says: "three times with --retries 2", args: ["--retries", "2"], project: "", sends: 3 },
     { says: "once with --retries 0", args: ["--retries", "0"], project: "", sends: 1 },
-    { says: "as service.retries says", args: [], project: "  retries: 1\n", sends: 2 },
+    { says: "twice with `service.retries: 1`", args: [], project: "  retries: 1\n", sends: 2 },
     {
-      says: "as --retries says before service.retries",
+      says: "four times with --retries 3, which overrides service.retries",
       args: ["--retries", "3"],
       project: "  retries: 1\n",
       sends: 4,

@@ -110,9 +110,9 @@ describe.concurrent("a saved plan", () => {
 
   test.each([
     { says: "another stage", args: ["--stage", "b"], code: 4 },
-    { says: "other filters than it was made with", args: ["--only", "testCase.shop.login"], code: 3 },
-    { says: "an exclusion", args: ["--exclude", "target.*"], code: 3 },
-    { says: "a prompt to be sent", args: ["--rediscover", "testCase.shop.cart"], code: 3 },
+    { says: "filters that it was not made with", args: ["--only", "testCase.shop.login"], code: 3 },
+    { says: "--exclude", args: ["--exclude", "target.*"], code: 3 },
+    { says: "--rediscover", args: ["--rediscover", "testCase.shop.cart"], code: 3 },
   ])("is rejected if apply is given $says", async ({ args, code }) => {
     await scene({}, async ({ project, service }) => {
       await project.write({
@@ -184,9 +184,9 @@ describe.concurrent("a saved plan", () => {
 
   test.each([
     { says: "is not JSON", content: "hello" },
-    { says: "is JSON of something else", content: "{}" },
+    { says: "is JSON but not a plan", content: "{}" },
     { says: "has another format version", content: '{"formatVersion":"2.0"}' },
-    { says: "is a plan that was printed, not saved", content: undefined },
+    { says: "was printed instead of saved", content: undefined },
   ])("that $says is rejected", async ({ content }) => {
     await scene({}, async ({ project, service }) => {
       await prepare(project, seed(service));
@@ -217,44 +217,44 @@ const replace =
 
 const SPOILT: readonly Meanwhile[] = [
   {
-    says: "a value of a field that it changes is another one by now",
+    says: "a field that it changes has a new live value",
     happens: ({ login }) => {
       login.status = "OUTDATED";
     },
     told: [/testCase\.shop\.login/u, /ENABLED/u, /OUTDATED/u, /DRAFT/u],
   },
   {
-    says: "a resource that it changes is gone",
+    says: "a resource that it changes no longer exists",
     happens: ({ target, login }) => {
       target.cases = target.cases.filter((item) => item !== login);
     },
     told: [/testCase\.shop\.login/u],
   },
   {
-    says: "a resource that it creates is there",
+    says: "a resource that it creates already exists",
     happens: ({ service, target }) => {
       service.addCase(target, { description: "Cart" });
     },
     told: [/testCase\.shop\.cart/u],
   },
   {
-    says: "the manifest wants another value",
+    says: "the manifest declares another value for a field that it changes",
     happens: replace("status: DRAFT", "status: DISABLED"),
     told: [/testCase\.shop\.login/u, /DRAFT/u, /ENABLED/u, /DISABLED/u],
   },
   {
-    says: "the manifest wants one field more of it",
+    says: "the manifest declares another field of a resource that it changes",
     happens: replace("status: DRAFT", "status: DRAFT, runStatus: OFF"),
     told: [/testCase\.shop\.login/u],
   },
   {
-    says: "an env var makes another value",
+    says: "an environment variable in a field that it changes has a new value",
     happens: () => undefined,
     env: { WHERE: "there" },
     told: [/testCase\.shop\.login/u, /\/there/u],
   },
   {
-    says: "a secret is another one",
+    says: "a secret that it uses has a new value",
     happens: () => undefined,
     env: { QA_PASSWORD: "another-password" },
     told: [/environment\.shop\.default/u],
@@ -269,25 +269,25 @@ const UNSPOILT: readonly Meanwhile[] = [
     },
   },
   {
-    says: "another resource, managed",
+    says: "another managed resource",
     happens: ({ service, target }) => {
       service.case(target, "Other").runStatus = "ON";
     },
   },
   {
-    says: "another resource, unmanaged",
+    says: "the unmanaged resources",
     happens: ({ service, target }) => {
       service.addCase(target, { description: "Somebody else's" });
     },
   },
   {
-    says: "another target",
+    says: "the other targets",
     happens: ({ service }) => {
       service.addTarget("Elsewhere");
     },
   },
   { says: "the manifest of another address", happens: replace("runStatus: OFF", "runStatus: ON") },
-  { says: "comments and order in the manifest", happens: replace("target: shop", "# hello\ntarget: shop") },
+  { says: "comments in the manifest", happens: replace("target: shop", "# hello\ntarget: shop") },
   { says: "a secret that it does not use", happens: () => undefined, env: { GATE_PASSWORD: "another" } },
 ];
 

@@ -116,7 +116,7 @@ describe.concurrent("no secret is shown", () => {
 
   test.each([
     { says: "JSON", type: "application/json", wrap: (text: string) => JSON.stringify({ message: text }) },
-    { says: "a text", type: "text/plain", wrap: (text: string) => text },
+    { says: "plain text", type: "text/plain", wrap: (text: string) => text },
   ])("if the service repeats it in an error, as $says", async ({ type, wrap }) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
@@ -453,9 +453,9 @@ test("a former secret stays redacted if the answer to the write that sent it was
 });
 
 test.for([
-  { left: "and its key has changed", key: "basket" },
-  { left: "and nothing declares it any more", key: undefined },
-  { left: "and the secret is gone", key: "cart" },
+  { left: "and the key of the test case changed", key: "basket" },
+  { left: "and the test case is no longer declared", key: undefined },
+  { left: "and the test case no longer uses the secret", key: "cart" },
 ])("a former secret stays redacted if the answer to a creation was lost, $left", async ({ key }) => {
   await scene({}, async ({ project, service }) => {
     seed(service);
@@ -500,8 +500,8 @@ test("a former secret of a creation with a lost answer stays redacted after a ch
 });
 
 test.for([
-  { so: "one that left the manifests", key: undefined },
-  { so: "one that has another key, out of scope", key: "signin" },
+  { so: "a test case that is no longer declared", key: undefined },
+  { so: "a test case whose key changed, out of scope", key: "signin" },
 ])("a former secret in a test case stays redacted if only its target is applied: $so", async ({ key }) => {
   await scene({}, async ({ project, service }) => {
     const { login } = seed(service);

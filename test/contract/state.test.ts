@@ -122,9 +122,9 @@ describe.concurrent("the state file", () => {
   });
 
   test.each([
-    { says: "cut short", content: '{"format":"tasc-st' },
+    { says: "truncated", content: '{"format":"tasc-st' },
     { says: "of a newer version", content: '{"format":"tasc-state","version":99}' },
-    { says: "something else", content: "[]" },
+    { says: "not a JSON object", content: "[]" },
   ])("that is $says is rejected: exit 1, nothing is sent, the file is kept", async ({ content }) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
@@ -421,11 +421,11 @@ describe.concurrent("apply", () => {
   });
 
   test.each([
-    { says: "a case alone", args: ["--only", "testCase.shop.login"], sends: 1 },
-    { says: "a glob of cases", args: ["--only", "testCase.shop.*"], sends: 3 },
-    { says: "an environment alone", args: ["--only", "environment.shop.preview"], sends: 1 },
-    { says: "all but the target", args: ["--exclude", "target.shop"], sends: 4 },
-    { says: "the target alone", args: ["--only", "target.shop"], sends: 1 },
+    { says: "one test case", args: ["--only", "testCase.shop.login"], sends: 1 },
+    { says: "a glob of test cases", args: ["--only", "testCase.shop.*"], sends: 3 },
+    { says: "one environment", args: ["--only", "environment.shop.preview"], sends: 1 },
+    { says: "everything except the target", args: ["--exclude", "target.shop"], sends: 4 },
+    { says: "the target only", args: ["--only", "target.shop"], sends: 1 },
   ])("narrowed to $says applies exactly that and exits 0", async ({ args, sends }) => {
     await scene({ made: { status: "DRAFT" } }, async ({ project, service }) => {
       seed(service);

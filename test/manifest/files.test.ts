@@ -74,7 +74,7 @@ describe("a file that cannot be read is an error", () => {
       ],
     },
     {
-      rule: "all files are told of, sorted, each with all its errors",
+      rule: "errors in several files are all reported, sorted by file",
       files: {
         "targets/b.yaml": "target: shop\nfoo: 1\nbar: 2\n",
         "targets/a.yaml": "target: [\n",
@@ -109,7 +109,7 @@ describe("a project that cannot be found is an error", () => {
       ],
     },
     {
-      rule: "no target documents where the patterns look",
+      rule: "no target documents that match the patterns",
       project: `${PROJECT}manifests: ["e2e/**/*.yaml", "more/*.yml"]\n`,
       document: GOOD,
       errors: [
@@ -131,7 +131,7 @@ describe("a project that cannot be found is an error", () => {
       ],
     },
     {
-      rule: "errors of target documents are told also where tasc.yaml has some",
+      rule: "errors in target documents are reported even if tasc.yaml has errors",
       project: `${PROJECT}stagse: { dev: {} }\n`,
       document: "target: shop\nfoo: 1\nstages: { dev: {} }\n",
       errors: [

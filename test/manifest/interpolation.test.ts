@@ -125,7 +125,7 @@ batchGenerations: { g: { context: { n: "\${var:number}", s: "\${env:N}" } } }
 
   testBadInputs([
     {
-      rule: "and is an error where it does not fit",
+      rule: "a value that is invalid for its field is an error",
       document: `target: shop
 id: \${env:X}
 timeoutPerStep: \${env:X}
@@ -149,7 +149,7 @@ testCases:
       ],
     },
     {
-      rule: "a default that does not fit is told once, at the default",
+      rule: "an invalid default is reported once, at the default",
       document: `target: shop
 defaults: { testCases: { status: "\${env:X}" } }
 testCases: { a: {}, b: {}, c: { status: DRAFT } }
@@ -180,10 +180,10 @@ stages: { dev: { defaults: { testCases: { tags: ["\${env:C}"] } }, testCases: { 
   ]);
 });
 
-describe("a missing value", () => {
+describe("an unresolvable value", () => {
   testBadInputs([
     {
-      rule: "is told at once, each with its place",
+      rule: "is reported together with all others, each with its place",
       project: `version: 1
 service: { baseUrl: "\${env:BASE}", apiKey: "\${secret:KEY}" }
 vars: { host: "\${env:HOST}" }
@@ -209,7 +209,7 @@ testCases:
       ],
     },
     {
-      rule: "is not asked for where an override or another stage has it",
+      rule: "is not reported if an override replaces it or only another stage uses it",
       project: `${PROJECT}stages: { dev: {}, prod: { vars: { a: "\${env:PROD}" } } }\n`,
       stage: "dev",
       document: `target: shop
@@ -223,7 +223,7 @@ stages:
       ],
     },
     {
-      rule: "is a variable that nothing defines",
+      rule: "is reported for an undefined variable",
       project: `${PROJECT}vars: { host: x }\n`,
       document: "target: shop\napp: ${var:hots}\n",
       errors: [
@@ -231,14 +231,14 @@ stages:
       ],
     },
     {
-      rule: "is a variable where there are none",
+      rule: "is reported for a variable if the project defines no variables",
       document: "target: shop\napp: ${var:x}\n",
       errors: [
         "targets/shop.yaml:2:6 unknown-var: Unknown variable `x` in stage default / At `app`. `${var:x}` refers to an entry of `vars` in tasc.yaml, in the project or the stage. There are none.",
       ],
     },
     {
-      rule: "is a circle of variables, told once",
+      rule: "is reported once for each circle of variables",
       project: `${PROJECT}vars: { b: "\${var:c}", c: "x\${var:a}", a: "\${var:b}", z: "\${var:z}", unused: "\${var:unused}" }\n`,
       document: "target: shop\napp: ${var:c}${var:b}\ntestIdAttribute: ${var:a}${var:z}\n",
       errors: [
@@ -247,7 +247,7 @@ stages:
       ],
     },
     {
-      rule: "is too much: variables that double one another",
+      rule: "is reported if variables that double each other get too long",
       project: `${PROJECT}vars: { v0: xxxxxxxxxxxxxxxx, ${Array.from({ length: 40 }, (_, n) => `v${n + 1}: "\${var:v${n}}\${var:v${n}}"`).join(", ")} }\n`,
       document: "target: shop\napp: ${var:v40}\n",
       errors: [
@@ -260,7 +260,7 @@ stages:
 describe("an invalid interpolation", () => {
   testBadInputs([
     {
-      rule: "is an error that names the escape",
+      rule: "is an error that says what is wrong and names the escape if it may help",
       document: `target: shop
 app: \${HOME}
 testCases:
@@ -288,7 +288,7 @@ testCases:
       ],
     },
     {
-      rule: "is told also in stages that are not chosen",
+      rule: "is reported also in stages that are not selected",
       project: `${PROJECT}stages: { dev: { vars: { a: "\${x}" } }, prod: { vars: { a: "\${y}" } } }\n`,
       stage: "dev",
       document: 'target: shop\nstages: { prod: { app: "${z}" } }\n',
@@ -299,7 +299,7 @@ testCases:
       ],
     },
     {
-      rule: "is found behind escapes of YAML",
+      rule: "is found even if written with YAML escapes",
       document: 'target: shop\napp: "\\x24{a} \\u0024{b} $\\\n  {c}"\n',
       errors: [
         "targets/shop.yaml:2:6 bad-placeholder: `${a}` is not an interpolation / At `app`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
@@ -313,7 +313,7 @@ testCases:
 describe("an interpolated file", () => {
   testBadInputs([
     {
-      rule: "is in the project, and can be read",
+      rule: "must be a readable UTF-8 file inside the project, reached without symbolic links",
       document: `target: shop
 testCases:
   a: { description: "\${file:../secret.txt}" }
@@ -346,7 +346,7 @@ testCases:
       ],
     },
     {
-      rule: "of another stage is not asked for",
+      rule: "is not read if only another stage uses it",
       project: `${PROJECT}stages: { dev: {}, prod: {} }\n`,
       stage: "dev",
       document: 'target: shop\napp: "${file:dev.md}"\nstages: { prod: { app: "${file:prod.md}" } }\n',

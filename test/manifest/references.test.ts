@@ -7,7 +7,7 @@ const STAGES = `${PROJECT}stages: { dev: {}, prod: {} }\n`;
 describe("prerequisites", () => {
   testBadInputs([
     {
-      rule: "a prerequisite exists in the same target",
+      rule: "a prerequisite must exist in the same target",
       document: `target: shop
 testCases:
   login: {}
@@ -21,7 +21,7 @@ batchGenerations: { g: { prerequisite: nothing-like-it } }
       ],
     },
     {
-      rule: "a prerequisite exists in the stage that is chosen",
+      rule: "a prerequisite must exist in the selected stage",
       project: STAGES,
       stage: "dev",
       document: `target: shop
@@ -33,7 +33,7 @@ stages: { prod: { testCases: { login: {} } } }
       ],
     },
     {
-      rule: "prerequisites do not go in a circle, and each circle is told once",
+      rule: "prerequisites cannot be circular, and each circle is reported once",
       document: `target: shop
 testCases:
   zero: { discovery: { prerequisite: b } }
@@ -48,7 +48,7 @@ testCases:
       ],
     },
     {
-      rule: "a test case that is managed here is named by its key",
+      rule: "a managed prerequisite must be named by its key, not by its description",
       document: `target: shop
 testCases:
   login: { description: Log in }
@@ -59,7 +59,7 @@ testCases:
       ],
     },
     {
-      rule: "an override has a test case to override, unless it declares one of its stage alone",
+      rule: "an override needs a test case to override, unless it declares one for its stage only",
       document:
         "target: shop\ntestCases: { login: { description: L } }\nstages: { default: { testCases: { logni: { status: DRAFT }, other: { description: O } } } }\n",
       errors: [
@@ -67,7 +67,7 @@ testCases:
       ],
     },
     {
-      rule: "nothing is said of missing ones where a file that may have them cannot be read",
+      rule: "a missing prerequisite is not reported if an invalid file may declare it",
       document: "target: shop\ntestCases: { cart: { discovery: { prerequisite: login } } }\n",
       files: { "targets/more.yaml": "target: [" },
       errors: [
@@ -75,7 +75,7 @@ testCases:
       ],
     },
     {
-      rule: "nothing is said of missing ones where a misspelt section may have them",
+      rule: "a missing prerequisite is not reported if a misspelt section may declare it",
       document: "target: shop\ntestCases: { cart: { discovery: { prerequisite: login } } }\n",
       files: { "targets/more.yaml": "target: shop\ntestcases: { login: {} }\n" },
       errors: [
@@ -83,7 +83,7 @@ testCases:
       ],
     },
     {
-      rule: "nor does one in a part of the target's fields",
+      rule: "a missing prerequisite is reported despite a misspelt key in a part of a target's field",
       document:
         "target: shop\ntrackerIntegration: { usrname: bot }\ntestCases: { cart: { discovery: { prerequisite: login } } }\n",
       errors: [
@@ -92,7 +92,7 @@ testCases:
       ],
     },
     {
-      rule: "a mistake in a field hides nothing",
+      rule: "a missing prerequisite is reported despite an error in a field of its test case",
       document: "target: shop\ntestCases: { cart: { status: on, discovery: { prerequisite: login } } }\n",
       errors: [
         'targets/shop.yaml:2:30 bad-value: `testCases.cart.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL`, or an interpolation that resolves to one / At `testCases.cart.status`. Found the string "on".',
@@ -112,7 +112,7 @@ testCases:
 describe("environments", () => {
   testBadInputs([
     {
-      rule: "the environment of a batch generation exists",
+      rule: "the environment of a batch generation must exist",
       document: `target: shop
 environments: { default: {}, preview: {} }
 batchGenerations: { a: { environment: preveiw }, b: { environment: preview } }
@@ -122,14 +122,14 @@ batchGenerations: { a: { environment: preveiw }, b: { environment: preview } }
       ],
     },
     {
-      rule: "also where there is none",
+      rule: "a batch generation cannot name an environment if the target declares none",
       document: "target: shop\nbatchGenerations: { a: { environment: default } }\n",
       errors: [
         "targets/shop.yaml:2:39 unknown-environment: There is no environment `default` in target shop / At `batchGenerations.a.environment`. `environment` must be a key under the target's `environments`. It declares none.",
       ],
     },
     {
-      rule: "the default environment is spelt in small letters",
+      rule: "the key of the default environment must be lowercase",
       document: "target: shop\nenvironments: { DEFAULT: { discoveryUrl: 'https://a.example' } }\n",
       errors: [
         "targets/shop.yaml:2:17 misspelt-default: `DEFAULT` is not the service's DEFAULT environment / At `environments.DEFAULT`. The DEFAULT environment has the key `default`. Choose a different key for an additional environment.",
@@ -141,7 +141,7 @@ batchGenerations: { a: { environment: preveiw }, b: { environment: preview } }
 describe("ids", () => {
   testBadInputs([
     {
-      rule: "two addresses do not have one id",
+      rule: "two addresses cannot have the same id, ignoring case",
       document: `target: shop
 id: 6f1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11
 testCases:
@@ -188,7 +188,7 @@ stages: { prod: { testCases: { a: { id: 22222222-2222-4222-8222-222222222222 } }
 describe("moved", () => {
   testBadInputs([
     {
-      rule: "addresses are addresses",
+      rule: "entries must be maps with valid addresses as `from` and `to`",
       document:
         "target: shop\nmoved: [{ from: shop.a, to: testCase.shop.b }, { from: testCase.shop.c }, 5]\n",
       errors: [
@@ -198,7 +198,7 @@ describe("moved", () => {
       ],
     },
     {
-      rule: "a move stays in the target",
+      rule: "a move must stay within its target",
       document: `target: shop
 moved:
   - { from: testCase.blog.a, to: testCase.shop.a }
@@ -210,14 +210,14 @@ moved:
       ],
     },
     {
-      rule: "a move keeps the kind",
+      rule: "a move must keep the kind of resource",
       document: "target: shop\nmoved: [{ from: testCase.shop.a, to: environment.shop.a }]\n",
       errors: [
         "targets/shop.yaml:2:38 move-kind: testCase.shop.a cannot become environment.shop.a / At `moved[0].to`. They are different kinds of resource.",
       ],
     },
     {
-      rule: "moves do not go in a circle",
+      rule: "moves cannot be circular",
       document: `target: shop
 moved:
   - { from: testCase.shop.b, to: testCase.shop.a }
@@ -230,7 +230,7 @@ moved:
       ],
     },
     {
-      rule: "what was moved is not declared any more",
+      rule: "a moved address must not be declared any more",
       document:
         "target: shop\ntestCases: { a: {} }\nmoved: [{ from: testCase.shop.a, to: testCase.shop.b }]\n",
       errors: [
@@ -238,7 +238,7 @@ moved:
       ],
     },
     {
-      rule: "nothing is moved twice, and nothing to where something else was moved, in all documents together",
+      rule: "two moves cannot have the same source or destination, even in different documents",
       document: `target: shop
 moved: [{ from: testCase.shop.a, to: testCase.shop.b }]
 `,
@@ -276,7 +276,7 @@ moved: [{ from: testCase.shop.a, to: testCase.shop.b }, { from: testCase.shop.b,
 describe("several documents of one target", () => {
   testBadInputs([
     {
-      rule: "an address is declared once, and both places are told",
+      rule: "cannot declare the same address, and the error names both places",
       document: "target: shop\ntestCases:\n  a: {}\n  b: {}\nenvironments: { default: {} }\n",
       files: {
         "targets/more.yaml": "target: shop\n# more\ntestCases:\n  b: {}\nenvironments: { default: {} }\n",
@@ -287,7 +287,7 @@ describe("several documents of one target", () => {
       ],
     },
     {
-      rule: "a field of the target is set once, also one of its id, onRemove and defaults",
+      rule: "cannot set the same field, onRemove or default of the target",
       document: `target: shop
 app: Shop
 onRemove: ignore
@@ -308,7 +308,7 @@ defaults: { testCases: { status: ENABLED, tags: [], discovery: { prompt: x } } }
       ],
     },
     {
-      rule: "an override is given once, in any stage",
+      rule: "cannot give the same override, even for a stage that is not selected",
       project: STAGES,
       stage: "dev",
       document: "target: shop\ntestCases: { a: {} }\nstages: { prod: { app: P, testCases: { a: {} } } }\n",

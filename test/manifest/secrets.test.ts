@@ -11,7 +11,7 @@ const ACCOUNT = (password: string): string =>
 describe("passwords and keys must come from secrets or files", () => {
   testBadInputs([
     {
-      rule: "a literal is an error that names the fix, and is not repeated",
+      rule: "a literal is an error that names the fix without repeating the literal",
       document: `target: shop
 trackerIntegration: { apiKey: hunter2-tracker }
 environments:
@@ -30,7 +30,7 @@ defaults: { environments: { basicAuth: { password: hunter2-default } } }
       ],
     },
     {
-      rule: "so is an open variable, and a literal around a secret",
+      rule: "environment variables, the stage, and secrets mixed with literals are errors",
       document: `target: shop
 trackerIntegration: { apiKey: "\${env:TRACKER}" }
 environments:
@@ -45,7 +45,7 @@ environments:
       ],
     },
     {
-      rule: "so is what stands in a stage that is not chosen, and in tasc.yaml",
+      rule: "literals and environment variables are also errors in tasc.yaml and in stages that are not selected",
       project: `version: 1
 service: { baseUrl: "http://a", apiKey: hunter2-key }
 state: { backend: http, address: "http://s/{target}", password: "\${env:PW}" }
@@ -61,7 +61,7 @@ stages: { dev: {}, prod: { service: { apiKey: "\${env:PROD_KEY}" } } }
       ],
     },
     {
-      rule: "so is a variable that comes to anything else",
+      rule: "a variable is an error unless it contains only secrets and files",
       project: `${PROJECT}vars: { literal: hunter2, open: "\${env:OPEN}", mixed: "a\${secret:KEY}", ok: "\${secret:KEY}" }\n`,
       document: `target: shop
 environments:
@@ -78,14 +78,14 @@ environments:
       ],
     },
     {
-      rule: "an empty password is none",
+      rule: "an empty password is an error",
       document: `target: shop\nenvironments: { default: { basicAuth: { password: "" } } }\n`,
       errors: [
         "targets/shop.yaml:2:51 secret-in-clear: `environments.default.basicAuth.password` must come from a secret or a file / At `environments.default.basicAuth.password`. Found nothing. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
       ],
     },
     {
-      rule: "a malformed placeholder in their place is not repeated",
+      rule: "a malformed placeholder is an error that does not repeat it",
       document: ACCOUNT("${secret:hunter2 or so}"),
       errors: [
         "targets/shop.yaml:2:68 bad-placeholder: `${…}` is not an interpolation / At `environments.default.testAccount.password`. `secret:` takes the name of an environment variable: letters, digits and `_`.",
@@ -170,7 +170,7 @@ batchGenerations: { g: { context: { a: "\${secret:APP}", b: 1 } } }
 
   testBadInputs([
     {
-      rule: "nothing that others refer to, that is counted with, or that shows",
+      rule: "are rejected in fields that plans and messages show: ids, numbers, flags, references, settings",
       project: `version: 1
 service: { baseUrl: "http://\${secret:S}", apiKey: "\${secret:S}", concurrency: "\${secret:S}" }
 state: { backend: "\${secret:S}" }
@@ -197,7 +197,7 @@ testCases: { a: { elements: [{ ignoreFailure: "\${secret:S}" }], discovery: { pr
       ],
     },
     {
-      rule: "never shown where it does not fit",
+      rule: "are not shown in the error for an invalid value",
       document: `target: shop\ntestCases: { a: { status: "\${secret:KEY}", runStatus: "O\${secret:KEY}" } }\n`,
       errors: [
         "targets/shop.yaml:2:28 bad-value: `testCases.a.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL` / At `testCases.a.status`. `${secret:KEY}` resolved to a string.",
@@ -215,7 +215,7 @@ environments: { default: { testAccount: { username: qa, password: "\${secret:PW}
 
   testBadInputs([
     {
-      rule: "is an error, also where it is empty",
+      rule: "is an error, and so is an empty one",
       document,
       env: { KEY: "k", PW: "" },
       errors: [

@@ -78,7 +78,7 @@ stages:
 
   testBadInputs([
     {
-      rule: "need a base address and a key, from the project or the stage",
+      rule: "require a base address and an API key, from the project or the stage",
       project: "version: 1\nstages: { dev: { service: { retries: 1 } } }\n",
       files: SHOP,
       errors: [
@@ -87,7 +87,7 @@ stages:
       ],
     },
     {
-      rule: "need a base address also where there is no service at all",
+      rule: "require a base address and an API key even if `service` is missing",
       project: "version: 1\n",
       files: SHOP,
       errors: [
@@ -96,7 +96,7 @@ stages:
       ],
     },
     {
-      rule: "of a stage that is not chosen ask for nothing",
+      rule: "of a stage that is not selected are not resolved",
       project: `${PROJECT}stages: { dev: { service: { baseUrl: "\${env:DEV}" } }, prod: { service: { baseUrl: "\${env:PROD}" } } }\n`,
       stage: "dev",
       files: SHOP,

@@ -7,21 +7,21 @@ const SHOP = "target: shop\n";
 describe("keys", () => {
   testBadInputs([
     {
-      rule: "an unknown key is told with the nearest right one",
+      rule: "an unknown key is reported with the nearest correct key",
       document: `${SHOP}testCases:\n  login:\n    runStats: "ON"\n`,
       errors: [
         "targets/shop.yaml:4:5 unknown-key: Unknown key `runStats` / At `testCases.login.runStats`. Did you mean `runStatus`? Allowed here: `id`, `onlyStages`, `description`, `externalId`, `status`, `runStatus`, `interactionStatus`, `tags`, `folder`, `entryPointUrlPath`, `discovery` and `elements`.",
       ],
     },
     {
-      rule: "an unknown key that is like none is told with those that are allowed",
+      rule: "an unknown key without a similar one is reported with the allowed keys",
       document: `${SHOP}environments: { default: { discoveryUrl: "https://a.example", whatever: 1 } }\n`,
       errors: [
         "targets/shop.yaml:2:63 unknown-key: Unknown key `whatever` / At `environments.default.whatever`. Allowed here: `id`, `onlyStages`, `name`, `discoveryUrl`, `testAccount`, `basicAuth`, `privateLocationName` and `additionalHeaderFields`.",
       ],
     },
     {
-      rule: "keys of parts of fields, of defaults and of overrides are checked alike",
+      rule: "keys in parts of fields, in defaults and in overrides are checked too",
       project: `${PROJECT}stages: { dev: {}, prod: {} }\ndefaultStage: dev\n`,
       document: `${SHOP}trackerIntegration: { usrname: bot }
 defaults: { testCases: { tag: [web] }, testCase: {} }
@@ -36,7 +36,7 @@ stages: { prod: { testCases: { a: { discovery: { promt: x } } }, moved: [] } }
       ],
     },
     {
-      rule: "JavaScript's own names are ordinary bad keys, wherever they stand",
+      rule: "JavaScript's reserved property names are reported like any bad key, at every level",
       project: `${PROJECT}vars: { __proto__: a, constructor: b }\n`,
       document: `__proto__: {}
 target: shop
@@ -57,7 +57,7 @@ batchGenerations: { g: { context: { deep: [{ __proto__: 1 }] } } }
       ],
     },
     {
-      rule: "logical keys are letters, digits, _ and -",
+      rule: "resource keys contain only letters, digits, _ and -, and begin with a letter or digit",
       document: `${SHOP}testCases: { "log in": {}, -x: {}, a.b: {}, "": {}, Übung: {} }\n`,
       errors: [
         "targets/shop.yaml:2:14 bad-key: `log in` cannot be a key / At `testCases.log in`. It must be a key: letters, digits, `_` and `-`, the first a letter or a digit. `log-in` is possible.",
@@ -68,28 +68,28 @@ batchGenerations: { g: { context: { deep: [{ __proto__: 1 }] } } }
       ],
     },
     {
-      rule: "a target has a key",
+      rule: "a target document must have the key `target`",
       document: "app: Shop\n",
       errors: [
         "targets/shop.yaml:1:1 missing-key: `target` is missing / The key `target` is required. It must be a key: letters, digits, `_` and `-`, the first a letter or a digit.",
       ],
     },
     {
-      rule: "a target's key is a logical key, and no interpolation",
+      rule: "a target's key cannot be an interpolation",
       document: "target: ${stage}\n",
       errors: [
         'targets/shop.yaml:1:9 bad-value: `target` must be a key: letters, digits, `_` and `-`, the first a letter or a digit / At `target`. Found the string "${stage}".',
       ],
     },
     {
-      rule: "a misspelt key that must be there is one mistake",
+      rule: "a misspelt required key is reported once, not also as missing",
       document: `${SHOP}testCases: { a: { elements: [{ selectors: [{ selectorTyp: TEXT, selector: x }] }] } }\n`,
       errors: [
         "targets/shop.yaml:2:46 unknown-key: Unknown key `selectorTyp` / At `testCases.a.elements[0].selectors[0].selectorTyp`. Did you mean `selectorType`? Allowed here: `selectorType`, `selector` and `options`.",
       ],
     },
     {
-      rule: "what a list item must have is told",
+      rule: "a missing required key of a list item is reported",
       document: `${SHOP}testCases: { a: { elements: [{ selectors: [{ selectorType: TEXT }] }, { interaction: {} }] } }\n`,
       errors: [
         "targets/shop.yaml:2:44 missing-key: `testCases.a.elements[0].selectors[0].selector` is missing / At `testCases.a.elements[0].selectors[0]`. The key `selector` is required. It must be a string.",
@@ -109,7 +109,7 @@ batchGenerations: { g: { context: { deep: [{ __proto__: 1 }] } } }
 describe("values", () => {
   testBadInputs([
     {
-      rule: "a misspelt value is told with the nearest right one",
+      rule: "a misspelt value is reported with the nearest correct value",
       document: `${SHOP}testCases: { a: { status: ENABELD, runStatus: on } }\nonRemove: Disable\n`,
       errors: [
         'targets/shop.yaml:2:27 bad-value: `testCases.a.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL`, or an interpolation that resolves to one / At `testCases.a.status`. Found the string "ENABELD". Did you mean `ENABLED`?',
@@ -118,7 +118,7 @@ describe("values", () => {
       ],
     },
     {
-      rule: "wrong types are told with what was found",
+      rule: "a value of the wrong type is reported with the type found",
       document: `${SHOP}app: 7
 timeoutPerStep: "10000"
 testCases:
@@ -140,7 +140,7 @@ environments: none
       ],
     },
     {
-      rule: "numbers keep to their bounds",
+      rule: "numbers outside their limits are rejected",
       document: `${SHOP}timeoutPerStep: -1\n`,
       project: `${PROJECT}policy: { maxDisabledPercent: 101, maxChanges: 1.5 }\n`,
       errors: [
@@ -150,7 +150,7 @@ environments: none
       ],
     },
     {
-      rule: "null is for what the service lets be cleared",
+      rule: "null is only accepted for fields that the service can clear",
       document: `${SHOP}app: null\ntestCases: { a: { description: ~, folder: null, externalId: null, tags: null } }\n`,
       errors: [
         "targets/shop.yaml:2:6 bad-value: `app` must be a string that is not empty / At `app`. Found nothing (null). It cannot be null. Leave the key out instead.",
@@ -159,7 +159,7 @@ environments: none
       ],
     },
     {
-      rule: "a text that may not be empty",
+      rule: "empty texts are rejected for an app and in tags",
       document: `${SHOP}app: ""\ntestCases: { a: { tags: [""] } }\n`,
       errors: [
         'targets/shop.yaml:2:6 bad-value: `app` must be a string that is not empty / At `app`. Found the string "".',
@@ -167,7 +167,7 @@ environments: none
       ],
     },
     {
-      rule: "a URL has a scheme and a host",
+      rule: "a URL must have a scheme and a host",
       document: `${SHOP}environments: { default: { discoveryUrl: shop.example.com }, b: { discoveryUrl: "localhost:3000" } }\n`,
       errors: [
         'targets/shop.yaml:2:42 bad-value: `environments.default.discoveryUrl` must be a URL, e.g. `https://shop.example.com`, or null / At `environments.default.discoveryUrl`. Found the string "shop.example.com".',
@@ -175,7 +175,7 @@ environments: none
       ],
     },
     {
-      rule: "an id is a UUID",
+      rule: "an id must be a UUID",
       document: `${SHOP}id: "42"\ntestCases: { a: { id: abc } }\n`,
       errors: [
         'targets/shop.yaml:2:5 bad-value: `id` must be a UUID, e.g. `6f1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11` / At `id`. Found the string "42".',
@@ -183,7 +183,7 @@ environments: none
       ],
     },
     {
-      rule: "a prerequisite is a key or a description",
+      rule: "a prerequisite must be a key or a map with only a description",
       document: `${SHOP}testCases:
   a: { discovery: { prerequisite: "log in" } }
   b: { discovery: { prerequisite: { descripton: Log in } } }
@@ -200,7 +200,7 @@ environments: none
       ],
     },
     {
-      rule: "an element has one locator",
+      rule: "an element cannot have both a locator line and selectors",
       project: `${PROJECT}stages: { dev: {}, prod: {} }\ndefaultStage: dev\n`,
       document: `${SHOP}defaults: { testCases: { elements: [{ locatorLine: a, selectors: [] }] } }
 testCases: { a: { elements: [{ locatorLine: a }, { selectors: [], locatorLine: a }] } }
@@ -213,14 +213,14 @@ stages: { prod: { testCases: { a: { elements: [{ locatorLine: a, selectors: [] }
       ],
     },
     {
-      rule: "a long text is cut short in the message",
+      rule: "a long text is shortened in the message",
       document: `${SHOP}testCases: { a: { status: "${"very ".repeat(30)}long" } }\n`,
       errors: [
         'targets/shop.yaml:2:27 bad-value: `testCases.a.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL`, or an interpolation that resolves to one / At `testCases.a.status`. Found the string "very very very very very very very very very very very ve…".',
       ],
     },
     {
-      rule: "aliases are told of where they stand",
+      rule: "an error in an aliased value is reported once per use, at the place of the anchor",
       document: `${SHOP}testCases:\n  a: &a { status: DRAFTS }\n  b: *a\n`,
       errors: [
         'targets/shop.yaml:3:19 bad-value: `testCases.a.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL`, or an interpolation that resolves to one / At `testCases.a.status`. Found the string "DRAFTS". Did you mean `DRAFT`?',
@@ -233,7 +233,7 @@ stages: { prod: { testCases: { a: { elements: [{ locatorLine: a, selectors: [] }
 describe("tasc.yaml", () => {
   testBadInputs([
     {
-      rule: "has a version",
+      rule: "must have a version",
       project: PROJECT.replace("version: 1\n", ""),
       document: SHOP,
       errors: [
@@ -241,7 +241,7 @@ describe("tasc.yaml", () => {
       ],
     },
     {
-      rule: "has this version",
+      rule: "must have version 1",
       project: PROJECT.replace("1", "2"),
       document: SHOP,
       errors: [
@@ -249,7 +249,7 @@ describe("tasc.yaml", () => {
       ],
     },
     {
-      rule: "has a version that is a number",
+      rule: "must have a version that is a number",
       project: PROJECT.replace("1", '"1"'),
       document: SHOP,
       errors: [
@@ -257,7 +257,7 @@ describe("tasc.yaml", () => {
       ],
     },
     {
-      rule: "has settings that fit",
+      rule: "must have valid settings",
       project: `version: 1
 service: { baseUrl: example.com, apiKey: "\${secret:KEY}", concurrency: 0, requestTimeout: 30, retries: -1, timeout: 3s }
 state: { backend: postgresql, adress: x }
@@ -283,7 +283,7 @@ defaultStage: my stage
       ],
     },
     {
-      rule: "has durations with a unit, of a day at most",
+      rule: "must have durations with a unit and of at most a day",
       project: `${PROJECT}stages: { a: { service: { requestTimeout: 30 s } }, b: { service: { requestTimeout: "\${env:LONG}" } } }\ndefaultStage: b\n`,
       document: SHOP,
       env: { KEY: "k", LONG: "25h" },
@@ -293,7 +293,7 @@ defaultStage: my stage
       ],
     },
     {
-      rule: "has patterns that are texts; that none fits is then not told",
+      rule: "must have patterns that are texts, and reports no missing documents if they are not",
       project: `${PROJECT}manifests: [5]\n`,
       document: SHOP,
       errors: [
@@ -301,7 +301,7 @@ defaultStage: my stage
       ],
     },
     {
-      rule: "may have stages that cannot be used; overrides for them are then not unknown",
+      rule: "with an invalid stage does not make overrides for that stage unknown",
       project: `${PROJECT}stages: { dev: , prod: {} }\n`,
       document: `${SHOP}stages: { dev: {}, prod: {} }\n`,
       errors: [
@@ -309,7 +309,7 @@ defaultStage: my stage
       ],
     },
     {
-      rule: "has stages that are maps",
+      rule: "must have stages that are maps",
       project: `${PROJECT}stages:\n  dev:\n  prod: { vras: {} }\n`,
       document: SHOP,
       errors: [

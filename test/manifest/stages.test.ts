@@ -32,7 +32,7 @@ describe("the stage is", () => {
 
   testBadInputs([
     {
-      rule: "an error that lists them, else",
+      rule: "reported as missing, with a list of all stages, if nothing selects one",
       project: THREE,
       document: SHOP,
       errors: [
@@ -40,7 +40,7 @@ describe("the stage is", () => {
       ],
     },
     {
-      rule: "no unknown one by --stage",
+      rule: "rejected if --stage names an unknown one",
       project: THREE,
       document: SHOP,
       stage: "stagin",
@@ -49,7 +49,7 @@ describe("the stage is", () => {
       ],
     },
     {
-      rule: "no unknown one by TASC_STAGE",
+      rule: "rejected if TASC_STAGE names an unknown one",
       project: THREE,
       document: SHOP,
       env: { KEY: "k", TASC_STAGE: "prod" },
@@ -58,7 +58,7 @@ describe("the stage is", () => {
       ],
     },
     {
-      rule: "no unknown one by defaultStage",
+      rule: "rejected if defaultStage names an unknown one",
       project: `${THREE}defaultStage: live\n`,
       document: SHOP,
       errors: [
@@ -66,7 +66,7 @@ describe("the stage is", () => {
       ],
     },
     {
-      rule: "no unknown one where there is only one",
+      rule: "rejected if --stage names one and the project declares none",
       document: SHOP,
       stage: "dev",
       errors: [
@@ -74,7 +74,7 @@ describe("the stage is", () => {
       ],
     },
     {
-      rule: "no unknown one in overrides, whichever is chosen",
+      rule: "rejected if unknown in an override, even if another stage is selected",
       project: THREE,
       stage: "dev",
       document: "target: shop\nstages:\n  dev: {}\n  prodution: {}\n",

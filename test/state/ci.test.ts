@@ -15,10 +15,10 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { rule: "no CI", environment: { HOME: "/home/ann" }, link: undefined },
+  { rule: "undefined outside of CI", environment: { HOME: "/home/ann" }, link: undefined },
   { rule: "GitHub", environment: GITHUB, link: "https://github.com/acme/shop/actions/runs/42" },
   {
-    rule: "GitHub, run once more",
+    rule: "GitHub, second attempt",
     environment: { ...GITHUB, GITHUB_RUN_ATTEMPT: "2" },
     link: "https://github.com/acme/shop/actions/runs/42/attempts/2",
   },
@@ -39,7 +39,7 @@ const rows: readonly Row[] = [
     link: "https://dev.azure.com/acme/Web%20Shop/_build/results?buildId=7",
   },
   {
-    rule: "an empty variable",
+    rule: "an empty variable is ignored",
     environment: { CI_JOB_URL: "", BUILD_URL: "https://ci/2" },
     link: "https://ci/2",
   },

@@ -180,18 +180,18 @@ const notAsWritten = (member: string, key: string): StateProblem =>
 const refusals: readonly Refusal[] = [
   { rule: "an empty file", text: "", problem: corrupt("invalid JSON; the file may be truncated") },
   {
-    rule: "a file that was cut short",
+    rule: "a truncated file",
     text: SAMPLE_TEXT.slice(0, 400),
     problem: corrupt("invalid JSON; the file may be truncated"),
   },
-  { rule: "JSON that is no object", text: "[]", problem: corrupt("it is JSON, but not an object") },
+  { rule: "JSON that is not an object", text: "[]", problem: corrupt("it is JSON, but not an object") },
   {
-    rule: "a document of something else",
+    rule: "a document of another format",
     text: '{ "version": 4, "terraform_version": "1.9.0", "serial": 3 }',
     problem: corrupt('its "format" is not "tasc-state"'),
   },
   {
-    rule: "a document without a version",
+    rule: "a document whose version is not a number",
     text: SAMPLE_TEXT.replace('"version": 2', '"version": "1"'),
     problem: corrupt('its "version" is not a whole number from 1 up'),
   },
@@ -237,22 +237,22 @@ const refusals: readonly Refusal[] = [
     },
   },
   {
-    rule: "a conflict that git marked",
+    rule: "conflict markers of git",
     text: SAMPLE_TEXT.replace('  "folders": {\n', '<<<<<<< HEAD\n  "folders": {\n=======\n>>>>>>> branch\n'),
     problem: { kind: "conflicted", where: WHERE, line: 9 },
   },
   {
-    rule: "a conflict that git marked in a file with Windows' line ends",
+    rule: "conflict markers of git in a file with Windows line endings",
     text: SAMPLE_TEXT.replaceAll("\n", "\r\n").replace('"folders"', '\r\n=======\r\n  "folders"'),
     problem: { kind: "conflicted", where: WHERE, line: 10 },
   },
   {
-    rule: "an entry that a merge left twice",
+    rule: "an entry that a merge duplicated",
     text: SAMPLE_TEXT.replace('    "Auth": "f-1",\n', '    "Auth": "f-1",\n    "Auth": "f-3",\n'),
     problem: { kind: "conflicted", where: WHERE, line: 10 },
   },
   {
-    rule: "a member that no version 1 has",
+    rule: "a document with an unknown member",
     text: SAMPLE_TEXT.replace('"folders"', '"extra": {},\n  "folders"'),
     problem: corrupt('it has a member "extra" that tasc does not know'),
   },
@@ -272,28 +272,28 @@ const refusals: readonly Refusal[] = [
     problem: notAsWritten("bindings", "testCase.shop.login"),
   },
   {
-    rule: "a binding with more than we know",
+    rule: "a binding with an unknown member",
     text: SAMPLE_TEXT.replace('"id":"id-2",', '"id":"id-2","since":"today",'),
     problem: notAsWritten("bindings", "testCase.shop.login"),
   },
   {
     // A name that every object inherits must not be accepted as a known member.
-    rule: "a binding with a prototype",
+    rule: "a binding with a member named `__proto__`",
     text: SAMPLE_TEXT.replace('"id":"id-2",', '"id":"id-2","__proto__":{},'),
     problem: notAsWritten("bindings", "testCase.shop.login"),
   },
   {
-    rule: "a fingerprint that is none",
+    rule: "a fingerprint that is not a text",
     text: SAMPLE_TEXT.replace('"password":"p"', '"password":1'),
     problem: notAsWritten("bindings", "environment.shop.preview"),
   },
   {
-    rule: "a batch record of an unknown status",
+    rule: "a batch record with an unknown status",
     text: SAMPLE_TEXT.replace('"status":"done"', '"status":"perhaps"'),
     problem: notAsWritten("batchGenerations", "batchGeneration.shop.spring"),
   },
   {
-    rule: "an intent without the ids there were",
+    rule: "an intent without the ids that already existed",
     text: SAMPLE_TEXT.replace('"existing":["id-9"],', ""),
     problem: notAsWritten("intents", "testCase.shop.cart"),
   },

@@ -66,7 +66,7 @@ const rows: readonly Row[] = [
     gives: { bindings: { [LOGIN]: { id: "id-2", fields: {} } } },
   },
   {
-    rule: "bound settles the intent of its address and no other",
+    rule: "bound settles only the intent of its own address",
     events: [
       { type: "intended", address: LOGIN, intent },
       { type: "intended", address: CART, intent },
@@ -75,7 +75,7 @@ const rows: readonly Row[] = [
     gives: { bindings: { [LOGIN]: binding }, intents: { [CART]: intent } },
   },
   {
-    rule: "wrote replaces a field in all its parts and leaves the others",
+    rule: "wrote replaces a field with all its parts and keeps the other fields",
     events: [
       {
         type: "bound",
@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
     gives: {},
   },
   {
-    rule: "forgot takes fields away",
+    rule: "forgot removes fields",
     events: [bound, { type: "forgot", address: LOGIN, fields: ["tags", "folder"] }],
     gives: { bindings: { [LOGIN]: { id: "id-1", fields: { status: "s" } } } },
   },
@@ -111,7 +111,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    rule: "located drops locators of elements that are gone",
+    rule: "located drops locators of elements that no longer exist",
     events: [bound, located, { type: "located", address: LOGIN, locators: {}, elements: ["e-2", "e-9"] }],
     gives: { bindings: { [LOGIN]: { ...binding, locators: { "e-2": { line: "l2", selectors: "s2" } } } } },
   },
@@ -121,7 +121,7 @@ const rows: readonly Row[] = [
     gives: { bindings: { [LOGIN]: binding } },
   },
   {
-    rule: "unbound forgets binding and batch record",
+    rule: "unbound removes the binding and the batch record",
     events: [
       bound,
       { type: "batch", address: SPRING, record: { status: "done", content: "c" } },
@@ -140,12 +140,12 @@ const rows: readonly Row[] = [
     gives: { intents: { [LOGIN]: intent } },
   },
   {
-    rule: "moved carries the binding over",
+    rule: "moved transfers the binding",
     events: [bound, { type: "moved", from: LOGIN, to: CART }],
     gives: { bindings: { [CART]: binding } },
   },
   {
-    rule: "moved carries batch record and intent over",
+    rule: "moved transfers the batch record and the intent",
     events: [
       { type: "batch", address: SPRING, record: { status: "done", content: "c" } },
       { type: "intended", address: SPRING, intent },
@@ -157,7 +157,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    rule: "moved replaces what the new address had",
+    rule: "moved replaces the binding of the new address",
     events: [
       bound,
       { type: "bound", address: CART, id: "id-2", fields: {} },
@@ -166,7 +166,7 @@ const rows: readonly Row[] = [
     gives: { bindings: { [CART]: binding } },
   },
   {
-    rule: "moved from an address without anything changes nothing",
+    rule: "moved from an address without records changes nothing",
     events: [bound, { type: "moved", from: CART, to: LOGIN }],
     gives: { bindings: { [LOGIN]: binding } },
   },
@@ -176,7 +176,7 @@ const rows: readonly Row[] = [
     gives: { bindings: { [LOGIN]: binding } },
   },
   {
-    rule: "folder learns a name, and forgets the old name of a renamed one",
+    rule: "folder records a name and removes the old name of a renamed folder",
     events: [
       { type: "folder", name: "Old", id: "f-1" },
       { type: "folder", name: "Other", id: "f-2" },
@@ -185,7 +185,7 @@ const rows: readonly Row[] = [
     gives: { folders: { Other: "f-2", New: "f-1" } },
   },
   {
-    rule: "folder takes a new id for a name",
+    rule: "folder replaces the id of a known name",
     events: [
       { type: "folder", name: "Auth", id: "f-1" },
       { type: "folder", name: "Auth", id: "f-2" },
@@ -193,7 +193,7 @@ const rows: readonly Row[] = [
     gives: { folders: { Auth: "f-2" } },
   },
   {
-    rule: "batch records what became of a generation, and so settles its intent",
+    rule: "batch records the outcome of a generation and settles its intent",
     events: [
       { type: "intended", address: SPRING, intent },
       { type: "batch", address: SPRING, record: { status: "uncertain", content: "c" } },
@@ -201,7 +201,7 @@ const rows: readonly Row[] = [
     gives: { batchGenerations: { [SPRING]: { status: "uncertain", content: "c" } } },
   },
   {
-    rule: "settled ends an intent",
+    rule: "settled removes an intent",
     events: [
       { type: "intended", address: LOGIN, intent },
       { type: "settled", address: LOGIN },
@@ -219,7 +219,7 @@ const rows: readonly Row[] = [
     gives: { keyCheck: "k1", bindings: { [LOGIN]: binding } },
   },
   {
-    rule: "keyed with another key drops all that was made with the old one",
+    rule: "keyed with another key drops all fingerprints made with the old key",
     events: [
       { type: "keyed", keyCheck: "k1" },
       bound,
