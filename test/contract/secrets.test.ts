@@ -283,7 +283,6 @@ environments:
       seed(service);
       await prepare(project);
       await project.run(["plan", "--out", "one.json"], ENV);
-      await project.run(["plan", "--out", "two.json"], ENV);
       await project.run(["apply", "--auto-approve"], ENV);
       const state = await project.read(".tasc/state/default/shop.json");
       const prints = [...state.matchAll(/"(?:password|otpInitializerKey|apiKey)":"([^"]+)"/gu)].map(
