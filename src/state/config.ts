@@ -21,9 +21,7 @@ const HTTP_METHOD: OptionForm = [/^[A-Z]+$/, "a method in capitals, such as POST
 /** With `{stage}` alone, the targets of a stage would share one document. */
 const HTTP_ADDRESS: OptionForm = [
   (text) =>
-    (text.includes("{target}") || !text.includes("{stage}")) &&
-    /^https?:\/\//.test(text) &&
-    URL.canParse(text),
+    /^https?:\/\//.test(text) && URL.canParse(text) && /\{target\}|^(?!.*\{stage\})/.test(sentOf(text)),
   "an http or https address, with {target} or without {stage}",
 ];
 
@@ -51,8 +49,7 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
       /** Of the documents; the other tables are named after it. */
       table: get("table", SQL_NAME, "state"),
     };
-  // What is filled in and what the trust file is asked about must be one text, however it was written.
-  const urlOf = (name: string, other?: string) => withBraces(new URL(get(name, HTTP_ADDRESS, other)).href);
+  const urlOf = (name: string, other?: string) => sentOf(get(name, HTTP_ADDRESS, other));
   const address = urlOf("address");
   const lockAddress = urlOf("lockAddress", address);
   const isLocking = get("lock", [/^(?:true|false)$/, "true or false"], "true") === "true";
@@ -86,8 +83,10 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   return config;
 }
 
-function withBraces(url: string): string {
-  return url.replace(/%7B(\w+)%7D/g, "{$1}");
+/** All that is sent of an address, and that the trust file is asked about: not its login, nor what stands behind `#`. */
+function sentOf(address: string): string {
+  const { origin, pathname, search } = new URL(address);
+  return (origin + pathname + search).replace(/%7B(\w+)%7D/g, "{$1}");
 }
 
 /** All servers that state is asked of or its locks, as their clients read the addresses, and where on each; none for files. */
@@ -95,10 +94,10 @@ export function stateServers(settings: StateSettings) {
   const config = readConfig(settings, { insecure: true });
   if (config.backend === "local") return [];
   if (config.backend === "http")
-    return addressesOf(config).map((address) => {
-      const { hostname: host, host: server, pathname, search } = new URL(address);
-      return { host, place: withBraces(server + pathname + search) };
-    });
+    return addressesOf(config).map((address) => ({
+      host: new URL(address).hostname,
+      place: address.slice(address.indexOf("://") + 3),
+    }));
   const { connection, schema, table } = config;
   const inside = `${connection.database}/${schema}.${table}`;
   return connection.hosts.map(({ host, port }) => ({ host, place: `${host}:${port}/${inside}` }));
