@@ -121,6 +121,8 @@ type Choice<K extends keyof typeof PARAMETERS> = NonNullable<(typeof PARAMETERS)
  * same server. What is wrong is said without repeating values.
  */
 export function readPostgresUrl(url: string) {
+  // Names are sent one after the other, each up to a zero byte: behind one, the next could be another database's.
+  if (/%00|\0/.test(url)) throw wrongUrl("it has a zero byte (%00)");
   const rest = url.slice(url.indexOf("://") + 3);
   const query = /\?(?:[\w-]+=[^&?@]*)(?:&[\w-]+=[^&@]*)*$/.exec(rest);
   const place = query === null ? rest : rest.slice(0, query.index);

@@ -278,6 +278,20 @@ describe("a hostile pull request", () => {
     },
   );
 
+  test.for(["me@127.0.0.1:1/a?application_name=x%00database%00b", "me%00database%00b@127.0.0.1:1/a"])(
+    "cannot name another database behind a zero byte: %s",
+    async (url) => {
+      await scene({}, async ({ project }) => {
+        await project.write({
+          "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: postgres, url: "postgres://${url}" }\n`,
+          "targets/shop.yaml": SHOP,
+          "trust.yaml": 'version: 1\nstateHosts: ["127.0.0.1:1/a/tasc.state"]\n',
+        });
+        await refused(project, "it has a zero byte", "--trust", "trust.yaml");
+      });
+    },
+  );
+
   test("cannot move state to a server where the trust file limits origins only, or is that of `init`", async () => {
     await scene({}, async ({ project, service }) => {
       expect((await project.run(["init", "--chdir", "new"])).code).toBe(0);
