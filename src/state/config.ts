@@ -21,9 +21,9 @@ const HTTP_METHOD: OptionForm = [/^[A-Z]+$/, "a method in capitals, such as POST
 /** With `{stage}` alone, the targets of a stage would share one document. */
 const HTTP_ADDRESS: OptionForm = [
   (text) =>
-    (text.includes("{target}") || !text.includes("{stage}")) &&
     /^https?:\/\//.test(text) &&
-    URL.canParse(text),
+    URL.canParse(text) &&
+    (sentOf(text).includes("{target}") || !sentOf(text).includes("{stage}")),
   "an http or https address, with {target} or without {stage}",
 ];
 
@@ -52,7 +52,7 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
       table: get("table", SQL_NAME, "state"),
     };
   // Normalised, so that the address that is used and the one that the trust file is checked against are the same text.
-  const urlOf = (name: string, other?: string) => withBraces(new URL(get(name, HTTP_ADDRESS, other)).href);
+  const urlOf = (name: string, other?: string) => sentOf(get(name, HTTP_ADDRESS, other));
   const address = urlOf("address");
   const lockAddress = urlOf("lockAddress", address);
   const isLocking = get("lock", [/^(?:true|false)$/, "true or false"], "true") === "true";
@@ -86,8 +86,10 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   return config;
 }
 
-function withBraces(url: string): string {
-  return url.replace(/%7B(\w+)%7D/g, "{$1}");
+/** Returns the part of an address that is sent, without a login or fragment. The trust file is checked against it. */
+function sentOf(address: string): string {
+  const { origin, pathname, search } = new URL(address);
+  return (origin + pathname + search).replace(/%7B(\w+)%7D/g, "{$1}");
 }
 
 /** Returns all servers of state and locks, as their clients read the addresses, and the place on each; none for files. */
@@ -95,10 +97,10 @@ export function stateServers(settings: StateSettings) {
   const config = readConfig(settings, { insecure: true });
   if (config.backend === "local") return [];
   if (config.backend === "http")
-    return addressesOf(config).map((address) => {
-      const { hostname: host, host: server, pathname, search } = new URL(address);
-      return { host, place: withBraces(server + pathname + search) };
-    });
+    return addressesOf(config).map((address) => ({
+      host: new URL(address).hostname,
+      place: address.slice(address.indexOf("://") + 3),
+    }));
   const { connection, schema, table } = config;
   const inside = `${connection.database}/${schema}.${table}`;
   return connection.hosts.map(({ host, port }) => ({ host, place: `${host}:${port}/${inside}` }));
@@ -122,6 +124,8 @@ type Choice<K extends keyof typeof PARAMETERS> = NonNullable<(typeof PARAMETERS)
  * escaped, so that all parsers see the same server. Error messages do not repeat values.
  */
 export function readPostgresUrl(url: string) {
+  // PostgreSQL reads parameters up to a zero byte: text after one would be another parameter, such as the database.
+  if (/%00|\0/.test(url)) throw wrongUrl("it has a zero byte (%00)");
   const rest = url.slice(url.indexOf("://") + 3);
   const query = /\?(?:[\w-]+=[^&?@]*)(?:&[\w-]+=[^&@]*)*$/.exec(rest);
   const place = query === null ? rest : rest.slice(0, query.index);

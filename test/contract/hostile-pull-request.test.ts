@@ -263,6 +263,35 @@ describe("a hostile pull request", () => {
     },
   );
 
+  test.for(["127.0.0.1:1/a#{target}", "{target}@127.0.0.1:1/a", "%7Btarget%7D@127.0.0.1:1/a#{stage}"])(
+    "cannot have another document read than that of the place in the trust file: %s",
+    async (address) => {
+      await scene({}, async ({ project }) => {
+        await project.write({
+          "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: http, address: "http://${address}" }\n`,
+          "targets/shop.yaml": SHOP,
+          "trust.yaml": 'version: 1\nstateHosts: ["127.0.0.1:1/a"]\n',
+        });
+        const { stderr } = await project.run(["state", "list", "--trust", "trust.yaml"]);
+        expect(stderr).toContain("http://127.0.0.1:1/a/default/_index");
+      });
+    },
+  );
+
+  test.for(["me@127.0.0.1:1/a?application_name=x%00database%00b", "me%00database%00b@127.0.0.1:1/a"])(
+    "cannot name another database behind a zero byte: %s",
+    async (url) => {
+      await scene({}, async ({ project }) => {
+        await project.write({
+          "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: postgres, url: "postgres://${url}" }\n`,
+          "targets/shop.yaml": SHOP,
+          "trust.yaml": 'version: 1\nstateHosts: ["127.0.0.1:1/a/tasc.state"]\n',
+        });
+        await refused(project, "it has a zero byte", "--trust", "trust.yaml");
+      });
+    },
+  );
+
   test("cannot move state to a server if the trust file only limits origins or is the one from `init`", async () => {
     await scene({}, async ({ project, service }) => {
       expect((await project.run(["init", "--chdir", "new"])).code).toBe(0);
