@@ -147,12 +147,13 @@ function declaration({ address }: Change, planned: Planned): string {
 
 /** The project as it is in a commit, for the session's stage; nothing where it is not valid for that. */
 async function projectAt({ root, env, settings, host }: Session, ref: string) {
-  // A branch before a tag of its name, as git does not have it: whoever may push tags would choose the base.
-  const commitOf = (name: string) =>
-    git(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`]);
-  const taken = commitOf(ref);
-  const branch = () => commitOf(`refs/heads/${ref}`) ?? commitOf(`refs/remotes/${ref}`);
-  const commit = (taken === commitOf(`refs/tags/${ref}`) && branch()) || taken;
+  // Git takes a tag first, and a local branch `origin/main`: a pull request may bring both. Its own names and ids stay.
+  const [, name = "", rest = ""] = /^([^~^@:]*)(.*)$/s.exec(ref) ?? [];
+  const isExact = /^(?:refs\/.*|[A-Z_]*HEAD|[\da-f]{40,})$/.test(name) || rest.startsWith("@{");
+  const places = [`refs/${name}`, `refs/remotes/${name}`, `refs/remotes/${name}/HEAD`, `refs/heads/${name}`];
+  const isThere = (place: string) => git(root, ["show-ref", "--verify", "--quiet", place]) !== undefined;
+  const found = (isExact ? undefined : places.find(isThere)) ?? name;
+  const commit = git(root, ["rev-parse", "--verify", "-q", "--end-of-options", `${found}${rest}^{commit}`]);
   const prefix = git(root, ["rev-parse", "--show-prefix"]);
   const repository = git(root, ["rev-parse", "--absolute-git-dir"]);
   if (commit === undefined || prefix === undefined || repository === undefined)
