@@ -67,8 +67,7 @@ type StagePlan = OfStage<{ readonly reviewed: Review; readonly session: Session 
 async function runAll(options: OptionsOf<"plan">, context: Context): Promise<ExitCode> {
   const { host, console } = context;
   const { format = "text", out, snapshot, stage: only, detailedExitcode } = options;
-  const isPrintable = format === "text" || format === "json";
-  if (!isPrintable || out !== undefined || snapshot !== undefined || only !== undefined)
+  if (!["text", "json"].includes(format) || out !== undefined || snapshot !== undefined || only !== undefined)
     throw invalid(
       "bad-arguments",
       "--all-stages goes with --format text or json, and without --stage, --out and --snapshot",

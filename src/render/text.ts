@@ -152,8 +152,7 @@ function targetSections(
 /** A blank line between resources that take several lines; those of one line stand together. */
 function spaced(entries: readonly Lines[]): Lines {
   return entries.flatMap((lines, at) => {
-    const isApart = at > 0 && Math.max(lines.length, entries[at - 1]?.length ?? 0) > 1;
-    return isApart ? ["", ...lines] : lines;
+    return at > 0 && Math.max(lines.length, entries[at - 1]?.length ?? 0) > 1 ? ["", ...lines] : lines;
   });
 }
 

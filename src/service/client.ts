@@ -239,8 +239,7 @@ export function retryDelay(fault: Fault, send: number, random: number): number {
   if (asked !== undefined && asked > 0) return asked;
   // All five retries together take about 4 s on average. A 429 wants peace, so half of its delay is certain.
   const [base, cap, jitter] = isTooMany(fault) ? [1000, 30_000, 0.5] : [250, 10_000, 1];
-  const full = Math.min(cap, base * 2 ** (send - 1));
-  return Math.round(full * (1 - jitter + jitter * random));
+  return Math.round(Math.min(cap, base * 2 ** (send - 1)) * (1 - jitter + jitter * random));
 }
 
 /** Header values that arrive as they were sent: ASCII, without blanks at the ends or line breaks, as CI variables have. */

@@ -1,4 +1,5 @@
 // `tasc serve` as a process: whose key it accepts.
+import { chownSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Running, type Scene, at, json, scene } from "../look/scene.ts";
@@ -50,6 +51,25 @@ test("a key that is given is neither printed nor kept", async () => {
       expect(running.said()).not.toContain(key);
       expect(() => stage.read("data/api-key")).toThrow();
       await stopped(running);
+    }
+  });
+});
+
+test("a folder, key or data that another user has put there is not used", async ({
+  expect: expectThat,
+  skip,
+}) => {
+  if (process.getuid?.() !== 0) return skip();
+  await scene(async (stage) => {
+    for (const foreign of ["", "/api-key", "/service.db", "/service.db-wal"]) {
+      const data = `data${foreign.replace("/", "-")}`;
+      for (const file of ["api-key", "service.db", "service.db-wal"]) stage.write(`${data}/${file}`, "");
+      chownSync(join(stage.dir, data + foreign), 1001, 1001);
+      const ran = await stage.run(["serve", "--port", "0", "--data", data, "--format", "json"]);
+      expectThat(at(json(ran), "error")).toEqual({
+        code: "data-unusable",
+        message: `${join(stage.dir, data)}${foreign} belongs to another user`,
+      });
     }
   });
 });
