@@ -85,8 +85,7 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
     value = parseJson(bytes.toString("utf8"));
   } catch (error) {
     if (error instanceof TascError) throw error;
-    const missing = error instanceof Error && "code" in error;
-    throw notSaved(file, missing ? "it cannot be read" : "it is not JSON");
+    throw notSaved(file, error instanceof Error && "code" in error ? "it cannot be read" : "it is not JSON");
   }
   if (!isObject(value)) throw notSaved(file, "it is not a plan");
   const { seal, ...content } = value;

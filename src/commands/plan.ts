@@ -67,8 +67,7 @@ type StagePlan = OfStage<{ readonly reviewed: Review; readonly session: Session 
 async function runAll(options: OptionsOf<"plan">, context: Context): Promise<ExitCode> {
   const { host, console } = context;
   const { format = "text", out, snapshot, stage: only, detailedExitcode } = options;
-  const isPrintable = format === "text" || format === "json";
-  if (!isPrintable || out !== undefined || snapshot !== undefined || only !== undefined)
+  if (!["text", "json"].includes(format) || out !== undefined || snapshot !== undefined || only !== undefined)
     throw invalid(
       "bad-arguments",
       "--all-stages goes with --format text or json, and without --stage, --out and --snapshot",
@@ -147,12 +146,13 @@ function declaration({ address }: Change, planned: Planned): string {
 
 /** Returns the project of a commit for the session's stage; undefined if it is not valid for that stage. */
 async function projectAt({ root, env, settings, host }: Session, ref: string) {
-  // Unlike in git, a branch wins over a tag of the same name: otherwise, anyone who can push tags could choose the base.
-  const commitOf = (name: string) =>
-    git(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`]);
-  const taken = commitOf(ref);
-  const branch = () => commitOf(`refs/heads/${ref}`) ?? commitOf(`refs/remotes/${ref}`);
-  const commit = (taken === commitOf(`refs/tags/${ref}`) && branch()) || taken;
+  // Git prefers a tag, and then a local branch `origin/main`. A pull request can create both, so remote branches come first.
+  const [, name = "", rest = ""] = /^([^~^@:]*)(.*)$/s.exec(ref) ?? [];
+  const isExact = /^(?:refs\/.*|[A-Z_]*HEAD|[\da-f]{40,})$/.test(name) || rest.startsWith("@{");
+  const places = [`refs/${name}`, `refs/remotes/${name}`, `refs/remotes/${name}/HEAD`, `refs/heads/${name}`];
+  const isThere = (place: string) => git(root, ["show-ref", "--verify", "--quiet", place]) !== undefined;
+  const found = (isExact ? undefined : places.find(isThere)) ?? name;
+  const commit = git(root, ["rev-parse", "--verify", "-q", "--end-of-options", `${found}${rest}^{commit}`]);
   const prefix = git(root, ["rev-parse", "--show-prefix"]);
   const repository = git(root, ["rev-parse", "--absolute-git-dir"]);
   if (commit === undefined || prefix === undefined || repository === undefined)

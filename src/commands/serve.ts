@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { projectRoot, readVariables } from "../app/project.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
@@ -23,14 +23,16 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   const seed = readSeed(options, context, dataDir);
   const port = options.port ?? 4010;
   const { server, key } = await explainStart({ port, dataDir }, async () => {
-    for (const name of ["service.db", "lock.db"])
-      for (const suffix of ["", "-wal", "-shm", "-journal"]) refuseLinks(join(dataDir, name + suffix), root);
-    refuseLinks(keyFile, root);
+    const files = ["-wal", "-shm", "-journal", ""].flatMap((end) => [`service.db${end}`, `lock.db${end}`]);
+    for (const name of ["api-key", ...files]) refuseLinks(join(dataDir, name), root);
+    const check = () => ["", "api-key", ...files].forEach((name) => refuseForeign(join(dataDir, name), root));
+    check();
     const stored = given === undefined && existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : "";
     // A random key for each data folder, so that no web page and no program on this machine can guess it.
     const key = (given ?? stored) || randomBytes(24).toString("base64url");
     const { discoveryTime } = options;
     const server = await startServer({ port, dataDir, apiKey: key, ...defined({ discoveryTime, seed }) });
+    check();
     if (given === undefined && stored === "") {
       // Never through a link, even one that another process has created meanwhile. An empty file is not a key.
       rmSync(keyFile, { force: true });
@@ -39,9 +41,7 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
     return { server, key };
   });
   // Registered before the address is printed, because its reader may stop the process at once.
-  const stopped = new Promise<void>((end) =>
-    process.once("SIGINT", () => end()).once("SIGTERM", () => end()),
-  );
+  const stopped = new Promise((end) => process.once("SIGINT", end).once("SIGTERM", end));
   const { url, controlUrl: control } = server;
   // Only a key from the data folder is printed; the user knows a given one.
   const apiKey = given === undefined ? key : null;
@@ -59,6 +59,14 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   await stopped;
   await server.close();
   return EXIT.done;
+}
+
+/** Refuses a file of another user, who could read the data and would know the key. */
+function refuseForeign(path: string, root: string): void {
+  const [owner, self] = [lstatSync(path, { throwIfNoEntry: false })?.uid, process.getuid?.()];
+  const trusted = [undefined, 0, self ?? owner, statSync(root, { throwIfNoEntry: false })?.uid];
+  if (trusted.includes(owner)) return;
+  throw failed("data-unusable", `${path} belongs to another user`, "Use another folder with --data.");
 }
 
 /** Reads `--from`, the initial data of an empty data folder. A folder with data keeps it, so a restart continues with it. */

@@ -210,8 +210,7 @@ function graftElements(
 ): Json {
   const items = isArray(written) ? written : [];
   const declared = declaredElements(value);
-  const matches = alignElements(declared, live, memory);
-  const partner = new Map(matches.map((match) => [match.live, match]));
+  const partner = new Map(alignElements(declared, live, memory).map((match) => [match.live, match]));
   return live.map((element) => {
     const match = partner.get(element);
     return match === undefined

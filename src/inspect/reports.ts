@@ -69,8 +69,7 @@ export interface ReadReports {
 
 export async function newestReports(pages: AsyncIterable<NewReports>, limit: number): Promise<ReadReports> {
   const { reports, end } = await readUntil(pages, ({ length }) => length >= limit);
-  const sorted = end === "limit" ? reports : newestFirst(reports);
-  return { reports: sorted.slice(0, limit), end };
+  return { reports: (end === "limit" ? reports : newestFirst(reports)).slice(0, limit), end };
 }
 
 /**

@@ -47,8 +47,7 @@ export function sidesOf({ path, before, after }: FieldJson, action: Action) {
     { kind: "removed", value: before },
     { kind: "added", value: after },
   ] as const;
-  const hasBoth = action !== "create" && !isListItem(path);
-  return hasBoth ? sides : sides.filter(({ value }) => value !== undefined);
+  return action !== "create" && !isListItem(path) ? sides : sides.filter(({ value }) => value !== undefined);
 }
 
 function isListItem(path: Path): boolean {

@@ -152,8 +152,7 @@ function targetSections(
 /** Puts a blank line between resources of several lines; resources of one line follow each other directly. */
 function spaced(entries: readonly Lines[]): Lines {
   return entries.flatMap((lines, at) => {
-    const isApart = at > 0 && Math.max(lines.length, entries[at - 1]?.length ?? 0) > 1;
-    return isApart ? ["", ...lines] : lines;
+    return at > 0 && Math.max(lines.length, entries[at - 1]?.length ?? 0) > 1 ? ["", ...lines] : lines;
   });
 }
 

@@ -239,8 +239,7 @@ export function retryDelay(fault: Fault, send: number, random: number): number {
   if (asked !== undefined && asked > 0) return asked;
   // All five retries together take about 4 s on average. After a 429, half of the delay is fixed, to spare the service.
   const [base, cap, jitter] = isTooMany(fault) ? [1000, 30_000, 0.5] : [250, 10_000, 1];
-  const full = Math.min(cap, base * 2 ** (send - 1));
-  return Math.round(full * (1 - jitter + jitter * random));
+  return Math.round(Math.min(cap, base * 2 ** (send - 1)) * (1 - jitter + jitter * random));
 }
 
 /** Header values that arrive unchanged: ASCII, without line breaks or the blanks at the ends that CI variables can have. */

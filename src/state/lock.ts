@@ -96,8 +96,7 @@ async function startOf(pid: number): Promise<string | undefined> {
   if (stat === undefined) return UNKNOWN_START;
   // The text is "pid (name) state …". The name may contain anything, so fields are counted from the last bracket.
   const [state, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const isZombie = state === "Z" || state === "X";
-  return isZombie ? undefined : (rest[START_TIME] ?? UNKNOWN_START);
+  return state === "Z" || state === "X" ? undefined : (rest[START_TIME] ?? UNKNOWN_START);
 }
 
 /** Position of `starttime` in /proc/PID/stat, after the state: proc(5), field 22. */

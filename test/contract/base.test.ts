@@ -51,6 +51,16 @@ describe("plan --base", () => {
       git(project, "update-ref", "ORIG_HEAD", "HEAD");
       const same = await project.json(["plan", "--base", "ORIG_HEAD"]);
       expect(same.value["changes"]).toEqual(value["changes"]);
+      // Pipelines call the local branch as a pull request calls its own, which may be called like the remote's.
+      git(project, "update-ref", "refs/remotes/origin/main", "refs/heads/main");
+      git(project, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main");
+      for (const name of ["refs/heads/origin/main", "refs/tags/origin"])
+        git(project, "update-ref", name, "refs/tags/main");
+      for (const ref of ["origin/main", "origin/main~0", "remotes/origin/main", "origin", "heads/main"]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const known = await project.json(["plan", "--base", ref]);
+        expect([ref, known.value["changes"]]).toEqual([ref, value["changes"]]);
+      }
       const { code } = await project.run(["plan", "--base", "nowhere"]);
       expect(code).toBe(3);
     });

@@ -1,4 +1,5 @@
 // Runs `tasc serve` as a process: its API key and its data folder.
+import { chownSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Running, type Scene, at, json, scene } from "../look/scene.ts";
@@ -50,6 +51,22 @@ test("a given key is neither printed nor stored", async () => {
       expect(running.said()).not.toContain(key);
       expect(() => stage.read("data/api-key")).toThrow();
       await stopped(running);
+    }
+  });
+});
+
+test("rejects a data folder, key or data file of another user", async ({ expect: expectThat, skip }) => {
+  if (process.getuid?.() !== 0) return skip();
+  await scene(async (stage) => {
+    for (const foreign of ["", "/api-key", "/service.db", "/service.db-wal"]) {
+      const data = `data${foreign.replace("/", "-")}`;
+      for (const file of ["api-key", "service.db", "service.db-wal"]) stage.write(`${data}/${file}`, "");
+      chownSync(join(stage.dir, data + foreign), 1001, 1001);
+      const ran = await stage.run(["serve", "--port", "0", "--data", data, "--format", "json"]);
+      expectThat(at(json(ran), "error")).toEqual({
+        code: "data-unusable",
+        message: `${join(stage.dir, data)}${foreign} belongs to another user`,
+      });
     }
   });
 });

@@ -10,10 +10,7 @@ export class EditRefusal extends Error {}
 
 type Draft = Json[] | Record<string, Json>;
 
-/**
- * Applies edits to a value. Each changed map or list is copied, but only once, because there may be thousands of edits.
- * @throws EditRefusal
- */
+/** Applies edits to a value. Each changed map or list is copied once, as there may be thousands of edits. @throws EditRefusal */
 export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolean): Json {
   const drafts = new Map<unknown, Draft>();
   /** Returns a copy of a map or list that may be changed. */
