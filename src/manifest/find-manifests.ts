@@ -101,8 +101,7 @@ export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
     });
   };
   enter({ path: "", real: "", above: [], patterns: new Set(sought) });
-  // Shortest paths first, and each folder only once per pattern: folders that link to one another have more paths between
-  // them than any walk could follow.
+  // Shortest paths first, each folder once per pattern: there can be too many paths between folders that link to each other.
   const entered = new Map<string, Set<Pattern>>();
   for (let length = 0; links.length > 0; length++) {
     const places = links.filter(({ path }) => path.length === length);

@@ -133,7 +133,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "project-exists": ["There is a project already", "`tasc init` does not change an existing tasc.yaml.", "Choose another folder with `--chdir`."],
   redirect: ["The service redirects", "Redirects are never followed, because the API key would go along.", "If the new place is the service, make it `service.baseUrl`."],
   "rate-not-shared": ["The rate limit is not shared", "Jobs with the same API key share `service.rateLimit` through the database of the `postgres` state backend. It could not be used, so this job keeps the whole rate by itself.", "Give the database user the rights of docs/how-to/operate-postgres.md, or lower `service.rateLimit`."],
-  "removed-outside": ["A resource was removed outside tasc", "State knows a live resource that the service no longer lists. It is created again.", "Remove it from the manifest if it is to stay away."],
+  "removed-outside": ["A resource was removed outside tasc", "State knows a live resource that the service no longer lists. Another one with its name is used, or it is created again.", "Remove it from the manifest if it is to stay away."],
   "reports-incomplete": ["The list of reports is incomplete", "The service has more reports than it returned.", "Narrow the list with `--target`."],
   "rounded-number": ["A number is too large to be kept", "Elements are sent back whole, and an undeclared whole number beyond 2^53 loses digits as it is read.", "Declare the `options` that have it."],
   "same-address": ["Both addresses are the same", "`tasc state mv` needs two different addresses.", "Correct one of them."],

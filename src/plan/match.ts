@@ -168,8 +168,8 @@ function matchAll<L extends LiveResource, R extends DesiredResource<NamedKind>>(
   const claims = new Map<string, DesiredResource>();
   const contested = new Map<string, readonly DesiredResource[]>();
 
-  const bind = (resource: DesiredResource, live: L): void => {
-    found.set(resource.address, { live });
+  const bind = (resource: DesiredResource, live: L, removed?: string): void => {
+    found.set(resource.address, { live, ...(removed !== undefined && { removed }) });
     const first = claims.get(live.id);
     if (first === undefined) claims.set(live.id, resource);
     else contested.set(live.id, [...(contested.get(live.id) ?? [first]), resource]);
@@ -191,7 +191,7 @@ function matchAll<L extends LiveResource, R extends DesiredResource<NamedKind>>(
     const [only] = candidates;
     const removed = boundId(resource, stateOf(resource));
     if (candidates.length > 1) problems.push(ambiguous(resource, candidates, stateOf(resource), rule));
-    else if (only !== undefined) bind(resource, only);
+    else if (only !== undefined) bind(resource, only, removed);
     else if (byId.size < rule.live.length) problems.push(listTorn(resource));
     else found.set(resource.address, removed === undefined ? {} : { removed });
   }

@@ -536,10 +536,13 @@ export function planTarget(
   ].flat();
   const changes = decided.filter(isChange);
   // Not a loop: for it, V8 would optimise this whole function, which takes longer than the rest of a plan.
-  const warnings = [...matches].flatMap(([address, { removed }]) => {
+  const warnings = [...matches].flatMap(([address, { removed, live: now }]) => {
     const resource = matched.resources.get(address);
     if (removed === undefined || resource === undefined) return [];
-    const detail = `It was ${removed}, which the service no longer lists. It will be created again; remove it from the manifest to prevent this.`;
+    const next = now
+      ? `${now.id} has its name and will be used instead; set \`id:\` if another one is meant.`
+      : "It will be created again; remove it from the manifest to prevent this.";
+    const detail = `It was ${removed}, which the service no longer lists. ${next}`;
     return [caution("removed-outside", resource, "Removed outside tasc", detail)];
   });
   if (input.fingerprints !== undefined && !keyHolds(state, input.fingerprints))

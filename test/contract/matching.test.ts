@@ -157,6 +157,18 @@ const FOUND: readonly Found[] = [
     warns: /testCase\.shop\.login.*outside/u,
   },
   {
+    says: "a bound test case that the service no longer lists is found by its name, and the plan reports it",
+    first: `${BASE}testCases: { login: { description: Log in, discovery: { prompt: P } } }\n`,
+    meanwhile: ({ service, target }) => {
+      target.cases.length = 0;
+      service.addCase(target, { description: "Log in" });
+    },
+    manifest: `${BASE}testCases: { login: { description: Log in, status: DRAFT } }\n`,
+    finds: ({ target }) => ({ "testCase.shop.login": target.cases[0]?.id ?? "" }),
+    unmanaged: 2,
+    warns: /has its name and will be used instead/u,
+  },
+  {
     says: "a bound test case whose status became DELETED is created again, and the plan reports it",
     first: `${BASE}testCases: { login: { description: Log in, discovery: { prompt: P } } }\n`,
     meanwhile: ({ login }) => {

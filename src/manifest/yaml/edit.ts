@@ -266,8 +266,7 @@ class TextEditor {
   #changeBlock({ entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
     const lines = this.#lines;
     const top = entries[0]?.start ?? 0;
-    // Deletes the first entries after a dash, as in `- a: 1`. The next comment or entry moves up to the dash, so that it
-    // stays in its column.
+    // Deletes the first entries after a dash, as in `- a: 1`. The next comment or entry moves to the dash and keeps its column.
     const led = lines.isFirstOnLine(top) ? 0 : entries.findIndex((entry) => staying.has(entry));
     const lastLed = entries[led - 1];
     if (lastLed !== undefined) {
