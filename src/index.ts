@@ -213,7 +213,7 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
   const inside = plans.get(reviewed);
   if (inside === undefined) throw new TypeError("This is not a plan that plan() gave");
   const { saved, complete, redactor } = inside;
-  return quietly(inside, { ...inside.options, ...options }, async (session, said) => {
+  return quietly(inside, { ...inside.options, ...options }, async (session, warnings) => {
     if (!complete)
       throw invalid("missing-secrets", "A project loaded with allowMissingSecrets cannot be applied");
     const request = {
@@ -222,11 +222,11 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
       wait: durationOf("wait", options.wait),
       lockTimeout: durationOf("lockTimeout", options.lockTimeout),
     };
-    const told = (event: Failed) => ({ ...event, failure: redactDiagnostic(event.failure, redactor) });
+    const redacted = (event: Failed) => ({ ...event, failure: redactDiagnostic(event.failure, redactor) });
     const emit = (event: ApplyEvent) =>
-      options.onEvent?.(event.type === "changeFailed" ? { ...event, ...told(event) } : event);
+      options.onEvent?.(event.type === "changeFailed" ? { ...event, ...redacted(event) } : event);
     const { outcome, exitCode } = await applyProject(session, request, { emit, signal: options.signal });
-    const diagnostics = publicDiagnostics(said, redactor);
+    const diagnostics = publicDiagnostics(warnings, redactor);
     return { ...redactOutcome(outcome, redactor), ok: exitCode === EXIT.done, exitCode, diagnostics };
   });
 }
@@ -271,9 +271,9 @@ export async function render(
 async function quietly<T>(
   { opened, redactor }: Inside,
   calls: CallOptions,
-  work: (session: Session, said: readonly Diagnostic[]) => Promise<T>,
+  work: (session: Session, warnings: readonly Diagnostic[]) => Promise<T>,
 ): Promise<T> {
-  const said: Diagnostic[] = [];
+  const warnings: Diagnostic[] = [];
   const host: Host = {
     env: opened.env,
     cwd: opened.root,
@@ -281,17 +281,17 @@ async function quietly<T>(
     random: Math.random,
     version: __TASC_VERSION__,
     secrets: new Set(opened.project.secrets),
-    warn: (diagnostics) => void said.push(...diagnostics),
-    heard: () => {},
+    warn: (diagnostics) => void warnings.push(...diagnostics),
+    onClientEvent: () => {},
   };
   try {
-    return await inSession({ ...opened, calls: callsOf(calls) }, host, (session) => work(session, said));
+    return await inSession({ ...opened, calls: callsOf(calls) }, host, (session) => work(session, warnings));
   } catch (error) {
     const failure =
       error instanceof Failure
         ? error
         : failed("unexpected", error instanceof Error ? error.message : String(error));
-    throw new TascError(failure.reason, publicDiagnostics([...said, ...failure.diagnostics], redactor));
+    throw new TascError(failure.reason, publicDiagnostics([...warnings, ...failure.diagnostics], redactor));
   }
 }
 

@@ -65,12 +65,12 @@ export async function endRun(
   const byAddress = new Map<string, HistoryChange>(
     plan.changes.map(({ address, action }) => [address, { address, action, outcome: "unknown" }]),
   );
-  const became = (address: string, how: HistoryChange["outcome"]) =>
+  const record = (address: string, how: HistoryChange["outcome"]) =>
     byAddress.set(address, { address, action: byAddress.get(address)?.action ?? "update", outcome: how });
-  for (const address of outcome.done) became(address, "done");
-  for (const { address } of outcome.failed) became(address, "failed");
-  for (const { address } of outcome.skipped) became(address, "skipped");
-  for (const address of pulled(before, sessions)) if (!byAddress.has(address)) became(address, "done");
+  for (const address of outcome.done) record(address, "done");
+  for (const { address } of outcome.failed) record(address, "failed");
+  for (const { address } of outcome.skipped) record(address, "skipped");
+  for (const address of pulled(before, sessions)) if (!byAddress.has(address)) record(address, "done");
   const changes = [...byAddress.values()];
   const { backend } = await session.states();
   try {

@@ -34,7 +34,7 @@ export interface Host {
   readonly say?: (level: LogLevel, text: string) => void;
   /** Asks the user at the terminal, if there is one. Questions without an answer have no entry. */
   readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
-  readonly heard: (event: ClientEvent) => void;
+  readonly onClientEvent: (event: ClientEvent) => void;
   /** Receives the number of manifests before they are read. */
   readonly counted?: (files: number) => void;
   readonly signal?: AbortSignal;

@@ -350,7 +350,7 @@ export class Session {
         "The API key is missing",
         "Every request to the service needs it. Declare `service.apiKey` in tasc.yaml and set its variable. `--allow-missing-secrets` works without it only together with `--snapshot`.",
       );
-    const { now, random, heard, signal } = this.host;
+    const { now, random, onClientEvent, signal } = this.host;
     return createClient({
       baseUrl: base.value,
       apiKey,
@@ -364,7 +364,7 @@ export class Session {
         }),
       world: { now, random, sleep: (ms, abort) => delay(ms, undefined, { signal: abort }) },
       redact: (text) => this.redactor.text(text),
-      onEvent: heard,
+      onEvent: onClientEvent,
       env: this.env,
       signal: signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal]),
       beforeSend: ({ method, path }) => (method === "GET" ? undefined : confirmLocks(this.#locked, path)),

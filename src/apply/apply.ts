@@ -106,7 +106,7 @@ async function recordStart(run: Run): Promise<void> {
   const inScope = scopeTest(input.scope);
   const reviewed = byAddress(planned.plan.changes);
   // A field that the plan changes is not as declared, so its record is not checked again.
-  const isAnew = (address: Address, field: Field): boolean => !isShown(reviewed.get(address), field);
+  const isDue = (address: Address, field: Field): boolean => !isShown(reviewed.get(address), field);
   const recording = [...sessions.keys()].map((key) => {
     const matched = planned.matched.get(key);
     const own = planned.plan.changes.filter(({ address }) => targetOf(address) === key);
@@ -123,7 +123,7 @@ async function recordStart(run: Run): Promise<void> {
         : [];
     return record(run, key, [
       ...(planned.stateEvents.get(key) ?? []),
-      ...(matched === undefined ? [] : refreshEvents(matched, fingerprints, inScope, isAnew)),
+      ...(matched === undefined ? [] : refreshEvents(matched, fingerprints, inScope, isDue)),
       ...began,
     ]);
   });
@@ -271,7 +271,7 @@ async function stillOpen(
   const over = new Set<Address>();
   const look = async (key: string): Promise<void> => {
     const targetId = run.ids.get(targetAddress(key)) ?? "";
-    const [told, failure] = await Promise.all([
+    const [ended, failure] = await Promise.all([
       finishedDiscoveries(run, targetId),
       failureIn(run, rereadTestCases(run, key)),
     ]);
@@ -286,9 +286,9 @@ async function stillOpen(
       const counts = (notification: string): boolean =>
         !before.notified.has(notification) ||
         (earlier !== undefined && (earlier === "" || live.get(id) === undefined));
-      const isTold = told.some((one) => one.payload["testCaseId"] === id && counts(one.id));
+      const isNotified = ended.some((one) => one.payload["testCaseId"] === id && counts(one.id));
       const shown = earlier ?? discoveryMark(reviewed.get(id));
-      if (isTold || hasEnded(live.get(id), shown)) over.add(address);
+      if (isNotified || hasEnded(live.get(id), shown)) over.add(address);
     }
   };
   await Promise.all([...new Set(open.map(targetOf))].map(look));
@@ -372,12 +372,12 @@ function stepAgain({ statuses }: Run, address: Address, current: Change | undefi
  * rest is planned again when the ids are known; usually nothing remains to be done.
  */
 async function patchByFolders(run: Run, steps: readonly Step[]): Promise<void> {
-  const told = new Set(steps.filter(({ change }) => !isDoubtful(change)).flatMap(folders));
+  const tried = new Set(steps.filter(({ change }) => !isDoubtful(change)).flatMap(folders));
   const later: Step[] = [];
   const first = steps.filter((step) => {
     const [folder] = isDoubtful(step.change) ? folders(step) : [];
-    const goes = folder === undefined || !told.has(folder);
-    if (folder !== undefined) told.add(folder);
+    const goes = folder === undefined || !tried.has(folder);
+    if (folder !== undefined) tried.add(folder);
     if (!goes) later.push(step);
     return goes;
   });
@@ -412,12 +412,12 @@ async function lookAtFolders(
   run: Run,
   steps: readonly Step[],
 ): Promise<ReadonlyMap<Address, Change> | undefined> {
-  const untold = steps.filter(({ change }) => {
+  const unsure = steps.filter(({ change }) => {
     const known = sessionOf(run, targetOf(change.address)).state.folders;
     return change.calls.some((call) => !known.has(folderName(call) ?? ""));
   });
-  if (untold.length === 0) return byAddress(replan(run).plan.changes);
-  const targets = new Set(untold.map(({ change }) => targetOf(change.address)));
+  if (unsure.length === 0) return byAddress(replan(run).plan.changes);
+  const targets = new Set(unsure.map(({ change }) => targetOf(change.address)));
   const failure = await failureIn(run, reread(run, targets));
   if (failure === undefined) return byAddress((await recordRefresh(run, targets)).plan.changes);
   if (failure.fatal) run.fatal = failure;

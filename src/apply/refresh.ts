@@ -55,16 +55,16 @@ export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Pro
   const planned = replan(run);
   const changes = byAddress(run.planned.plan.changes);
   // A field that the plan does not change was as declared at the start, and was recorded then.
-  const isAnew: IsAnew = (address, field) => !changes.has(address) || isShown(changes.get(address), field);
-  const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, isAnew));
+  const isDue: IsDue = (address, field) => !changes.has(address) || isShown(changes.get(address), field);
+  const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, isDue));
   // The plan already considers everything except new folder ids.
   return (await Promise.all(recording)).includes(true) ? replan(run) : planned;
 }
 
-type IsAnew = Parameters<typeof refreshEvents>[3];
+type IsDue = Parameters<typeof refreshEvents>[3];
 
 /** Records what a read of one target has shown. @returns whether it showed a new folder id */
-async function recordTarget(run: Run, planned: Planned, key: string, isAnew: IsAnew): Promise<boolean> {
+async function recordTarget(run: Run, planned: Planned, key: string, isDue: IsDue): Promise<boolean> {
   const matched = planned.matched.get(key);
   if (matched === undefined) return false;
   const inScope = scopeTest(run.input.scope);
@@ -75,7 +75,7 @@ async function recordTarget(run: Run, planned: Planned, key: string, isAnew: IsA
   await record(run, key, [
     ...(planned.stateEvents.get(key) ?? []),
     ...folders,
-    ...refreshEvents({ ...matched, state }, run.fingerprints, isTouched, isAnew),
+    ...refreshEvents({ ...matched, state }, run.fingerprints, isTouched, isDue),
   ]);
   return folders.length > 0;
 }

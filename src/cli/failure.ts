@@ -15,13 +15,13 @@ export async function reportFailure(
   const known = error instanceof TascError ? error : crash(error, console.level === "debug");
   console.diagnostics(known.diagnostics, known.source);
   const code = EXIT[known.reason];
-  const failure = failureJson(known, console.said);
+  const failure = failureJson(known, console.reported);
   // The last line of an apply that applied nothing.
   const nothing = { done: [], failed: [], skipped: [], notTaken: [], unfinished: [] };
   if (console.streams) console.event({ type: "result", ...nothing, exitCode: code, ...failure });
   else if (console.printed) return code;
   else if (format === "json") console.json(failure);
-  else if (typeof format === "string") await console.report(console.said, format);
+  else if (typeof format === "string") await console.report(console.reported, format);
   return code;
 }
 

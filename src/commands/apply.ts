@@ -28,16 +28,16 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
   const events = options.format === "json" ? openEventStream(context) : undefined;
   const display = openDisplay(console, context.host.now);
   const stop = listenForStop(
-    () => display.heard({ type: "stopping" }),
+    () => display.onEvent({ type: "stopping" }),
     () => display.end(),
   );
   const host = {
     ...context.host,
     signal: stop.signal,
-    heard(event: Parameters<typeof context.host.heard>[0]) {
-      display.heard(event);
-      console.heard(event, true);
-      events?.heard(event);
+    onClientEvent(event: Parameters<typeof context.host.onClientEvent>[0]) {
+      display.onEvent(event);
+      console.onClientEvent(event, true);
+      events?.onEvent(event);
     },
   };
   const work = async (session: Session, saved?: SavedPlan): Promise<ExitCode> => {
@@ -55,8 +55,8 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
           : { approve: ({ stage }) => display.aside(() => askToApply(stage, context.host)) }),
         begins: optimiseLate,
         emit: (event) => {
-          display.heard(event);
-          events?.heard(event);
+          display.onEvent(event);
+          events?.onEvent(event);
         },
         signal: stop.asked,
       },
@@ -108,10 +108,10 @@ function openEventStream({ console, host }: Context) {
   return {
     planned: (plan: PlanJson): void =>
       write({ type: "planned", plan: parseJson(JSON.stringify(redactPlan(plan, console.redactor))) }),
-    heard(event: ApplyEvent | ClientEvent): void {
+    onEvent(event: ApplyEvent | ClientEvent): void {
       if ("kind" in event) {
-        const told = callEvent(event);
-        if (told !== undefined) write(told);
+        const line = callEvent(event);
+        if (line !== undefined) write(line);
       } else if (event.type === "changeSkipped") write({ ...event, reason: { ...event.reason } });
       else if (event.type === "changeFailed") {
         const { summary, detail } = event.failure;
@@ -163,7 +163,7 @@ export function openDisplay(
     if (!aside && !isSilent) draw();
   }, TICK);
   return {
-    heard(event: ProgressEvent): void {
+    onEvent(event: ProgressEvent): void {
       if (isSilent) return;
       const type = "kind" in event ? undefined : event.type;
       // Until now, the user read the plan and was asked, which is not part of the duration of the apply.

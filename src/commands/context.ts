@@ -16,7 +16,7 @@ import { Writer, terminalOf } from "../render/terminal.ts";
 import type { View } from "../render/view.ts";
 
 /** Access to the outside world, passed to commands from the top, so that no other code accesses it directly. */
-export interface ProcessContext extends Omit<Host, "warn" | "say" | "ask" | "heard" | "signal"> {
+export interface ProcessContext extends Omit<Host, "warn" | "say" | "ask" | "onClientEvent" | "signal"> {
   readonly stdin: () => NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -40,7 +40,7 @@ export class Console {
   /** Whether lines on stderr can be overwritten. */
   readonly live: boolean;
   /** All diagnostics so far, for a command that was asked for JSON and ends without a result. */
-  readonly said: Diagnostic[] = [];
+  readonly reported: Diagnostic[] = [];
   /** Whether a document for programs was printed. If a command fails before that, its errors become the document. */
   printed = false;
   /** Whether the result is a stream of JSON objects, one per line. */
@@ -109,7 +109,7 @@ export class Console {
   }
 
   diagnostics(diagnostics: readonly Diagnostic[], source: ReadSource = () => undefined): void {
-    this.said.push(...diagnostics);
+    this.reported.push(...diagnostics);
     const options = { style: this.style.stderr, width: this.columns, source };
     for (const severity of ["error", "warning"] as const) {
       const own = diagnostics.filter((diagnostic) => diagnostic.severity === severity).map(diagnosticView);
@@ -118,7 +118,7 @@ export class Console {
   }
 
   /** Logs a call to the service, if the log level allows it. Leaves out waits if a display shows them. */
-  heard(event: ClientEvent, displayed = false): void {
+  onClientEvent(event: ClientEvent, displayed = false): void {
     if (event.kind === "finished") {
       if (this.level !== "debug") return;
       const answer = event.status ?? event.fault ?? "";
@@ -138,7 +138,7 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
     host: {
       ...world,
       warn: (diagnostics, source) => console.diagnostics(diagnostics, source),
-      heard: (event) => console.heard(event),
+      onClientEvent: (event) => console.onClientEvent(event),
       say: (level, text) => console.say(level, text),
       counted: tuneFor,
       // Without a terminal, nothing can be asked.

@@ -62,7 +62,7 @@ async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<r
   const watching: Host = {
     ...host,
     warn: () => {},
-    heard: (event) => {
+    onClientEvent: (event) => {
       if (event.kind === "finished") last = { ...event, local: host.now() };
     },
   };

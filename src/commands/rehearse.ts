@@ -60,7 +60,7 @@ async function rehearseIn(session: Session, options: OptionsOf<"rehearse">, save
     let current: Address | undefined;
     const watching: Host = {
       ...host,
-      heard: (event) => {
+      onClientEvent: (event) => {
         if (event.kind === "started" && event.method !== "GET")
           calls.push({ address: current, method: event.method, path: event.path });
       },

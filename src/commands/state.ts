@@ -303,10 +303,10 @@ export async function unlockState(session: Session, { target, id }: OptionsOf<"s
   const { backend } = await session.states();
   const holder = await backend.forceUnlock({ stage, target }, id);
   if (holder === undefined) await mustKnowTarget(session, target);
-  const became = holder === undefined ? "was not locked." : `is unlocked. ${describeHolder(holder)}`;
+  const result = holder === undefined ? "was not locked." : `is unlocked. ${describeHolder(holder)}`;
   return {
     json: { target, stage, holder: holder === undefined ? null : holderJson(holder) },
-    text: [[`Target ${target} in stage ${stage} ${became}`]],
+    text: [[`Target ${target} in stage ${stage} ${result}`]],
   };
 }
 

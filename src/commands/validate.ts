@@ -36,27 +36,27 @@ async function validateAll(options: OptionsOf<"validate">, context: Context): Pr
       "--all-stages goes without --format and --stage",
       "Validate each stage separately instead:\ntasc validate --stage STAGE",
     );
-  const said = new Set<string>();
+  const seen = new Set<string>();
   const all = await forEachStage(options, context.host, async (one) =>
-    printValid(await openProject(one, context.host, { needsApiKey: false }), "text", context, said),
+    printValid(await openProject(one, context.host, { needsApiKey: false }), "text", context, seen),
   );
   for (const of of all)
     if ("failure" in of) {
-      context.console.diagnostics(fresh(of.failure.diagnostics, said), of.failure.source);
+      context.console.diagnostics(fresh(of.failure.diagnostics, seen), of.failure.source);
       context.console.say("error", `Not valid: stage ${of.stage}`);
     }
   return worstOf(all.map((of) => ("value" in of ? of.value : EXIT[of.failure.reason])));
 }
 
-function fresh(diagnostics: readonly Diagnostic[], said: Set<string>): readonly Diagnostic[] {
-  return diagnostics.filter((one) => said.size < said.add(JSON.stringify(one)).size);
+function fresh(diagnostics: readonly Diagnostic[], seen: Set<string>): readonly Diagnostic[] {
+  return diagnostics.filter((one) => seen.size < seen.add(JSON.stringify(one)).size);
 }
 
-async function printValid({ project }: Opened, format: string, context: Context, said = new Set<string>()) {
+async function printValid({ project }: Opened, format: string, context: Context, seen = new Set<string>()) {
   const { console } = context;
   const { diagnostics, desired, sources } = project;
   if (format === "text") {
-    console.diagnostics(fresh(diagnostics, said), (file) => sources.get(file)?.text);
+    console.diagnostics(fresh(diagnostics, seen), (file) => sources.get(file)?.text);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
     console.data(`Valid: ${resources} in ${count(project.count, "document")}, stage ${desired.stage}\n`);
   } else if (format === "json")

@@ -24,7 +24,7 @@ import {
   onlyStagesOf,
   removals,
   setAt,
-  unsaidChange,
+  unreportedChange,
   valueAtOne,
 } from "./rewrite.ts";
 
@@ -169,8 +169,8 @@ export async function provePromotion(
   );
   if (differing !== undefined)
     return `${differing.address} would still differ in ${differing.path.join(".")}`;
-  const spoilt = unsaidChange(request, { project, documents }, changes, to.stage, stages);
-  return spoilt && `${spoilt.address} would change in ${spoilt.field.name}, in stage ${spoilt.stage}`;
+  const other = unreportedChange(request, { project, documents }, changes, to.stage, stages);
+  return other && `${other.address} would change in ${other.field.name}, in stage ${other.stage}`;
 }
 
 type Objection = readonly [holds: boolean, why: string];

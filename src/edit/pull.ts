@@ -54,7 +54,7 @@ import {
   type Wish,
   escaped,
   grant,
-  unsaidChange,
+  unreportedChange,
   valueAtOne,
 } from "./rewrite.ts";
 
@@ -279,6 +279,6 @@ export async function provePull(texts: readonly EditedText[], { changes }: Rewri
   for (const { address, path } of changes)
     if (planned.get(address)?.fields.some((field) => startsWith(field.path, path)))
       return `${address} would still differ in ${path.join(".")}`;
-  const other = unsaidChange(request, loaded, changes, desired.stage, stages);
+  const other = unreportedChange(request, loaded, changes, desired.stage, stages);
   return other && `${other.address} would change in ${other.field.name} as well, in stage ${other.stage}`;
 }

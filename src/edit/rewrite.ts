@@ -529,22 +529,22 @@ export function changedFields(before: ProjectDocuments, after: ProjectDocuments,
 }
 
 /** Returns the first changed field that `changes` do not cover; `onlyStages` covers all of its resource or target. */
-export function unsaidChange(
+export function unreportedChange(
   before: ProjectDocuments,
   after: ProjectDocuments,
   changes: readonly Rewritten[],
   own: string,
   stages: readonly string[],
 ): FieldRef | undefined {
-  const said = new Set(
+  const named = new Set(
     changes.flatMap((change) =>
       [own, ...(change.alsoStages ?? [])].map((stage) => `${stage} ${changeKey(change)}`),
     ),
   );
   return changedFields(before, after, stages).find(({ stage, address, field: { path } }) => {
-    const isSaid = (place: Parameters<typeof changeKey>[0]) => said.has(`${stage} ${changeKey(place)}`);
+    const isNamed = (place: Parameters<typeof changeKey>[0]) => named.has(`${stage} ${changeKey(place)}`);
     const both = [address, targetAddress(targetOf(address))];
-    return !isSaid({ address, path }) && !both.some((one) => isSaid({ ...ONLY_STAGES, address: one }));
+    return !isNamed({ address, path }) && !both.some((one) => isNamed({ ...ONLY_STAGES, address: one }));
   });
 }
 

@@ -36,7 +36,7 @@ export async function newestFinished(pages: AsyncIterable<NewReports>) {
   const isFinished = ({ status }: LiveReport): boolean => status !== undefined && status !== "WAITING";
   const { reports, end } = await readUntil(pages, (read) => read.some(isFinished));
   const report = newestFirst(reports).find(isFinished);
-  return { report, unsure: end !== "end" && (report === undefined || !goesDown(reports)) };
+  return { report, unsure: end !== "end" && (report === undefined || !isNewestFirst(reports)) };
 }
 
 /** Adds the target's key to a report, and hides names and an address that may show a former secret. */
@@ -84,13 +84,13 @@ async function readUntil(
   for await (const page of pages) {
     for (const report of page.reports) reports.push(report);
     if (page.next !== "more") return { reports, end: page.next };
-    if (isEnough(reports) && goesDown(reports)) return { reports, end: "limit" };
+    if (isEnough(reports) && isNewestFirst(reports)) return { reports, end: "limit" };
   }
   return { reports, end: "end" };
 }
 
 /** Whether the reports that were read go from new to old. Reports of a single moment do not show an order. */
-function goesDown(reports: readonly LiveReport[]): boolean {
+function isNewestFirst(reports: readonly LiveReport[]): boolean {
   const times = reports.map(timeOf);
   const isSorted = times.every((time, at) => at === 0 || time <= (times[at - 1] ?? 0));
   return isSorted && (times[0] ?? 0) > (times.at(-1) ?? 0);

@@ -53,8 +53,8 @@ export function diffStages(
     const { address } = one;
     const other = right.get(address);
     if (other === undefined) return [];
-    const isSaid = ({ name }: Field) => one.fields[name] !== undefined || other.fields[name] !== undefined;
-    const own = fieldsOf(one.kind).filter((field) => isSaid(field) && isChosen(field));
+    const isSet = ({ name }: Field) => one.fields[name] !== undefined || other.fields[name] !== undefined;
+    const own = fieldsOf(one.kind).filter((field) => isSet(field) && isChosen(field));
     return own.flatMap((field) => {
       const { path } = field;
       const written = mergedAt(one.layers, path);

@@ -70,7 +70,7 @@ interface WalkPlace {
  * Finds the matching files, also through links inside the project. A file with several paths is found by the shortest.
  * Also returns links that lead out of the project or nowhere, and files with a leading dot in their own or a folder's name.
  */
-export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
+export function findFiles(folder: ProjectFolder, wanted: Iterable<Pattern>) {
   const found = new Map<string, string>();
   const escaping = new Set<string>();
   const hidden = new Set<string>();
@@ -100,7 +100,7 @@ export function findFiles(folder: ProjectFolder, sought: Iterable<Pattern>) {
       }
     });
   };
-  enter({ path: "", real: "", above: [], patterns: new Set(sought) });
+  enter({ path: "", real: "", above: [], patterns: new Set(wanted) });
   // Shortest paths first, each folder once per pattern: there can be too many paths between folders that link to each other.
   const entered = new Map<string, Set<Pattern>>();
   for (let length = 0; links.length > 0; length++) {

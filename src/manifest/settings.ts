@@ -285,11 +285,11 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
   if (stateHosts === undefined) return;
   const isAllowed = (host: string, place: string): boolean =>
     stateHosts.some((one) => one === place || one.toLowerCase() === host.toLowerCase());
-  const strange = new Set(
+  const foreign = new Set(
     serversOf(state).flatMap((one) => (isAllowed(one.host, one.place) ? [] : one.host)),
   );
   const key = state.backend === "postgres" ? "url" : "address";
-  for (const host of strange) refuse(["state", key], `state at ${host}`, stateHosts);
+  for (const host of foreign) refuse(["state", key], `state at ${host}`, stateHosts);
 }
 
 /** Installed packages. Their files are not in git either, but everybody has them. */

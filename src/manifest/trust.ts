@@ -138,10 +138,10 @@ function textsOf(map: ValueObject, key: string, refuse: Refuse) {
 
 function mapOf(file: string, what: string, value: Json, known?: readonly string[]): JsonObject {
   if (!isObject(value)) throw wrong(file, `${what} must be a map`);
-  const strange = Object.keys(value).find((key) => known?.includes(key) === false);
-  if (strange === undefined) return value;
-  const guess = nearest(strange, known ?? []);
-  throw wrong(file, `unknown key \`${strange}\`${guess === undefined ? "" : `; did you mean \`${guess}\`?`}`);
+  const foreign = Object.keys(value).find((key) => known?.includes(key) === false);
+  if (foreign === undefined) return value;
+  const guess = nearest(foreign, known ?? []);
+  throw wrong(file, `unknown key \`${foreign}\`${guess === undefined ? "" : `; did you mean \`${guess}\`?`}`);
 }
 
 function wrong(file: string, reason: string): TascError {

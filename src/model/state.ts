@@ -65,8 +65,8 @@ export type Binding = Guarded<typeof isBinding>;
 export function secretFieldsOf(of: Pick<Binding, "fields" | "secrets">): readonly string[] {
   const { secrets = [] } = of;
   // `fields` is not destructured, because a packed binding unpacks it at every access.
-  const areMade = secrets.includes("discovery.prompt") && of.fields["elements"] === undefined;
-  return areMade ? [...secrets, "elements"] : secrets;
+  const areGenerated = secrets.includes("discovery.prompt") && of.fields["elements"] === undefined;
+  return areGenerated ? [...secrets, "elements"] : secrets;
 }
 
 /**

@@ -126,8 +126,8 @@ export function saysAll(declared: readonly ValueObject[], live: readonly LiveEle
   return live.every((element, at) => {
     const own = declared[at] ?? {};
     // With a locator line, the service makes the selectors, so they count as declared.
-    const said = own["locatorLine"] === undefined ? own : { ...own, selectors: [] };
-    return sameJson(inWords(ELEMENT, projectElement(said, element)) ?? {}, elementInWords(element));
+    const comparable = own["locatorLine"] === undefined ? own : { ...own, selectors: [] };
+    return sameJson(inWords(ELEMENT, projectElement(comparable, element)) ?? {}, elementInWords(element));
   });
 }
 
@@ -431,7 +431,7 @@ function elementChanges(
   const kept = new Set(matches.map(({ live }) => live));
   const changes: FieldChange[] = [];
   let next = 0;
-  const tellGone = (until: number): void => {
+  const reportRemoved = (until: number): void => {
     for (const element of current.slice(next, until)) {
       const lost = element.parts["assertion"] ? ({ harmful: "assertion lost" } as const) : {};
       const path = ["elements", next++];
@@ -439,10 +439,10 @@ function elementChanges(
     }
   };
   for (const match of matches) {
-    if (match.live !== undefined && match.movedFrom === undefined) tellGone(current.indexOf(match.live));
+    if (match.live !== undefined && match.movedFrom === undefined) reportRemoved(current.indexOf(match.live));
     changes.push(...elementChange(match));
   }
-  tellGone(current.length);
+  reportRemoved(current.length);
   if (!isSensitive(value) && !isHidden) return changes;
   const harmful = changes.find((change) => change.harmful !== undefined)?.harmful;
   return [{ path: ["elements"], sensitive: true, ...(harmful === undefined ? {} : { harmful }) }];

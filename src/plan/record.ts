@@ -21,7 +21,7 @@ export function refreshEvents(
   matched: MatchedTarget,
   fingerprints: Fingerprinter,
   inScope: (address: Address) => boolean,
-  isAnew: (address: Address, field: Field) => boolean = () => true,
+  isDue: (address: Address, field: Field) => boolean = () => true,
 ): readonly StateEvent[] {
   const { state, live } = matched;
   // The key comes first, even if the target does not exist yet: all later records are made with it.
@@ -44,7 +44,7 @@ export function refreshEvents(
       const memory = memoryOf(address, own.id, { ...matched, fingerprints });
       const before = memory.binding;
       return [
-        ...settled(resource, own, memory, fingerprints, state?.bindings.get(address), isAnew),
+        ...settled(resource, own, memory, fingerprints, state?.bindings.get(address), isDue),
         // A discovery that an earlier run started has ended.
         ...(before?.generating !== undefined && !isUnderWay(own, before)
           ? [{ type: "generated" as const, address }]
@@ -66,7 +66,7 @@ function settled(
   memory: Memory,
   fingerprints: Fingerprinter,
   before: Binding | undefined,
-  isAnew: (address: Address, field: Field) => boolean,
+  isDue: (address: Address, field: Field) => boolean,
 ): readonly StateEvent[] {
   const { id, binding } = memory;
   const records: Record<string, FieldRecord> = { ...binding?.fields };
@@ -76,7 +76,7 @@ function settled(
     const value = resource.fields[name];
     if (value === undefined || field.update === undefined) continue;
     const known = records[name];
-    if (known !== undefined && !secrets.has(name) && !isAnew(resource.address, field)) continue;
+    if (known !== undefined && !secrets.has(name) && !isDue(resource.address, field)) continue;
     const isOpen = !isSensitive(value) && !secrets.has(name);
     // A record that already has the declared value is kept, regardless of the live value.
     if (known !== undefined && isOpen && sameJson(known, recordField(fingerprints, id, field, value)))

@@ -51,7 +51,7 @@ type Decision = readonly (Change | Diagnostic)[];
 const UNCHANGED: Decision = [];
 
 const isChange = (one: Change | Diagnostic) => "action" in one;
-const isSaid = (one: Change | Diagnostic) => "severity" in one;
+const isDiagnostic = (one: Change | Diagnostic) => "severity" in one;
 
 function decided(
   { address }: Pick<Change, "address">,
@@ -524,7 +524,7 @@ export function planTarget(
     matches,
   };
   const own = decideTarget(matched);
-  if (live === undefined && !own.some(isChange)) return { ...UNCLEAR, diagnostics: own.filter(isSaid) };
+  if (live === undefined && !own.some(isChange)) return { ...UNCLEAR, diagnostics: own.filter(isDiagnostic) };
   const { orphans } = undeclaredBindings(matched);
   const disables = input.disableRemoved || target.onRemove === "disable" ? orphans : [];
   const decided = [
@@ -562,7 +562,7 @@ export function planTarget(
     diagnostics: [
       ...warnings,
       ...problems,
-      ...decided.filter(isSaid),
+      ...decided.filter(isDiagnostic),
       ...renamedWarnings(matched, changes, orphans),
       ...leftOffWarnings(matched),
     ],

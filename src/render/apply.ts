@@ -92,7 +92,7 @@ export type ProgressEvent = ApplyEvent | ClientEvent | { readonly type: "stoppin
 
 type Row = readonly [word: string, text: string];
 
-interface Told {
+interface EventText {
   /** Line of a log: a word, and its subject. */
   readonly row?: Row;
   /** Text for a live display, and how long it stays there, in milliseconds. */
@@ -105,12 +105,12 @@ const BRIEFLY = 3000;
 
 /** Returns an event as one line of a log, if it has one. A word comes first, padded to eight columns. */
 export function eventLine(event: ProgressEvent): string | undefined {
-  const { row } = told(event);
+  const { row } = textOf(event);
   return row && `${row[0].padEnd(8)} ${safeLine(row[1])}`.trimEnd();
 }
 
-function told(event: ProgressEvent): Told {
-  const same = (row: Row, lasting = BRIEFLY): Told => ({ row, note: row.join(" ").trim(), lasting });
+function textOf(event: ProgressEvent): EventText {
+  const same = (row: Row, lasting = BRIEFLY): EventText => ({ row, note: row.join(" ").trim(), lasting });
   // Client events have a `kind`, all others a `type`.
   if ("kind" in event) {
     if (event.kind === "slowed") {
@@ -185,7 +185,7 @@ export class ApplyStatus {
   }
 
   hear(event: ProgressEvent, now: number): void {
-    const { note, lasting = BRIEFLY } = told(event);
+    const { note, lasting = BRIEFLY } = textOf(event);
     if (note !== undefined) this.#note = { text: note, until: now + lasting };
     if ("kind" in event) {
       if (event.kind === "started") this.#callsInFlight.add(event.call);

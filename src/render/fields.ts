@@ -222,8 +222,8 @@ export function foldAlike(changes: readonly ChangeView[], verbose = false): read
   const groups = groupBy(changes, verbose ? ({ address }) => address : likeness);
   const large = [...groups.values()].filter(({ length }) => length >= FEWEST);
   const othersOf = new Map(large.map(([first, ...others]) => [first, others]));
-  const told = new Set([...othersOf.values()].flat());
+  const folded = new Set([...othersOf.values()].flat());
   return changes.flatMap((change) => {
-    return told.has(change) ? [] : [[change, ...(othersOf.get(change) ?? [])] as const];
+    return folded.has(change) ? [] : [[change, ...(othersOf.get(change) ?? [])] as const];
   });
 }

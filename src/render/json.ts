@@ -81,15 +81,15 @@ export function codedDiagnosticJson(diagnostic: Diagnostic): JsonObject {
 }
 
 /** Returns a failure as data for programs: what was wrong, all diagnostics, and the commands that help. */
-export function failureJson({ reason, stage }: TascError, said: readonly Diagnostic[]): JsonObject {
-  const first = said.find(({ severity }) => severity === "error");
+export function failureJson({ reason, stage }: TascError, diagnostics: readonly Diagnostic[]): JsonObject {
+  const first = diagnostics.find(({ severity }) => severity === "error");
   const { code = "", summary = reason } = first ?? {};
   // Diagnostics put commands on lines of their own.
-  const lines = said.flatMap(({ detail }) => detail.split("\n")).map((line) => line.trim());
+  const lines = diagnostics.flatMap(({ detail }) => detail.split("\n")).map((line) => line.trim());
   const commands = [...new Set(lines.filter((line) => COMMAND.test(line)))];
   return {
     error: { code: code === "" ? reason : code, message: summary },
-    diagnostics: said.map(codedDiagnosticJson),
+    diagnostics: diagnostics.map(codedDiagnosticJson),
     next: commands.length > 0 ? commands : NEXT[reason].map((command) => inStage(command, stage)),
   };
 }

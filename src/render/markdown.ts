@@ -188,11 +188,11 @@ function changeItem(fold: show.Fold, section: Section): Item {
 
 /** True if the details would only repeat the line: they are left out, since a reviewer would open them for nothing. */
 function lineSaysAll({ action, fields }: ChangeView): boolean {
-  const isTold = (field: FieldView): boolean =>
+  const isComplete = (field: FieldView): boolean =>
     field.who === undefined &&
     ![field.before, field.after].some(show.isLongText) &&
     lineOf(field, action) === show.fieldLine(field, action, MOST);
-  return fields.length <= FIELDS_IN_LINE && fields.every(isTold);
+  return fields.length <= FIELDS_IN_LINE && fields.every(isComplete);
 }
 
 /**

@@ -138,8 +138,8 @@ const finishResults: ControlOperation = ({ service }, call) => {
   if (before === undefined) throw v.notFound("test report");
   const { results, errorMessage } = call.body(outcome);
   const known = new Set(before.testResults.map((result) => result.testCaseId));
-  const stranger = Object.keys(results).find((id) => !known.has(id));
-  if (stranger !== undefined) throw v.badValue(`results.${stranger}`, "is not a test case of the report");
+  const unknownId = Object.keys(results).find((id) => !known.has(id));
+  if (unknownId !== undefined) throw v.badValue(`results.${unknownId}`, "is not a test case of the report");
   const updatedAt = runtime.now();
   const testResults = before.testResults.map((result): r.TestResult => {
     const sent = results[result.testCaseId];

@@ -75,9 +75,9 @@ export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
   const json = isDeeper(bytes, MAX_DEPTH) ? undefined : jsonIn(text);
   // Redact before removing tags: a secret may contain text that looks like a tag.
-  const said = json === undefined ? textOfHtml(redact(text)) : wordsOfJson(json).join("; ");
+  const words = json === undefined ? textOfHtml(redact(text)) : wordsOfJson(json).join("; ");
   // Redact again, because the characters that were just removed may have hidden a secret.
-  const line = redact(redact(said).replace(UNWANTED, "").replace(/\s+/g, " ").trim());
+  const line = redact(redact(words).replace(UNWANTED, "").replace(/\s+/g, " ").trim());
   const characters = Array.from(line);
   if (characters.length > MAX_WORDS) return `${characters.slice(0, MAX_WORDS - 1).join("")}…`;
   return line === "" ? undefined : line;

@@ -32,12 +32,12 @@ const isEntry = shape(
 export type HistoryEntry = Guarded<typeof isEntry>;
 
 export function entryOfInterrupted({ changes, ...run }: RunRecord): HistoryEntry {
-  const told = [...changes].map(([address, { action, calls, answered }]) => ({
+  const entries = [...changes].map(([address, { action, calls, answered }]) => ({
     address,
     action,
     outcome: answered >= calls ? ("done" as const) : ("unknown" as const),
   }));
-  return entryOf(run, false, told);
+  return entryOf(run, false, entries);
 }
 
 export function entryOf(of: Omit<RunRecord, "changes">, ended: boolean, changes: readonly HistoryChange[]) {

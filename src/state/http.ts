@@ -215,10 +215,10 @@ export class HttpBackend implements Backend {
     if (isSuccess(status)) return;
     if (!LOCKED.has(status)) throw unexpected(call, status);
     const other = parseLockBody(text);
-    const told = other !== undefined && other.id !== holder?.id;
+    const isOther = other !== undefined && other.id !== holder?.id;
     throw lockLost(
       key,
-      told ? `${other.who} holds it since ${other.since}` : "the server refused the lock's id",
+      isOther ? `${other.who} holds it since ${other.since}` : "the server refused the lock's id",
     );
   }
 
@@ -341,8 +341,8 @@ function parseLockBody(text: string): LockInfo | undefined {
   const { ID: id, Info: info, Who: who, Created: since, Operation: why } = body;
   const own = isText(info) ? lockInfoIn(info) : undefined;
   if (own?.id === id) return own;
-  const told = Object.entries({ who, since, why }).filter(([, text]) => isText(text) && text !== "");
-  return { ...unknownHolder(id), ...Object.fromEntries(told) };
+  const known = Object.entries({ who, since, why }).filter(([, text]) => isText(text) && text !== "");
+  return { ...unknownHolder(id), ...Object.fromEntries(known) };
 }
 
 function unknownHolder(id: string): LockInfo {

@@ -101,14 +101,14 @@ export async function lockDocuments(
     await backend.lock(key, createLockInfo(world, why)).catch((error: unknown) => ({ key, error }));
   /** Tries again, with growing pauses, which works with every backend. */
   const retry = async (key: DocumentKey, refusal: unknown): Promise<HeldLock> => {
-    const told = new Set<string | undefined>();
+    const reported = new Set<string | undefined>();
     for (let error = refusal, pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
       const { holder } = problemOf(error, "locked");
       if (signal?.aborted === true) throw new StateFailure({ kind: "interrupted" });
       const left = deadline - clock.now().getTime();
       if (left <= 0) throw error;
-      if (!told.has(holder?.id)) waiting?.(key, holder);
-      told.add(holder?.id);
+      if (!reported.has(holder?.id)) waiting?.(key, holder);
+      reported.add(holder?.id);
       await clock.sleep(Math.min(pause, left), signal);
       const tried = await tryLock(key);
       if (!("error" in tried)) return tried;

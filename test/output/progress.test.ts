@@ -11,7 +11,7 @@ function run(live: boolean): string {
   const display = openDisplay(shown, () => now);
   for (const [after, event] of EVENTS) {
     now += after;
-    display.heard(event);
+    display.onEvent(event);
   }
   display.end();
   expect(stdout()).toBe("");

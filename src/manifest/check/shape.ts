@@ -79,11 +79,11 @@ export function explainShape(kind: DocumentKind, document: Document): CheckedDoc
       add(path, foreignKey(file, place, shape.branches, name));
       continue;
     }
-    const strange = namesIn(found, "additionalProperties", "additionalProperty");
+    const unknownKeys = namesIn(found, "additionalProperties", "additionalProperty");
     const required = namesIn(found, "required", "missingProperty");
     // A required key that is misspelt is one mistake, not two.
-    const meant = new Set(required.length === 0 ? [] : strange.map((key) => nearest(key, known)));
-    for (const key of strange) {
+    const meant = new Set(required.length === 0 ? [] : unknownKeys.map((key) => nearest(key, known)));
+    for (const key of unknownKeys) {
       const inner = [...path, key];
       const isOwn = known.length === 0 || isTemplate(key);
       const guess = didYouMean(isOwn ? undefined : nearest(key, known));

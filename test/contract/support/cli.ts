@@ -199,7 +199,7 @@ export function hostOf({ env, dir }: Project): Host {
     version: "",
     secrets: new Set(),
     warn: () => {},
-    heard: () => {},
+    onClientEvent: () => {},
   };
 }
 
