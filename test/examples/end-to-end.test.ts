@@ -232,7 +232,7 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
       stage.write("tasc.yaml", settings.replace("local,", "local, path: .other,"));
       stage.write("targets/shop.yaml", TARGET.replace("login: {", "zzz: { status: DISABLED,"));
       await expect(play(request)).rejects.toThrow("protects it as testCase.shop.login");
-      expect(gitlab.notes[1]?.body).toMatch(/CAUTION[^]*protects it in tasc\.yaml/);
+      expect(gitlab.notes[1]?.body).toMatch(/CAUTION[^]*protects it as/);
       stage.write("tasc.yaml", settings);
 
       editInStaging(stage);
