@@ -122,7 +122,7 @@ describe("delays", () => {
     ["have a cap after 429", status(429), 50, 1, 30_000],
     ["are what the service asks for", status(503, 7000), 1, 0.5, 7000],
     ["are what the service asks for, also after 429", status(429, 7000), 1, 0.5, 7000],
-    ["are ours when it asks for none", status(503, 0), 1, 1, 250],
+    ["are the default ones if it asks for none", status(503, 0), 1, 1, 250],
   ])("%s", (_name, fault, send, random, delay) => {
     expect(retryDelay(fault, send, random)).toBe(delay);
   });

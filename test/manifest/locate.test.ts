@@ -36,7 +36,7 @@ function about(path: Path, file = "targets/shop.yaml"): Diagnostic {
 
 describe("a diagnostic of a later step", () => {
   test.each([
-    ["of a resource stands at its key", ["testCases", "login"], "5:3"],
+    ["of a resource is at its key", ["testCases", "login"], "5:3"],
     ["of a text at the text", ["testCases", "login", "description"], "6:18"],
     ["of a list at its key", ["testCases", "login", "tags"], "7:5"],
     ["of an item at the item", ["testCases", "login", "tags", 1], "7:15"],
@@ -106,7 +106,7 @@ describe("the origin", () => {
     ],
     ["of a field that no override has is below", "login", ["tags"], "testCases.login.tags"],
     ["of a field that only the defaults have is there", "login", ["status"], "defaults.testCases.status"],
-    ["of a field that nobody has is the resource", "login", ["folder"], "testCases.login"],
+    ["of an undeclared field is the resource", "login", ["folder"], "testCases.login"],
   ] as const)("%s", async (_, key, field, expected) => {
     const { desired } = await project();
     const resource = desired.targets[0]?.testCases.find((testCase) => testCase.key === key);

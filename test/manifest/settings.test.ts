@@ -115,7 +115,7 @@ stages:
 describe("onRemove is", () => {
   const policy = `${PROJECT}vars: { keep: ignore }\npolicy: { onRemove: disable }\n`;
   test.each([
-    ["ignore where nobody says anything", PROJECT, "", "ignore"],
+    ["ignore by default", PROJECT, "", "ignore"],
     ["the policy's", policy, "", "disable"],
     ["the target's, before the policy's", policy, "onRemove: ignore\n", "ignore"],
     ["the target's own", PROJECT, "onRemove: disable\n", "disable"],

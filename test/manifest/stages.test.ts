@@ -9,13 +9,13 @@ describe("the stage is", () => {
   const withDefault = `${THREE}defaultStage: staging\n`;
   const named = `${PROJECT}stages: { dev: {}, default: {} }\n`;
   test.each([
-    ["that of --stage, first of all", withDefault, "dev", "production", "dev"],
+    ["the one of --stage, which has precedence", withDefault, "dev", "production", "dev"],
     ["else that of TASC_STAGE", withDefault, undefined, "production", "production"],
     ["else the defaultStage, also where TASC_STAGE is empty", withDefault, undefined, "", "staging"],
     ["else the one named default", named, undefined, undefined, "default"],
     ["else the only one", `${PROJECT}stages: { dev: {} }\n`, undefined, undefined, "dev"],
-    ["named default where the project has none", PROJECT, undefined, undefined, "default"],
-    ["named default where stages are empty", `${PROJECT}stages: {}\n`, undefined, undefined, "default"],
+    ["named default if the project has no stages", PROJECT, undefined, undefined, "default"],
+    ["named default if `stages` is empty", `${PROJECT}stages: {}\n`, undefined, undefined, "default"],
   ])("%s", async (_, project, stage, variable, expected) => {
     const env = { KEY: "key", ...(variable === undefined ? {} : { TASC_STAGE: variable }) };
     const { settings, desired } = await loaded(

@@ -63,7 +63,7 @@ describe("a saved plan is stale only if something that it relies on has changed"
       [],
     ],
     [
-      "a field that it changes has",
+      "a field that it changes has another value",
       base,
       { ...base, live: { testCases: [liveCase("C1", { status: "DRAFT" })] } },
       [{ kind: "value", address, field: "status" }],

@@ -49,9 +49,9 @@ const login: Address = "testCase.shop.login";
 const preview: Address = "environment.shop.preview";
 const withX = nameDigests(fingerprints, "testCase", { name: "A", externalId: "X" });
 const rows: readonly (readonly [string, string, string])[] = [
-  ["what bears the name", found(login, named("A"), [calledA("C1"), liveCase("C2")]), "C1"],
+  ["the one with the name", found(login, named("A"), [calledA("C1"), liveCase("C2")]), "C1"],
   [
-    "what bears the name as the service has levelled it",
+    "the one with the name as the service normalised it",
     found(login, named(" A\u0301  b "), [liveCase("C1", { description: "\u00c1 b" })]),
     "C1",
   ],
@@ -73,7 +73,11 @@ const rows: readonly (readonly [string, string, string])[] = [
     found(login, named("A", withX), [calledA("C1"), liveCase("C2", { externalId: "X" })]),
     "C2",
   ],
-  ["nobody can tell of two", found(login, named("A"), [calledA("C1"), calledA("C2")]), "creation-unclear"],
+  [
+    "two candidates are unclear",
+    found(login, named("A"), [calledA("C1"), calledA("C2")]),
+    "creation-unclear",
+  ],
   [
     "an environment by its URL, however it is written",
     found(
@@ -91,7 +95,7 @@ const rows: readonly (readonly [string, string, string])[] = [
     found(login, { at, existing: [], fields: {} }, [calledA("C1")]),
     "creation-unclear",
   ],
-  ["nobody can tell of a batch generation", found("batchGeneration.shop.b", named(""), []), "uncertain"],
+  ["a batch generation is uncertain", found("batchGeneration.shop.b", named(""), []), "uncertain"],
 ];
 
 test.each(rows)("recovery of an interrupted creation: %s", (_, actual, expected) => {

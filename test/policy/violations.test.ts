@@ -170,7 +170,11 @@ describe("protected", () => {
     ["OUTDATED in place of ENABLED", { status: "OUTDATED" }, 1],
     ["no steps any more", { elements: [] }, 1],
     ["a list of no steps", { elements: [{ interaction: null, assertion: null, selectors: [] }] }, 1],
-    ["a step beside none", { elements: [{ interaction: null }, { interaction: { action: "CLICK" } }] }, 0],
+    [
+      "a step next to an empty one",
+      { elements: [{ interaction: null }, { interaction: { action: "CLICK" } }] },
+      0,
+    ],
     ["one step fewer", { elements: [{ interaction: { action: "CLICK" } }] }, 0],
     ["what is as it was", { status: "ENABLED" }, 0],
   ])("%s", (_, fields, expected) => {

@@ -47,7 +47,7 @@ function excerpt(line: string, column: number, view: Partial<DiagnosticView> = {
 
 describe("the source line of a diagnostic", () => {
   test.each([
-    ["the caret stands under wide characters", "忘れ: x", 5, ["  2 │ 忘れ: x", "    │       ^"]],
+    ["the caret is under wide characters", "忘れ: x", 5, ["  2 │ 忘れ: x", "    │       ^"]],
     ["a tab shows, in two columns", "\tname: x", 2, ["  2 │ → name: x", "    │   ^"]],
     ["a carriage return at the end is no part of it", "name: x\r", 1, ["  2 │ name: x", "    │ ^"]],
     ["a password is not repeated", "password: hunter2", 1, ["  2 │ password: (sensitive)", "    │ ^"]],
@@ -57,7 +57,7 @@ describe("the source line of a diagnostic", () => {
       3,
       ["  2 │ { password: (sensitive), x: 1 }", "    │   ^"],
     ],
-    ["nor a key", "apiKey: 'it''s'", 1, ["  2 │ apiKey: (sensitive)", "    │ ^"]],
+    ["a key is hidden, too", "apiKey: 'it''s'", 1, ["  2 │ apiKey: (sensitive)", "    │ ^"]],
     [
       "a reference to a secret may be read",
       "password: ${secret:X}",

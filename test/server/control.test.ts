@@ -154,7 +154,7 @@ describe("an edit through the control interface", () => {
     ["an unknown resource", { kind: "testCase", id: id(0xdead), set: {} }, 404],
     ["an unknown kind", { kind: "folder", id: CASE, set: {} }, 400],
     ["an unknown field", { kind: "testCase", id: CASE, set: { name: "x" } }, 400],
-    ["a status that is none", { kind: "testCase", id: CASE, set: { status: "GONE" } }, 400],
+    ["an unknown status", { kind: "testCase", id: CASE, set: { status: "GONE" } }, 400],
     ["an identity", { kind: "testCase", id: CASE, set: { id: OTHER_CASE } }, 400],
   ];
 

@@ -175,7 +175,7 @@ const badRules: [string, Json, string][] = [
   ["of no type", { fault: {} }, "fault.type"],
   ["of an unknown type", { fault: { type: "fire" } }, "fault.type"],
   ["with a field of another type", { fault: { type: "truncate", ms: 1 } }, "fault.ms"],
-  ["with a status that is none", { fault: { type: "status", status: 99 } }, "fault.status"],
+  ["with an invalid status", { fault: { type: "status", status: 99 } }, "fault.status"],
   [
     "with a header that is none",
     { fault: { type: "status", status: 500, headers: { "a b": "c" } } },

@@ -58,7 +58,7 @@ function noUuid(method: string, path: string, field: string): Refused {
 }
 
 const unknownPaths: Refused[] = [
-  notThere("GET", "/test-target", "a path that is none"),
+  notThere("GET", "/test-target", "an unknown path"),
   notThere("GET", `${targets}/`, "a path with a slash too many"),
   notThere("GET", `${testCase}/elements`, "a path between two operations"),
   noUuid("GET", `${targets}/7`, "testTargetId"),
@@ -206,7 +206,11 @@ const createDiscovery = badBodies("POST", `${target}/discoveries`, [
   ["a discovery with a null folder", { ...discovery, folderName: null }, "folderName"],
   ["a discovery of an unknown type", { ...discovery, type: "SIGNUP" }, "type"],
   ["a discovery with assigned tags", { ...discovery, assignedTagNames: [] }, "assignedTagNames"],
-  ["a prerequisite nobody bears", { ...discovery, prerequisiteName: "log out" }, "prerequisiteName"],
+  [
+    "a prerequisite name that does not exist",
+    { ...discovery, prerequisiteName: "log out" },
+    "prerequisiteName",
+  ],
   ["a prerequisite that is deleted", { ...discovery, prerequisiteName: "gone" }, "prerequisiteName"],
   ["a prerequisite two cases bear", { ...discovery, prerequisiteName: "twin" }, "prerequisiteName"],
 ]);
@@ -235,7 +239,7 @@ function badQueries(path: string, rows: readonly BadBody[]): Refused[] {
 const filters = badQueries(`${target}/test-cases?filter`, [
   ["a filter that is not JSON", "x"],
   ["a filter that is no object", [], "filter"],
-  ["a filter on a field that is none", { tags: "a" }, "filter.tags"],
+  ["a filter on an unknown field", { tags: "a" }, "filter.tags"],
   ["a filter with an operator", { description: { contains: "a" } }, "filter.description"],
   ["a filter for an unknown status", { status: "GONE" }, "filter.status"],
   ["a filter whose AND is no array", { AND: {} }, "filter.AND"],

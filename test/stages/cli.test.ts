@@ -52,7 +52,7 @@ describe.concurrent("diff", () => {
     ["a stage that is not there", ["--from", "stagin", "--to", "production"], /Stage stagin.*--from/],
     ["a stage that is missing", ["--from", "staging"], /--to is missing/],
     ["twice the same", ["--from", "dev", "--to", "dev"], /the same stage, dev/],
-    ["--stage besides", [...STAGES, "--stage", "dev"], /--stage names one stage/],
+    ["also --stage", [...STAGES, "--stage", "dev"], /--stage names one stage/],
     ["an unknown address", [...STAGES, "--only", "testCase.shop.nobody"], /the address testCase.shop.nobody/],
   ])("rejects %s", async ([, args, says]) => {
     await scene(async (stage) => {

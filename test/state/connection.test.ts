@@ -263,7 +263,7 @@ describe("a database server or pooler", () => {
     ["a row that ends early", [WELCOME, NAMED, said("D", 0, 1)], "protocol"],
     ["an end without a row", [WELCOME, said("Z", 73)], "protocol"],
     ["a copy", [WELCOME, said("H", 0, 0, 0)], "protocol"],
-    ["what no server says", [WELCOME, said("?", 0)], "protocol"],
+    ["an invalid answer", [WELCOME, said("?", 0)], "protocol"],
     ["another protocol", [Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n")], "protocol"],
   ])("is reported as failed if it answers with %s", async (_, pieces, words) => {
     const printed = vi.spyOn(console, "error");

@@ -59,7 +59,11 @@ describe("whether a process is gone", () => {
     ["another machine's of the same name", { ...here, machine: "m-2", pid: 12 }, false],
     // Machines made from one image share a name and an id; only the boot id differs.
     ["of the machine before it restarted, or of a copy of it", { ...here, boot: "b-0", pid: 10 }, false],
-    ["perhaps of another machine, since none has an id", { host: "runner", pid: 12, boot: "b-0" }, false],
+    [
+      "possibly of another machine, because neither has an id",
+      { host: "runner", pid: 12, boot: "b-0" },
+      false,
+    ],
     ["another container's, whose pids are not ours", { ...here, namespace: "pid:[2]", pid: 12 }, false],
     ["known by name and pid alone, and that pid is in use", onlyName, false],
     ["known by name and pid alone, and that pid is not in use", { ...onlyName, pid: 12 }, true],

@@ -73,7 +73,7 @@ describe("the configuration of a backend is rejected", () => {
       "state.table does not fit",
     ],
     ["no address", "http", {}, "state.address is missing"],
-    ["an address that is none", "http", { address: "state.example.com" }, "state.address does not fit"],
+    ["an address without a scheme", "http", { address: "state.example.com" }, "state.address does not fit"],
     // All targets of a stage would share one document.
     ["an address with a stage alone", "http", { address: "https://s/{stage}" }, "state.address does not fit"],
     [

@@ -37,7 +37,7 @@ describe("a scalar keeps its style", () => {
       [set(["a"], "x"), set(["b"], "w")],
       "a: x\nb: w # why\nc: 1\n",
     ],
-    ["an item where none was", "- \n-\n", [set([0], "x"), set([1], "w")], "- x \n- w\n"],
+    ["an item in an empty place", "- \n-\n", [set([0], "x"), set([1], "w")], "- x \n- w\n"],
     [
       "in braces",
       "{ a: x, b: 'y', c: }\n",
@@ -66,7 +66,7 @@ describe("a block scalar stays a block scalar", () => {
       "a: |-\n  y\nb: 1\n",
     ],
     ["keeping all line ends", "a: |+\n  x\n\n\nb: 1\n", set(["a"], "y\n\n"), "a: |+\n  y\n\nb: 1\n"],
-    ["a told indentation goes", "a: |2\n   x\nb: 1\n", set(["a"], "y\n"), "a: |\n   y\nb: 1\n"],
+    ["an explicit indentation is removed", "a: |2\n   x\nb: 1\n", set(["a"], "y\n"), "a: |\n   y\nb: 1\n"],
     [
       "folded, of which only one paragraph changes",
       "a: >\n  one\n  two three\n\n  four five\n  six\n",

@@ -63,7 +63,7 @@ describe("the fast reader leaves unusual or invalid YAML to the slow reader", ()
     ["an indented mark of a document", " ---\n[a]\n"],
     ["an escaped line end", 'a: "x\\\n\n  y"\n'],
     ["white space behind the last line end", "a: |+\n  x\n \n   "],
-    ["a told indentation", "a: |2\n   x\n"],
+    ["an explicit indentation", "a: |2\n   x\n"],
     ["an explicit key", "? a\n: b\n"],
     ["a text and nothing else", "a\n"],
     ["nothing", "# a comment\n"],

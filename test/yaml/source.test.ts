@@ -50,7 +50,7 @@ describe("positions", () => {
     ],
     ["however deep it is missing", ["testCases", "login", "elements", 9, "x", "y"], "12:5", "12:5"],
     ["and below a scalar", ["target", "x"], "2:1", "2:1"],
-    ["what the root misses is told where the root begins", ["app"], "2:1", "2:1"],
+    ["a key missing in the root is reported at the start of the root", ["app"], "2:1", "2:1"],
     ["where nothing is written it is the dash", ["testCases", "login", "elements", 3], "17:7", "17:7"],
     ["the root itself", [], "2:1", "2:1"],
   ])("%s", (_, path, key, value) => {
