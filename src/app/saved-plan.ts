@@ -77,10 +77,7 @@ function provenance({ host, env, root, settings }: Session, path: string, expire
   });
 }
 
-/**
- * Opens the project of a saved plan in the plan's stage, and does the work if the plan may be applied there. Without a file,
- * does the work without a saved plan.
- */
+/** Opens a saved plan's project in its stage, and does the work if it may be applied there; or without a saved plan. */
 export async function withSavedPlan<T>(
   name: string | undefined,
   options: ProjectOptions & ReviewOptions,
