@@ -121,10 +121,7 @@ interface Inside {
 const projects = new WeakMap<object, Inside>();
 const plans = new WeakMap<object, Inside & { readonly saved: SavedPlan; readonly options: PlanOptions }>();
 
-/**
- * Reads the manifests of a folder and resolves them for one stage.
- * @returns the project and its warnings, or every error with file, line and column
- */
+/** Resolves the manifests of a folder for one stage. @returns the project and its warnings, or all errors with places */
 export async function loadProject(folder: string, options: LoadOptions = {}): Promise<LoadResult> {
   checkOptions(options, { stage: "text", env: "variables", allowMissingSecrets: "flag" });
   const root = resolve(folder);

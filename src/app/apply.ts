@@ -161,10 +161,7 @@ async function refreshLate(
   }
 }
 
-/**
- * Returns what is left to do of a saved plan, unless the current policy refuses it. Checks only what was reviewed, because
- * changes elsewhere do not make a saved plan stale.
- */
+/** Returns what is left of a saved plan, unless the policy refuses it. Changes elsewhere do not make it stale. */
 async function stillReviewed(
   session: Session,
   { planned, input }: Refreshed,
@@ -181,7 +178,7 @@ async function stillReviewed(
   const addresses = new Set(saved.plan.changes.map(({ address }) => address));
   const orphans = new Set(saved.plan.orphaned.map(({ address }) => address));
   const orphaned = left.plan.orphaned.filter(({ address }) => orphans.has(address));
-  const judged = judge(
+  const judged = await judge(
     session,
     { ...left, plan: { ...left.plan, orphaned } },
     (address) => addresses.has(address),

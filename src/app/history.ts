@@ -49,10 +49,7 @@ function digestOf({ stage, changes }: Plan): string {
   return hash("sha256", JSON.stringify([stage, content])).slice(0, 16);
 }
 
-/**
- * Writes the history entry of an apply that has ended. Writes none if state was lost: the sessions keep the record of the
- * run, and the next run that restores it writes the entry.
- */
+/** Writes the entry of an apply that has ended. If state was lost, the next run that restores it writes the entry. */
 export async function endRun(
   session: Session,
   run: Omit<RunRecord, "changes">,

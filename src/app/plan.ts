@@ -4,7 +4,7 @@ import { type Address, isAddress } from "../model/address.ts";
 import { type DesiredResource, byAddress, originIn, originOf, resourcesOf } from "../model/desired.ts";
 import { type Diagnostic, fault } from "../model/diagnostic.ts";
 import { refuseAll } from "../model/error.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Orphan, Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import { type Shard, idlePatterns, scopeTest, targetOf } from "../plan/input.ts";
 import type { Refreshed } from "../plan/refresh.ts";
@@ -13,6 +13,8 @@ import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
 import { kindNoun } from "../render/words.ts";
+import { type DocumentKey, sideBySide } from "../state/backend.ts";
+import { StateFailure } from "../state/problem.ts";
 import type { Host } from "./project.ts";
 import type { PlanRequest, Session } from "./session.ts";
 
@@ -50,26 +52,55 @@ export async function review(
   overridePolicy: readonly PolicyRule[] = [],
 ): Promise<Review> {
   const { plan } = survey.planned;
-  const judged = judge(session, survey.planned, scopeTest(survey.request.scope), overridePolicy);
+  const judged = await judge(session, survey.planned, scopeTest(survey.request.scope), overridePolicy);
   const located = await locate([...plan.diagnostics, ...judged.diagnostics], session.project.sources);
   const diagnostics = session.advised([...session.project.diagnostics, ...located]);
   return { plan: { ...plan, diagnostics }, survey };
 }
 
 /** Returns the policy's diagnostics for a plan, and the rules that refuse it: those violated and not overridden. */
-export function judge(
-  { project, settings: { policy, stage } }: Session,
+export async function judge(
+  session: Session,
   planned: Planned,
   inScope: (address: Address) => boolean,
   overridePolicy: readonly PolicyRule[],
 ) {
-  const layers = settingsLayers(project.project, stage);
+  const { policy, stage } = session.settings;
+  const layers = settingsLayers(session.project.project, stage);
   const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
-  const violations = violationsOf({ ...planned, policy, inScope, ruleOrigin });
+  const elsewhere = policy.protected === undefined ? [] : await namesElsewhere(session, planned);
+  const violations = violationsOf({ ...planned, policy, inScope, ruleOrigin, elsewhere });
   return {
     diagnostics: policyDiagnostics(violations, new Set(overridePolicy)),
     refusing: violations.map(({ rule }) => rule).filter((rule) => !overridePolicy.includes(rule)),
   };
+}
+
+/** Returns the addresses that other stages have for live resources that this stage adopts: stages may share a service. */
+async function namesElsewhere(session: Session, { matched }: Planned): Promise<readonly Orphan[]> {
+  const { stage, stages, baseUrl: service } = session.settings;
+  const ids = [...matched.values()].flatMap(({ state, fingerprints, matches }) =>
+    [...matches].flatMap(([address, { live }]) => {
+      const { id, imported } = state?.bindings.get(address) ?? {};
+      return fingerprints && live && (id !== live.id || imported) ? [live.id] : [];
+    }),
+  );
+  const meant = new Set(ids);
+  const others = meant.size === 0 ? [] : stages.filter((one) => one !== stage);
+  if (others.length === 0) return [];
+  const { backend } = await session.states();
+  // State of another service cannot be read here, and contains none of these resources.
+  const orNone = (error: unknown): [] => {
+    if (error instanceof StateFailure) return [];
+    throw error;
+  };
+  const keys = others.map(async (other) =>
+    (await backend.list(other).catch(orNone)).map((target) => ({ stage: other, target, service })),
+  );
+  const read = (key: DocumentKey) => backend.readAll([key]).catch(orNone);
+  const all = await sideBySide((await Promise.all(keys)).flat(), read);
+  const names = all.flatMap((one) => [...one.values()].flatMap(({ state }) => [...state.bindings]));
+  return names.flatMap(([address, { id }]) => (meant.has(id) ? [{ address, id }] : []));
 }
 
 export function planMeta({ version, now }: Pick<Host, "version" | "now">): PlanMeta {

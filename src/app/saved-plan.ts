@@ -77,10 +77,7 @@ function provenance({ host, env, root, settings }: Session, path: string, expire
   });
 }
 
-/**
- * Opens the project of a saved plan in the plan's stage, and does the work if the plan may be applied there. Without a file,
- * does the work without a saved plan.
- */
+/** Opens the project in the stage of a saved plan, if one is named, and does the work if the plan may be applied there. */
 export async function withSavedPlan<T>(
   name: string | undefined,
   options: ProjectOptions & ReviewOptions,

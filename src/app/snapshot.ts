@@ -345,10 +345,7 @@ function readerOf(head: SnapshotHead, shown: string, eachTestCase: Snapshot["eac
   };
 }
 
-/**
- * Returns a snapshot as the data of the local service. It has no values that the service never shows: credentials, headers
- * and private locations are those of a new resource.
- */
+/** Returns a snapshot as data of the local service. Values that the service never shows are those of a new resource. */
 export function seedOf(
   { targets, states }: Pick<SnapshotHead, "targets" | "states">,
   eachTestCase: Snapshot["eachTestCase"],

@@ -95,10 +95,7 @@ export function deleteAt({ file, path }: Slot): FileEdit {
   return { file, edit: { kind: "delete", path } };
 }
 
-/**
- * The values of target documents, with edits. An edit replaces only its layer, which is small, so that neither a trial
- * nor ten thousand edits copy a document.
- */
+/** The values of target documents, with edits. An edit replaces only its layer, so no document is copied. */
 export class Manifests implements ProjectDocuments {
   readonly project: Document;
   readonly edits: FileEdit[] = [];

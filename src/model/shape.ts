@@ -62,10 +62,7 @@ type Members<S> = Defined<{ readonly [K in keyof S]: Guarded<S[K]> }>;
 /** The type of a record with the tested members. */
 export type Shape<S> = { readonly [K in keyof Members<S>]: Members<S>[K] };
 
-/**
- * Makes a test for a record with exactly these members. Unknown members are refused unless `others` allows them, because
- * ignoring them would lose them at the next write.
- */
+/** Makes a test for a record with exactly these members. Unless `others` allows more, unknown members are refused. */
 export function shape<S extends Tests>(tests: S, others?: "and others"): Guard<Shape<S>> {
   // A map, so that `__proto__` and `constructor` are ordinary names.
   const all = new Map(Object.entries(tests));

@@ -217,10 +217,7 @@ function isWhole(declared: ValueObject | undefined, live: LiveElement | undefine
   return Object.keys(elementInWords(live)).every(says);
 }
 
-/**
- * Returns a longest list of equal positions in the same order on both sides. Equal elements at both ends are paired first,
- * because if several match, the one at the same place is meant.
- */
+/** Returns a longest list of equal positions in the same order. Equal elements at both ends are paired first. */
 function inOrderPairs(
   n: number,
   m: number,

@@ -11,10 +11,7 @@ import { type PlanInput, caution } from "./input.ts";
 import { matchedIds } from "./match.ts";
 import { mayHoldSecret, memoryOf, recordField } from "./memory.ts";
 
-/**
- * Returns the bindings of a target that no manifest declares any more. `orphans` are still listed by the service and are not
- * matched to a declared address; all others are `gone`.
- */
+/** Returns undeclared bindings of a target: `orphans` are listed and match no declared address, the rest is `gone`. */
 export function undeclaredBindings(matched: MatchedTarget): {
   readonly orphans: readonly Orphan[];
   readonly gone: readonly Address[];

@@ -4,7 +4,7 @@ import { originOf } from "../model/desired.ts";
 import { type Diagnostic, type Origin, oneLine } from "../model/diagnostic.ts";
 import { DELETED } from "../model/fields.ts";
 import { defined, isArray } from "../model/json.ts";
-import type { BodyValue, Change } from "../model/plan.ts";
+import type { BodyValue, Change, Orphan } from "../model/plan.ts";
 import { POLICY_RULES, type Policy, type PolicyRule } from "../model/settings.ts";
 import { isRecord } from "../model/shape.ts";
 import { Secret, isUnknown, reveal } from "../model/value.ts";
@@ -18,6 +18,8 @@ type Breach = Pick<Diagnostic, "summary" | "detail" | "address"> & { readonly or
 
 export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states" | "live" | "base"> {
   readonly policy: Policy;
+  /** Addresses that other stages have for live resources of this plan. */
+  readonly elsewhere?: readonly Orphan[];
   /** Whether an address is in the plan's scope; required tags are checked only then. */
   readonly inScope: (address: Address) => boolean;
   /** Returns where `tasc.yaml` sets a rule. */
@@ -98,7 +100,7 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   const isPinned = (name: Address): boolean => pinned.some((fits) => fits(name));
   const bound = boundIn(matched);
   const bases = input.base === "unreadable" ? [] : (input.base ?? []);
-  const names = namesById(input, bases.flatMap(boundIn));
+  const names = namesById(input, [...bases.flatMap(boundIn), ...(input.elsewhere ?? [])]);
   const harms = new Map<Address, { readonly id: string | undefined; readonly what: Set<string> }>();
   const add = ({ address, id }: Bound, harm: string): void => {
     cached(harms, address, () => ({ id, what: new Set<string>() })).what.add(harm);

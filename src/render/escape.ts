@@ -27,10 +27,7 @@ export function markdownCode(text: string): string {
   return `${fence}${pad}${line}${pad}${fence}`;
 }
 
-/**
- * Writes inline code in a table cell, where a bar ends even code. Parsers disagree about a backslash before a bar, but
- * all of them read an entity in the same way.
- */
+/** Writes inline code in a table cell. A bar would end the cell; as an entity, all parsers read it in the same way. */
 export function markdownCellCode(text: string): string {
   return text.includes("|") ? `<code>${markdownText(text)}</code>` : markdownCode(text);
 }

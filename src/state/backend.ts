@@ -54,10 +54,7 @@ export function lockInfoIn(text: string): LockInfo | undefined {
 export interface Backend {
   /** Location of the documents, without credentials; absent if they are files of the project. */
   readonly place?: string;
-  /**
-   * Reads the existing documents of one stage, by target, with their journals applied: at least everything that ended
-   * sessions have recorded. Needs no lock and writes nothing.
-   */
+  /** Reads documents of one stage, by target, with everything that ended sessions recorded. Needs no lock. */
   readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>>;
   list(stage: string): Promise<readonly string[]>;
   /** Takes the lock if it is free or its holder's process is gone. Does not wait (see `lockDocuments`). */

@@ -294,6 +294,46 @@ describe.concurrent("a protected test case", () => {
     });
   });
 
+  test("is not taken out of runs by another stage of the same service", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service, "Web Shop staging");
+      const { login } = seed(service, "Web Shop production");
+      const settings = `${await project.read("tasc.yaml")}policy: { protected: [testCase.shop.login] }\n`;
+      await project.write({
+        "tasc.yaml": `${settings}stages: { staging: {}, production: {} }\n`,
+        "targets/shop.yaml":
+          "target: shop\napp: Web Shop ${stage}\ntestCases: { login: { description: Log in } }\n",
+      });
+      const run = (stage: string, ...args: readonly string[]) => project.run([...args, "--stage", stage]);
+      for (const stage of ["staging", "production"]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const applied = await run(stage, "apply", "--auto-approve");
+        expect(applied.code, applied.stderr).toBe(0);
+      }
+      const taken = "target: more\napp: Web Shop production\nonlyStages: [staging]\n";
+      for (const harm of ["", ", status: DISABLED"]) {
+        const cases = `testCases: { x: { description: Log in${harm} } }\n`;
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ "targets/more.yaml": taken + cases });
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await run("staging", "plan");
+        expect(ran.code, ran.stdout).toBe(1);
+        expect(ran.stdout).toContain("protects it as testCase.shop.login");
+        // oxlint-disable-next-line no-await-in-loop
+        expect((await run("staging", "apply", "--auto-approve")).code).toBe(1);
+      }
+      // Nor where the target alone, which nothing protects, was taken on before.
+      await project.write({ "targets/more.yaml": taken });
+      const target = await run("staging", "apply", "--auto-approve");
+      expect(target.code, target.stdout + target.stderr).toBe(0);
+      await project.write({
+        "targets/more.yaml": `${taken}testCases: { x: { description: Log in, status: DISABLED } }\n`,
+      });
+      expect((await run("staging", "apply", "--auto-approve")).code).toBe(1);
+      expect(login.status).not.toBe("DISABLED");
+    });
+  });
+
   test("is refused in a stage or folder that the base lacks, unless plan and apply override it", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
