@@ -32,7 +32,7 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
     const key = (given ?? stored) || randomBytes(24).toString("base64url");
     const { discoveryTime } = options;
     const server = await startServer({ port, dataDir, apiKey: key, ...defined({ discoveryTime, seed }) });
-    check();
+    check(); // Again, because another user may have put a file there in the meantime.
     if (given === undefined && stored === "") {
       // Never through a link, even one that another process has created meanwhile. An empty file is not a key.
       rmSync(keyFile, { force: true });
