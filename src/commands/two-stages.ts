@@ -14,6 +14,7 @@ import type { MatchedTarget } from "../plan/compare.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
 import { memoryOf } from "../plan/memory.ts";
 import { hasEnded, isPulled } from "../plan/record.ts";
+import { failureJson } from "../render/json.ts";
 import type { View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
 import type { Client } from "../service/client.ts";
@@ -86,22 +87,21 @@ export async function promote(options: OptionsOf<"promote">, { host }: Context):
   const head = { from: from.stage, to: to.stage };
   const addresses = [...new Set(rewrite.changes.map(({ address }) => address))];
   if (options.gate && addresses.length > 0) {
-    const gate = await askGate(options, host, from.stage, addresses);
-    if (gate.refused.length > 0) {
-      const failure = refusal(gate.refused, from.stage);
+    const { refused, reports, neverApplied } = await askGate(options, host, from.stage, addresses);
+    if (refused.length > 0) {
+      const failure = refusal(refused, from.stage);
       if (options.format !== "json") throw failure;
       host.warn(failure.diagnostics);
-      const { refused, reports } = gate;
-      const found = { passed: false, reports, refused: refused.map((one) => ({ ...one })) };
-      const json = { formatVersion: "1.0", ...head, written: false, gate: found };
+      const gate = { passed: false, reports, refused: refused.map((one) => ({ ...one })) };
+      const json = { formatVersion: "1.0", ...head, written: false, gate, ...failureJson(failure) };
       return { json, text: [], exitCode: EXIT.failed };
     }
-    const reports = gate.reports.map(({ report, target }) => `${report ?? "none"} of ${target}`);
-    host.say?.("info", `Gate: ${count(addresses.length, "test case")} passed in report ${list(reports)}.`);
-    if (gate.neverApplied.length > 0)
+    const read = reports.map(({ report, target }) => `${report ?? "none"} of ${target}`);
+    host.say?.("info", `Gate: ${count(addresses.length, "test case")} passed in report ${list(read)}.`);
+    if (neverApplied.length > 0)
       host.say?.(
         "info",
-        `Gate: the history of ${from.stage} has no apply of ${list(gate.neverApplied)}, so the newest report counts.`,
+        `Gate: the history of ${from.stage} has no apply of ${list(neverApplied)}, so the newest report counts.`,
       );
   }
   return carryOut({

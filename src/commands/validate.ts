@@ -21,10 +21,9 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
   } catch (error) {
     if (format === "text" || !(error instanceof TascError)) throw error;
     // Errors are the result of this command, so formats for programs print them as the result.
-    const { reason, diagnostics } = error;
-    if (format === "json") console.json({ valid: false, ...failureJson(error, diagnostics) });
-    else await console.report(diagnostics, format);
-    return EXIT[reason];
+    if (format === "json") console.json({ valid: false, ...failureJson(error) });
+    else await console.report(error.diagnostics, format);
+    return EXIT[error.reason];
   }
 }
 
@@ -68,13 +67,13 @@ async function printValid({ project }: Opened, format: string, context: Context,
 /** Returns the project's stages in the order of the file, and the one that is selected. */
 async function stageNames(options: ProjectOptions, host: Host) {
   const { project } = await readProject(projectFolder(projectRoot(options, host)));
-  // Opening the project reports what is wrong with it.
-  if (project === undefined) {
-    const { settings } = (await openProject(options, host)).project;
-    return { stages: settings.stages, chosen: settings.stage };
-  }
-  const choice = chooseStage(project, options.stage, host.env["TASC_STAGE"]);
-  return { stages: stagesOf(project), chosen: typeof choice === "string" ? choice : undefined };
+  const choice = project && chooseStage(project, options.stage, host.env["TASC_STAGE"]);
+  const chosen = typeof choice === "string" ? choice : undefined;
+  if (project !== undefined && (chosen !== undefined || options.stage === undefined))
+    return { stages: stagesOf(project), chosen };
+  // Opening the project reports what is wrong with it, or with the option.
+  const { settings } = (await openProject(options, host)).project;
+  return { stages: settings.stages, chosen: settings.stage };
 }
 
 export type OfStage<T> = { readonly stage: string } & (

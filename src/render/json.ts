@@ -81,7 +81,8 @@ export function codedDiagnosticJson(diagnostic: Diagnostic): JsonObject {
 }
 
 /** Returns a failure as data for programs: what was wrong, all diagnostics, and the commands that help. */
-export function failureJson({ reason, stage }: TascError, diagnostics: readonly Diagnostic[]): JsonObject {
+export function failureJson(failure: TascError, diagnostics = failure.diagnostics): JsonObject {
+  const { reason, stage } = failure;
   const first = diagnostics.find(({ severity }) => severity === "error");
   const { code = "", summary = reason } = first ?? {};
   // Diagnostics put commands on lines of their own.

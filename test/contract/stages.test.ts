@@ -34,6 +34,15 @@ describe.concurrent("a project with stages", () => {
     });
   });
 
+  test("refuses to mark a stage that does not exist", async () => {
+    await scene({}, async ({ project }) => {
+      await withStages(project, "{}");
+      const ran = await project.run(["stages", "--stage", "c", "--json"]);
+      expect(ran.code, ran.stderr).toBe(3);
+      expect(parseJson(ran.stdout)).toMatchObject({ error: { code: "unknown-stage" } });
+    });
+  });
+
   test("can be planned in all stages at once, with the worst exit code", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
