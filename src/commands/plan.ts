@@ -13,7 +13,7 @@ import { type ProjectFolder, git, ownOf, projectFolder } from "../manifest/files
 import { UNMISTAKABLE, placeholdersIn } from "../manifest/interpolation.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { hasErrors } from "../manifest/problem.ts";
-import { EXIT, type ExitCode, invalid } from "../model/error.ts";
+import { EXIT, type ExitCode, TascError, invalid } from "../model/error.ts";
 import type { Cause, Change } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
 import { reveal } from "../model/value.ts";
@@ -40,7 +40,9 @@ export async function run(options: OptionsOf<"plan">, context: Context): Promise
     async (session) => {
       const reviewed = await planned(session, options);
       if (out !== undefined) await savePlan(out, reviewed, session, expires);
-      await printReview(reviewed, session, options, context);
+      const isJson = options.format === "json";
+      if (isJson) context.console.document(writeJson(documentOf(reviewed, session, context)));
+      else await printReview(reviewed, session, options, context);
       return exitCodeOf(reviewed, detailedExitcode);
     },
     { needsApiKey: snapshot === undefined, texts: false },
@@ -97,11 +99,23 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
   return worstOf(codes);
 }
 
-function jsonOf(of: StagePlan, { host, console }: Context) {
-  if ("value" in of)
-    return { plan: redactPlan(planJson(of.value.reviewed.plan, planMeta(host)), console.redactor) };
-  const shown = of.failure.diagnostics.map((one) => redactDiagnostic(one, console.redactor));
-  return failureJson(of.failure, shown);
+function jsonOf(of: StagePlan, context: Context) {
+  if ("failure" in of) return redactedFailure(of.failure, context);
+  return { plan: documentOf(of.value.reviewed, of.value.session, context) };
+}
+
+/** Returns a plan as data for programs. If it has errors, it also tells what every failure tells. */
+function documentOf({ plan }: Review, { namedStage }: Session, context: Context) {
+  const json = redactPlan(planJson(plan, planMeta(context.host)), context.console.redactor);
+  if (!hasErrors(plan.diagnostics)) return json;
+  const failure = new TascError("failed", plan.diagnostics, undefined, namedStage);
+  const { error, next } = redactedFailure(failure, context);
+  return { ...json, error, next };
+}
+
+function redactedFailure(failure: TascError, { console }: Context) {
+  const shown = failure.diagnostics.map((one) => redactDiagnostic(one, console.redactor));
+  return failureJson(failure, shown);
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   parseTemplate,
   placeholdersIn,
 } from "../manifest/interpolation.ts";
-import { guessed } from "../manifest/problem.ts";
+import { guessed, hasErrors } from "../manifest/problem.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { holdsHidden } from "../manifest/shape.ts";
 import type { Address, Kind } from "../model/address.ts";
@@ -58,7 +58,6 @@ function factsOf(request: ExplainRequest) {
   /** The live resource; `undefined` if there is none, or if the service was not asked. */
   const live = matched?.matches.get(address)?.live;
   const id = matched === undefined ? (resource.id ?? bound) : live?.id;
-  const hasError = diagnostics.some(({ severity }) => severity === "error");
   return {
     ...request,
     id,
@@ -71,7 +70,7 @@ function factsOf(request: ExplainRequest) {
         ? undefined
         : memoryOf(address, id, { state, fingerprints, secrets: matched?.secrets }),
     change: planned?.plan.changes.find((change) => change.address === address),
-    problem: hasError || (planned !== undefined && matched === undefined),
+    problem: hasErrors(diagnostics) || (planned !== undefined && matched === undefined),
   };
 }
 
@@ -188,13 +187,7 @@ function explainField(facts: FieldFacts) {
     value: value === undefined ? undefined : new Outside(shownValue(value)),
     ...live,
     remembered: rememberedOf(facts),
-    changes: changes.map(({ path: at, before, after, sensitive, changedBy: by }) => ({
-      path: at,
-      before: outside(before),
-      after: outside(after),
-      sensitive,
-      changedBy: by,
-    })),
+    changes: changes.map((one) => ({ ...one, before: outside(one.before), after: outside(one.after) })),
     why: whyField(facts, changes.length > 0, live.live !== undefined),
   };
 }
@@ -226,8 +219,7 @@ const ROLES = {
 
 /** Returns the layers with a value for a field, lowest first, and the interpolations of the merged value, each once. */
 function sourcesOf(facts: FieldFacts) {
-  const { value } = facts;
-  const { path } = facts.field;
+  const { value, field } = facts;
   const isHidden =
     value !== undefined &&
     (isValueObject(value) ? Object.values(value).every(isSensitive) : isSensitive(value));
@@ -246,23 +238,23 @@ function sourcesOf(facts: FieldFacts) {
     }
   };
   const found = facts.resource.layers.flatMap((layer) => {
-    const written = valueAt(layer.value, path);
+    const written = valueAt(layer.value, field.path);
     return written === undefined ? [] : [{ layer, written }];
   });
   const sources = found.map(({ layer, written }, at) => {
     // A map is merged if only maps follow; any other value is replaced by later ones.
     const isMerged = found.slice(at).every((one) => isObject(one.written));
     const role: keyof typeof ROLES = at === found.length - 1 ? "counts" : isMerged ? "merged" : "replaced";
-    const place = facts.placeOf({ file: layer.file, path: [...layer.path, ...path] });
+    const place = facts.placeOf({ file: layer.file, path: [...layer.path, ...field.path] });
     return {
       layer: layer.kind,
       ...place,
-      written: new Outside(shownText(written, value, holdsHidden(facts.field))),
+      written: new Outside(shownText(written, value, holdsHidden(field))),
       role,
     };
   });
   // Only from the merged value, because only that was checked: a replaced value may name any variable.
-  visit(mergedAt(facts.resource.layers, path) ?? null);
+  visit(mergedAt(facts.resource.layers, field.path) ?? null);
   return { sources, placeholders: [...placeholders.values()] };
 }
 

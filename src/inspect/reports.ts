@@ -119,16 +119,10 @@ export function notificationsView(notifications: readonly TargetNotification[], 
   return {
     json: {
       formatVersion: "1.0",
-      notifications: notifications.map(({ id, target, type, createdAt, updatedAt, payload, ack = null }) => ({
-        id,
-        target,
-        type,
-        createdAt,
-        updatedAt,
-        address: addressOf(testCaseIn(payload)) ?? null,
-        payload: new Outside(payload),
-        ack,
-      })),
+      notifications: notifications.map(({ payload, ack = null, ...rest }) => {
+        const address = addressOf(testCaseIn(payload)) ?? null;
+        return { ...rest, address, payload: new Outside(payload), ack };
+      }),
     },
     text: [table(["CREATED", "TARGET", "TYPE", "ABOUT"], rows, "No notifications.")],
   };

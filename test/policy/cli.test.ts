@@ -47,6 +47,17 @@ describe.concurrent("a policy", () => {
     });
   });
 
+  test("tells programs of a refused plan as of every failure", async ({ expect }) => {
+    await untouched(async (stage) => {
+      tighten(stage);
+      const one = json(await stage.run(["plan", "--format", "json"]));
+      expect(Object.keys(one).slice(-3)).toEqual(["diagnostics", "error", "next"]);
+      expect(at(one, "error", "code")).toBe("policy-protected");
+      const all = json(await stage.run(["plan", "--all-stages", "--format", "json"]));
+      expect(at(all, "stages", 0, "plan", "error")).toEqual(at(one, "error"));
+    });
+  });
+
   test("rejects an apply before any write request, and is overridden rule by rule", async ({ expect }) => {
     await scene(async (stage) => {
       tighten(stage);
