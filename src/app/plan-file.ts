@@ -25,10 +25,7 @@ import type { Host, ProjectOptions } from "./project.ts";
  * calls are made again from manifests and live values (`stale-plan.ts`), and the policy is checked again.
  */
 
-/**
- * A plan with everything that an apply of it needs (design contract, section 3). In a file, everything except the plan
- * itself is under `apply`; `scripts/saved-plan-schema.ts` defines it for the validator.
- */
+/** A plan with what an apply of it needs; in a file, under `apply`. `scripts/saved-plan-schema.ts` defines it. */
 export interface SavedPlan {
   readonly plan: PlanJson;
   readonly only: readonly string[];

@@ -1,10 +1,11 @@
 import { locate, nearest, placesIn } from "../manifest/problem.ts";
 import { settingsLayers } from "../manifest/settings.ts";
+import { stricter } from "../manifest/trust.ts";
 import { type Address, isAddress } from "../model/address.ts";
 import { type DesiredResource, byAddress, originIn, originOf, resourcesOf } from "../model/desired.ts";
 import { type Diagnostic, fault } from "../model/diagnostic.ts";
 import { refuseAll } from "../model/error.ts";
-import type { Orphan, Plan } from "../model/plan.ts";
+import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import { type Shard, idlePatterns, scopeTest, targetOf } from "../plan/input.ts";
 import type { Refreshed } from "../plan/refresh.ts";
@@ -13,7 +14,7 @@ import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
 import { kindNoun } from "../render/words.ts";
-import { type DocumentKey, sideBySide } from "../state/backend.ts";
+import { sideBySide } from "../state/backend.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Host } from "./project.ts";
 import type { PlanRequest, Session } from "./session.ts";
@@ -68,7 +69,7 @@ export async function judge(
   const { policy, stage } = session.settings;
   const layers = settingsLayers(session.project.project, stage);
   const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
-  const elsewhere = policy.protected === undefined ? [] : await namesElsewhere(session, planned);
+  const elsewhere = await namesElsewhere(session, planned);
   const violations = violationsOf({ ...planned, policy, inScope, ruleOrigin, elsewhere });
   return {
     diagnostics: policyDiagnostics(violations, new Set(overridePolicy)),
@@ -77,8 +78,8 @@ export async function judge(
 }
 
 /** Returns the addresses that other stages have for live resources that this stage adopts: stages may share a service. */
-async function namesElsewhere(session: Session, { matched }: Planned): Promise<readonly Orphan[]> {
-  const { stage, stages, baseUrl: service } = session.settings;
+async function namesElsewhere(session: Session, { matched, baseStages }: Planned) {
+  const { baseUrl: service, policy, otherPolicies } = session.settings;
   const ids = [...matched.values()].flatMap(({ state, fingerprints, matches }) =>
     [...matches].flatMap(([address, { live }]) => {
       const { id, imported } = state?.bindings.get(address) ?? {};
@@ -86,21 +87,23 @@ async function namesElsewhere(session: Session, { matched }: Planned): Promise<r
     }),
   );
   const meant = new Set(ids);
-  const others = meant.size === 0 ? [] : stages.filter((one) => one !== stage);
-  if (others.length === 0) return [];
+  // A change must not remove a stage to take its resources.
+  const stages = meant.size === 0 ? [] : [...new Map([...(baseStages ?? []), ...otherPolicies()])];
+  const protecting = stages.filter(([, theirs]) => (policy.protected ?? theirs.protected) !== undefined);
+  if (protecting.length === 0) return [];
   const { backend } = await session.states();
   // State of another service cannot be read here, and contains none of these resources.
   const orNone = (error: unknown): [] => {
     if (error instanceof StateFailure) return [];
     throw error;
   };
-  const keys = others.map(async (other) =>
-    (await backend.list(other).catch(orNone)).map((target) => ({ stage: other, target, service })),
-  );
-  const read = (key: DocumentKey) => backend.readAll([key]).catch(orNone);
-  const all = await sideBySide((await Promise.all(keys)).flat(), read);
-  const names = all.flatMap((one) => [...one.values()].flatMap(({ state }) => [...state.bindings]));
-  return names.flatMap(([address, { id }]) => (meant.has(id) ? [{ address, id }] : []));
+  return await sideBySide(protecting, async ([stage, theirs]) => {
+    const keys = (await backend.list(stage).catch(orNone)).map((target) => ({ stage, target, service }));
+    const read = await sideBySide(keys, (key) => backend.readAll([key]).catch(orNone));
+    const bindings = read.flatMap((one) => [...one.values()].flatMap(({ state }) => [...state.bindings]));
+    const bound = bindings.flatMap(([address, { id }]) => (meant.has(id) ? [{ address, id }] : []));
+    return { stage, policy: stricter(policy, theirs), bound };
+  });
 }
 
 export function planMeta({ version, now }: Pick<Host, "version" | "now">): PlanMeta {

@@ -86,10 +86,7 @@ export function targetsNamed(word: string | undefined, { targets }: Desired): re
   );
 }
 
-/**
- * An opened project with its manifests, state and service. State and service are opened on first use, and closed with the
- * session. Every member throws TascError if what it returns is not available.
- */
+/** An opened project. State and service are opened on first use. Every member throws TascError if it cannot answer. */
 export class Session {
   readonly root: string;
   readonly env: Host["env"];

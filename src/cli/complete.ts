@@ -42,10 +42,7 @@ type Candidate = { readonly word: string; readonly says?: string };
 
 const NOTHING: Expected = { kind: "words", words: [] };
 
-/**
- * Returns what may come next on a command line, according to the table of commands. The last word is the one at the cursor.
- * bash splits `--stage=dev` into three words; other shells keep it as one.
- */
+/** Returns what may come next on a command line. The last word is at the cursor. bash splits `--stage=dev` into three. */
 export function parseWords(words: readonly string[]) {
   let spec: CommandSpec | undefined;
   let position = 0;

@@ -219,10 +219,7 @@ function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): r
   ];
 }
 
-/**
- * Listens for Ctrl-C and SIGTERM. After the first, requests in flight finish and nothing else is waited for; after the
- * second, the process exits. @param last called before the process exits
- */
+/** Listens for Ctrl-C and SIGTERM: the first lets requests in flight finish, the second calls `last` and exits. */
 function listenForStop(first: () => void, last: () => void) {
   const once = new AbortController();
   const twice = new AbortController();

@@ -111,10 +111,7 @@ function targetJson(
   return { ...withoutFields({ id, app }, secrets), environments: inner };
 }
 
-/**
- * Removes fields that may show an old secret. The secret itself is not known, so this goes by name; a plan treats missing
- * fields as unknown. Fields that a plan needs are kept, but without their texts.
- */
+/** Removes fields that may show an old secret, by their names. Fields that a plan needs stay, but without their texts. */
 function withoutFields(shown: JsonObject, secrets: SecretFields): JsonObject {
   const hidden = secrets.get(shown["id"]) ?? [];
   if (hidden.length === 0) return shown;

@@ -172,10 +172,7 @@ async function migrate(session: Session, file: string, options: OptionsOf<"state
   }
 }
 
-/**
- * Reads a separate `state:` section like the one in tasc.yaml. It replaces that one in memory, so that the same schema,
- * stage, variables and limits of the trust file apply. Its fingerprint key is ignored.
- */
+/** Reads a separate `state:` section in place of that of tasc.yaml, with the same limits. Ignores its fingerprint key. */
 async function readSection(session: Session, file: string): Promise<StateSettings> {
   const { root, env, settings, host } = session;
   const project = session.project.project.value;

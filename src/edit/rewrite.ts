@@ -22,10 +22,7 @@ import {
 import { targetOf } from "../plan/input.ts";
 import { cached, groupBy } from "../render/words.ts";
 
-/**
- * How import, pull and promote change manifests: which value is written at which place, and what else this affects. It
- * works on the values of the documents; `edit-files.ts` edits their texts.
- */
+/** How import, pull and promote change the values of documents; `edit-files.ts` edits their texts. */
 
 export interface FieldRef {
   readonly stage: string;

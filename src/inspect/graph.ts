@@ -141,10 +141,7 @@ function mermaid(graph: Graph): Markup {
   return ["flowchart LR\n", ...body, classes];
 }
 
-/**
- * Escapes a name for a quoted label. Mermaid interprets quotes, tags, Markdown, directives (`%%{`) and its own entities
- * there, so special characters become entities, as does a character that would begin a list.
- */
+/** Escapes a name for a quoted label, where Mermaid interprets quotes, tags, Markdown, directives and its own entities. */
 export function mermaidText(text: string): string {
   return safeLine(text)
     .replace(/[!-+/:-@[-^`{-~]/g, entity)

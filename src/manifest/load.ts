@@ -237,21 +237,23 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
   if (project === undefined) return { problems: [], secrets: [] };
   const stage = chooseStage(project, options.stage, options.env.TASC_STAGE);
   if (typeof stage !== "string") return { problems: [stage], secrets: [] };
-  const layers = settingsLayers(project, stage);
-  const trust = reading.trust(stage);
-  const { variables: readable } = trust;
   const { env, allowMissingSecrets = false, needsApiKey = true } = options;
-  const vars = variablesOf(layers);
-  const interpolator = new Interpolator({ stage, env, files, vars, allowMissingSecrets, readable });
+  const sourcesOf = (one: string) => {
+    const [layers, trust] = [settingsLayers(project, one), reading.trust(one, one === stage)];
+    const [vars, readable] = [variablesOf(layers), trust.variables];
+    const sources = { stage: one, env, files, vars, allowMissingSecrets, readable };
+    return { layers, trust, interpolator: new Interpolator(sources) };
+  };
+  const own = sourcesOf(stage);
+  const { layers, interpolator } = own;
   const problems: ManifestProblem[] = [];
   const settings = resolveSettings({
+    ...own,
+    sourcesOf,
     stage,
     stages: stagesOf(project),
-    layers,
-    interpolator,
     needsApiKey,
     isInvalid: (path) => isInvalid(project, path, reading.problems),
-    trust,
     isCommitted: reading.isCommitted,
     report: (problem) => problems.push(problem),
   });

@@ -25,16 +25,20 @@ import { type Branches, bare, foreignKeys, parseDuration, parseRate } from "./sh
 import { POLICY, SERVICE, STATE, STATE_BRANCHES } from "./tables.ts";
 import { type Trust, policyOf, stricter } from "./trust.ts";
 
-interface SettingsRequest {
-  readonly stage: string;
-  readonly stages: readonly string[];
+interface SettingsSources {
   readonly layers: readonly Layer[];
   readonly interpolator: Interpolator;
+  /** Limits that the project cannot set. */
+  readonly trust: Trust;
+}
+
+interface SettingsRequest extends SettingsSources {
+  readonly stage: string;
+  readonly stages: readonly string[];
+  readonly sourcesOf: (stage: string) => SettingsSources;
   readonly needsApiKey: boolean;
   /** Whether a problem was already reported at a path or above it, in any layer. */
   readonly isInvalid: (path: Path) => boolean;
-  /** Limits that the project cannot set. */
-  readonly trust: Trust;
   /** Whether a file that `${file:…}` names is in git. Only called if a trust file sets limits. */
   readonly isCommitted: (file: string) => boolean;
   readonly report: (problem: ManifestProblem) => void;
@@ -46,13 +50,15 @@ interface SettingsContext extends SettingsRequest, ResolveContext {
 
 /** Resolves the settings of one stage: merged, filled in, completed with defaults. */
 export function resolveSettings(request: SettingsRequest): Settings {
-  const { layers, stage, stages, trust, report } = request;
+  const { layers, stage, stages, sourcesOf, report } = request;
   const originOf = (path: Path): Origin => originIn(layers, path) ?? { file: PROJECT_FILE, path };
   const reportAt = (code: string, path: Path, summary: string, detail: string, within?: string): void =>
     report(manifestProblem(code, originOf(path), summary, detail, defined({ within })));
   const context: SettingsContext = { ...request, originOf, reportAt };
   const { baseUrl, apiKey, concurrency, requestTimeout, retries, rateLimit } = resolveService(context);
   const state = resolveState(context);
+  // Also those that only the trust file names: the project may no longer have them.
+  const others = [...stages, ...(request.trust.stages ?? [])].filter((one) => one !== stage);
   const settings: Settings = {
     stage,
     stages,
@@ -63,7 +69,8 @@ export function resolveSettings(request: SettingsRequest): Settings {
     retries: Number(retries),
     ...(typeof rateLimit === "string" ? { rateLimit: parseRate(rateLimit) ?? 1 } : {}),
     state,
-    policy: stricter(trust.policy ?? {}, resolvePolicy(context)),
+    policy: resolvePolicy(context),
+    otherPolicies: () => new Map(others.map((one) => [one, policyElsewhere(sourcesOf(one))])),
   };
   refuseUntrusted(settings, context);
   return settings;
@@ -242,13 +249,20 @@ export function foreignKey(file: string, path: Path, { of }: Branches, value: st
 }
 
 /** Resolves the policy. A stage can only make it stricter, since its authors may not be those of the project's policy. */
-function resolvePolicy(context: SettingsContext): Policy {
+function resolvePolicy(context: SettingsSources & Pick<SettingsRequest, "report">): Policy {
   return context.layers.reduce((lower: Policy, { file, path, value }) => {
     if (!isObject(value.policy)) return lower;
     const originOf = (inside: Path): Origin => ({ file, path: [...path, ...inside] });
     const policy = mapOf(resolveValue(POLICY_PART, value.policy, ["policy"], { ...context, originOf }));
     return stricter(lower, policyOf(policy));
-  }, {});
+  }, context.trust.policy ?? {});
+}
+
+/** Returns the policy of another stage. If this stage cannot resolve it, e.g. a variable is missing, it protects all. */
+function policyElsewhere(sources: SettingsSources): Policy {
+  let isWhole = true;
+  const policy = resolvePolicy({ ...sources, report: () => (isWhole = false) });
+  return isWhole ? policy : { ...policy, protected: ["*"] };
 }
 
 /** Reports settings that exceed the limits of the trust file. */

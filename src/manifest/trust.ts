@@ -29,10 +29,12 @@ export interface Trust {
   readonly statePath?: string;
   readonly variables?: readonly string[];
   readonly policy?: Policy;
+  /** The stages that the file names. */
+  readonly stages?: readonly string[];
 }
 
-/** Returns the limits of one stage. @throws TascError for a stage that the file does not allow */
-export type TrustOf = (stage: string) => Trust;
+/** Returns the limits of one stage. @throws TascError for a stage that the file does not allow, unless it is not `used` */
+export type TrustOf = (stage: string, used: boolean) => Trust;
 
 const LISTS = ["origins", "stateHosts", "variables"] as const;
 const NUMBERS = ["maxChanges", "maxDisabledPercent", "maxGenerations", "planExpiry"] as const;
@@ -50,9 +52,9 @@ export async function readTrust(file: string): Promise<TrustOf> {
       return [stage, { ...base, ...trust, policy: stricter(base.policy ?? {}, trust.policy ?? {}) }];
     }),
   );
-  return (stage) => {
-    const trust = stages.get(stage) ?? base;
-    if (root.stages !== undefined && !stages.has(stage))
+  return (stage, used) => {
+    const trust = { ...(stages.get(stage) ?? base), stages: [...stages.keys()] };
+    if (used && root.stages !== undefined && !stages.has(stage))
       throw invalid(
         "untrusted",
         `The trust file does not allow the stage ${stage}`,

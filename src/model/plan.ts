@@ -33,10 +33,7 @@ export function bySeverity<
   return changes.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/**
- * Why a change is planned, compared with a base (`plan --base`), in display order: the manifests differ from the base, the
- * base itself would make the change, or the service differs from the last apply.
- */
+/** Why a change is planned, in display order: the manifests differ from the base, the base would make it, or drift. */
 export const CAUSES = ["manifest", "pending", "drift"] as const;
 export type Cause = (typeof CAUSES)[number];
 

@@ -42,10 +42,7 @@ export class Unknown extends SensitiveValue {}
 
 export const UNKNOWN = new Unknown();
 
-/**
- * A placeholder for an id in a planned call: of a resource, by its address (known at once or only after its creation), or
- * of an element, by its position (the service assigns the id once all elements are written).
- */
+/** A placeholder for an id in a planned call: of a resource, by its address, or of an element, by its position. */
 export class IdOf {
   readonly of: Address | number;
 

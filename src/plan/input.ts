@@ -63,10 +63,7 @@ export function caution(...warning: Parameters<typeof problem>): Diagnostic {
   return { ...problem(...warning), severity: "warning" };
 }
 
-/**
- * Sorts the keys of all objects in a value, so that their order in a manifest or an answer does not matter. Secrets, unknown
- * values and placeholders for ids are returned unchanged.
- */
+/** Sorts the keys of all objects in a value, since their order does not matter. Secrets and placeholders stay the same. */
 export function ordered(value: Json): Json;
 export function ordered(value: BodyValue): BodyValue;
 export function ordered(value: BodyValue): BodyValue {

@@ -3,6 +3,7 @@ import { byAddress, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { Change, Method, Plan } from "../model/plan.ts";
+import type { Policy } from "../model/settings.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { applyEvents } from "../state/events.ts";
 import type { MatchedTarget } from "./compare.ts";
@@ -25,6 +26,8 @@ export interface Planned {
   readonly live: PlanInput["live"];
   /** Only with `plan --base`: the matches of the base's manifests, with and without state, if valid for the stage. */
   readonly base?: readonly Planned["matched"][] | "unreadable";
+  /** Only with `plan --base`: the policies of the other stages of the base. */
+  readonly baseStages?: ReadonlyMap<string, Policy> | undefined;
 }
 
 /**

@@ -16,10 +16,13 @@ import { isRediscovering } from "./staleness.ts";
 /** A violation of a policy rule. */
 type Breach = Pick<Diagnostic, "summary" | "detail" | "address"> & { readonly origin: Origin | undefined };
 
+/** Addresses in the state of another stage, with the policy of both stages. */
+type BoundElsewhere = { readonly stage: string; readonly policy: Policy; readonly bound: readonly Orphan[] };
+
 export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states" | "live" | "base"> {
   readonly policy: Policy;
   /** Addresses that other stages have for live resources of this plan. */
-  readonly elsewhere?: readonly Orphan[];
+  readonly elsewhere?: readonly BoundElsewhere[];
   /** Whether an address is in the plan's scope; required tags are checked only then. */
   readonly inScope: (address: Address) => boolean;
   /** Returns where `tasc.yaml` sets a rule. */
@@ -28,7 +31,9 @@ export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states"
 
 /** Returns the violations of the project's policy by a plan (design contract, section 8), rule by rule. */
 export function violationsOf(input: PolicyInput) {
-  return POLICY_RULES.filter((rule) => input.policy[rule] !== undefined).flatMap((rule) =>
+  // Another stage may protect what this one does not.
+  const isSet = (rule: PolicyRule) => rule === "protected" || input.policy[rule] !== undefined;
+  return POLICY_RULES.filter(isSet).flatMap((rule) =>
     RULES[rule](input, input.ruleOrigin(rule)).map((breach) => ({ rule, ...defined(breach) })),
   );
 }
@@ -91,16 +96,32 @@ const RULES: Readonly<
 /** An address and the id of its live resource. */
 type Bound = Pick<Change, "address" | "id">;
 
+/** Returns a function that names a resource: with the glob that protects it, and whether one of the trust file does. */
+function namesUnder({ protected: globs = [], pinned = [] }: Policy) {
+  const tests = globs.map((glob) => ({ glob, fits: globTest(glob) }));
+  const kept = pinned.map((glob) => globTest(glob));
+  return (address: Address, stage?: string) => {
+    const glob = tests.find(({ fits }) => fits(address))?.glob;
+    return { address, stage, glob, isPinned: kept.some((fits) => fits(address)) };
+  };
+}
+type Name = ReturnType<ReturnType<typeof namesUnder>>;
+
+const isProtected = ({ glob }: Name): boolean => glob !== undefined;
+const isPinned = (name: Name): boolean => name.isPinned;
+
 function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): readonly Breach[] {
-  const { plan, matched, policy, inScope } = input;
-  const globs = (policy.protected ?? []).map((glob) => ({ glob, fits: globTest(glob) }));
-  if (globs.length === 0) return [];
-  const isProtected = (name: Address): boolean => globs.some(({ fits }) => fits(name));
-  const pinned = (policy.pinned ?? []).map((glob) => globTest(glob));
-  const isPinned = (name: Address): boolean => pinned.some((fits) => fits(name));
+  const { plan, matched, policy, inScope, elsewhere = [] } = input;
+  const own = namesUnder(policy);
+  const theirs = elsewhere.flatMap(({ stage, policy: both, bound }) => {
+    const nameOf = namesUnder(both);
+    return bound.map(({ address, id }) => [id, nameOf(address, stage)] as const);
+  });
+  if ((policy.protected ?? []).length === 0 && !theirs.some(([, name]) => isProtected(name))) return [];
   const bound = boundIn(matched);
   const bases = input.base === "unreadable" ? [] : (input.base ?? []);
-  const names = namesById(input, [...bases.flatMap(boundIn), ...(input.elsewhere ?? [])]);
+  const names = namesById(input, bases.flatMap(boundIn), own);
+  for (const [id, name] of theirs) cached(names, id, (): Name[] => []).push(name);
   const harms = new Map<Address, { readonly id: string | undefined; readonly what: Set<string> }>();
   const add = ({ address, id }: Bound, harm: string): void => {
     cached(harms, address, () => ({ id, what: new Set<string>() })).what.add(harm);
@@ -122,25 +143,25 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   // An `id:` or a renamed target can leave a live resource without an address, although its old address is declared.
   const [meant, isListed] = [new Set(bound.map(({ id }) => id)), listedIds(input)];
   for (const [id, all] of names) {
-    const address = all.find((name) => isProtected(name) && inScope(name));
-    if (address !== undefined && !meant.has(id) && isListed.has(id)) add({ address, id }, "orphaned");
+    const name = all.find((one) => isProtected(one) && inScope(one.address));
+    if (name !== undefined && !meant.has(id) && isListed.has(id)) add({ ...name, id }, "orphaned");
   }
   // If only the base's manifests mean a target, its test cases were not read: everything declared in it counts as orphaned.
   for (const { live, resources } of bases.flatMap((base) => [...base.values()]))
     if (live !== undefined && !input.live.testCases.has(live.id))
       for (const address of resources.keys())
-        if (isProtected(address) && inScope(address)) add({ address, id: live.id }, "orphaned");
+        if (isProtected(own(address)) && inScope(address)) add({ address, id: live.id }, "orphaned");
   // Under its new address, nothing would protect it from the next plan, or only a glob that manifests can remove.
   for (const one of bound)
     for (const isKept of [isProtected, isPinned])
-      if (names.get(one.id)?.some(isKept) === true && !isKept(one.address)) add(one, "renamed");
+      if (names.get(one.id)?.some(isKept) === true && !isKept(own(one.address))) add(one, "renamed");
 
   const found = [...harms].flatMap(([address, { id, what }]): readonly Breach[] => {
     // The protection applies to the live resource, so a different key or target does not circumvent it.
-    const all = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])];
-    const name = all.find(isPinned) ?? all.find(isProtected);
-    const glob = globs.find(({ fits }) => name !== undefined && fits(name))?.glob;
+    const all = [own(address), ...((id === undefined ? undefined : names.get(id)) ?? [])];
+    const { glob, stage, address: name } = all.find(isPinned) ?? all.find(isProtected) ?? own(address);
     if (glob === undefined) return [];
+    const known = (name === address ? "" : ` as ${name}`) + (stage === undefined ? "" : ` in stage ${stage}`);
     const resource = matched.get(targetOf(address))?.resources.get(address);
     const noun = parseAddress(address)?.kind === "testCase" ? "test case" : "resource";
     const back = resource
@@ -149,7 +170,7 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
     return [
       {
         summary: `this ${noun} would be ${[...what].join(" and ")}`,
-        detail: `\`${oneLine(glob)}\` of \`policy.protected\` protects it${name === address ? "" : ` as ${name}`}.${back}`,
+        detail: `\`${oneLine(glob)}\` of \`policy.protected\` protects it${known}.${back}`,
         address,
         origin: resource && originOf(resource),
       },
@@ -170,9 +191,10 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
 function namesById(
   { states, matched }: PolicyInput,
   base: ReturnType<typeof boundIn>,
-): ReadonlyMap<string, readonly Address[]> {
-  const names = new Map<string, Address[]>();
-  const add = (address: Address, id: string): unknown => names.set(id, [...(names.get(id) ?? []), address]);
+  nameOf: (address: Address) => Name,
+): Map<string, Name[]> {
+  const names = new Map<string, Name[]>();
+  const add = (address: Address, id: string) => cached(names, id, (): Name[] => []).push(nameOf(address));
   for (const { target, bindings } of states) {
     const known = matched.get(target)?.target;
     const isDeclared = known !== undefined && known.left !== true;

@@ -8,10 +8,7 @@ import { readField } from "./compare.ts";
 import { type Fingerprinter, normalise, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 
-/**
- * The data of one changed address that must be unchanged when a saved plan is applied (design contract, section 3). Values
- * are kept as keyed digests, so that guesses cannot be tested against the file.
- */
+/** What must be unchanged when a saved plan is applied, as keyed digests, so that guesses cannot be tested against it. */
 export interface Guard {
   /** Id of the live resource, or status in state of a batch generation that was sent; null if there was neither. */
   readonly id: string | null;

@@ -117,8 +117,5 @@ export const MAX_DEPTH = 100;
 /** Maximum bytes of an error answer that are read for the service's message. */
 export const MAX_ERROR_BYTES = 64 * 1024;
 export const MAX_WORDS = 500;
-/**
- * Bytes of a streamed list after which the time limit restarts. A limit on silence alone would let a server trickle for
- * days; a limit on the whole answer would cut off a long valid list.
- */
+/** Bytes of a streamed list after which the time limit restarts: a server cannot trickle for days, and long lists pass. */
 export const STREAM_WINDOW_BYTES = 256 * 1024;

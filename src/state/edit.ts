@@ -23,10 +23,7 @@ function isBlank(state: State): boolean {
   return knownAddresses(state).length === 0;
 }
 
-/**
- * Removes everything recorded of an address, including an intent whose outcome is not known yet. For a target, removes
- * everything in it, because without the target's id nothing in it can be looked up again.
- */
+/** Removes everything recorded of an address, open intents too; for a target, everything in it, since its id is gone. */
 export function forgetAddress(state: State, address: Address): State {
   const isTarget = address === targetAddress(state.target);
   if (isTarget ? isBlank(state) : !knows(state, address)) throw unknown(address, "remove");

@@ -285,10 +285,7 @@ export class PostgresBackend implements Backend {
     return lockInfoIn(row?.["info"] ?? "");
   }
 
-  /**
-   * Ends the connection that holds the lock, because the database keeps the lock as long as that lives. The same statement
-   * deletes the row, so the row stays if the connection may not be ended.
-   */
+  /** Ends the connection that holds the lock, and deletes the lock's row unless the connection may not be ended. */
   async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
     const number = this.#lockNumber(key);
     const where = this.#where(key);

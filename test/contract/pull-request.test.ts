@@ -334,6 +334,75 @@ describe.concurrent("a protected test case", () => {
     });
   });
 
+  const PROTECTED = "policy: { protected: [testCase.shop.login] }\n";
+  const STAGES = "stages: { staging: {}, production: {} }\n";
+  test.for([
+    [
+      "the policy of that stage",
+      `stages: { staging: {}, production: { ${PROTECTED.trim()} } }\n`,
+      undefined,
+      ["plan"],
+      ["apply", "--auto-approve"],
+    ],
+    [
+      "that stage, by a variable that only that stage's job has",
+      "stages: { staging: {}, production: { policy: { protected: ['testCase.${env:ONLY_THERE}.*'] } } }\n",
+      undefined,
+      ["plan"],
+      ["apply", "--auto-approve"],
+    ],
+    [
+      "the trust file, for that stage",
+      STAGES,
+      undefined,
+      ["plan", "--trust", "trust.yaml"],
+      ["apply", "--auto-approve", "--trust", "trust.yaml"],
+    ],
+    [
+      "the trust file, although the manifests no longer name that stage",
+      STAGES,
+      "stages: { staging: {} }\n",
+      ["plan", "--trust", "trust.yaml"],
+      ["apply", "--auto-approve", "--trust", "trust.yaml"],
+    ],
+    [
+      "the base, before that stage was removed",
+      PROTECTED + STAGES,
+      `${PROTECTED}stages: { staging: {} }\n`,
+      ["plan", "--base", "HEAD"],
+    ],
+  ] as const)(
+    "is not adopted from another stage where it is protected by %s",
+    async ([, settings, later, ...commands]) => {
+      await scene({}, async ({ project, service }) => {
+        const { login } = seed(service);
+        const basic = await project.read("tasc.yaml");
+        const cases = (more: string) => `testCases: { login: { description: Log in${more} } }\n`;
+        await project.write({
+          "tasc.yaml": basic + settings,
+          "trust.yaml": `version: 1\nstages: { staging: {}, production: { ${PROTECTED.trim()} } }\n`,
+          "targets/shop.yaml": `target: shop\napp: Web Shop\nonlyStages: [production]\n${cases("")}`,
+        });
+        commitBase(project.dir, "tasc.yaml", "targets");
+        const there = { ONLY_THERE: "shop" };
+        const applied = await project.run(["apply", "--auto-approve", "--stage", "production"], there);
+        expect(applied.code, applied.stderr).toBe(0);
+        await project.write({ "tasc.yaml": basic + (later ?? settings) });
+        for (const key of later === undefined ? ["shop", "more"] : ["more"])
+          for (const command of commands) {
+            const taken = `target: ${key}\napp: Web Shop\nonlyStages: [staging]\n`;
+            // oxlint-disable-next-line no-await-in-loop
+            await project.write({ "targets/shop.yaml": taken + cases(", status: DISABLED") });
+            // oxlint-disable-next-line no-await-in-loop
+            const ran = await project.run([...command, "--stage", "staging"]);
+            expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+            expect(ran.stderr + ran.stdout).toMatch(/in\s+stage\s+production/);
+          }
+        expect(login.status).not.toBe("DISABLED");
+      });
+    },
+  );
+
   test("is refused in a stage or folder that the base lacks, unless plan and apply override it", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);

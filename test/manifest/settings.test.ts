@@ -10,6 +10,7 @@ describe("settings", () => {
   test("have default values", async () => {
     const { settings } = await loaded(SHOP);
     expect(settings).toEqual({
+      otherPolicies: expect.any(Function) as unknown,
       stage: "default",
       stages: ["default"],
       baseUrl: "http://127.0.0.1:4010",
@@ -44,6 +45,7 @@ stages:
       { env: { CALLS: "3", PG: "user:pass", FP: "fingerprints-of-state" } },
     );
     expect(settings).toEqual({
+      otherPolicies: expect.any(Function) as unknown,
       stage: "prod",
       stages: ["prod"],
       baseUrl: "https://b.example/base",

@@ -51,7 +51,7 @@ describe.concurrent("a policy", () => {
     await untouched(async (stage) => {
       tighten(stage);
       const one = json(await stage.run(["plan", "--format", "json"]));
-      expect(Object.keys(one).slice(-3)).toEqual(["diagnostics", "error", "next"]);
+      expect(Object.keys(one ?? {}).slice(-3)).toEqual(["diagnostics", "error", "next"]);
       expect(at(one, "error", "code")).toBe("policy-protected");
       const all = json(await stage.run(["plan", "--all-stages", "--format", "json"]));
       expect(at(all, "stages", 0, "plan", "error")).toEqual(at(one, "error"));

@@ -341,10 +341,7 @@ class TextEditor {
     } else this.#splice(kept.end, kept.end, appended.map((content) => `, ${content}`).join(""));
   }
 
-  /**
-   * Replaces a value as a whole by another one. Comments next to and around the old value are kept.
-   * @param rebound an anchor for the new value, if the old one is an alias with that name
-   */
+  /** Replaces a value, but not the comments around it. @param rebound an anchor for the new value, if the old is an alias */
   #replace(node: Node, place: Place, value: Json, rebound?: string): void {
     const lines = this.#lines;
     const { anchor, tag } = node;

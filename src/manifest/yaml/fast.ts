@@ -402,10 +402,7 @@ class FastReader {
     if (this.at === lineStart && /^(?:---|\.\.\.)/.test(this.text.slice(lineStart, lineStart + 3))) defer();
   }
 
-  /**
-   * Reads a quoted text, up to its closing quote on the same line. The end is found by a search, because a regular
-   * expression with alternatives runs out of stack in a text of some megabytes.
-   */
+  /** Reads a quoted text on one line. Its end is searched for: a regular expression runs out of stack on megabytes. */
   private quoted(quote: number): string {
     const [text, from] = [this.text, this.at];
     const isDouble = quote === QUOTE;
