@@ -24,6 +24,25 @@ describe("settings", () => {
     expect(settings.apiKey?.reveal()).toBe("the-api-key");
   });
 
+  test("know the policies of other stages; one that cannot be resolved here protects everything", async () => {
+    const { settings } = await loaded(
+      {
+        ...SHOP,
+        "tasc.yaml": `${PROJECT}policy: { protected: [target.a] }
+stages:
+  here: {}
+  there: { vars: { key: b }, policy: { protected: ["target.\${var:key}"] } }
+  unclear: { policy: { protected: ["\${env:ONLY_THERE}"] } }
+`,
+      },
+      { stage: "here" },
+    );
+    expect(Object.fromEntries(settings.otherPolicies())).toEqual({
+      there: { protected: ["target.a", "target.b"] },
+      unclear: { protected: ["*"] },
+    });
+  });
+
   test("come from the project and the stage, converted and interpolated", async () => {
     const { settings } = await loaded(
       {
