@@ -153,8 +153,10 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
         if (isProtected(own(address)) && inScope(address)) add({ address, id: live.id }, "orphaned");
   // Under its new address, nothing would protect it from the next plan, or only a glob that manifests can remove.
   for (const one of bound)
-    for (const isKept of [isProtected, isPinned])
-      if (names.get(one.id)?.some(isKept) === true && !isKept(own(one.address))) add(one, "renamed");
+    for (const isKept of [isProtected, isPinned]) {
+      const name = isKept(own(one.address)) ? undefined : names.get(one.id)?.find(isKept);
+      if (name !== undefined) add(one, name.stage === undefined ? "renamed" : "taken from another stage");
+    }
 
   const found = [...harms].flatMap(([address, { id, what }]): readonly Breach[] => {
     // The protection applies to the live resource, so a different key or target does not circumvent it.

@@ -396,7 +396,9 @@ describe.concurrent("a protected test case", () => {
             // oxlint-disable-next-line no-await-in-loop
             const ran = await project.run([...command, "--stage", "staging"]);
             expect(ran.code, ran.stdout + ran.stderr).toBe(1);
-            expect(ran.stderr + ran.stdout).toMatch(/in\s+stage\s+production/);
+            expect(ran.stderr + ran.stdout).toMatch(
+              /taken\s+from\s+another\s+stage[^]*in\s+stage\s+production/,
+            );
           }
         expect(login.status).not.toBe("DISABLED");
       });
