@@ -262,9 +262,9 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
     (target) => resolveTarget(target, request, problems) ?? [],
   );
   for (const problem of checkTargets(targets, reading.complete)) problems.push(problem);
-  // Redacting shorter texts would remove half of every output.
+  // Shorter texts are half of every output, and the name of the stage, which is a usual value of a header, must stay.
   const secrets = [...interpolator.secrets]
-    .filter((text) => text.length >= SHORTEST_SECRET)
+    .filter((text) => text.length >= SHORTEST_SECRET && text !== stage)
     .toSorted((a, b) => b.length - a.length);
   return { resolved: { settings, desired: { stage, targets } }, problems: distinct(problems), secrets };
 }

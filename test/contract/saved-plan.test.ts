@@ -48,6 +48,22 @@ describe.concurrent("a saved plan", () => {
     });
   });
 
+  test("can be applied although a header's value is the name of its stage", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      const header = 'default: { additionalHeaderFields: { X-Stage: "${stage}" } }';
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}stages: { production-eu: {} }\n`,
+        "targets/shop.yaml": `target: shop\napp: Web Shop\nenvironments: { ${header} }\n`,
+      });
+      const planned = await project.run(["plan", "--out", "plan.json"]);
+      expect(planned.code, planned.stderr).toBe(0);
+      const applied = await project.run(["apply", "plan.json"]);
+      expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+      expect(live.environment.additionalHeaderFields).toEqual({ "X-Stage": "production-eu" });
+    });
+  });
+
   test("starts with the keys of the public plan, in the same order", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project, seed(service));
