@@ -240,12 +240,10 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
   const { env, allowMissingSecrets = false, needsApiKey = true } = options;
   const sourcesOf = (one: string) => {
     const [layers, trust] = [settingsLayers(project, one), reading.trust(one, one === stage)];
-    const [vars, readable] = [variablesOf(layers), trust.variables];
-    const sources = { stage: one, env, files, vars, allowMissingSecrets, readable };
-    return { layers, trust, interpolator: new Interpolator(sources) };
+    const given = { stage: one, vars: variablesOf(layers), readable: trust.variables };
+    return { layers, trust, interpolator: new Interpolator({ ...given, env, files, allowMissingSecrets }) };
   };
   const own = sourcesOf(stage);
-  const { layers, interpolator } = own;
   const problems: ManifestProblem[] = [];
   const settings = resolveSettings({
     ...own,
@@ -257,6 +255,7 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
     isCommitted: reading.isCommitted,
     report: (problem) => problems.push(problem),
   });
+  const { layers, interpolator } = own;
   const request = { stage, interpolator, onRemove: settings.policy.onRemove, settings: layers };
   const targets = groupByTarget(reading.documents).flatMap(
     (target) => resolveTarget(target, request, problems) ?? [],

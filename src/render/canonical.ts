@@ -121,6 +121,8 @@ function decodedPieces({ 0: whole, groups = {} }: RegExpExecArray): readonly Pie
   if (name !== undefined) {
     const accent = ACCENTS[name.slice(1).toLowerCase()];
     const character = NAMES[name.toLowerCase()] ?? (accent && `${name.charAt(0)}${accent}`);
+    // An unknown name behind `&amp;` is plain text behind an escaped `&`.
+    if (character === undefined && length > name.length + 2) return [[`&${name};`, length]];
     return character === undefined || name.startsWith(character) ? undefined : [[character, length]];
   }
   const number = Number.parseInt(

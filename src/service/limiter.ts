@@ -8,10 +8,7 @@ export interface LimiterOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Takes the next sends of a rate that is shared with other processes, for this process only. If it fails, each process
- * keeps to the rate on its own. @returns milliseconds until the first of these sends
- */
+/** Takes sends of a shared rate. If it fails, each process keeps to the rate alone. @returns milliseconds until the first */
 export type ShareRate = (sends: number) => Promise<number>;
 
 /** Called with false if waiting was aborted. */

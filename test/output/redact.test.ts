@@ -113,6 +113,11 @@ describe("a secret is found", () => {
     );
   });
 
+  test.each(FORMS)("as %s, with what looks like a character of HTML", (_, encode) => {
+    for (const secret of ["Tr0ub&Qq;dor9", "b&em;D2-xy7pq"])
+      expect(createRedactor([secret]).text(`<<${encode(secret)}>>`)).toContain("(sensitive)");
+  });
+
   test.each(FORMS)("as %s, for any value", (_, encode) => {
     fc.assert(
       fc.property(secretText(), (secret) => {
