@@ -80,17 +80,17 @@ export async function judge(
 /** Returns the addresses that other stages have for live resources that this stage adopts: stages may share a service. */
 async function namesElsewhere(session: Session, { matched, baseStages }: Planned) {
   const { baseUrl: service, policy, otherPolicies } = session.settings;
-  const ids = [...matched.values()].flatMap(({ state, fingerprints, matches }) =>
-    [...matches].flatMap(([address, { live }]) => {
-      const { id, imported } = state?.bindings.get(address) ?? {};
-      return fingerprints && live && (id !== live.id || imported) ? [live.id] : [];
-    }),
-  );
-  const meant = new Set(ids);
   // A change must not remove a stage to take its resources.
-  const stages = meant.size === 0 ? [] : [...new Map([...(baseStages ?? []), ...otherPolicies()])];
+  const stages = [...new Map([...(baseStages ?? []), ...otherPolicies])];
   const protecting = stages.filter(([, theirs]) => (policy.protected ?? theirs.protected) !== undefined);
-  if (protecting.length === 0) return [];
+  // Not without need: it takes a look at the record of each test case, of which there may be 100,000.
+  const meant = new Set<string>();
+  for (const { state, fingerprints, matches } of protecting.length === 0 ? [] : matched.values())
+    for (const [address, { live }] of fingerprints === undefined ? [] : matches) {
+      const { id, imported } = state?.bindings.get(address) ?? {};
+      if (live !== undefined && (id !== live.id || imported)) meant.add(live.id);
+    }
+  if (meant.size === 0) return [];
   const { backend } = await session.states();
   // State of another service cannot be read here, and contains none of these resources.
   const orNone = (error: unknown): [] => {

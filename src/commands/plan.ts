@@ -136,7 +136,7 @@ async function withCauses(session: Session, survey: Survey, ref: string): Promis
   const changes = planned.plan.changes.map((one) => ({ ...one, cause: causeOf(one, planned, known) }));
   const matched = base && stateless ? [base.matched, stateless.matched] : ("unreadable" as const);
   const all = { ...planned, plan: { ...planned.plan, changes }, base: matched };
-  return { ...survey, planned: { ...all, baseStages: settings?.otherPolicies() } };
+  return { ...survey, planned: { ...all, baseStages: settings?.otherPolicies } };
 }
 
 function causeOf(change: Change, planned: Planned, base: Planned | undefined): Cause {

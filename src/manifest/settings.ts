@@ -70,7 +70,8 @@ export function resolveSettings(request: SettingsRequest): Settings {
     ...(typeof rateLimit === "string" ? { rateLimit: parseRate(rateLimit) ?? 1 } : {}),
     state,
     policy: resolvePolicy(context),
-    otherPolicies: () => new Map(others.map((one) => [one, policyElsewhere(sourcesOf(one))])),
+    // Not as a function, which would keep all documents in memory as long as the settings.
+    otherPolicies: new Map(others.map((one) => [one, policyElsewhere(sourcesOf(one))])),
   };
   refuseUntrusted(settings, context);
   return settings;

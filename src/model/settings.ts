@@ -18,8 +18,8 @@ export interface Settings {
   readonly rateLimit?: number;
   readonly state: StateSettings;
   readonly policy: Policy;
-  /** Returns the policies of the other stages. */
-  readonly otherPolicies: () => ReadonlyMap<string, Policy>;
+  /** The policies of the other stages. */
+  readonly otherPolicies: ReadonlyMap<string, Policy>;
 }
 
 export interface StateSettings {
