@@ -187,7 +187,7 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
 }
 
 /**
- * Returns all addresses of each live resource, by id: those in any state, and those in the base's manifests. An address in
+ * Returns the names of each live resource in this stage, by id: addresses in any state, and in the base's manifests. One in
  * the state of an undeclared target counts only if no declared target's state has an address for the id.
  */
 function namesById(
