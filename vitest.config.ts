@@ -6,7 +6,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Most tests wait for processes of their own, so that one worker less than there are cores leaves one idle.
+    // Most tests wait for processes of their own, so that one worker less than there are cores
+    // leaves one idle.
     maxWorkers: availableParallelism(),
   },
 });

@@ -1,5 +1,5 @@
-// Compares other tools with tasc at similar work: `npm run bench:peers`. It installs them from the registry into a
-// temporary folder and answers in place of their services, so it is not part of CI.
+// Compares other tools with tasc at similar work: `npm run bench:peers`. It installs them from the
+// registry into a temporary folder and answers in place of their services, so it is not part of CI.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -17,7 +17,10 @@ const LATENCY = 20;
 
 await inFolder(async (folder) => {
   writeFileSync(join(folder, "package.json"), '{ "private": true }');
-  execFileSync("npm", ["install", "--no-audit", "--no-fund", ...PACKAGES], { cwd: folder, stdio: "ignore" });
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", ...PACKAGES], {
+    cwd: folder,
+    stdio: "ignore",
+  });
   console.log(
     `Node ${process.version}, ${PACKAGES.map((name) => `${name} ${manifestOf(folder, name).version}`).join(", ")}\n`,
   );
@@ -91,7 +94,9 @@ async function validating(folder) {
     );
   // The tool asks for the account and the runtimes before it reads anything.
   const server = createServer((request, response) => {
-    const runtimes = [{ name: "2024.09", stage: "CURRENT", dependencies: {}, runtimeEndOfLife: null }];
+    const runtimes = [
+      { name: "2024.09", stage: "CURRENT", dependencies: {}, runtimeEndOfLife: null },
+    ];
     const account = { id: "a", name: "a", runtimeId: "2024.09", entitlements: [] };
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(request.url?.includes("runtimes") ? runtimes : account));
@@ -117,11 +122,24 @@ async function applying(folder) {
   writeProject(own, 1, RESOURCES, { status: "DISABLED" });
   const service = await serve(1, RESOURCES, LATENCY);
   const tenant = join(folder, "tenant.yaml");
-  const clients = Array.from({ length: RESOURCES }, (_, at) => ({ name: `c${at}`, description: "changed" }));
+  const clients = Array.from({ length: RESOURCES }, (_, at) => ({
+    name: `c${at}`,
+    description: "changed",
+  }));
   writeFileSync(tenant, JSON.stringify({ clients }));
   const [key, certificate] = ["key.pem", "certificate.pem"].map((name) => join(folder, name));
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
-  const made = ["-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, ...subject];
+  const made = [
+    "-x509",
+    "-newkey",
+    "rsa:2048",
+    "-nodes",
+    "-keyout",
+    key,
+    "-out",
+    certificate,
+    ...subject,
+  ];
   execFileSync("openssl", ["req", ...made], { stdio: "ignore" });
   let changes = 0;
   // The tool speaks only HTTPS, and reads the clients in pages before it sends a PATCH for each.
@@ -138,7 +156,12 @@ async function applying(folder) {
         response.setHeader("content-type", "application/json");
         response.end(
           request.method === "GET"
-            ? JSON.stringify({ clients: list, start: page * size, limit: size, total: clients.length })
+            ? JSON.stringify({
+                clients: list,
+                start: page * size,
+                limit: size,
+                total: clients.length,
+              })
             : JSON.stringify({ client_id: url.pathname.split("/").at(-1) }),
         );
       }, LATENCY);
@@ -155,7 +178,10 @@ async function applying(folder) {
     "tasc apply": async () => {
       // The service forgets the changes of the previous round.
       await fetch(`${service.url}/phase`);
-      return measured([tasc, "apply", "--auto-approve", "--chdir", own], { ...KEY, BENCH_URL: service.url });
+      return measured([tasc, "apply", "--auto-approve", "--chdir", own], {
+        ...KEY,
+        BENCH_URL: service.url,
+      });
     },
     "a0deploy import": () => measured([cli, "import", "-i", tenant], env, folder),
   });

@@ -11,9 +11,16 @@ import { ROWS, lifelike } from "./bench/rows.mjs";
 import { root } from "./bench/run.mjs";
 
 const { values } = parseArgs({
-  options: { only: { type: "string" }, rounds: { type: "string", default: "5" }, grow: { type: "boolean" } },
+  options: {
+    only: { type: "string" },
+    rounds: { type: "string", default: "5" },
+    grow: { type: "boolean" },
+  },
 });
-/** The factor by which a goal may be missed before the run counts as failed, because machines differ. */
+/**
+ * The factor by which a goal may be missed before the run counts as failed, because machines
+ * differ.
+ */
 const TOLERANCE = 1.15;
 
 const cache = join(root, ".cache");
@@ -53,8 +60,12 @@ async function grow() {
     const ms = Math.min(...runs.map((run) => run.ms));
     const mib = Math.max(...runs.map((run) => run.mib));
     steps.push({ cases, ms, mib });
-    console.log(`${String(cases).padStart(7)} cases  ${(ms / 1000).toFixed(2)} s  ${Math.round(mib)} MiB`);
+    console.log(
+      `${String(cases).padStart(7)} cases  ${(ms / 1000).toFixed(2)} s  ${Math.round(mib)} MiB`,
+    );
   }
-  console.log(`time grows with the power ${exponent(steps).toFixed(3)} of the number of cases (goal: 1.05)`);
+  console.log(
+    `time grows with the power ${exponent(steps).toFixed(3)} of the number of cases (goal: 1.05)`,
+  );
   writeFileSync(join(root, "docs", "growth.svg"), drawGrowth(steps));
 }

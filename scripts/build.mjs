@@ -1,5 +1,6 @@
-// Builds the executable and the library into dist/, or into the given folder. The code is split where commands load
-// their own code; code that the executable and the library share is in common chunks.
+// Builds the executable and the library into dist/, or into the given folder. The code is split
+// where commands load their own code; code that the executable and the library share is in common
+// chunks.
 import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -16,8 +17,9 @@ if ((await stat(target).catch(() => undefined))?.isDirectory() === false)
   throw new Error(`${target} is not a folder`);
 const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
-// Modules that packages load and tasc never uses. Commander's child processes, for subcommands that are separate
-// programs, would take a tenth of the time of `--help`. undici's HTTP/2 is never offered to a server.
+// Modules that packages load and tasc never uses. Commander's child processes, for subcommands that
+// are separate programs, would take a tenth of the time of `--help`. undici's HTTP/2 is never
+// offered to a server.
 const UNUSED = { "node:child_process": "/commander/", "./client-h2.js": "/undici/" };
 const NOTHING = "\0nothing";
 const withoutUnused = {
@@ -33,12 +35,16 @@ const IMPORT = new RegExp(`import (\\w+) from "(${RARE.join("|")})";`);
 const loadedWhereUsed = {
   name: "loaded-where-used",
   resolveId: (source) =>
-    RARE.some((name) => source === `./${name}.cjs`) ? { id: source, external: "absolute" } : undefined,
+    RARE.some((name) => source === `./${name}.cjs`)
+      ? { id: source, external: "absolute" }
+      : undefined,
   transform: {
     filter: { code: IMPORT },
     handler(code) {
       const [line, name, from] = IMPORT.exec(code);
-      return code.replace(line, "").replaceAll(new RegExp(`\\b${name}\\b`, "g"), `require("./${from}.cjs")`);
+      return code
+        .replace(line, "")
+        .replaceAll(new RegExp(`\\b${name}\\b`, "g"), `require("./${from}.cjs")`);
     },
   },
 };
@@ -63,7 +69,8 @@ const libraryModule = `import library from "./library.cjs";
 export const { loadProject, plan, apply, render, RENDER_FORMATS, TascError } = library;
 `;
 
-// Built in a new folder that then replaces the last one, so that a failed build leaves the last one unchanged.
+// Built in a new folder that then replaces the last one, so that a failed build leaves the last one
+// unchanged.
 const fresh = await mkdtemp(`${target}-`);
 try {
   const { output } = await build.write({
@@ -72,15 +79,19 @@ try {
     entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name]-[hash].cjs",
     codeSplitting: {
-      // Code for the command line, for output and for manifests. A part has its own file if it costs more than the code
-      // around it that is not needed.
+      // Code for the command line, for output and for manifests. A part has its own file if it
+      // costs more than the code around it that is not needed.
       groups: [
         {
           name: "base",
           test: /src\/(commands\/options|model\/settings|render\/(formats|terminal))\.ts$/,
           priority: 3,
         },
-        { name: "context", test: /src\/(commands\/context|model\/fields|render\/words)\.ts$/, priority: 2 },
+        {
+          name: "context",
+          test: /src\/(commands\/context|model\/fields|render\/words)\.ts$/,
+          priority: 2,
+        },
         { name: "project", test: /src\/app\/project\.ts$/, priority: 1 },
       ],
     },
@@ -96,7 +107,8 @@ try {
     output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : [])),
   );
   const { readyTexts } = createRequire(import.meta.url)(join(fresh, "help.cjs"));
-  for (const [name, text] of Object.entries(readyTexts(version))) await writeFile(join(fresh, name), text);
+  for (const [name, text] of Object.entries(readyTexts(version)))
+    await writeFile(join(fresh, name), text);
   await rm(join(fresh, "help.cjs"));
   await chmod(join(fresh, "tasc.cjs"), 0o755);
   await chmod(fresh, 0o755);

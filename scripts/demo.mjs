@@ -1,4 +1,5 @@
-// The main workflow on the example project: a local service, a plan, an apply, an empty plan, and one change.
+// The main workflow on the example project: a local service, a plan, an apply, an empty plan, and
+// one change.
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -67,16 +68,22 @@ function edit(file, from, to) {
 function addressOf(child) {
   return new Promise((resolve, reject) => {
     child.once("exit", (code) => reject(new Error(`the local service ended with ${code}`)));
-    createInterface({ input: child.stdout }).once("line", (line) => resolve(line.split(" ").at(-1)));
+    createInterface({ input: child.stdout }).once("line", (line) =>
+      resolve(line.split(" ").at(-1)),
+    );
   });
 }
 
 function run(url, ...args) {
   console.log(`\n$ tasc ${args.join(" ")}`);
-  const child = spawn(process.execPath, [tasc, ...args, "--chdir", project, "--dotenv", ".env.example"], {
-    stdio: ["inherit", "inherit", "inherit"],
-    env: { ...process.env, TASC_BASE_URL: url },
-  });
+  const child = spawn(
+    process.execPath,
+    [tasc, ...args, "--chdir", project, "--dotenv", ".env.example"],
+    {
+      stdio: ["inherit", "inherit", "inherit"],
+      env: { ...process.env, TASC_BASE_URL: url },
+    },
+  );
   return new Promise((resolve, reject) => {
     child.once("exit", (code) =>
       code === 0 ? resolve() : reject(new Error(`tasc ${args[0]} ended with ${code}`)),

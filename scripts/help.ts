@@ -1,5 +1,5 @@
-// The answers of the program without a terminal, by the file in which `src/cli/main.ts` looks for them. The build
-// bundles and runs this module.
+// The answers of the program without a terminal, by the file in which `src/cli/main.ts` looks for
+// them. The build bundles and runs this module.
 import { Writable } from "node:stream";
 import { readCommandLine } from "../src/cli/program.ts";
 

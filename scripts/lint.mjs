@@ -1,6 +1,7 @@
-// Finds mistakes (oxlint), unused code (knip), imports against the order of the folders, and outdated words, and checks
-// the format (prettier). oxlint and knip are fetched from the registry on demand: with their packages for other
-// platforms in the lock file, `npm ci` of npm 11 rejects the file as incomplete.
+// Finds mistakes (oxlint), unused code (knip), imports against the order of the folders, and
+// outdated words, and checks the format (prettier). oxlint and knip are fetched from the registry
+// on demand: with their packages for other platforms in the lock file, `npm ci` of npm 11 rejects
+// the file as incomplete.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -54,13 +55,15 @@ function upwardImports() {
     const own = rank(from);
     if (own === -1)
       return [`${file}: ${from.split("/")[0]} is not a folder of the order in scripts/lint.mjs`];
-    return [...readFileSync(file, "utf8").matchAll(/(?:from |import\()"(\.[^"]+)"/g)].flatMap(([, path]) => {
-      const to = relative("src", resolve(file, "..", path));
-      const isOwn = to.split("/")[0] === from.split("/")[0];
-      return isOwn || to.startsWith("..") || rank(to) > own
-        ? []
-        : [`${file}: imports ${to} against the order of the folders`];
-    });
+    return [...readFileSync(file, "utf8").matchAll(/(?:from |import\()"(\.[^"]+)"/g)].flatMap(
+      ([, path]) => {
+        const to = relative("src", resolve(file, "..", path));
+        const isOwn = to.split("/")[0] === from.split("/")[0];
+        return isOwn || to.startsWith("..") || rank(to) > own
+          ? []
+          : [`${file}: imports ${to} against the order of the folders`];
+      },
+    );
   });
 }
 
@@ -70,7 +73,9 @@ function oddWords() {
       .split("\n")
       .flatMap((line, at) => {
         const [word] = WORDS.exec(line) ?? [];
-        return word === undefined ? [] : [`${file}:${at + 1}: say it in plain words, without "${word}"`];
+        return word === undefined
+          ? []
+          : [`${file}:${at + 1}: say it in plain words, without "${word}"`];
       }),
   );
 }

@@ -62,8 +62,9 @@ export function schemaOf(name: SchemaName): JsonObject {
 }
 
 /**
- * JSON Schema from shapes. Each schema uses keywords of one type each, in one schema object, so that a value breaks few
- * of them and the message names the actual mistake. `anyOf` is only used if an editor needs an `enum` for completion.
+ * JSON Schema from shapes. Each schema uses keywords of one type each, in one schema object, so
+ * that a value breaks few of them and the message names the actual mistake. `anyOf` is only used if
+ * an editor needs an `enum` for completion.
  */
 
 /** The parts that are defined once, under a name, and referenced everywhere else. */
@@ -192,7 +193,10 @@ class Schemas {
       description: part.description,
       ...(part.default === undefined ? {} : { default: part.default }),
       ...(isHidden(part) ? { writeOnly: true } : {}),
-      ...this.#shape(part.shape, { nullable: part.nullable ?? false, literal: part.literal ?? false }),
+      ...this.#shape(part.shape, {
+        nullable: part.nullable ?? false,
+        literal: part.literal ?? false,
+      }),
       ...(part.secret === true ? { pattern: ONLY_SECRETS } : {}),
     };
   }
@@ -205,7 +209,10 @@ class Schemas {
     return name === undefined ? this.object(shape, manner.nullable) : { $ref: `#/$defs/${name}` };
   }
 
-  #list(shape: ManifestShape & { readonly type: "list" }, { nullable, literal }: Manner): JsonObject {
+  #list(
+    shape: ManifestShape & { readonly type: "list" },
+    { nullable, literal }: Manner,
+  ): JsonObject {
     return {
       ...typed("array", nullable),
       items: this.#shape(shape.of, { nullable: false, literal }),
@@ -223,7 +230,9 @@ class Schemas {
       };
     return {
       ...typed("object", nullable),
-      patternProperties: { [ANY_KEY]: shape.sensitive === true ? { ...value, writeOnly: true } : value },
+      patternProperties: {
+        [ANY_KEY]: shape.sensitive === true ? { ...value, writeOnly: true } : value,
+      },
       additionalProperties: false,
     };
   }
@@ -241,19 +250,25 @@ function branchSchemas(branches: Branches): JsonObject[] {
 }
 
 /**
- * The keys that are required with each value of the deciding key. Applies to the project's own `state` only if there
- * are no stages, because a stage could add missing keys.
+ * The keys that are required with each value of the deciding key. Applies to the project's own
+ * `state` only if there are no stages, because a stage could add missing keys.
  */
 function requiredByBranch(section: string, { key, required }: Branches): JsonObject {
   const complete = Object.entries(required).map(([value, names]) => {
     const properties = Object.fromEntries(names.map((name) => [name, true]));
     return whereKey(key, value, { type: "object", properties, required: names });
   });
-  return conditional({ properties: { stages: false } }, { properties: { [section]: { allOf: complete } } });
+  return conditional(
+    { properties: { stages: false } },
+    { properties: { [section]: { allOf: complete } } },
+  );
 }
 
 function whereKey(key: string, value: string, schema: JsonObject): JsonObject {
-  return conditional({ type: "object", properties: { [key]: { const: value } }, required: [key] }, schema);
+  return conditional(
+    { type: "object", properties: { [key]: { const: value } }, required: [key] },
+    schema,
+  );
 }
 
 function conditional(condition: JsonObject, schema: JsonObject): JsonObject {
@@ -294,7 +309,10 @@ function typed(type: string, nullable: boolean): JsonObject {
 }
 
 function matching(pattern: string, { nullable, literal }: Manner): JsonObject {
-  return { ...typed("string", nullable), pattern: literal ? pattern : `${pattern}|${INTERPOLATED}` };
+  return {
+    ...typed("string", nullable),
+    pattern: literal ? pattern : `${pattern}|${INTERPOLATED}`,
+  };
 }
 
 /** A value that is not a text, or a text that becomes one by interpolation. */
@@ -303,8 +321,17 @@ function converted(type: string, { nullable, literal }: Manner): JsonObject {
   return { type: [type, "string", ...(nullable ? ["null"] : [])], pattern: INTERPOLATED };
 }
 
-function bounds({ minimum, maximum }: { readonly minimum?: number; readonly maximum?: number }): JsonObject {
-  return { ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }) };
+function bounds({
+  minimum,
+  maximum,
+}: {
+  readonly minimum?: number;
+  readonly maximum?: number;
+}): JsonObject {
+  return {
+    ...(minimum === undefined ? {} : { minimum }),
+    ...(maximum === undefined ? {} : { maximum }),
+  };
 }
 
 function enumSchema(values: readonly string[], { nullable, literal }: Manner): JsonObject {

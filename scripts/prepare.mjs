@@ -1,5 +1,5 @@
-// Builds the contents of the package. npm runs this for a dependency on the git repository, for `npm pack` and for
-// `npm publish`, and after `npm ci` in the repository itself.
+// Builds the contents of the package. npm runs this for a dependency on the git repository, for
+// `npm pack` and for `npm publish`, and after `npm ci` in the repository itself.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 

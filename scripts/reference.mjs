@@ -1,4 +1,5 @@
-// Writes docs/reference/commands.md from the command table and the field table, and errors.md from the error catalogue.
+// Writes docs/reference/commands.md from the command table and the field table, and errors.md from
+// the error catalogue.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";

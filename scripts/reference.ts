@@ -3,7 +3,14 @@ import { COMMANDS, type CommandSpec } from "../src/commands/table.ts";
 import { EXIT } from "../src/model/error.ts";
 import { KINDS, type Kind } from "../src/model/address.ts";
 import { ERROR_CODES } from "../src/model/error-codes.ts";
-import { type Compare, type Field, type Part, type Shape, fieldsOf, isFixed } from "../src/model/fields.ts";
+import {
+  type Compare,
+  type Field,
+  type Part,
+  type Shape,
+  fieldsOf,
+  isFixed,
+} from "../src/model/fields.ts";
 
 /** A table in Markdown. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -125,7 +132,10 @@ function typeText(shape: Shape): string {
 }
 
 function written({ create, update, generates }: Field): string {
-  const calls = [create === undefined ? [] : ["POST"], update === undefined ? [] : ["PATCH"]].flat();
+  const calls = [
+    create === undefined ? [] : ["POST"],
+    update === undefined ? [] : ["PATCH"],
+  ].flat();
   return `${calls.join(", ")}${generates === true ? ", regenerates" : ""}`;
 }
 
@@ -160,7 +170,11 @@ function section(spec: CommandSpec, above: string): readonly string[] {
   const name = `${above} ${spec.name}`;
   const { args = [], options = [], commands = [], examples } = spec;
   const children = commands.flatMap((child) => section(child, name));
-  const synopsis = [name, ...args.map(({ flags }) => flags), ...(options.length > 0 ? ["[options]"] : [])];
+  const synopsis = [
+    name,
+    ...args.map(({ flags }) => flags),
+    ...(options.length > 0 ? ["[options]"] : []),
+  ];
   return [
     `### ${name}`,
     `${sentence(spec.summary)}.`,
@@ -180,7 +194,9 @@ function section(spec: CommandSpec, above: string): readonly string[] {
 function optionTable(options: readonly OptionSpec[]): string {
   const rows = options.map(({ flags, description, choices, repeatable }) => [
     code(flags),
-    [description, ...chosen(choices), ...(repeatable === undefined ? [] : ["repeatable"])].join("; "),
+    [description, ...chosen(choices), ...(repeatable === undefined ? [] : ["repeatable"])].join(
+      "; ",
+    ),
   ]);
   return table(["option", "meaning"], rows);
 }

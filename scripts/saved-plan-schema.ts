@@ -10,7 +10,10 @@ const address = {
   pattern: "^(target|(environment|testCase|batchGeneration)\\.[^.]+)\\.[^.]+$",
 };
 
-function object(properties: JsonObject, required: readonly string[] = Object.keys(properties)): JsonObject {
+function object(
+  properties: JsonObject,
+  required: readonly string[] = Object.keys(properties),
+): JsonObject {
   return { type: "object", properties, required };
 }
 
@@ -23,13 +26,17 @@ export const SAVED_PLAN: JsonObject = object(
     run: list(address),
     rediscover: list(address),
     targets: map(textOrNull),
-    made: object({ by: text, job: text, commit: text, clean: { type: "boolean" }, expires: text }, ["by"]),
+    made: object({ by: text, job: text, commit: text, clean: { type: "boolean" }, expires: text }, [
+      "by",
+    ]),
     extras: object(
       {
         changedBy: map(map({ enum: ["manifest", "service", "both"] })),
         dependsOn: map(list(address)),
         places: map(object({ file: text, line: whole, column: whole })),
-        diagnostics: list(object({ code: text, path: list({ type: ["string", "integer"] }) }, ["code"])),
+        diagnostics: list(
+          object({ code: text, path: list({ type: ["string", "integer"] }) }, ["code"]),
+        ),
       },
       [],
     ),

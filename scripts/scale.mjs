@@ -21,11 +21,17 @@ const RECORDED = {
   state: { bytesPerCase: 254 },
 };
 
-/** Statements of the postgres backend; they are pipelined, so only those that are waited for cost a round trip. */
+/**
+ * Statements of the postgres backend; they are pipelined, so only those that are waited for cost a
+ * round trip.
+ */
 const PER_TARGET = { lock: 1, unlock: 2, write: 1, journalEach: 1 };
 /** Sends that a job takes from a shared rate at a time, after a short start. */
 const BATCH = 20;
-/** Entries of PostgreSQL's lock table with its defaults: max_locks_per_transaction × max_connections. */
+/**
+ * Entries of PostgreSQL's lock table with its defaults: max_locks_per_transaction ×
+ * max_connections.
+ */
 const LOCK_TABLE = 64 * 100;
 
 const { values } = parseArgs({
@@ -51,7 +57,10 @@ function tables(unit, options) {
   const [concurrency, shards, percent] = ["concurrency", "shards", "changed"].map(number);
   const cases = targets * perTarget;
   const inShard = { targets: Math.ceil(targets / shards), cases: Math.ceil(cases / shards) };
-  /** The time of this many calls by all shards: limited by the latency of each shard, or by the common rate. */
+  /**
+   * The time of this many calls by all shards: limited by the latency of each shard, or by the
+   * common rate.
+   */
   const sending = (calls) => {
     const own = ((calls / shards) * latency) / 1000 / concurrency;
     return { seconds: Math.max(own, calls / rate), bound: own > calls / rate ? "latency" : "rate" };
@@ -101,7 +110,10 @@ function tables(unit, options) {
       "Statements of an apply",
       `${count(targets * statements)} (${statements} a target), one for each group of answers, and one look at the locks every 2 s`,
     ],
-    ["Statements for the shared rate", `one in ${BATCH} calls: ${(rate / BATCH).toFixed(0)} a second`],
+    [
+      "Statements for the shared rate",
+      `one in ${BATCH} calls: ${(rate / BATCH).toFixed(0)} a second`,
+    ],
   ];
   const head = `${count(targets)} targets with ${count(perTarget)} test cases each: ${count(cases)} test cases`;
   const given = `${latency} ms a call, ${rate} calls/s with one API key, ${count(shards)} ${shards === 1 ? "job" : "shards"}, concurrency ${concurrency}`;
@@ -114,7 +126,10 @@ function count(value) {
 
 function bytes(value) {
   const units = ["B", "KiB", "MiB", "GiB"];
-  const at = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, value)) / 10)));
+  const at = Math.min(
+    units.length - 1,
+    Math.max(0, Math.floor(Math.log2(Math.max(1, value)) / 10)),
+  );
   return `${(value / 1024 ** at).toFixed(at === 0 ? 0 : 1)} ${units[at]}`;
 }
 
@@ -156,7 +171,16 @@ async function sample(targets, cases) {
   const folder = mkdtempSync(join(tmpdir(), "tasc-scale-"));
   const service = spawn(
     process.execPath,
-    [resolve("dist/tasc.cjs"), "serve", "--port", "0", "--api-key", "key", "--discovery-time", "1ms"],
+    [
+      resolve("dist/tasc.cjs"),
+      "serve",
+      "--port",
+      "0",
+      "--api-key",
+      "key",
+      "--discovery-time",
+      "1ms",
+    ],
     { stdio: ["ignore", "pipe", "pipe"] },
   );
   const said = await Promise.race([once(service.stdout, "data"), once(service.stderr, "data")]);
@@ -176,7 +200,10 @@ async function sample(targets, cases) {
       (await listed(base, "")).map(({ id }) => listed(base, `/${id}/test-cases`)),
     );
     const kept = join(folder, ".tasc", "state", "default");
-    const state = readdirSync(kept).reduce((sum, file) => sum + readFileSync(join(kept, file)).length, 0);
+    const state = readdirSync(kept).reduce(
+      (sum, file) => sum + readFileSync(join(kept, file)).length,
+      0,
+    );
     return { cases: targets * cases, plan, patch, state, answer: JSON.stringify(lists).length };
   } finally {
     service.kill();
@@ -185,7 +212,9 @@ async function sample(targets, cases) {
 }
 
 async function listed(base, path) {
-  const answer = await fetch(`${base}/apiKey/v3/test-targets${path}`, { headers: { "X-API-Key": "key" } });
+  const answer = await fetch(`${base}/apiKey/v3/test-targets${path}`, {
+    headers: { "X-API-Key": "key" },
+  });
   return await answer.json();
 }
 

@@ -18,19 +18,29 @@ export function generatedFiles(): readonly GeneratedFile[] {
   const files = SCHEMA_NAMES.flatMap((name) => [
     ...(name === "plan"
       ? []
-      : [{ path: `schemas/${name}.schema.json`, text: `${JSON.stringify(schemaOf(name), null, 2)}\n` }]),
+      : [
+          {
+            path: `schemas/${name}.schema.json`,
+            text: `${JSON.stringify(schemaOf(name), null, 2)}\n`,
+          },
+        ]),
     { path: `${generated}/${name}.js`, text: validatorSource(schemaOf(name)) },
   ]);
   const accept = {
     path: `${generated}/accept.js`,
     text: acceptorSource("project") + acceptorSource("target"),
   };
-  return [...files, accept, { path: `${generated}/saved-plan.js`, text: validatorSource(SAVED_PLAN) }];
+  return [
+    ...files,
+    accept,
+    { path: `${generated}/saved-plan.js`, text: validatorSource(SAVED_PLAN) },
+  ];
 }
 
 /**
- * The source of a module that exports `validate` for one schema. It is generated at build time, because compiling a
- * schema at the start of every run takes ten times as long as loading the result. The module imports nothing.
+ * The source of a module that exports `validate` for one schema. It is generated at build time,
+ * because compiling a schema at the start of every run takes ten times as long as loading the
+ * result. The module imports nothing.
  */
 function validatorSource(schema: JsonObject): string {
   const ajv = new Ajv({
@@ -43,7 +53,8 @@ function validatorSource(schema: JsonObject): string {
     messages: false,
     strict: true,
     strictRequired: false,
-    // Lengths in UTF-16 units: the bounds are 0 and 1, for which both units agree, and no helper is imported.
+    // Lengths in UTF-16 units: the bounds are 0 and 1, for which both units agree, and no helper is
+    // imported.
     unicode: false,
   });
   const source = standaloneCode.default(ajv, ajv.compile(withoutNotes(schema)));
@@ -52,7 +63,10 @@ function validatorSource(schema: JsonObject): string {
   return `${validatorHeading(schema)}\n${short}\n`;
 }
 
-/** The validator without error details, for the many valid documents: only a third of the code must be loaded. */
+/**
+ * The validator without error details, for the many valid documents: only a third of the code must
+ * be loaded.
+ */
 function acceptorSource(name: "project" | "target"): string {
   const whole = validatorSource(schemaOf(name));
   const source = SILENT.reduce((text, [long, none]) => text.replaceAll(long, none), whole);
@@ -71,7 +85,10 @@ const SILENT: readonly (readonly [long: string | RegExp, short: string])[] = [
   [/, instancePath.*\)\)\)\{$/gm, "))){"],
 ];
 
-/** Shortens ajv's code for keywords and messages that tasc does not use, which saves a third of the validation time. */
+/**
+ * Shortens ajv's code for keywords and messages that tasc does not use, which saves a third of the
+ * validation time.
+ */
 const SHORTER: readonly (readonly [long: string | RegExp, short: string])[] = [
   ['{instancePath="", parentData, parentDataProperty, rootData=data}={}', 'instancePath=""'],
   [/\{instancePath,parentData:.*?,rootData\}/g, "instancePath"],
@@ -85,7 +102,10 @@ const SHORTER: readonly (readonly [long: string | RegExp, short: string])[] = [
   ['.replace(/~/g, "~0").replace(/\\//g, "~1")', '.replaceAll("~", "~0").replaceAll("/", "~1")'],
 ];
 
-/** The first line of a validator's module: it names the schema of the module, however the module is formatted. */
+/**
+ * The first line of a validator's module: it names the schema of the module, however the module is
+ * formatted.
+ */
 export function validatorHeading(schema: JsonObject): string {
   const digest = createHash("sha256").update(JSON.stringify(schema)).digest("hex");
   return `// Made by \`npm run generate\` of the schema ${digest}. Do not edit.`;
@@ -94,9 +114,14 @@ export function validatorHeading(schema: JsonObject): string {
 /** Keywords only for people and editors: they would only make the module longer. */
 const NOTES = ["$schema", "$id", "title", "description", "default", "writeOnly"];
 
-/** A schema, or a map of schemas, without notes. A member with the name of a note is kept if it is a schema itself. */
+/**
+ * A schema, or a map of schemas, without notes. A member with the name of a note is kept if it is a
+ * schema itself.
+ */
 export function withoutNotes(schema: JsonObject): JsonObject {
-  const entries = Object.entries(schema).filter(([key, value]) => isObject(value) || !NOTES.includes(key));
+  const entries = Object.entries(schema).filter(
+    ([key, value]) => isObject(value) || !NOTES.includes(key),
+  );
   return Object.fromEntries(entries.map(([key, value]): [string, Json] => [key, strip(value)]));
 }
 

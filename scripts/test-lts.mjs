@@ -1,4 +1,5 @@
-// Runs the tests on the current LTS release of Node, which is fetched from the registry as a package.
+// Runs the tests on the current LTS release of Node, which is fetched from the registry as a
+// package.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +13,18 @@ const node = join(folder, "node_modules", name, "bin", "node");
 
 if (!existsSync(node)) {
   mkdirSync(folder, { recursive: true });
-  const install = ["install", "--no-save", "--no-package-lock", "--prefix", folder, `${name}@${LTS}`];
-  const { status } = spawnSync("npm", install, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+  const install = [
+    "install",
+    "--no-save",
+    "--no-package-lock",
+    "--prefix",
+    folder,
+    `${name}@${LTS}`,
+  ];
+  const { status } = spawnSync("npm", install, {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   if (status !== 0) process.exit(status ?? 1);
 }
 

@@ -31,5 +31,7 @@ const {
   numPendingTests: skipped,
 } = JSON.parse(readFileSync(report, "utf8"));
 writeFileSync(counts, JSON.stringify({ passed, failed, skipped }));
-console.log(`Tests: ${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`);
+console.log(
+  `Tests: ${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`,
+);
 process.exitCode = status ?? 1;

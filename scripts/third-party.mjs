@@ -1,5 +1,5 @@
-// Lists the other packages in the bundle: their licences, which must be part of every copy, and a software bill of
-// materials (CycloneDX) for audit tools.
+// Lists the other packages in the bundle: their licences, which must be part of every copy, and a
+// software bill of materials (CycloneDX) for audit tools.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
@@ -10,7 +10,10 @@ export function writeThirdParty(root, folder, modules) {
     join(folder, "THIRD-PARTY-LICENSES.txt"),
     packages.map(licenceText).join(`\n${"-".repeat(80)}\n\n`),
   );
-  writeFileSync(join(folder, "sbom.cdx.json"), `${JSON.stringify(bom(root, packages), undefined, 2)}\n`);
+  writeFileSync(
+    join(folder, "sbom.cdx.json"),
+    `${JSON.stringify(bom(root, packages), undefined, 2)}\n`,
+  );
 }
 
 const byName = (a, b) => (a < b ? -1 : 1);
@@ -19,13 +22,17 @@ const byName = (a, b) => (a < b ? -1 : 1);
 const FREE = ["Unlicense", "CC0-1.0", "0BSD"];
 
 function packagesOf(root, modules) {
-  const folders = new Set(modules.map((module) => /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(module)?.[0]));
+  const folders = new Set(
+    modules.map((module) => /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(module)?.[0]),
+  );
   folders.delete(undefined);
   return [...folders].toSorted(byName).map((folder) => {
     const { name, version, license, description } = JSON.parse(
       readFileSync(join(folder, "package.json"), "utf8"),
     );
-    const file = readdirSync(folder).find((each) => /^((un)?licen[cs]e|copying)(\.\w+)?$/i.test(each));
+    const file = readdirSync(folder).find((each) =>
+      /^((un)?licen[cs]e|copying)(\.\w+)?$/i.test(each),
+    );
     if (typeof license !== "string" || (file === undefined && !FREE.includes(license)))
       throw new Error(`${name} is bundled, and its licence cannot be found in ${folder}`);
     const text =

@@ -18,10 +18,13 @@ export function writeTypes(target) {
     if (status !== 0) throw new Error(`no declarations:\n${stdout}`);
     const wanted = new Set([join(all, ENTRY)]);
     for (const file of wanted) {
-      const text = readFileSync(file, "utf8").replaceAll(/(["'])(\.[^"']*)\.ts\1/g, (_, quote, path) => {
-        wanted.add(join(dirname(file), `${path}.d.ts`));
-        return `${quote}${path}.js${quote}`;
-      });
+      const text = readFileSync(file, "utf8").replaceAll(
+        /(["'])(\.[^"']*)\.ts\1/g,
+        (_, quote, path) => {
+          wanted.add(join(dirname(file), `${path}.d.ts`));
+          return `${quote}${path}.js${quote}`;
+        },
+      );
       const to = join(target, relative(all, file));
       mkdirSync(dirname(to), { recursive: true });
       writeFileSync(to, text);

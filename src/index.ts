@@ -1,6 +1,6 @@
 /**
- * tasc as a library: the commands `validate`, `plan`, `show` and `apply`, without output and questions. The values, errors
- * and events of these functions contain no secrets.
+ * tasc as a library: the commands `validate`, `plan`, `show` and `apply`, without output and
+ * questions. The values, errors and events of these functions contain no secrets.
  */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
@@ -58,7 +58,9 @@ export class TascError extends Error {
 
   constructor(reason: TascErrorReason, diagnostics: readonly DiagnosticJson[]) {
     const errors = diagnostics.filter(({ severity }) => severity === "error");
-    const texts = errors.map(({ summary, detail }) => (detail === "" ? summary : `${summary}\n${detail}`));
+    const texts = errors.map(({ summary, detail }) =>
+      detail === "" ? summary : `${summary}\n${detail}`,
+    );
     super(texts.join("\n") || "It failed");
     this.reason = reason;
     this.exitCode = EXIT[reason];
@@ -90,7 +92,10 @@ export interface LoadOptions {
   readonly stage?: string;
   /** Variables and secrets; default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Treats missing secrets as unknown and skips the fields that use them. Such a project cannot be applied. */
+  /**
+   * Treats missing secrets as unknown and skips the fields that use them. Such a project cannot be
+   * applied.
+   */
   readonly allowMissingSecrets?: boolean;
 }
 
@@ -106,7 +111,11 @@ export interface Project {
 }
 
 export type LoadResult =
-  | { readonly ok: true; readonly project: Project; readonly diagnostics: readonly DiagnosticJson[] }
+  | {
+      readonly ok: true;
+      readonly project: Project;
+      readonly diagnostics: readonly DiagnosticJson[];
+    }
   | { readonly ok: false; readonly diagnostics: readonly DiagnosticJson[] };
 
 /** Internal data of a project, not part of its public form. */
@@ -117,11 +126,20 @@ interface Inside {
   readonly complete: boolean;
 }
 
-/** Internal data by the object that the caller has: it is not part of the types, and is freed with the object. */
+/**
+ * Internal data by the object that the caller has: it is not part of the types, and is freed with
+ * the object.
+ */
 const projects = new WeakMap<object, Inside>();
-const plans = new WeakMap<object, Inside & { readonly saved: SavedPlan; readonly options: PlanOptions }>();
+const plans = new WeakMap<
+  object,
+  Inside & { readonly saved: SavedPlan; readonly options: PlanOptions }
+>();
 
-/** Resolves the manifests of a folder for one stage. @returns the project and its warnings, or all errors with places */
+/**
+ * Resolves the manifests of a folder for one stage.
+ * @returns the project and its warnings, or all errors with places
+ */
 export async function loadProject(folder: string, options: LoadOptions = {}): Promise<LoadResult> {
   checkOptions(options, { stage: "text", env: "variables", allowMissingSecrets: "flag" });
   const root = resolve(folder);
@@ -138,7 +156,11 @@ export async function loadProject(folder: string, options: LoadOptions = {}): Pr
     baseUrl: redactor.text(settings.baseUrl),
     addresses: desired.targets.flatMap(resourcesOf).map(({ address }) => address),
   };
-  projects.set(project, { opened: { root, env, project: loaded }, redactor, complete: !allowMissingSecrets });
+  projects.set(project, {
+    opened: { root, env, project: loaded },
+    redactor,
+    complete: !allowMissingSecrets,
+  });
   return { ok: true, project, diagnostics };
 }
 
@@ -157,7 +179,8 @@ export interface PlanOptions extends CallOptions {
 
 /**
  * Reads the service and the state, and plans what an apply would do. Changes nothing.
- * @returns the plan as `tasc plan --format json` prints it; its diagnostics include errors against the live service
+ * @returns the plan as `tasc plan --format json` prints it; its diagnostics include errors against
+ * the live service
  * @throws TascError if no plan can be made
  */
 export async function plan(project: Project, options: PlanOptions = {}): Promise<PlanJson> {
@@ -184,7 +207,10 @@ export interface ApplyOptions extends CallOptions {
   readonly wait?: string;
   /** How long to wait for a lock that somebody else holds, e.g. `2m`; default: no wait. */
   readonly lockTimeout?: string;
-  /** Once aborted, calls in flight finish and state is saved, but nothing else starts and nothing is waited for. */
+  /**
+   * Once aborted, calls in flight finish and state is saved, but nothing else starts and nothing is
+   * waited for.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -199,10 +225,12 @@ export interface ApplyOutcome extends Outcome {
 }
 
 /**
- * Applies exactly a plan that `plan` returned, under the locks of its targets, as `tasc apply FILE` does.
- * @returns what was done, what failed and what was skipped; a change that failed is not an exception
- * @throws TascError if nothing was applied: the plan has errors or is refused by the policy, it is stale, the state is
- * locked, or the service cannot be reached
+ * Applies exactly a plan that `plan` returned, under the locks of its targets, as `tasc apply FILE`
+ * does.
+ * @returns what was done, what failed and what was skipped; a change that failed is not an
+ * exception
+ * @throws TascError if nothing was applied: the plan has errors or is refused by the policy, it is
+ * stale, the state is locked, or the service cannot be reached
  */
 export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Promise<ApplyOutcome> {
   const own = { onEvent: "function", wait: "text", lockTimeout: "text", signal: "signal" } as const;
@@ -212,19 +240,33 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
   const { saved, complete, redactor } = inside;
   return quietly(inside, { ...inside.options, ...options }, async (session, warnings) => {
     if (!complete)
-      throw invalid("missing-secrets", "A project loaded with allowMissingSecrets cannot be applied");
+      throw invalid(
+        "missing-secrets",
+        "A project loaded with allowMissingSecrets cannot be applied",
+      );
     const request = {
       saved,
       overridePolicy: inside.options.overridePolicy ?? [],
       wait: durationOf("wait", options.wait),
       lockTimeout: durationOf("lockTimeout", options.lockTimeout),
     };
-    const redacted = (event: Failed) => ({ ...event, failure: redactDiagnostic(event.failure, redactor) });
+    const redacted = (event: Failed) => ({
+      ...event,
+      failure: redactDiagnostic(event.failure, redactor),
+    });
     const emit = (event: ApplyEvent) =>
       options.onEvent?.(event.type === "changeFailed" ? { ...event, ...redacted(event) } : event);
-    const { outcome, exitCode } = await applyProject(session, request, { emit, signal: options.signal });
+    const { outcome, exitCode } = await applyProject(session, request, {
+      emit,
+      signal: options.signal,
+    });
     const diagnostics = publicDiagnostics(warnings, redactor);
-    return { ...redactOutcome(outcome, redactor), ok: exitCode === EXIT.done, exitCode, diagnostics };
+    return {
+      ...redactOutcome(outcome, redactor),
+      ok: exitCode === EXIT.done,
+      exitCode,
+      diagnostics,
+    };
   });
 }
 
@@ -242,8 +284,9 @@ export interface RenderOptions {
 }
 
 /**
- * Returns a plan as `tasc plan --format …` prints it, without colours. Accepts any plan in JSON form, including one read
- * from a file. If `plan` made it, the result also shows who changed a field and where it is declared.
+ * Returns a plan as `tasc plan --format …` prints it, without colours. Accepts any plan in JSON
+ * form, including one read from a file. If `plan` made it, the result also shows who changed a
+ * field and where it is declared.
  * @throws TypeError if the argument is not a plan, or if the format or an option is invalid
  */
 export async function render(
@@ -252,14 +295,22 @@ export async function render(
   options: RenderOptions = {},
 ): Promise<string> {
   checkOptions(options, { verbose: "flag", width: "number", budget: "number" });
-  if (!RENDER_FORMATS.includes(format)) throw new TypeError(`There is no format ${JSON.stringify(format)}`);
+  if (!RENDER_FORMATS.includes(format))
+    throw new TypeError(`There is no format ${JSON.stringify(format)}`);
   const { verbose = false, width = 80, budget } = options;
   const inside = plans.get(shown);
   if (inside === undefined && !validate(shown)) throw new TypeError("This is not a plan");
   const extras = inside?.saved.extras ?? {};
   const redactor = inside?.redactor ?? createRedactor([]);
-  const source = (file: string): string | undefined => inside?.opened.project.sources.get(file)?.text;
-  const text = await renderPlan(format, shown, extras, { style: PLAIN, width, verbose, source, budget });
+  const source = (file: string): string | undefined =>
+    inside?.opened.project.sources.get(file)?.text;
+  const text = await renderPlan(format, shown, extras, {
+    style: PLAIN,
+    width,
+    verbose,
+    source,
+    budget,
+  });
   if (format === "text") return safeOutput(redactor.lines(text), { colour: false });
   return format === "json" ? redactor.document(text) : redactor.markup(text);
 }
@@ -282,17 +333,25 @@ async function quietly<T>(
     onClientEvent: () => {},
   };
   try {
-    return await inSession({ ...opened, calls: callsOf(calls) }, host, (session) => work(session, warnings));
+    return await inSession({ ...opened, calls: callsOf(calls) }, host, (session) =>
+      work(session, warnings),
+    );
   } catch (error) {
     const failure =
       error instanceof Failure
         ? error
         : failed("unexpected", error instanceof Error ? error.message : String(error));
-    throw new TascError(failure.reason, publicDiagnostics([...warnings, ...failure.diagnostics], redactor));
+    throw new TascError(
+      failure.reason,
+      publicDiagnostics([...warnings, ...failure.diagnostics], redactor),
+    );
   }
 }
 
-function publicDiagnostics(all: readonly Diagnostic[], redactor: Redactor): readonly DiagnosticJson[] {
+function publicDiagnostics(
+  all: readonly Diagnostic[],
+  redactor: Redactor,
+): readonly DiagnosticJson[] {
   return all.map((diagnostic) => redactDiagnostic(diagnosticJson(diagnostic), redactor));
 }
 
@@ -301,7 +360,12 @@ function callsOf({ requestTimeout, retries, concurrency, insecure }: CallOptions
     invalid("bad-option", `${name} takes a whole number from ${from} up`);
   if (retries !== undefined && retries < 0) throw least("retries", 0);
   if (concurrency !== undefined && concurrency < 1) throw least("concurrency", 1);
-  return { requestTimeout: durationOf("requestTimeout", requestTimeout), retries, concurrency, insecure };
+  return {
+    requestTimeout: durationOf("requestTimeout", requestTimeout),
+    retries,
+    concurrency,
+    insecure,
+  };
 }
 
 function durationOf(name: string, text: string | undefined): number | undefined {
@@ -325,12 +389,15 @@ const KINDS = {
   number: [(value: unknown) => Number.isSafeInteger(value), "a whole number"],
   function: [(value: unknown) => typeof value === "function", "a function"],
   signal: [(value: unknown) => value instanceof AbortSignal, "an AbortSignal"],
-  variables: [(value: unknown) => typeof value === "object" && value !== null, "an object of variables"],
+  variables: [
+    (value: unknown) => typeof value === "object" && value !== null,
+    "an object of variables",
+  ],
 } as const;
 
 /**
- * Checks options for callers without types. Otherwise a misspelt option, or one of a wrong type, would be ignored, and a
- * plan that should be narrowed would be a plan of everything.
+ * Checks options for callers without types. Otherwise a misspelt option, or one of a wrong type,
+ * would be ignored, and a plan that should be narrowed would be a plan of everything.
  *
  * @throws TypeError
  */

@@ -12,14 +12,21 @@ if (!env.TASC_NOTE_TOKEN)
 else await keepNote();
 
 async function keepNote() {
-  // A job of an older commit can be started again, and must not put its plan in place of the newer one.
+  // A job of an older commit can be started again, and must not put its plan in place of the newer
+  // one.
   const { sha } = await call("GET", request);
   if (sha !== (env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA || env.CI_COMMIT_SHA))
-    return console.log("No note: the merge request has a newer commit, which has a plan of its own.");
-  const links = [`Commit ${env.CI_COMMIT_SHORT_SHA}=${env.CI_PROJECT_URL}/-/commit/${env.CI_COMMIT_SHA}`];
+    return console.log(
+      "No note: the merge request has a newer commit, which has a plan of its own.",
+    );
+  const links = [
+    `Commit ${env.CI_COMMIT_SHORT_SHA}=${env.CI_PROJECT_URL}/-/commit/${env.CI_COMMIT_SHA}`,
+  ];
   links.push(`Plan as a page=${env.CI_JOB_URL}/artifacts/browse`);
   const options = ["--format", "markdown", ...links.flatMap((link) => ["--link", link])];
-  const body = execFileSync(process.execPath, [env.TASC, "show", file, ...options], { encoding: "utf8" });
+  const body = execFileSync(process.execPath, [env.TASC, "show", file, ...options], {
+    encoding: "utf8",
+  });
   const [mark] = body.split("\n", 1);
   // Anybody may write a note that begins with the mark; only our own is taken.
   const { id: self } = await call("GET", `${env.CI_API_V4_URL}/user`);
@@ -38,6 +45,7 @@ async function call(method, url, json) {
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     signal: AbortSignal.timeout(30_000),
   });
-  if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`);
+  if (!response.ok)
+    throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`);
   return response.json();
 }

@@ -5,7 +5,10 @@ export const PLAN_BUDGET = 64_000;
 /** Maximum number of characters from the output of a failed plan. */
 const MOST_SAID = 20_000;
 
-/** The hidden mark in the first line, by which the next run finds the comment of this project and stage. */
+/**
+ * The hidden mark in the first line, by which the next run finds the comment of this project and
+ * stage.
+ */
 export function commentMark(project, stage) {
   return `<!-- tasc:action ${encode(project)} ${encode(stage)} -->`;
 }

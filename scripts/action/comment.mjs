@@ -13,7 +13,10 @@ const host = {
 const request = pullRequest(env);
 if (request === undefined) console.log("No pull request, so no comment.");
 else if (await isOutdated(request))
-  annotate("notice", "No comment: the pull request has a newer commit, which has a plan of its own.");
+  annotate(
+    "notice",
+    "No comment: the pull request has a newer commit, which has a plan of its own.",
+  );
 else await keepAll(request.number, input(env, "COMMENTS"));
 
 /** The plan of an older commit must not replace the plan of the newest one. */
@@ -25,7 +28,11 @@ async function isOutdated({ number, commit }) {
 async function keepAll(number, folder) {
   for (const file of readdirSync(folder).toSorted()) {
     try {
-      const done = await keepComment(host, number, JSON.parse(readFileSync(join(folder, file), "utf8")));
+      const done = await keepComment(
+        host,
+        number,
+        JSON.parse(readFileSync(join(folder, file), "utf8")),
+      );
       console.log(`Comment ${done}: ${file}`);
     } catch (error) {
       if (!mayNotWrite(error)) throw error;

@@ -35,8 +35,8 @@ export async function keepComment(host, number, { mark, body }) {
 }
 
 /**
- * The current pull request: an old run can be started again with its old event. `undefined` if the token may not read
- * the pull request.
+ * The current pull request: an old run can be started again with its old event. `undefined` if the
+ * token may not read the pull request.
  */
 export async function currentRequest(host, number) {
   try {
@@ -51,9 +51,14 @@ export async function currentRequest(host, number) {
 /** Anybody may write a comment that begins with the mark, so only our own comment is used. */
 async function findComment(host, number, mark) {
   for (let page = 1; ; page++) {
-    const comments = await call(host, "GET", `/issues/${number}/comments?per_page=${PER_PAGE}&page=${page}`);
+    const comments = await call(
+      host,
+      "GET",
+      `/issues/${number}/comments?per_page=${PER_PAGE}&page=${page}`,
+    );
     for (const comment of comments)
-      if (String(comment.body).startsWith(`${mark}\n`) && (await isOurs(host, comment))) return comment;
+      if (String(comment.body).startsWith(`${mark}\n`) && (await isOurs(host, comment)))
+        return comment;
     if (comments.length < PER_PAGE) return undefined;
   }
 }

@@ -1,5 +1,6 @@
-// Plans every stage: annotations in the log, files and the step's summary for people, outputs for later steps. It never
-// fails the step: the comment and the artifacts come first, then `verdict.mjs`.
+// Plans every stage: annotations in the log, files and the step's summary for people, outputs for
+// later steps. It never fails the step: the comment and the artifacts come first, then
+// `verdict.mjs`.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,11 +37,18 @@ function planStage(stage) {
   const planned = tasc(env, ["plan", ...options, ...limits, ...base, ...offline(stage), ...common]);
   log(env, planned);
   const [pull, ...others] = links();
-  const shown = tasc(env, ["show", file, "--format=markdown", `--budget=${PLAN_BUDGET}`, ...others]);
+  const shown = tasc(env, [
+    "show",
+    file,
+    "--format=markdown",
+    `--budget=${PLAN_BUDGET}`,
+    ...others,
+  ]);
   const page = tasc(env, ["show", file, "--format=html", pull, ...others].filter(Boolean));
   const unshown = [shown, page].find(({ code }) => code !== 0);
   // Changes that cannot be shown are a failure, whatever the exit code of the plan.
-  if (unshown !== undefined) return failed(stage, [0, 2].includes(planned.code) ? unshown : planned);
+  if (unshown !== undefined)
+    return failed(stage, [0, 2].includes(planned.code) ? unshown : planned);
   writeFileSync(join(artifacts, `${name}.html`), page.stdout);
   publish(stage, shown.stdout);
   const { summary, changes } = JSON.parse(readFileSync(file, "utf8"));
@@ -70,9 +78,10 @@ function links() {
 }
 
 /**
- * Limits that the manifests of a branch cannot change: the trust file of the repository's default branch, whatever the
- * event. The file of the checkout or of another base branch is not used, because anybody can push those. TASC_TRUST is
- * not used either, because in other workflows it names the file of the checkout.
+ * Limits that the manifests of a branch cannot change: the trust file of the repository's default
+ * branch, whatever the event. The file of the checkout or of another base branch is not used,
+ * because anybody can push those. TASC_TRUST is not used either, because in other workflows it
+ * names the file of the checkout.
  */
 async function trust() {
   const name = input(env, "TRUST");
@@ -91,7 +100,10 @@ async function trust() {
   return [`--trust=${file}`];
 }
 
-/** Overrides from the input, or from current labels of the pull request, which only people with the right can add. */
+/**
+ * Overrides from the input, or from current labels of the pull request, which only people with the
+ * right can add.
+ */
 async function overrides() {
   const prefix = input(env, "OVERRIDE_POLICY_LABEL");
   const isAsked = prefix !== "" && request !== undefined;
@@ -100,12 +112,14 @@ async function overrides() {
   const byLabel = labels.flatMap((label) =>
     label.startsWith(`${prefix}:`) ? [label.slice(prefix.length + 1)] : [],
   );
-  return [...inputList(env, "OVERRIDE_POLICY"), ...byLabel].map((rule) => `--override-policy=${rule}`);
+  return [...inputList(env, "OVERRIDE_POLICY"), ...byLabel].map(
+    (rule) => `--override-policy=${rule}`,
+  );
 }
 
 /**
- * A pull request is checked out as its merge commit, whose first parent is the base branch. The pull request must not
- * be able to hide this from git.
+ * A pull request is checked out as its merge commit, whose first parent is the base branch. The
+ * pull request must not be able to hide this from git.
  */
 function baseOptions() {
   if (request === undefined) return [];
@@ -114,22 +128,32 @@ function baseOptions() {
   const safe = ["-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false"];
   const git = (...args) =>
     // Windows looks for programs in the working folder first, and the checkout may contain one.
-    spawnSync("git", ["-C", folder, ...safe, ...args], { cwd: dirname(process.execPath), encoding: "utf8" });
+    spawnSync("git", ["-C", folder, ...safe, ...args], {
+      cwd: dirname(process.execPath),
+      encoding: "utf8",
+    });
   // A git before 2.38 ignores `safe.bareRepository`.
   if (isForged(folder))
     unknownBase("git cannot read the checkout. Files of the project could pass for a repository.");
-  // For a folder of another project or repository, the base does not show what it protects in this one.
+  // For a folder of another project or repository, the base does not show what it protects in this
+  // one.
   if (!isInPlace(env) || git("rev-parse", "--show-superproject-working-tree").stdout?.trim())
     unknownBase("The project's folder is a link or a submodule.");
-  if (env.GITHUB_EVENT_NAME === "pull_request" && git("rev-parse", "HEAD").stdout?.trim() !== env.GITHUB_SHA)
+  if (
+    env.GITHUB_EVENT_NAME === "pull_request" &&
+    git("rev-parse", "HEAD").stdout?.trim() !== env.GITHUB_SHA
+  )
     annotate(
       "warning",
       "The checkout is not the merge commit of the pull request, so it is unknown what the base branch protects. Omit `ref` of actions/checkout.",
     );
   const { status, stderr } = git("rev-parse", "--quiet", "--verify", "HEAD^2");
   if (status === 0) return ["--base=HEAD^1"];
-  // A checkout of the merge commit without its parents looks like any other commit; only the commit lists its parents.
-  const isCutOff = /^tree .*\nparent .*\nparent /.test(git("cat-file", "commit", "HEAD").stdout ?? "");
+  // A checkout of the merge commit without its parents looks like any other commit; only the commit
+  // lists its parents.
+  const isCutOff = /^tree .*\nparent .*\nparent /.test(
+    git("cat-file", "commit", "HEAD").stdout ?? "",
+  );
   if ((status === 1 && !isCutOff) || !isInRepository(folder)) return [];
   const why = isCutOff
     ? "the checkout lacks the base branch; set `fetch-depth: 2` of actions/checkout"
@@ -144,17 +168,27 @@ function unknownBase(why) {
 
 function isForged(folder) {
   if (existsSync(join(folder, ".git"))) return false;
-  return existsSync(join(folder, "HEAD")) || (folder !== dirname(folder) && isForged(dirname(folder)));
+  return (
+    existsSync(join(folder, "HEAD")) || (folder !== dirname(folder) && isForged(dirname(folder)))
+  );
 }
 
 function isInRepository(folder) {
-  return existsSync(join(folder, ".git")) || (folder !== dirname(folder) && isInRepository(dirname(folder)));
+  return (
+    existsSync(join(folder, ".git")) ||
+    (folder !== dirname(folder) && isInRepository(dirname(folder)))
+  );
 }
 
-/** The pull request of a fork has no secrets; its plan is made from a file that `tasc snapshot` wrote. */
+/**
+ * The pull request of a fork has no secrets; its plan is made from a file that `tasc snapshot`
+ * wrote.
+ */
 function offline(stage) {
   const snapshot = input(env, "SNAPSHOT").replaceAll("{stage}", stage);
-  const when = inputList(env, "OFFLINE_STAGES").includes(stage) ? "always" : input(env, "OFFLINE") || "auto";
+  const when = inputList(env, "OFFLINE_STAGES").includes(stage)
+    ? "always"
+    : input(env, "OFFLINE") || "auto";
   if (when === "never" || (when === "auto" && request?.fork !== true)) return [];
   if (snapshot === "") {
     annotate(

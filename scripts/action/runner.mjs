@@ -1,5 +1,5 @@
-// The interface to the runner of a workflow. Everything comes through the environment; nothing is ever pasted into a
-// script.
+// The interface to the runner of a workflow. Everything comes through the environment; nothing is
+// ever pasted into a script.
 import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
 

@@ -13,7 +13,9 @@ export function projectFolder(env) {
   return resolve(env.GITHUB_WORKSPACE || ".", input(env, "WORKING_DIRECTORY"));
 }
 
-/** Whether that folder is in its place: a branch may have replaced it by a link to another project. */
+/**
+ * Whether that folder is in its place: a branch may have replaced it by a link to another project.
+ */
 export function isInPlace(env) {
   const [workspace, folder] = [resolve(env.GITHUB_WORKSPACE || "."), projectFolder(env)];
   if (!existsSync(folder)) return true;
@@ -37,9 +39,14 @@ export function tasc(env, args) {
   return { code: ran.status ?? 1, stdout: ran.stdout, stderr: ran.stderr };
 }
 
-/** The manifests of a pull request can read variables, so the action's own token must not be among them. */
+/**
+ * The manifests of a pull request can read variables, so the action's own token must not be among
+ * them.
+ */
 function withoutInputs(env) {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:INPUT|ACTIONS)_/i.test(name)));
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(?:INPUT|ACTIONS)_/i.test(name)),
+  );
 }
 
 /** Passes the output of a command on to the log. */
@@ -48,7 +55,10 @@ export function log(env, { stdout, stderr }) {
   process.stderr.write(stderr);
 }
 
-/** Annotations name files relative to the project; the host needs paths relative to the repository's root. */
+/**
+ * Annotations name files relative to the project; the host needs paths relative to the repository's
+ * root.
+ */
 function atTheirPlaces(annotations, env) {
   const folder = relative(resolve(env.GITHUB_WORKSPACE || "."), projectFolder(env));
   if (folder === "") return annotations;

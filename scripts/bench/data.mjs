@@ -131,8 +131,9 @@ function element(id, index) {
   };
 }
 
-// A realistic project: one file per test case, two elements each (a quarter of all elements by a locator line),
-// defaults, folders, tags, two stages with overrides, prompts of 40 to 2,000 characters.
+// A realistic project: one file per test case, two elements each (a quarter of all elements by a
+// locator line), defaults, folders, tags, two stages with overrides, prompts of 40 to 2,000
+// characters.
 
 const WORDS =
   "open the page sign in as test account check that heading says welcome and nothing is broken on way to cart then back add two items from list of offers confirm dialog".split(
@@ -142,7 +143,8 @@ const WORDS =
 function lifePrompt(target, at) {
   const length = 40 + ((at * 7919 + target * 104_729) % 14) ** 2 * 11;
   let text = `Case ${at} of application ${target}:`;
-  for (let word = at; text.length < length; word++) text += ` ${WORDS[(word * 31 + at) % WORDS.length]}`;
+  for (let word = at; text.length < length; word++)
+    text += ` ${WORDS[(word * 31 + at) % WORDS.length]}`;
   return text;
 }
 
@@ -162,7 +164,8 @@ export function writeLifelikeProject(folder, targets, cases) {
       join(own, "target.yaml"),
       `target: t${target}\napp: App ${target}\nenvironments: { default: { discoveryUrl: "https://t${target}.\${var:zone}" } }\ndefaults:\n  testCases: { status: ENABLED, runStatus: "ON", tags: [web, team-${target % 7}] }\nstages:\n  production:\n    testCases:\n      case-0: { status: DISABLED }\n`,
     );
-    for (let at = 0; at < cases; at++) writeFileSync(join(own, `case-${at}.yaml`), lifelikeFile(target, at));
+    for (let at = 0; at < cases; at++)
+      writeFileSync(join(own, `case-${at}.yaml`), lifelikeFile(target, at));
   }
 }
 
@@ -212,7 +215,11 @@ function lifelikeCase(target, at) {
       {
         ...second,
         interaction: null,
-        assertion: { id: uuid(`${second.id}a`), expectation: "VISIBLE", testCaseElementId: second.id },
+        assertion: {
+          id: uuid(`${second.id}a`),
+          expectation: "VISIBLE",
+          testCaseElementId: second.id,
+        },
         selectors: [{ ...second.selectors[0], selector: `Total ${at}` }],
         ignoreFailure: at % 5 === 0,
       },

@@ -17,7 +17,13 @@ export async function inFolder(work) {
 }
 
 export function ratio(what, { own, floor: least, ratio: value }, goal) {
-  return { what, value, goal, unit: "×", detail: `${Math.round(own)} ms / ${Math.round(least)} ms` };
+  return {
+    what,
+    value,
+    goal,
+    unit: "×",
+    detail: `${Math.round(own)} ms / ${Math.round(least)} ms`,
+  };
 }
 
 export function limit(what, value, goal, unit) {

@@ -1,4 +1,5 @@
-// The baseline for validation: the usual parser on the same files. Argument: the folder of the files.
+// The baseline for validation: the usual parser on the same files. Argument: the folder of the
+// files.
 const { readdirSync, readFileSync } = require("node:fs");
 const { parse } = require("yaml");
 

@@ -5,17 +5,26 @@ import { join } from "node:path";
 import { inFolder, limit } from "./figures.mjs";
 import { root } from "./run.mjs";
 
-/** The result of a user's `npm install` of the packed tool; the size excludes the local service's database. */
+/**
+ * The result of a user's `npm install` of the packed tool; the size excludes the local service's
+ * database.
+ */
 export function footprintRow() {
   return inFolder(async (folder) => {
     const npm = (...args) =>
-      execFileSync("npm", args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+      execFileSync("npm", args, {
+        cwd: folder,
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      });
     const [{ filename }] = JSON.parse(
       npm("pack", "--json", "--ignore-scripts", "--pack-destination", folder, root),
     );
     writeFileSync(join(folder, "package.json"), "{}");
     npm("install", "--ignore-scripts", "--no-audit", "--no-fund", `./${filename}`);
-    const lock = JSON.parse(readFileSync(join(folder, "node_modules", ".package-lock.json"), "utf8"));
+    const lock = JSON.parse(
+      readFileSync(join(folder, "node_modules", ".package-lock.json"), "utf8"),
+    );
     const packages = Object.entries(lock.packages);
     const isDatabase = (path) => /node_modules\/(?:@?libsql|@neon-rs|detect-libc)/.test(path);
     const size = packages

@@ -4,7 +4,10 @@ import { writeProject } from "./data.mjs";
 import { inFolder, KEY, limit, ms } from "./figures.mjs";
 import { median, once, serve, tasc } from "./run.mjs";
 
-/** A plan of 5,000 changes as HTML, compared with an empty plan, and each format of a saved plan as a whole process. */
+/**
+ * A plan of 5,000 changes as HTML, compared with an empty plan, and each format of a saved plan as
+ * a whole process.
+ */
 export function renderRow(rounds) {
   return inFolder(async (folder) => {
     const [none, many] = [join(folder, "none"), join(folder, "many")];
@@ -18,7 +21,8 @@ export function renderRow(rounds) {
       await once([tasc, "plan", "--chdir", many, "--out", saved], { env });
       const html = (project) => ms([tasc, "plan", "--chdir", project, "--format", "html"], { env });
       const more = [];
-      for (let round = 0; round < rounds; round++) more.push((await html(many)) - (await html(none)));
+      for (let round = 0; round < rounds; round++)
+        more.push((await html(many)) - (await html(none)));
       figures.push(limit("HTML, more than of no changes", median(more) / 1000, 0.6, "s"));
     } finally {
       server.stop();

@@ -37,14 +37,20 @@ export const ROWS = [
     name: "plan of 10,000 cases in 10 targets",
     run: (rounds) => planRow(10, 1000, rounds, { goal: 2.4, memory: 180 }),
   },
-  { name: "plan of 100,000 cases, against 10,000", run: (rounds) => growthRow(Math.min(rounds, 3)) },
+  {
+    name: "plan of 100,000 cases, against 10,000",
+    run: (rounds) => growthRow(Math.min(rounds, 3)),
+  },
   {
     name: "lifelike plan of 10,000 cases in 10,000 files",
     run: (rounds) =>
       lifelike(10, 1000, async (plan, fetchAndParse) => {
         const result = await pair(async () => (await plan(false)).ms, fetchAndParse, rounds);
         const { mib } = await plan();
-        return [ratio("time, against fetching and parsing", result, 2.6), limit("memory", mib, 160, "MiB")];
+        return [
+          ratio("time, against fetching and parsing", result, 2.6),
+          limit("memory", mib, 160, "MiB"),
+        ];
       }),
   },
   {
@@ -68,7 +74,8 @@ export const ROWS = [
         const swift = await serve(100, 1, 0);
         const own = [tasc, "plan", "--chdir", folder, "--concurrency", "100"];
         try {
-          // The same plan without latency gives its CPU time; the effect of latency is counted in round trips.
+          // The same plan without latency gives its CPU time; the effect of latency is counted in
+          // round trips.
           const result = await pair(
             () => ms(own, { env: { ...KEY, BENCH_URL: server.url } }),
             () => ms(own, { env: { ...KEY, BENCH_URL: swift.url } }),
@@ -117,14 +124,20 @@ function planRow(targets, cases, rounds, { goal, memory }) {
         rounds,
       );
       const { mib } = await once(own, { env, usage: true });
-      return [ratio("time, against fetching and parsing", result, goal), limit("memory", mib, memory, "MiB")];
+      return [
+        ratio("time, against fetching and parsing", result, goal),
+        limit("memory", mib, memory, "MiB"),
+      ];
     } finally {
       server.stop();
     }
   });
 }
 
-/** 100,000 test cases, in 100 targets and in one, compared with the time of 10,000, in alternating runs. */
+/**
+ * 100,000 test cases, in 100 targets and in one, compared with the time of 10,000, in alternating
+ * runs.
+ */
 function growthRow(rounds) {
   return planning(10, 1000, (small) =>
     planning(100, 1000, (wide) =>
@@ -153,7 +166,10 @@ function growthRow(rounds) {
   );
 }
 
-/** Passes a function to `use` that plans this many test cases and returns time and peak memory; it has run once. */
+/**
+ * Passes a function to `use` that plans this many test cases and returns time and peak memory; it
+ * has run once.
+ */
 function planning(targets, cases, use) {
   return inFolder(async (folder) => {
     writeProject(folder, targets, cases);
@@ -185,15 +201,18 @@ function lifelikeGrowthRow(rounds) {
         const time = (size) => median(runs[size].map(({ ms: taken }) => taken));
         const [own, least] = [time("large"), time("small")];
         figures.push(ratio(`time in ${name}`, { own, floor: least, ratio: own / least }, 8.5));
-        figures.push(limit(`memory in ${name}`, median(runs.large.map(({ mib }) => mib)), memory, "MiB"));
+        figures.push(
+          limit(`memory in ${name}`, median(runs.large.map(({ mib }) => mib)), memory, "MiB"),
+        );
       });
     return figures;
   });
 }
 
 /**
- * A lifelike project that was applied once, so that its plan is empty, and the floor of that plan. Applying 100,000
- * test cases takes minutes, so the project is kept for the next run, with the port that its state refers to.
+ * A lifelike project that was applied once, so that its plan is empty, and the floor of that plan.
+ * Applying 100,000 test cases takes minutes, so the project is kept for the next run, with the port
+ * that its state refers to.
  */
 export async function lifelike(targets, cases, use) {
   const made = createHash("sha256")
@@ -214,7 +233,8 @@ export async function lifelike(targets, cases, use) {
       await once([tasc, "apply", "--auto-approve", ...chdir], { env });
       writeFileSync(portFile, String(own));
     }
-    const plan = (usage = true) => once([tasc, "plan", "--detailed-exitcode", ...chdir], { env, usage });
+    const plan = (usage = true) =>
+      once([tasc, "plan", "--detailed-exitcode", ...chdir], { env, usage });
     return await use(plan, () => ms([floor("floor-plan.cjs")], { env }));
   } finally {
     server.stop();
@@ -270,7 +290,15 @@ function applyRow(concurrency, goal, cpuGoal, rounds) {
       if (patches !== 1000) throw new Error(`${patches} PATCHes instead of 1,000`);
       return time;
     };
-    const apply = [tasc, "apply", "--auto-approve", "--chdir", folder, "--concurrency", String(concurrency)];
+    const apply = [
+      tasc,
+      "apply",
+      "--auto-approve",
+      "--chdir",
+      folder,
+      "--concurrency",
+      String(concurrency),
+    ];
     try {
       const result = await pair(
         () => phase(apply, { env }),
@@ -283,7 +311,8 @@ function applyRow(concurrency, goal, cpuGoal, rounds) {
       const own = [];
       const least = [];
       for (let round = 0; round < rounds; round++) {
-        // The plan runs first, while nothing is changed: the additional CPU time of an apply is for its calls.
+        // The plan runs first, while nothing is changed: the additional CPU time of an apply is for
+        // its calls.
         await fetch(`${server.url}/phase`);
         const planned = await cpu([tasc, "plan", "--chdir", folder]);
         own.push(((await cpu(apply)) - planned) / 1000);
@@ -291,7 +320,11 @@ function applyRow(concurrency, goal, cpuGoal, rounds) {
       }
       return [
         ratio("phase, against a bare client", result, 1.15),
-        ratio("phase, against the ideal", { ...result, floor: ideal, ratio: result.own / ideal }, goal),
+        ratio(
+          "phase, against the ideal",
+          { ...result, floor: ideal, ratio: result.own / ideal },
+          goal,
+        ),
         {
           ...limit("CPU for each call", median(own), cpuGoal, "ms"),
           detail: `a bare client: ${median(least).toFixed(2)} ms`,

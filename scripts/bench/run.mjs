@@ -10,7 +10,10 @@ export const root = join(here, "..", "..");
 export const tasc = join(root, "dist", "tasc.cjs");
 const usageHook = join(here, "usage.cjs");
 
-/** One run: milliseconds of wall clock, and CPU and peak MiB on request, because the hook itself takes some time. */
+/**
+ * One run: milliseconds of wall clock, and CPU and peak MiB on request, because the hook itself
+ * takes some time.
+ */
 export async function once(args, { env = {}, usage = false, accept = [0], cwd } = {}) {
   const folder = usage ? mkdtempSync(join(tmpdir(), "tasc-bench-")) : undefined;
   const file = folder && join(folder, "usage");
@@ -36,7 +39,15 @@ export async function once(args, { env = {}, usage = false, accept = [0], cwd } 
 export async function serve(targets, cases, latency, shape = "plain", port = 0) {
   const child = spawn(
     process.execPath,
-    ["--max-old-space-size=8192", join(here, "server.mjs"), targets, cases, latency, shape, port].map(String),
+    [
+      "--max-old-space-size=8192",
+      join(here, "server.mjs"),
+      targets,
+      cases,
+      latency,
+      shape,
+      port,
+    ].map(String),
     {
       stdio: ["ignore", "pipe", "inherit"],
     },
@@ -53,7 +64,10 @@ export function median(values) {
   return sorted[Math.floor(sorted.length / 2)];
 }
 
-/** Alternates both, so that a change in the speed of the machine affects both. Returns medians of time. */
+/**
+ * Alternates both, so that a change in the speed of the machine affects both. Returns medians of
+ * time.
+ */
 export async function pair(own, floor, rounds) {
   const times = { own: [], floor: [] };
   await own();

@@ -1,5 +1,6 @@
 // Serves prepared answers from a separate process, so that serving them costs almost nothing.
-// Arguments: targets, cases per target, latency in ms, "lifelike" or "plain" for the shape of the lists, and a port.
+// Arguments: targets, cases per target, latency in ms, "lifelike" or "plain" for the shape of the
+// lists, and a port.
 import { createServer } from "node:http";
 import { caseList, lifelikeList, targetList, uuid } from "./data.mjs";
 
@@ -33,7 +34,10 @@ function listOf(target) {
 /** Test cases by target, for writes to a lifelike service. */
 const parsed = new Map();
 
-/** The time from the first PATCH to the last, measured here, so that all clients are measured with the same clock. */
+/**
+ * The time from the first PATCH to the last, measured here, so that all clients are measured with
+ * the same clock.
+ */
 let phase = { from: 0, to: 0, patches: 0 };
 
 function answer({ method, url }, response) {
@@ -60,7 +64,9 @@ function written(url) {
   if (!parsed.has(target))
     parsed.set(target, new Map(JSON.parse(lists.get(target)).map((live) => [live.id, live])));
   const live = parsed.get(target).get(testCase);
-  return JSON.stringify(element === undefined ? live : live.elements.find(({ id }) => id === element));
+  return JSON.stringify(
+    element === undefined ? live : live.elements.find(({ id }) => id === element),
+  );
 }
 
 server.keepAliveTimeout = 60_000;

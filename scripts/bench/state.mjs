@@ -1,4 +1,5 @@
-// The costs of shared state: compared with local files over a slow connection, and with several processes at work.
+// The costs of shared state: compared with local files over a slow connection, and with several
+// processes at work.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -12,7 +13,10 @@ import { root, tasc } from "./run.mjs";
 const ROUND_TRIP = 10;
 const TARGETS = 1000;
 
-/** A plan, a creation and an update of 1,000 targets, with 10 ms to the state server, compared with local state. */
+/**
+ * A plan, a creation and an update of 1,000 targets, with 10 ms to the state server, compared with
+ * local state.
+ */
 export async function slowStateRow() {
   const local = await timesOf("{ backend: local }");
   const figures = [];
@@ -43,7 +47,10 @@ export async function slowStateRow() {
   return figures;
 }
 
-/** Test cases that 1, 2, 4 and 8 processes create and then patch per second: 64 targets, 256 cases, 100 ms per call. */
+/**
+ * Test cases that 1, 2, 4 and 8 processes create and then patch per second: 64 targets, 256 cases,
+ * 100 ms per call.
+ */
 export async function fleetRow() {
   const figures = [];
   await withServers(async (servers) => {
@@ -139,8 +146,16 @@ function manifest(n, cases) {
 async function withServers(use) {
   const dir = join(root, ".cache", "servers");
   const support = join(root, "test", "state", "support");
-  const input = { database: join(support, "postgres-server.ts"), keeper: join(support, "http-server.ts") };
-  await build({ input, platform: "node", logLevel: "silent", output: { dir, entryFileNames: "[name].mjs" } });
+  const input = {
+    database: join(support, "postgres-server.ts"),
+    keeper: join(support, "http-server.ts"),
+  };
+  await build({
+    input,
+    platform: "node",
+    logLevel: "silent",
+    output: { dir, entryFileNames: "[name].mjs" },
+  });
   const { startPostgres } = await import(join(dir, "database.mjs"));
   const { startHttpServer } = await import(join(dir, "keeper.mjs"));
   const [database, keeper] = [await startPostgres(), await startHttpServer()];

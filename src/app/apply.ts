@@ -32,11 +32,17 @@ export interface ApplyRequest extends ReviewOptions {
 export interface ApplyObserver {
   /** Receives a new plan before it is applied, including one with errors. */
   readonly reviewed?: (review: Review) => Promise<void>;
-  /** Called before anything is sent, to approve the plan. @throws TascError if it is not approved */
+  /**
+   * Called before anything is sent, to approve the plan.
+   * @throws TascError if it is not approved
+   */
   readonly approve?: (plan: Plan) => Promise<void>;
   readonly begins?: () => void;
   readonly emit: (event: ApplyEvent) => void;
-  /** Once aborted, calls in flight finish and state is saved, but nothing else starts and nothing is waited for. */
+  /**
+   * Once aborted, calls in flight finish and state is saved, but nothing else starts and nothing is
+   * waited for.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -45,14 +51,24 @@ export type Applied = Awaited<ReturnType<typeof carryOut>>;
 export function outcomeJson({ done, failed, skipped, notTaken, unfinished }: Outcome) {
   return {
     done,
-    failed: failed.map(({ address, failure: { summary, detail } }) => ({ address, summary, detail })),
+    failed: failed.map(({ address, failure: { summary, detail } }) => ({
+      address,
+      summary,
+      detail,
+    })),
     skipped: skipped.map(({ address, reason }) => ({ address, reason: { ...reason } })),
-    notTaken: notTaken.map(({ address, paths }) => ({ address, paths: paths.map((path) => [...path]) })),
+    notTaken: notTaken.map(({ address, paths }) => ({
+      address,
+      paths: paths.map((path) => [...path]),
+    })),
     unfinished,
   };
 }
 
-/** Plans, has the plan approved, and applies it under the locks of its targets. @throws TascError if nothing was applied */
+/**
+ * Plans, has the plan approved, and applies it under the locks of its targets.
+ * @throws TascError if nothing was applied
+ */
 export async function applyProject(
   session: Session,
   options: ApplyRequest,
@@ -74,7 +90,10 @@ export async function applyProject(
   const keys = targets.map((target) => target.key);
   const patience = { timeout: lockTimeout, signal, why: "tasc apply" };
   let unsaved: StateFailure | undefined;
-  const work = async (sessions: ReadonlyMap<string, StateSession>, lost: AbortSignal): Promise<Applied> => {
+  const work = async (
+    sessions: ReadonlyMap<string, StateSession>,
+    lost: AbortSignal,
+  ): Promise<Applied> => {
     if (saved?.digest !== undefined) await refuseSecond(session, saved.digest);
     const locked = [...sessions].filter(([, { isNew }]) => !isNew);
     const others = [...remembered.states].filter(([key]) => !sessions.has(key));
@@ -83,18 +102,30 @@ export async function applyProject(
     if (signal.aborted) throw new TascError("interrupted", []);
     if (saved !== undefined) {
       const planned = await stillReviewed(session, refreshed, saved, overridePolicy);
-      return carryOut(session, { ...refreshed, planned }, sessions, options, { ...observer, signal }, lost);
+      return carryOut(
+        session,
+        { ...refreshed, planned },
+        sessions,
+        options,
+        { ...observer, signal },
+        lost,
+      );
     }
     const reviewed = await review(session, { ...refreshed, request, remembered }, overridePolicy);
     await observer.reviewed?.(reviewed);
     if (hasErrors(reviewed.plan.diagnostics))
       throw failed("plan-errors", "Nothing was applied: the plan has errors");
     const { fingerprints } = refreshed.input;
-    if (observer.approve === undefined || fingerprints === undefined || reviewed.plan.changes.length === 0)
+    if (
+      observer.approve === undefined ||
+      fingerprints === undefined ||
+      reviewed.plan.changes.length === 0
+    )
       return carryOut(session, refreshed, sessions, options, { ...observer, signal }, lost);
     const asked = await toSavedPlan(reviewed, session);
     await observer.approve(reviewed.plan);
-    // Approval may have taken hours, in which others may have made the same changes. So plan again and compare.
+    // Approval may have taken hours, in which others may have made the same changes. So plan again
+    // and compare.
     const now = await refreshLate(session, request, { ...remembered, states }, signal);
     const planned = asReviewed(asked, now.planned, fingerprints, session.redactor);
     return carryOut(session, { ...now, planned }, sessions, options, { ...observer, signal }, lost);
@@ -110,15 +141,21 @@ export async function applyProject(
 }
 
 function errorCodes({ plan, extras: { diagnostics: known = [] } }: SavedPlan) {
-  return plan.diagnostics.flatMap(({ severity }, at) => (severity === "error" ? [known[at]?.code] : []));
+  return plan.diagnostics.flatMap(({ severity }, at) =>
+    severity === "error" ? [known[at]?.code] : [],
+  );
 }
 
-/** Milliseconds until a service no longer works on a call whose caller is gone, and until it lists what it created. */
+/**
+ * Milliseconds until a service no longer works on a call whose caller is gone, and until it lists
+ * what it created.
+ */
 const [CALL_ENDED, LISTED_WITHIN] = [10_000, 3_000] as const;
 
 /**
- * Reads the service and plans. The service may still work on a creation of an interrupted apply, or not list its result yet.
- * So tasc looks for the result as long as that may take, before it creates the resource again.
+ * Reads the service and plans. The service may still work on a creation of an interrupted apply, or
+ * not list its result yet. So tasc looks for the result as long as that may take, before it creates
+ * the resource again.
  */
 async function refreshLate(
   session: Session,
@@ -139,7 +176,8 @@ async function refreshLate(
     );
     // A start time in the future was taken from another machine's clock, so it counts as now.
     const ends = lost.map(({ at }) => Math.min(Date.parse(at), start) + recent);
-    // A resource that is bound but not listed would be created again, or another one with its name would be matched.
+    // A resource that is bound but not listed would be created again, or another one with its name
+    // would be matched.
     const isLeftOut = [...matched.values()].some(({ matches, resources, state }) =>
       [...matches].some(([address, { live }]) => {
         const id = resources.get(address)?.id ?? state?.bindings.get(address)?.id;
@@ -161,7 +199,10 @@ async function refreshLate(
   }
 }
 
-/** Returns what is left of a saved plan, unless the policy refuses it. Changes elsewhere do not make it stale. */
+/**
+ * Returns what is left of a saved plan, unless the policy refuses it. Changes elsewhere do not make
+ * it stale.
+ */
 async function stillReviewed(
   session: Session,
   { planned, input }: Refreshed,
@@ -185,11 +226,14 @@ async function stillReviewed(
     overridePolicy,
   );
   const located = await locate(judged.diagnostics, session.project.sources);
-  // Only `plan --base` knew the addresses that the base's manifests give to live resources. If the rule was overridden
-  // there, it must be overridden here, too, unless these manifests protect nothing any more.
+  // Only `plan --base` knew the addresses that the base's manifests give to live resources. If the
+  // rule was overridden there, it must be overridden here, too, unless these manifests protect
+  // nothing any more.
   const { protected: globs = [] } = session.settings.policy;
-  const codes = globs.length === 0 ? errorCodes(saved) : saved.extras.diagnostics?.map(({ code }) => code);
-  const isKnown = codes?.includes("policy-protected") === true && !overridePolicy.includes("protected");
+  const codes =
+    globs.length === 0 ? errorCodes(saved) : saved.extras.diagnostics?.map(({ code }) => code);
+  const isKnown =
+    codes?.includes("policy-protected") === true && !overridePolicy.includes("protected");
   const refusing = new Set([...judged.refusing, ...(isKnown ? ["protected"] : [])]);
   if (refusing.size > 0) {
     const { diagnostics } = failed(
@@ -229,7 +273,8 @@ async function carryOut(
     retries,
     wait,
     now,
-    sleep: (ms) => delay(ms, undefined, { signal: AbortSignal.any([signal, lost]) }).catch(() => undefined),
+    sleep: (ms) =>
+      delay(ms, undefined, { signal: AbortSignal.any([signal, lost]) }).catch(() => undefined),
     stopping: () => signal.aborted,
     emit,
     history: run,
@@ -245,7 +290,10 @@ async function carryOut(
   };
 }
 
-/** Returns failed batch generations that may have run with their current content, and not only with an earlier one. */
+/**
+ * Returns failed batch generations that may have run with their current content, and not only with
+ * an earlier one.
+ */
 function uncertainBatches(
   outcome: Outcome,
   { input: { desired, fingerprints } }: Refreshed,
@@ -264,7 +312,14 @@ function uncertainBatches(
   );
 }
 
-function exitCodeOf({ interrupted, fatal, failed, skipped, notTaken, unfinished }: Outcome): ExitCode {
+function exitCodeOf({
+  interrupted,
+  fatal,
+  failed,
+  skipped,
+  notTaken,
+  unfinished,
+}: Outcome): ExitCode {
   if (interrupted) return EXIT.interrupted;
   if (fatal !== undefined) return fatal.fatal ? EXIT.unreachable : EXIT.failed;
   const open = failed.length + skipped.length + notTaken.length + unfinished.length;

@@ -17,17 +17,30 @@ import type { Session as StateSession } from "../state/session.ts";
 import { stale } from "./saved-plan.ts";
 import type { Session } from "./session.ts";
 
-/** Returns the record of an apply that is about to begin. @param digest of a saved plan, to recognise its second apply */
+/**
+ * Returns the record of an apply that is about to begin.
+ * @param digest of a saved plan, to recognise its second apply
+ */
 export async function beginRun(session: Session, plan: Plan, digest: string | undefined) {
   const { world } = await session.states();
   const { id, since, who, job, folder } = createLockInfo(world, "tasc apply");
   const { root, env } = session;
   // The pipeline's variables take precedence over git.
   const commit = (env["GITHUB_SHA"] ?? env["CI_COMMIT_SHA"]) || git(root, ["rev-parse", "HEAD"]);
-  return defined({ id, at: since, who, where: job ?? folder, commit, plan: digest ?? digestOf(plan) });
+  return defined({
+    id,
+    at: since,
+    who,
+    where: job ?? folder,
+    commit,
+    plan: digest ?? digestOf(plan),
+  });
 }
 
-/** Refuses a saved plan that was applied before, even if nothing shows it (write-only fields, batch generations). */
+/**
+ * Refuses a saved plan that was applied before, even if nothing shows it (write-only fields, batch
+ * generations).
+ */
 export async function refuseSecond(session: Session, digest: string): Promise<void> {
   const before = (await historyOf(session)).find(({ plan }) => plan === digest);
   if (before === undefined) return;
@@ -49,7 +62,10 @@ function digestOf({ stage, changes }: Plan): string {
   return hash("sha256", JSON.stringify([stage, content])).slice(0, 16);
 }
 
-/** Writes the entry of an apply that has ended. If state was lost, the next run that restores it writes the entry. */
+/**
+ * Writes the entry of an apply that has ended. If state was lost, the next run that restores it
+ * writes the entry.
+ */
 export async function endRun(
   session: Session,
   run: Omit<RunRecord, "changes">,
@@ -63,15 +79,21 @@ export async function endRun(
     plan.changes.map(({ address, action }) => [address, { address, action, outcome: "unknown" }]),
   );
   const record = (address: string, how: HistoryChange["outcome"]) =>
-    byAddress.set(address, { address, action: byAddress.get(address)?.action ?? "update", outcome: how });
+    byAddress.set(address, {
+      address,
+      action: byAddress.get(address)?.action ?? "update",
+      outcome: how,
+    });
   for (const address of outcome.done) record(address, "done");
   for (const { address } of outcome.failed) record(address, "failed");
   for (const { address } of outcome.skipped) record(address, "skipped");
-  for (const address of pulled(before, sessions)) if (!byAddress.has(address)) record(address, "done");
+  for (const address of pulled(before, sessions))
+    if (!byAddress.has(address)) record(address, "done");
   const changes = [...byAddress.values()];
   const { backend } = await session.states();
   try {
-    if (changes.length > 0) await backend.addHistory(session.settings.stage, entryOf(run, true, changes));
+    if (changes.length > 0)
+      await backend.addHistory(session.settings.stage, entryOf(run, true, changes));
   } catch (error) {
     if (!(error instanceof StateFailure)) throw error;
     return session.host.warn(error.diagnostics);
@@ -80,7 +102,10 @@ export async function endRun(
   await Promise.all(open.map((one) => one.record([{ type: "ended" }], false)));
 }
 
-/** Returns addresses whose records changed. Those that needed no call were changed on the service and pulled since. */
+/**
+ * Returns addresses whose records changed. Those that needed no call were changed on the service
+ * and pulled since.
+ */
 function pulled(before: ReadonlyMap<string, State>, sessions: ReadonlyMap<string, StateSession>) {
   return [...sessions].flatMap(([target, { state }]) => {
     const known = before.get(target);
@@ -91,7 +116,9 @@ function pulled(before: ReadonlyMap<string, State>, sessions: ReadonlyMap<string
       if (last === binding || last?.id !== binding.id) return [];
       const { fields } = binding;
       const records = Object.entries(last.fields);
-      return records.some(([name, record]) => !sameJson(record, fields[name] ?? record)) ? [address] : [];
+      return records.some(([name, record]) => !sameJson(record, fields[name] ?? record))
+        ? [address]
+        : [];
     });
   });
 }

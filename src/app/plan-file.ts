@@ -25,7 +25,10 @@ import type { Host, ProjectOptions } from "./project.ts";
  * calls are made again from manifests and live values (`stale-plan.ts`), and the policy is checked again.
  */
 
-/** A plan with what an apply of it needs; in a file, under `apply`. `scripts/saved-plan-schema.ts` defines it. */
+/**
+ * A plan with what an apply of it needs; in a file, under `apply`. `scripts/saved-plan-schema.ts`
+ * defines it.
+ */
 export interface SavedPlan {
   readonly plan: PlanJson;
   readonly only: readonly string[];
@@ -51,13 +54,24 @@ export interface Provenance {
   readonly expires?: string;
 }
 
-/** Returns the seal of a plan's content; `undefined` without a key. @param content without the seal */
-export function sealOf(content: JsonObject, { state, apiKey, stage }: Settings): string | undefined {
+/**
+ * Returns the seal of a plan's content; `undefined` without a key.
+ * @param content without the seal
+ */
+export function sealOf(
+  content: JsonObject,
+  { state, apiKey, stage }: Settings,
+): string | undefined {
   const secret = state.fingerprintKeyUnknown ? undefined : (state.fingerprintKey ?? apiKey);
   if (secret === undefined) return undefined;
   const key = cached(sealKeys, secret, () => {
-    // People may have chosen the key, and the file allows testing guesses, so each guess must cost tens of milliseconds.
-    const strong = scryptSync(secret.reveal(), `tasc plan 1\0${stage}`, 32, { N: 2 ** 14, r: 8, p: 1 });
+    // People may have chosen the key, and the file allows testing guesses, so each guess must cost
+    // tens of milliseconds.
+    const strong = scryptSync(secret.reveal(), `tasc plan 1\0${stage}`, 32, {
+      N: 2 ** 14,
+      r: 8,
+      p: 1,
+    });
     return Buffer.from(hkdfSync("sha256", strong, "tasc plan", "tasc plan 1: seal", 32));
   });
   return createHmac("sha256", key).update(canonicalJson(content)).digest("base64url");
@@ -82,7 +96,10 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
     value = parseJson(bytes.toString("utf8"));
   } catch (error) {
     if (error instanceof TascError) throw error;
-    throw notSaved(file, error instanceof Error && "code" in error ? "it cannot be read" : "it is not JSON");
+    throw notSaved(
+      file,
+      error instanceof Error && "code" in error ? "it cannot be read" : "it is not JSON",
+    );
   }
   if (!isObject(value)) throw notSaved(file, "it is not a plan");
   const { seal, ...content } = value;
@@ -96,23 +113,60 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
 
 const UNKNOWN = "it is not a plan, or of a version that this tasc does not know";
 
-/** Returns the content of a file, without checking who wrote it. @throws TascError if it is not a plan */
+/**
+ * Returns the content of a file, without checking who wrote it.
+ * @throws TascError if it is not a plan
+ */
 export function contentOf(file: PlanFile): SavedPlan {
   const { shown, content } = file;
   if (!isPlan(content)) throw notSaved(shown, UNKNOWN);
   const apply: unknown = file.content["apply"];
   if (!isApply(apply)) throw notSaved(shown, "what an apply needs is missing or damaged");
-  const { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics } = content;
-  const plan = { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics };
+  const {
+    formatVersion,
+    tool,
+    stage,
+    baseUrl,
+    createdAt,
+    summary,
+    changes,
+    orphaned,
+    diagnostics,
+  } = content;
+  const plan = {
+    formatVersion,
+    tool,
+    stage,
+    baseUrl,
+    createdAt,
+    summary,
+    changes,
+    orphaned,
+    diagnostics,
+  };
   return { plan, ...apply };
 }
 
 export type Shown = Pick<SavedPlan, "plan" | "extras">;
 
-const COUNTED = ["create", "update", "rediscover", "disable", "unchanged", "orphaned", "unmanaged"] as const;
+const COUNTED = [
+  "create",
+  "update",
+  "rediscover",
+  "disable",
+  "unchanged",
+  "orphaned",
+  "unmanaged",
+] as const;
 
-/** Merges two plans of one stage, with the changes of both. Plans of shards have no target in common. */
-export function mergePlans({ plan: a, extras: ofA }: Shown, { plan: b, extras: ofB }: Shown): Shown {
+/**
+ * Merges two plans of one stage, with the changes of both. Plans of shards have no target in
+ * common.
+ */
+export function mergePlans(
+  { plan: a, extras: ofA }: Shown,
+  { plan: b, extras: ofB }: Shown,
+): Shown {
   if (a.stage !== b.stage || a.baseUrl !== b.baseUrl)
     throw invalid(
       "plans-differ",
@@ -121,8 +175,13 @@ export function mergePlans({ plan: a, extras: ofA }: Shown, { plan: b, extras: o
     );
   const addresses = new Set(a.changes.map(({ address }) => address));
   if (b.changes.some(({ address }) => addresses.has(address)))
-    throw invalid("plans-overlap", "Two of the plans change the same address", "Pass each plan only once.");
-  const total = (of: (summary: PlanJson["summary"]) => number): number => of(a.summary) + of(b.summary);
+    throw invalid(
+      "plans-overlap",
+      "Two of the plans change the same address",
+      "Pass each plan only once.",
+    );
+  const total = (of: (summary: PlanJson["summary"]) => number): number =>
+    of(a.summary) + of(b.summary);
   return {
     plan: {
       ...a,
@@ -133,7 +192,9 @@ export function mergePlans({ plan: a, extras: ofA }: Shown, { plan: b, extras: o
         calls: { POST: total(({ calls }) => calls.POST), PATCH: total(({ calls }) => calls.PATCH) },
         followUps: total(({ followUps }) => followUps),
       },
-      changes: [...a.changes, ...b.changes].toSorted((x, y) => compareAddresses(x.address, y.address)),
+      changes: [...a.changes, ...b.changes].toSorted((x, y) =>
+        compareAddresses(x.address, y.address),
+      ),
       orphaned: [...a.orphaned, ...b.orphaned],
       diagnostics: [...a.diagnostics, ...b.diagnostics],
     },
@@ -148,7 +209,11 @@ export function mergePlans({ plan: a, extras: ofA }: Shown, { plan: b, extras: o
 
 /** The advice names a different file, because this one may be any file, even tasc.yaml. */
 function notSaved(file: string, why: string): TascError {
-  return invalid("not-a-plan", `${file} is not a saved plan: ${why}`, "Save one:\ntasc plan --out plan.json");
+  return invalid(
+    "not-a-plan",
+    `${file} is not a saved plan: ${why}`,
+    "Save one:\ntasc plan --out plan.json",
+  );
 }
 
 /** Whether a file is unchanged since it was saved; `unknown` without the key. */
@@ -156,18 +221,30 @@ export type Seal = "intact" | "broken" | "unknown";
 
 export function checkSeal({ content, seal }: PlanFile, settings: Settings): Seal {
   const right = sealOf(content, settings);
-  if (right === undefined || (seal === undefined && !settings.state.fingerprintKey)) return "unknown";
+  if (right === undefined || (seal === undefined && !settings.state.fingerprintKey))
+    return "unknown";
   const [a, b] = [Buffer.from(right), Buffer.from(typeof seal === "string" ? seal : "")];
   return a.length === b.length && timingSafeEqual(a, b) ? "intact" : "broken";
 }
 
-/** Checks whether a file is unchanged since it was saved; `unknown` if its project cannot be opened. */
-export async function sealState(file: PlanFile, options: ProjectOptions, host: Host): Promise<Seal> {
-  // Loads and reads only what gives the key: to show a large plan, nothing else of its project is needed.
+/**
+ * Checks whether a file is unchanged since it was saved; `unknown` if its project cannot be opened.
+ */
+export async function sealState(
+  file: PlanFile,
+  options: ProjectOptions,
+  host: Host,
+): Promise<Seal> {
+  // Loads and reads only what gives the key: to show a large plan, nothing else of its project is
+  // needed.
   const { openProject } = await import("./project.ts");
   const needs = { allowMissingSecrets: true, needsApiKey: false, targets: "unread" } as const;
   try {
-    const opened = await openProject({ ...options, stage: stageOf(file) ?? options.stage }, host, needs);
+    const opened = await openProject(
+      { ...options, stage: stageOf(file) ?? options.stage },
+      host,
+      needs,
+    );
     return checkSeal(file, opened.project.settings);
   } catch (error) {
     if (error instanceof TascError) return "unknown";

@@ -2,7 +2,13 @@ import { locate, nearest, placesIn } from "../manifest/problem.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { stricter } from "../manifest/trust.ts";
 import { type Address, isAddress } from "../model/address.ts";
-import { type DesiredResource, byAddress, originIn, originOf, resourcesOf } from "../model/desired.ts";
+import {
+  type DesiredResource,
+  byAddress,
+  originIn,
+  originOf,
+  resourcesOf,
+} from "../model/desired.ts";
 import { type Diagnostic, fault } from "../model/diagnostic.ts";
 import { refuseAll } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
@@ -28,13 +34,20 @@ export interface ReviewOptions {
   readonly shard?: Shard | undefined;
 }
 
-/** Manifests, state and service, read and compared: the first step of all commands that change nothing. */
+/**
+ * Manifests, state and service, read and compared: the first step of all commands that change
+ * nothing.
+ */
 export interface Survey extends Refreshed {
   readonly request: PlanRequest;
   readonly remembered: Remembered;
 }
 
-export async function survey(session: Session, options: ReviewOptions, planOnly = false): Promise<Survey> {
+export async function survey(
+  session: Session,
+  options: ReviewOptions,
+  planOnly = false,
+): Promise<Survey> {
   const remembered = await session.remembered();
   const request = checkRequest(options, remembered);
   return { ...(await session.refresh({ ...request, planOnly })), request, remembered };
@@ -53,13 +66,24 @@ export async function review(
   overridePolicy: readonly PolicyRule[] = [],
 ): Promise<Review> {
   const { plan } = survey.planned;
-  const judged = await judge(session, survey.planned, scopeTest(survey.request.scope), overridePolicy);
-  const located = await locate([...plan.diagnostics, ...judged.diagnostics], session.project.sources);
+  const judged = await judge(
+    session,
+    survey.planned,
+    scopeTest(survey.request.scope),
+    overridePolicy,
+  );
+  const located = await locate(
+    [...plan.diagnostics, ...judged.diagnostics],
+    session.project.sources,
+  );
   const diagnostics = session.advised([...session.project.diagnostics, ...located]);
   return { plan: { ...plan, diagnostics }, survey };
 }
 
-/** Returns the policy's diagnostics for a plan, and the rules that refuse it: those violated and not overridden. */
+/**
+ * Returns the policy's diagnostics for a plan, and the rules that refuse it: those violated and not
+ * overridden.
+ */
 export async function judge(
   session: Session,
   planned: Planned,
@@ -77,13 +101,19 @@ export async function judge(
   };
 }
 
-/** Returns the addresses that other stages have for live resources that this stage adopts: stages may share a service. */
+/**
+ * Returns the addresses that other stages have for live resources that this stage adopts: stages
+ * may share a service.
+ */
 async function namesElsewhere(session: Session, { matched, baseStages }: Planned) {
   const { baseUrl: service, policy, otherPolicies } = session.settings;
   // A change must not remove a stage to take its resources.
   const stages = [...new Map([...(baseStages ?? []), ...otherPolicies])];
-  const protecting = stages.filter(([, theirs]) => (policy.protected ?? theirs.protected) !== undefined);
-  // Not without need: it takes a look at the record of each test case, of which there may be 100,000.
+  const protecting = stages.filter(
+    ([, theirs]) => (policy.protected ?? theirs.protected) !== undefined,
+  );
+  // Not without need: it takes a look at the record of each test case, of which there may be
+  // 100,000.
   const meant = new Set<string>();
   for (const { state, fingerprints, matches } of protecting.length === 0 ? [] : matched.values())
     for (const [address, { live }] of fingerprints === undefined ? [] : matches) {
@@ -98,9 +128,15 @@ async function namesElsewhere(session: Session, { matched, baseStages }: Planned
     throw error;
   };
   return await sideBySide(protecting, async ([stage, theirs]) => {
-    const keys = (await backend.list(stage).catch(orNone)).map((target) => ({ stage, target, service }));
+    const keys = (await backend.list(stage).catch(orNone)).map((target) => ({
+      stage,
+      target,
+      service,
+    }));
     const read = await sideBySide(keys, (key) => backend.readAll([key]).catch(orNone));
-    const bindings = read.flatMap((one) => [...one.values()].flatMap(({ state }) => [...state.bindings]));
+    const bindings = read.flatMap((one) =>
+      [...one.values()].flatMap(({ state }) => [...state.bindings]),
+    );
     const bound = bindings.flatMap(([address, { id }]) => (meant.has(id) ? [{ address, id }] : []));
     return { stage, policy: stricter(policy, theirs), bound };
   });
@@ -110,7 +146,10 @@ export function planMeta({ version, now }: Pick<Host, "version" | "now">): PlanM
   return { tool: `tasc ${version}`, createdAt: new Date(now()).toISOString() };
 }
 
-/** Returns what a plan shows beyond its public form, with the places of its changes: manifests are parsed again for them. */
+/**
+ * Returns what a plan shows beyond its public form, with the places of its changes: manifests are
+ * parsed again for them.
+ */
 export async function placedExtras(plan: Plan, session: Session): Promise<PlanExtras> {
   const resources = byAddress(session.desired.targets.flatMap(resourcesOf));
   const placeOf = await placesIn(session.project.sources);
@@ -122,7 +161,10 @@ export async function placedExtras(plan: Plan, session: Session): Promise<PlanEx
   return { ...planExtras(plan), places: Object.fromEntries(places) };
 }
 
-/** Refuses addresses and globs that match nothing in the project, most likely because of typing errors. */
+/**
+ * Refuses addresses and globs that match nothing in the project, most likely because of typing
+ * errors.
+ */
 export function checkRequest(
   { only = [], exclude = [], run = [], rediscover = [], shard }: ReviewOptions,
   { desired, states, strays }: Remembered,
@@ -141,7 +183,11 @@ export function checkRequest(
     ...rediscover.flatMap((text) => onDemandFault(text, "rediscover", "testCase", declared) ?? []),
   ];
   refuseAll(faults);
-  return { scope, run: new Set(run.filter(isAddress)), rediscover: new Set(rediscover.filter(isAddress)) };
+  return {
+    scope,
+    run: new Set(run.filter(isAddress)),
+    rediscover: new Set(rediscover.filter(isAddress)),
+  };
 }
 
 /** Returns the error of an address in `--run` or `--rediscover`, if it has one. */
@@ -157,7 +203,11 @@ function onDemandFault(
     return unknownAddress(text, known);
   }
   if (resource.kind !== kind)
-    return fault("wrong-kind", `--${option} takes the address of a ${kindNoun(kind)}`, `${text} is not one.`);
+    return fault(
+      "wrong-kind",
+      `--${option} takes the address of a ${kindNoun(kind)}`,
+      `${text} is not one.`,
+    );
   if (kind === "testCase" && resource.fields["discovery.prompt"] === undefined)
     return fault(
       "no-prompt",

@@ -19,7 +19,10 @@ import type { ClientEvent } from "../model/events.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 
-/** The application's access to the process that it runs in: the command line, or a program that uses the library. */
+/**
+ * The application's access to the process that it runs in: the command line, or a program that uses
+ * the library.
+ */
 export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -64,7 +67,10 @@ export interface ProjectOptions extends CallOptions {
   readonly allowMissingSecrets?: boolean;
 }
 
-/** Load options of a command that does not need a whole project with all secrets. They override the user's options. */
+/**
+ * Load options of a command that does not need a whole project with all secrets. They override the
+ * user's options.
+ */
 export type ProjectNeeds = Omit<LoadOptions, "root" | "stage" | "env" | "counted">;
 
 export interface Opened {
@@ -92,8 +98,9 @@ export async function openProject(
 }
 
 /**
- * Returns the project's folder: that of `--chdir`, otherwise the nearest one from the working folder up that has a project,
- * as git does. A project gets the API key, so one that another user put or linked into a parent folder is ignored.
+ * Returns the project's folder: that of `--chdir`, otherwise the nearest one from the working
+ * folder up that has a project, as git does. A project gets the API key, so one that another user
+ * put or linked into a parent folder is ignored.
  */
 export function projectRoot(
   { chdir }: Pick<ProjectOptions, "chdir">,
@@ -118,13 +125,21 @@ export async function readFolder(options: ProjectOptions, host: Host) {
   return { root, env, folder, reading: await readProject(folder, { counted: host.counted }) };
 }
 
-export async function invalidProject({ sources }: ProjectReading, problems: ProjectReading["problems"]) {
-  return new TascError("invalid", await locate(problems, sources), (file) => sources.get(file)?.text);
+export async function invalidProject(
+  { sources }: ProjectReading,
+  problems: ProjectReading["problems"],
+) {
+  return new TascError(
+    "invalid",
+    await locate(problems, sources),
+    (file) => sources.get(file)?.text,
+  );
 }
 
 /**
- * Returns the environment with the variables of `--dotenv`: existing ones take precedence, then those of earlier files.
- * `--trust` sets TASC_TRUST, so that its limits apply to every reading of manifests.
+ * Returns the environment with the variables of `--dotenv`: existing ones take precedence, then
+ * those of earlier files. `--trust` sets TASC_TRUST, so that its limits apply to every reading of
+ * manifests.
  */
 export function readVariables(
   { dotenv = [], chdir, trust }: ProjectOptions,

@@ -36,9 +36,12 @@ export async function toSavedPlan({ plan, survey }: Review, session: Session): P
     shard,
     run: [...request.run],
     rediscover: [...request.rediscover],
-    targets: Object.fromEntries([...planned.matched].map(([key, { live }]) => [key, live?.id ?? null])),
+    targets: Object.fromEntries(
+      [...planned.matched].map(([key, { live }]) => [key, live?.id ?? null]),
+    ),
     extras: await placedExtras(plan, session),
-    guards: input.fingerprints === undefined ? {} : guardsOf({ ...planned, plan }, input.fingerprints),
+    guards:
+      input.fingerprints === undefined ? {} : guardsOf({ ...planned, plan }, input.fingerprints),
   };
 }
 
@@ -47,7 +50,10 @@ export function requestOf({ only, exclude, shard, run, rediscover }: SavedPlan):
   return { scope, run: new Set(run), rediscover: new Set(rediscover) };
 }
 
-/** Saves a plan, sealed and readable only by its owner, whole or not at all. @param expires milliseconds from now */
+/**
+ * Saves a plan, sealed and readable only by its owner, whole or not at all.
+ * @param expires milliseconds from now
+ */
 export async function savePlan(file: string, reviewed: Review, session: Session, expires?: number) {
   const { plan, extras, guards, ...request } = await toSavedPlan(reviewed, session);
   const { redactor, host, settings } = session;
@@ -56,13 +62,18 @@ export async function savePlan(file: string, reviewed: Review, session: Session,
   // The seal covers what the file will contain, so it is made last.
   const content = parseJson(redactor.document(text));
   if (!isObject(content)) throw new TypeError("a plan that is not an object");
-  // With a snapshot, no service has verified the API key: a manifest could name a password as key, to guess it by the seal.
+  // With a snapshot, no service has verified the API key: a manifest could name a password as key,
+  // to guess it by the seal.
   const apiKey = reviewed.survey.input.fingerprints && settings.apiKey;
   const sealed = writeJson(defined({ ...content, seal: sealOf(content, { ...settings, apiKey }) }));
   await writeWhole(file, session, "plan-unwritable", async (write) => write(sealed));
 }
 
-function provenance({ host, env, root, settings }: Session, path: string, expires?: number): Provenance {
+function provenance(
+  { host, env, root, settings }: Session,
+  path: string,
+  expires?: number,
+): Provenance {
   const commit = git(root, ["rev-parse", "HEAD"]);
   const own = relative(root, path);
   const except = own.startsWith("..") || isAbsolute(own) ? [] : [`:(exclude,literal)${own}`];
@@ -77,7 +88,10 @@ function provenance({ host, env, root, settings }: Session, path: string, expire
   });
 }
 
-/** Opens the project in the stage of a saved plan, if one is named, and does the work if the plan may be applied there. */
+/**
+ * Opens the project in the stage of a saved plan, if one is named, and does the work if the plan
+ * may be applied there.
+ */
 export async function withSavedPlan<T>(
   name: string | undefined,
   options: ProjectOptions & ReviewOptions,
@@ -99,7 +113,10 @@ export async function withSavedPlan<T>(
   }
 }
 
-/** Returns the plan in a file, if it may be applied, as far as that can be checked without reading state and service. */
+/**
+ * Returns the plan in a file, if it may be applied, as far as that can be checked without reading
+ * state and service.
+ */
 export function openSaved(
   file: PlanFile,
   options: ProjectOptions & ReviewOptions,
@@ -143,11 +160,17 @@ function altered({ shown }: PlanFile): TascError {
   );
 }
 
-/** Refuses a plan that has expired or, if the policy says so, was made from another commit than the current one. */
+/**
+ * Refuses a plan that has expired or, if the policy says so, was made from another commit than the
+ * current one.
+ */
 function refuseOutdated({ plan, made }: SavedPlan, { host, settings, root }: Session): void {
   const { planExpiry, sameCommit = false } = settings.policy;
   const byPolicy = planExpiry === undefined ? Infinity : Date.parse(plan.createdAt) + planExpiry;
-  const expires = Math.min(byPolicy, made?.expires === undefined ? Infinity : Date.parse(made.expires));
+  const expires = Math.min(
+    byPolicy,
+    made?.expires === undefined ? Infinity : Date.parse(made.expires),
+  );
   if (!(host.now() < expires))
     throw stale(
       "plan-expired",

@@ -40,8 +40,19 @@ import {
   explainTakeover,
   explainWaiting,
 } from "../state/problem.ts";
-import { type Session as StateSession, confirmLocks, openBackend, openSessions } from "../state/session.ts";
-import { type Host, type Opened, type ProjectNeeds, type ProjectOptions, openProject } from "./project.ts";
+import {
+  type Session as StateSession,
+  confirmLocks,
+  openBackend,
+  openSessions,
+} from "../state/session.ts";
+import {
+  type Host,
+  type Opened,
+  type ProjectNeeds,
+  type ProjectOptions,
+  openProject,
+} from "./project.ts";
 
 export type PlanRequest = Pick<RefreshOptions, "scope" | "run" | "rediscover" | "planOnly">;
 
@@ -72,8 +83,14 @@ export async function inSession<T>(
   }
 }
 
-/** Returns the target with this key, or all without a key. @throws TascError if no manifest declares it */
-export function targetsNamed(word: string | undefined, { targets }: Desired): readonly DesiredTarget[] {
+/**
+ * Returns the target with this key, or all without a key.
+ * @throws TascError if no manifest declares it
+ */
+export function targetsNamed(
+  word: string | undefined,
+  { targets }: Desired,
+): readonly DesiredTarget[] {
   if (word === undefined) return targets;
   const key = word.replace(/^target\./, "");
   const found = targets.find((target) => target.key === key);
@@ -86,7 +103,10 @@ export function targetsNamed(word: string | undefined, { targets }: Desired): re
   );
 }
 
-/** An opened project. State and service are opened on first use. Every member throws TascError if it cannot answer. */
+/**
+ * An opened project. State and service are opened on first use. Every member throws TascError if it
+ * cannot answer.
+ */
 export class Session {
   readonly root: string;
   readonly env: Host["env"];
@@ -129,7 +149,9 @@ export class Session {
 
   readonly source: ReadSource = (file) => this.project.sources.get(file)?.text;
 
-  /** The stage's fingerprints, with a key of their own or the API key; `undefined` without a key. */
+  /**
+   * The stage's fingerprints, with a key of their own or the API key; `undefined` without a key.
+   */
   get fingerprints() {
     const key = this.#fingerprintKey;
     return key === undefined ? undefined : createFingerprinter(key, this.settings.stage);
@@ -160,7 +182,10 @@ export class Session {
     return new Map([...stored].map(([target, { state }]) => [target, state]));
   }
 
-  /** Returns what is declared, and what state knows of it and of what is no longer declared. Read once, without a lock. */
+  /**
+   * Returns what is declared, and what state knows of it and of what is no longer declared. Read
+   * once, without a lock.
+   */
   remembered(): Promise<Remembered> {
     return (this.#remembered ??= this.#readRemembered());
   }
@@ -170,7 +195,10 @@ export class Session {
     return (this.#client ??= this.#connect());
   }
 
-  /** Returns the ids of declared targets that are live, by key, matched in the same way as in a plan. */
+  /**
+   * Returns the ids of declared targets that are live, by key, matched in the same way as in a
+   * plan.
+   */
   liveIds(
     states: ReadonlyMap<string, State>,
     targets: readonly LiveTarget[],
@@ -197,9 +225,10 @@ export class Session {
   }
 
   /**
-   * Does the work while the state of these targets is locked; if one lock is not available, none is kept. After a lock is
-   * lost, no call that changes something is sent, and calls in flight get a moment to end. @param unsaved called if the
-   * work's records could not be saved at its end; without it, that error is thrown
+   * Does the work while the state of these targets is locked; if one lock is not available, none is
+   * kept. After a lock is lost, no call that changes something is sent, and calls in flight get a
+   * moment to end. @param unsaved called if the work's records could not be saved at its end;
+   * without it, that error is thrown
    */
   async withLocks<T>(
     targets: readonly string[],
@@ -209,7 +238,8 @@ export class Session {
   ): Promise<T> {
     const { backend, world } = await this.states();
     const { warn } = this.host;
-    const waiting = (key: StateKey, holder: LockInfo | undefined) => warn([explainWaiting(key, holder)]);
+    const waiting = (key: StateKey, holder: LockInfo | undefined) =>
+      warn([explainWaiting(key, holder)]);
     const keys = targets.map((target) => this.stateKey(target));
     const sessions = await openSessions(backend, keys, world, { ...options, waiting });
     await this.#noteBackend(backend);
@@ -271,11 +301,15 @@ export class Session {
     const listed = await backend.list(settings.stage);
     const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
     if (states.size + strays.size === 0) await this.#warnOfOldState();
-    return withRemovedTargets({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
+    return withRemovedTargets(
+      { desired, states, strays: [...strays.values()] },
+      this.disableRemoved,
+    );
   }
 
-  // Warns of an empty backend if the project had state elsewhere: otherwise, all would silently be matched by name, and
-  // write-only fields sent again. State files are found directly; another backend is noted in a small file, fit for git.
+  // Warns of an empty backend if the project had state elsewhere: otherwise, all would silently be
+  // matched by name, and write-only fields sent again. State files are found directly; another
+  // backend is noted in a small file, fit for git.
 
   get #backendFile(): string {
     return join(this.root, ".tasc", "backend", `${fileName(this.settings.stage)}.json`);
@@ -297,7 +331,8 @@ export class Session {
     if (place === undefined || (await this.#notedBackend())["place"] === place) return;
     const { backend } = this.settings.state;
     const text = `${JSON.stringify({ backend, place }, undefined, 2)}\n`;
-    // Errors are ignored, because the file is only used for a warning, and the project may be read-only.
+    // Errors are ignored, because the file is only used for a warning, and the project may be
+    // read-only.
     await makeFolder(dirname(this.#backendFile), this.root)
       .then(() => replaceFile(this.#backendFile, text))
       .catch(() => {});
@@ -323,22 +358,29 @@ export class Session {
     ]);
   }
 
-  /** Takes sends from the rate limit that all jobs with this API key share, if their state is in one database. */
+  /**
+   * Takes sends from the rate limit that all jobs with this API key share, if their state is in one
+   * database.
+   */
   async #takeSends(apiKey: Secret, perSecond: number, sends: number): Promise<number> {
     const { backend } = await this.states();
     if (backend.takeSends === undefined) throw new TypeError("a backend that cannot count sends");
-    // The bucket's name must not allow guessing the key, so it is derived in the same way as fingerprints.
+    // The bucket's name must not allow guessing the key, so it is derived in the same way as
+    // fingerprints.
     this.#bucket ??= `${normalAddress(this.settings.baseUrl)} ${createFingerprinter(apiKey, "").keyCheck}`;
     return await backend.takeSends(this.#bucket, sends, perSecond).catch((error: unknown) => {
       if (!(error instanceof StateFailure)) throw error;
       const { detail } = explainProblem(error.problem);
-      this.host.warn([warning("rate-not-shared", "The rate limit is not shared with other jobs", detail)]);
+      this.host.warn([
+        warning("rate-not-shared", "The rate limit is not shared with other jobs", detail),
+      ]);
       throw error;
     });
   }
 
   #connect(): Client {
-    const { baseUrl, apiKey, rateLimit, state, concurrency, requestTimeout, retries } = this.settings;
+    const { baseUrl, apiKey, rateLimit, state, concurrency, requestTimeout, retries } =
+      this.settings;
     const base = checkBaseUrl(baseUrl, { insecure: this.#insecure });
     if (!base.ok) throw invalid("base-url", base.failure.summary, base.failure.detail);
     if (apiKey === undefined)
@@ -363,8 +405,10 @@ export class Session {
       redact: (text) => this.redactor.text(text),
       onEvent: onClientEvent,
       env: this.env,
-      signal: signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal]),
-      beforeSend: ({ method, path }) => (method === "GET" ? undefined : confirmLocks(this.#locked, path)),
+      signal:
+        signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal]),
+      beforeSend: ({ method, path }) =>
+        method === "GET" ? undefined : confirmLocks(this.#locked, path),
     });
   }
 }
@@ -372,7 +416,10 @@ export class Session {
 /** Milliseconds that calls in flight have to end after state is lost. */
 const CALLS_END_WITHIN = 5_000;
 
-/** Returns the user's name. In some containers, the user has no entry in the system's list and so no name. */
+/**
+ * Returns the user's name. In some containers, the user has no entry in the system's list and so no
+ * name.
+ */
 export function userName(): string {
   try {
     return userInfo().username;

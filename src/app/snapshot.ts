@@ -32,12 +32,14 @@ import { type ReviewOptions, type Survey, checkRequest } from "./plan.ts";
 import type { Session } from "./session.ts";
 
 /**
- * A snapshot is one JSON document with everything that a plan reads: the live targets, the test cases of managed targets,
- * and from state only ids by address, folder ids, and the status of batch generations. It is for plans that have no access
- * to the network and the key, e.g. those of a fork's pull request. So it contains no fingerprints (they are useless without
- * the key, but users should not have to rely on that), and secrets are removed by their value.
+ * A snapshot is one JSON document with everything that a plan reads: the live targets, the test
+ * cases of managed targets, and from state only ids by address, folder ids, and the status of batch
+ * generations. It is for plans that have no access to the network and the key, e.g. those of a
+ * fork's pull request. So it contains no fingerprints (they are useless without the key, but users
+ * should not have to rely on that), and secrets are removed by their value.
  *
- * The test cases come last, one per line, so that 100,000 of them can be written and read one by one.
+ * The test cases come last, one per line, so that 100,000 of them can be written and read one by
+ * one.
  */
 export const SNAPSHOT_FORMAT = "tasc-snapshot";
 export const SNAPSHOT_VERSION = 1;
@@ -85,7 +87,10 @@ function texts(json: JsonObject): readonly (readonly [string, string])[] {
   );
 }
 
-/** Checks that a snapshot is for the stage and service of these settings. @throws TascError if it is not */
+/**
+ * Checks that a snapshot is for the stage and service of these settings.
+ * @throws TascError if it is not
+ */
 function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
   if (stage !== settings.stage)
     throw invalid(
@@ -124,14 +129,20 @@ export async function surveySnapshot(
   );
   const request = checkRequest(options, remembered);
   const { baseUrl } = settings;
-  const look = await planFromSnapshot(snapshot, { ...request, ...remembered, baseUrl, disableRemoved });
+  const look = await planFromSnapshot(snapshot, {
+    ...request,
+    ...remembered,
+    baseUrl,
+    disableRemoved,
+  });
   return { ...look, request, remembered };
 }
 
 /**
- * Plans from a snapshot, with the same function and data as from the service. Without fingerprints, write-only fields are
- * unknown and not changes. The snapshot does not contain the live values of sensitive fields, so these cannot be compared
- * either: those that only seem to differ are planned again as unknown.
+ * Plans from a snapshot, with the same function and data as from the service. Without fingerprints,
+ * write-only fields are unknown and not changes. The snapshot does not contain the live values of
+ * sensitive fields, so these cannot be compared either: those that only seem to differ are planned
+ * again as unknown.
  */
 export async function planFromSnapshot(
   { reader, head }: Snapshot,
@@ -150,12 +161,16 @@ export async function planFromSnapshot(
   return { input, planned: { ...planned, plan: { ...planned.plan, diagnostics } } };
 }
 
-/** Returns the sensitive fields that cannot be compared. Creations compare nothing; `--rediscover` sends in any case. */
+/**
+ * Returns the sensitive fields that cannot be compared. Creations compare nothing; `--rediscover`
+ * sends in any case.
+ */
 function hiddenFields({ planned, input }: Refreshed): ReadonlyMap<Address, readonly string[]> {
   const hidden = new Map<Address, readonly string[]>();
   for (const { action, address, fields } of planned.plan.changes) {
     const names = changedFields({ address, fields: fields.filter(({ sensitive }) => sensitive) });
-    if (action !== "create" && !input.rediscover.has(address) && names.length > 0) hidden.set(address, names);
+    if (action !== "create" && !input.rediscover.has(address) && names.length > 0)
+      hidden.set(address, names);
   }
   return hidden;
 }
@@ -174,17 +189,27 @@ function withUndefined(desired: Desired, hidden: ReturnType<typeof hiddenFields>
   return { ...desired, targets };
 }
 
-/** A snapshot whose head has been read. The test cases are read from the file when they are needed. */
+/**
+ * A snapshot whose head has been read. The test cases are read from the file when they are needed.
+ */
 export interface Snapshot {
   readonly head: SnapshotHead;
   readonly reader: Reader;
-  /** Calls `take` with each test case and the id of its target, one by one. @throws TascError if a test case is damaged */
+  /**
+   * Calls `take` with each test case and the id of its target, one by one.
+   * @throws TascError if a test case is damaged
+   */
   readonly eachTestCase: (take: (testCase: LiveTestCase, targetId: string) => void) => void;
 }
 
 const LIST = "testCases";
 
-/** Opens a snapshot. @param shown the file as the user named it @param code of its errors @throws TascError */
+/**
+ * Opens a snapshot.
+ * @param shown the file as the user named it
+ * @param code of its errors
+ * @throws TascError
+ */
 export function openSnapshot(
   path: string,
   shown: string,
@@ -192,7 +217,11 @@ export function openSnapshot(
 ): Snapshot {
   const refuse = (why: string): TascError =>
     // A different name, because this file may be any file, even tasc.yaml.
-    invalid(code, `${shown} is not a snapshot: ${why}`, "Take one:\n  tasc snapshot --out snapshot.json");
+    invalid(
+      code,
+      `${shown} is not a snapshot: ${why}`,
+      "Take one:\n  tasc snapshot --out snapshot.json",
+    );
   const head = readHead(path, refuse);
   const eachTestCase: Snapshot["eachTestCase"] = (take) => readTestCases(path, refuse, take);
   return { head, reader: readerOf(head, shown, eachTestCase), eachTestCase };
@@ -200,24 +229,52 @@ export function openSnapshot(
 
 type Refuse = (why: string) => TascError;
 
-const HEAD = ["format", "version", "tool", "stage", "baseUrl", "createdAt", "states", "targets", "read"];
+const HEAD = [
+  "format",
+  "version",
+  "tool",
+  "stage",
+  "baseUrl",
+  "createdAt",
+  "states",
+  "targets",
+  "read",
+];
 
 function readHead(path: string, refuse: Refuse): SnapshotHead {
   const document = readDocument(path, refuse);
   if (!isObject(document)) throw refuse("it is not JSON");
-  // First the format and the version, so that other documents and later versions are reported as such.
-  const { format, version, tool, stage, baseUrl, createdAt, states, targets = null, read } = document;
+  // First the format and the version, so that other documents and later versions are reported as
+  // such.
+  const {
+    format,
+    version,
+    tool,
+    stage,
+    baseUrl,
+    createdAt,
+    states,
+    targets = null,
+    read,
+  } = document;
   if (format !== SNAPSHOT_FORMAT) throw refuse("it is something else");
   if (version !== SNAPSHOT_VERSION)
-    throw refuse(`it has version ${JSON.stringify(version)}, and this tasc reads ${SNAPSHOT_VERSION}`);
+    throw refuse(
+      `it has version ${JSON.stringify(version)}, and this tasc reads ${SNAPSHOT_VERSION}`,
+    );
   const damaged = refuse("a part of it is missing or damaged");
-  if (typeof tool !== "string" || typeof stage !== "string" || typeof baseUrl !== "string") throw damaged;
+  if (typeof tool !== "string" || typeof stage !== "string" || typeof baseUrl !== "string")
+    throw damaged;
   if (typeof createdAt !== "string" || !isArray(states) || !isArray(read)) throw damaged;
   const whole = states.flatMap((state) => readState(state, stage, baseUrl) ?? []);
   if (whole.length < states.length) throw damaged;
   const head = { tool, stage, baseUrl, createdAt, states: whole };
   try {
-    return { ...head, targets: readTargets(targets), read: read.filter((id) => typeof id === "string") };
+    return {
+      ...head,
+      targets: readTargets(targets),
+      read: read.filter((id) => typeof id === "string"),
+    };
   } catch (error) {
     throw error instanceof FaultError ? damaged : error;
   }
@@ -234,14 +291,16 @@ function readTestCases(
     if (typeof targetId === "string") take(readTestCase(item), targetId);
     else readTestCase(item);
   });
-  if (document === undefined) throw refuse("a test case in it is damaged, or the file is truncated");
+  if (document === undefined)
+    throw refuse("a test case in it is damaged, or the file is truncated");
 }
 
 const PIECE = 256 * 1024;
 
 /**
- * Reads the document with an empty list of test cases, because the list may not fit into memory: test cases go to `take`,
- * one by one. The layout of the text does not matter. Returns `undefined` if the text is not JSON.
+ * Reads the document with an empty list of test cases, because the list may not fit into memory:
+ * test cases go to `take`, one by one. The layout of the text does not matter. Returns `undefined`
+ * if the text is not JSON.
  *
  * @param take without it, the list is skipped, and not even read if it comes last
  */
@@ -310,14 +369,25 @@ function listStart(bytes: Buffer): number | undefined {
   return undefined;
 }
 
-/** Parses the JSON in these parts of a text. Checks its depth first, because the parser has no limit. @throws FaultError */
+/**
+ * Parses the JSON in these parts of a text. Checks its depth first, because the parser has no
+ * limit.
+ * @throws FaultError
+ */
 function parsed(...parts: readonly Uint8Array[]): Json | undefined {
   const bytes = withoutBom(Buffer.concat(parts));
   return isDeeper(bytes, MAX_DEPTH) ? undefined : parseBytes(bytes);
 }
 
-/** Returns a reader. Test cases that are requested concurrently are read in one pass through the file. */
-function readerOf(head: SnapshotHead, shown: string, eachTestCase: Snapshot["eachTestCase"]): Reader {
+/**
+ * Returns a reader. Test cases that are requested concurrently are read in one pass through the
+ * file.
+ */
+function readerOf(
+  head: SnapshotHead,
+  shown: string,
+  eachTestCase: Snapshot["eachTestCase"],
+): Reader {
   const wanted = new Map<string, (testCase: LiveTestCase) => void>();
   let pass: Promise<void> | undefined;
   /** Starts after all requests of the same turn have been registered. */
@@ -345,7 +415,10 @@ function readerOf(head: SnapshotHead, shown: string, eachTestCase: Snapshot["eac
   };
 }
 
-/** Returns a snapshot as data of the local service. Values that the service never shows are those of a new resource. */
+/**
+ * Returns a snapshot as data of the local service. Values that the service never shows are those of
+ * a new resource.
+ */
 export function seedOf(
   { targets, states }: Pick<SnapshotHead, "targets" | "states">,
   eachTestCase: Snapshot["eachTestCase"],
@@ -373,7 +446,10 @@ export function seedOf(
   };
 }
 
-/** Returns the folders whose names are known. Other folders are ids without a name, as for any client that only reads. */
+/**
+ * Returns the folders whose names are known. Other folders are ids without a name, as for any
+ * client that only reads.
+ */
 function folderSeeds(state: State, targets: readonly LiveTarget[]): readonly JsonObject[] {
   const testTargetId = state.bindings.get(targetAddress(state.target))?.id;
   if (!targets.some(({ id }) => id === testTargetId) || testTargetId === undefined) return [];
@@ -382,7 +458,10 @@ function folderSeeds(state: State, targets: readonly LiveTarget[]): readonly Jso
     .map(([name, id]) => ({ id, testTargetId, name }));
 }
 
-/** Returns an element in the documented form. Other data that a service shows means nothing to the local service. */
+/**
+ * Returns an element in the documented form. Other data that a service shows means nothing to the
+ * local service.
+ */
 function elementSeed({ id, parts }: LiveElement): JsonObject {
   const { interaction, assertion, selectors, ...rest } = parts;
   return {

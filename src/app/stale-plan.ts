@@ -5,7 +5,13 @@ import type { Change, ChangeJson, PlanJson } from "../model/plan.ts";
 import { KNOWN_AFTER_APPLY, SENSITIVE } from "../model/value.ts";
 import type { Fingerprinter } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
-import { type Staleness, changedFields, compareGuards, guardOf, onlyReviewed } from "../plan/staleness.ts";
+import {
+  type Staleness,
+  changedFields,
+  compareGuards,
+  guardOf,
+  onlyReviewed,
+} from "../plan/staleness.ts";
 import { planJson } from "../render/json.ts";
 import { type Redactor, redactPlan } from "../render/redact.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
@@ -13,8 +19,9 @@ import type { SavedPlan } from "./plan-file.ts";
 import { stale } from "./saved-plan.ts";
 
 /**
- * Returns the current plan, reduced to what a saved plan shows. Other differences were not reviewed, and are left for the
- * next plan. @throws TascError that lists what has changed since the plan was saved
+ * Returns the current plan, reduced to what a saved plan shows. Other differences were not
+ * reviewed, and are left for the next plan. @throws TascError that lists what has changed since the
+ * plan was saved
  */
 export function asReviewed(
   saved: SavedPlan,
@@ -42,10 +49,15 @@ export function asReviewed(
     const whys: readonly Staleness[] =
       guard === undefined || !isAddress(reviewed.address)
         ? [{ kind: "manifest" }]
-        : compareGuards(guard, guardOf(reviewed.address, changedFields(reviewed), planned, fingerprints));
+        : compareGuards(
+            guard,
+            guardOf(reviewed.address, changedFields(reviewed), planned, fingerprints),
+          );
     reasons.push(...whys.map((why) => explainStale(why, reviewed, change)));
     if (change === undefined) continue;
-    const fields = change.fields.filter(({ path }) => reviewed.fields.some((one) => one.path[0] === path[0]));
+    const fields = change.fields.filter(({ path }) =>
+      reviewed.fields.some((one) => one.path[0] === path[0]),
+    );
     changes.push({ ...onlyReviewed(change, reviewed.calls), fields });
   }
   if (reasons.length > 0)
@@ -60,7 +72,10 @@ export function asReviewed(
   return { ...planned, plan: left };
 }
 
-/** Refuses changes that were not shown: fields must have the same values as before, and there must be no other calls. */
+/**
+ * Refuses changes that were not shown: fields must have the same values as before, and there must
+ * be no other calls.
+ */
 function refuseOtherContent(reviewed: PlanJson, left: PlanJson): void {
   const shownBy = byAddress(reviewed.changes);
   const other = left.changes.flatMap((change) => {
@@ -74,11 +89,13 @@ function refuseOtherContent(reviewed: PlanJson, left: PlanJson): void {
 }
 
 function isWithin(change: ChangeJson, shownChange: ChangeJson): boolean {
-  // Each key of an object is a field, and a live object may have any number of keys, so a set is used.
+  // Each key of an object is a field, and a live object may have any number of keys, so a set is
+  // used.
   const textOf = ({ path, sensitive, after }: Shown) => canonicalJson({ path, sensitive, after });
   const known = new Set(shownChange.fields.map(textOf));
   const fields = change.fields.every((field) => known.has(textOf(field)));
-  // An id that was unknown when the plan was made may be known now, and a part of a call may not be needed any more.
+  // An id that was unknown when the plan was made may be known now, and a part of a call may not be
+  // needed any more.
   const calls = [...change.calls, ...change.followUps].every((call) =>
     [...shownChange.calls, ...shownChange.followUps].some(
       ({ method, path, body }) =>
@@ -113,7 +130,9 @@ function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | un
       return place(
         `${address}, whose manifest has changed, or a variable or secret in it`,
         wanted(reviewed.fields),
-        reviewed.fields.map((field) => `${field.path.join(".")} is ${shown(field, field.before)}`).join("; "),
+        reviewed.fields
+          .map((field) => `${field.path.join(".")} is ${shown(field, field.before)}`)
+          .join("; "),
         now === undefined ? "nothing: it matches the manifest now" : wanted(now.fields),
       );
     case "value": {
@@ -139,7 +158,9 @@ function existence(id: string | null, address?: Address): string {
 type Shown = Pick<ReviewedChange["fields"][number], "path" | "sensitive" | "after">;
 
 function wanted(fields: readonly Shown[]): string {
-  return fields.map((field) => `${field.path.join(".")} to be ${shown(field, field.after)}`).join("; ");
+  return fields
+    .map((field) => `${field.path.join(".")} to be ${shown(field, field.after)}`)
+    .join("; ");
 }
 
 function shown(field: Pick<Shown, "sensitive"> | undefined, value: unknown): string {

@@ -42,7 +42,8 @@ import { lookAgain, recordRefresh, reread, rereadTestCases } from "./refresh.ts"
  * 2. targets, 3. environments, 4. discoveries in the order of prerequisites,
  * 5. read targets with creations again, and plan again with the function that made the plan,
  * 6. patches of test cases and elements,
- * 7. for test cases that the service regenerates: the remaining differences; with a wait, once it has finished,
+ * 7. for test cases that the service regenerates: the remaining differences; with a wait, once it
+ * has finished,
  * 8. batch generations,
  * 9. final check: everything that was written must be there.
  *
@@ -72,18 +73,27 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
     unfinished = [];
   }
   if (run.fatal !== undefined)
-    for (const { address } of changes) if (!run.statuses.has(address)) settle(run, address, stopped(run));
+    for (const { address } of changes)
+      if (!run.statuses.has(address)) settle(run, address, stopped(run));
   for (const change of halfwayOf(run)) {
     const { address, calls } = change;
     // All its certain calls were answered; only the look at the service's result is missing.
     const isSent = (run.answered.get(address) ?? 0) >= calls.length;
-    settle(run, address, isSent || unfinished.includes(address) ? { kind: "done", change } : stopped(run));
+    settle(
+      run,
+      address,
+      isSent || unfinished.includes(address) ? { kind: "done", change } : stopped(run),
+    );
   }
   const planned = await lastLook(run);
   return outcomeOf(run, planned, unfinished);
 }
 
-function outcomeOf(run: Run, planned: Planned | undefined, unfinished: Outcome["unfinished"]): Outcome {
+function outcomeOf(
+  run: Run,
+  planned: Planned | undefined,
+  unfinished: Outcome["unfinished"],
+): Outcome {
   const statuses = [...run.statuses];
   return {
     done: statuses.flatMap(([address, { kind }]) => (kind === "done" ? [address] : [])),
@@ -130,7 +140,10 @@ async function recordStart(run: Run): Promise<void> {
   await Promise.all(recording);
 }
 
-/** Fails batch generations whose POST was cut off in an earlier run, because this run is the first to notice it. */
+/**
+ * Fails batch generations whose POST was cut off in an earlier run, because this run is the first
+ * to notice it.
+ */
 function failUncertain(run: Run): void {
   const { plan, stateEvents } = run.planned;
   const planned = new Set(plan.changes.map(({ address }) => address));
@@ -147,8 +160,9 @@ const CUT_OFF: Failure = {
 };
 
 /**
- * Returns the steps of these changes, with similar creations one after another. If two with the same name were in flight
- * and both answers were lost, it would be impossible to say which live resource belongs to which address.
+ * Returns the steps of these changes, with similar creations one after another. If two with the
+ * same name were in flight and both answers were lost, it would be impossible to say which live
+ * resource belongs to which address.
  */
 function inTurn({ resources }: Run, changes: readonly Change[]): readonly Step[] {
   const earlier = new Map<string, Address[]>();
@@ -162,17 +176,25 @@ function inTurn({ resources }: Run, changes: readonly Change[]): readonly Step[]
   });
 }
 
-/** Returns the names by which a creation is found if its answer is lost; names of different kinds never coincide. */
+/**
+ * Returns the names by which a creation is found if its answer is lost; names of different kinds
+ * never coincide.
+ */
 function foundBy(resource: DesiredResource): readonly string[] {
   const { kind, address } = resource;
   if (kind === "batchGeneration") return [];
   const within = kind === "target" ? "" : targetOf(address);
   const { name = "", externalId } = namesOf(resource);
   const names = [`${kind}\n${within}\n${levelName(name)}`];
-  return externalId === undefined ? names : [...names, `externalId\n${within}\n${levelName(externalId)}`];
+  return externalId === undefined
+    ? names
+    : [...names, `externalId\n${within}\n${levelName(externalId)}`];
 }
 
-/** Returns the POSTs of test cases. Their patches follow later, when the result of the service can be read. */
+/**
+ * Returns the POSTs of test cases. Their patches follow later, when the result of the service can
+ * be read.
+ */
 function creations(run: Run, changes: readonly Change[]): readonly Step[] {
   const made = changes.filter(({ action }) => action === "create");
   return inTurn(run, made).map(({ change, after }) => {
@@ -181,7 +203,10 @@ function creations(run: Run, changes: readonly Change[]): readonly Step[] {
   });
 }
 
-/** Reads everything that was written since its last read, and plans again: remaining changes did not take effect. */
+/**
+ * Reads everything that was written since its last read, and plans again: remaining changes did not
+ * take effect.
+ */
 async function lastLook(run: Run): Promise<Planned | undefined> {
   if (run.touched.size === 0 || !mayContinue(run)) return undefined;
   run.emit({ type: "reading", why: "final check" });
@@ -195,15 +220,21 @@ async function lastLook(run: Run): Promise<Planned | undefined> {
   }
 }
 
-/** Returns the written fields that have another value now. Later changes by others appear in the next plan. */
+/**
+ * Returns the written fields that have another value now. Later changes by others appear in the
+ * next plan.
+ */
 function notTaken(run: Run, { plan }: Planned): Outcome["notTaken"] {
   const reviewed = byAddress(run.planned.plan.changes);
   return plan.changes.flatMap(({ address, fields }) => {
     const written = reviewed.get(address);
     if (!hasStatus(run, address, "done")) return [];
-    // All declared fields count if this run created or generated it, or patched it only after an earlier discovery.
-    const isWhole = written === undefined || written.action === "create" || isRediscovering(written);
-    const isWritten = (path: Path) => isWhole || written.fields.some((field) => field.path[0] === path[0]);
+    // All declared fields count if this run created or generated it, or patched it only after an
+    // earlier discovery.
+    const isWhole =
+      written === undefined || written.action === "create" || isRediscovering(written);
+    const isWritten = (path: Path) =>
+      isWhole || written.fields.some((field) => field.path[0] === path[0]);
     const paths = fields.map(({ path }) => path).filter(isWritten);
     return paths.length === 0 ? [] : [{ address, paths }];
   });
@@ -218,7 +249,10 @@ type DiscoveriesBefore = Awaited<ReturnType<typeof discoveriesBefore>>;
 /** Reads the discoveries, but only if the apply is to wait. */
 async function discoveriesBefore(run: Run, changes: readonly Change[]) {
   const inScope = scopeTest(run.input.scope);
-  /** Discoveries that an earlier run started, by address, with the mark of the discovery before them. */
+  /**
+   * Discoveries that an earlier run started, by address, with the mark of the discovery before
+   * them.
+   */
   const underWay = new Map(
     (run.wait === undefined ? [] : [...run.sessions.values()]).flatMap(({ state }) =>
       [...state.bindings].flatMap(([address, { generating }]) =>
@@ -231,27 +265,33 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]) {
   const generating = changes.filter(
     (change) => run.wait !== undefined && (change.action === "create" || isRediscovering(change)),
   );
-  const keys = new Set([...generating.map(({ address }) => address), ...underWay.keys()].map(targetOf));
+  const keys = new Set(
+    [...generating.map(({ address }) => address), ...underWay.keys()].map(targetOf),
+  );
   const ids = [...keys].flatMap((key) => run.planned.matched.get(key)?.live?.id ?? []);
   const answers = await Promise.all(ids.map((id) => finishedDiscoveries(run, id)));
   // Ids of notifications about earlier discoveries.
   const notified = new Set(answers.flat().map(({ id }) => id));
   // Looked up in a new plan, because a saved one does not contain later changes to the manifests.
   const differing = underWay.size === 0 ? new Map() : byAddress(replan(run).plan.changes);
-  // Test cases under discovery that are as declared now: if one differs later, its discovery has changed it.
+  // Test cases under discovery that are as declared now: if one differs later, its discovery has
+  // changed it.
   const settled = new Set([...underWay.keys()].filter((address) => !differing.has(address)));
   return { notified, underWay, settled };
 }
 
 /**
- * Waits until the discoveries that this run or an earlier one started have finished, according to a notification or to the
- * discovery status in the list (service-api.md, "Events" and "Test case"). Which of the two comes first is not documented.
+ * Waits until the discoveries that this run or an earlier one started have finished, according to a
+ * notification or to the discovery status in the list (service-api.md, "Events" and "Test case").
+ * Which of the two comes first is not documented.
  * @returns the test cases that had not finished at the timeout
  */
 async function awaitDiscoveries(run: Run, before: DiscoveriesBefore): Promise<readonly Address[]> {
   if (run.wait === undefined) return [];
   const deadline = run.now() + run.wait;
-  const started = [...run.generating].filter((address) => !hasStatus(run, address, "failed", "skipped"));
+  const started = [...run.generating].filter(
+    (address) => !hasStatus(run, address, "failed", "skipped"),
+  );
   let open: readonly Address[] = [...new Set([...before.underWay.keys(), ...started])];
   while (open.length > 0 && mayContinue(run)) {
     open = await stillOpen(run, open, before);
@@ -282,7 +322,8 @@ async function stillOpen(
       const id = run.ids.get(address);
       if (targetOf(address) !== key || id === undefined) continue;
       const earlier = run.generating.has(address) ? undefined : before.underWay.get(address);
-      // For a creation, every notification counts; for others, an older one may be about the previous discovery.
+      // For a creation, every notification counts; for others, an older one may be about the
+      // previous discovery.
       const counts = (notification: string): boolean =>
         !before.notified.has(notification) ||
         (earlier !== undefined && (earlier === "" || live.get(id) === undefined));
@@ -300,7 +341,10 @@ async function stillOpen(
 }
 
 /** Returns a target's notifications of finished discoveries; empty if they cannot be read. */
-async function finishedDiscoveries(run: Run, targetId: string): Promise<readonly LiveNotification[]> {
+async function finishedDiscoveries(
+  run: Run,
+  targetId: string,
+): Promise<readonly LiveNotification[]> {
   try {
     const all = await run.service.listNotifications(targetId);
     return all.filter(({ type }) => type === "DISCOVERY_FINISHED");
@@ -315,8 +359,9 @@ function discoveries(testCases: readonly LiveTestCase[] = []) {
 }
 
 /**
- * Sends the patches of test cases (design contract, section 5): the reviewed ones, and those for fields that the service
- * derived differently from a prompt. Targets with creations are read again first, to see what the service has set.
+ * Sends the patches of test cases (design contract, section 5): the reviewed ones, and those for
+ * fields that the service derived differently from a prompt. Targets with creations are read again
+ * first, to see what the service has set.
  */
 async function patchTestCases(run: Run, changes: readonly Change[]): Promise<void> {
   const isHalfway = (address: Address): boolean => hasStatus(run, address, "halfway");
@@ -334,10 +379,16 @@ async function patchTestCases(run: Run, changes: readonly Change[]): Promise<voi
   await patchByFolders(run, steps);
 }
 
-/** Number of looks: one to send elements that differ, one to read their ids if no answer contained them. */
+/**
+ * Number of looks: one to send elements that differ, one to read their ids if no answer contained
+ * them.
+ */
 const LOOKS = 2;
 
-/** Finishes halfway changes. After a wait, also patches fields again that a generation has set differently. */
+/**
+ * Finishes halfway changes. After a wait, also patches fields again that a generation has set
+ * differently.
+ */
 async function patchAgain(run: Run, { underWay, settled }: DiscoveriesBefore): Promise<void> {
   const generated = run.wait === undefined ? [] : [...run.generating, ...underWay.keys()];
   let addresses = new Set([
@@ -347,7 +398,9 @@ async function patchAgain(run: Run, { underWay, settled }: DiscoveriesBefore): P
   for (let look = 0; look < LOOKS && addresses.size > 0 && mayContinue(run); look++) {
     const current = await lookAgain(run, [...addresses], "after generations");
     if (current === undefined) return;
-    const steps = [...addresses].flatMap((address) => stepAgain(run, address, current.get(address)));
+    const steps = [...addresses].flatMap((address) =>
+      stepAgain(run, address, current.get(address)),
+    );
     await runPhase(run, steps);
     addresses = new Set(halfwayOf(run).map(({ address }) => address));
   }
@@ -356,20 +409,26 @@ async function patchAgain(run: Run, { underWay, settled }: DiscoveriesBefore): P
     for (const change of halfwayOf(run)) settle(run, change.address, { kind: "done", change });
 }
 
-function stepAgain({ statuses }: Run, address: Address, current: Change | undefined): readonly Step[] {
+function stepAgain(
+  { statuses }: Run,
+  address: Address,
+  current: Change | undefined,
+): readonly Step[] {
   const status = statuses.get(address);
   const halfway = status?.kind === "halfway" ? status.change : undefined;
   const change = halfway ?? current;
   // If it is gone by now, it is not created again; the final check reports it.
-  const calls = current === undefined || current.action === "create" ? [] : withoutGenerating(current).calls;
+  const calls =
+    current === undefined || current.action === "create" ? [] : withoutGenerating(current).calls;
   if (change === undefined || (halfway === undefined && calls.length === 0)) return [];
   return [{ change: { ...change, calls, dependsOn: [] }, after: [] }];
 }
 
 /**
- * Sends patches in two groups. While a folder's id is unknown, every test case that belongs in it seems to differ, and one
- * answer shows the id. So the first group has all certain patches, and one doubtful patch for each other folder. The
- * rest is planned again when the ids are known; usually nothing remains to be done.
+ * Sends patches in two groups. While a folder's id is unknown, every test case that belongs in it
+ * seems to differ, and one answer shows the id. So the first group has all certain patches, and one
+ * doubtful patch for each other folder. The rest is planned again when the ids are known; usually
+ * nothing remains to be done.
  */
 async function patchByFolders(run: Run, steps: readonly Step[]): Promise<void> {
   const tried = new Set(steps.filter(({ change }) => !isDoubtful(change)).flatMap(folders));
@@ -407,7 +466,10 @@ function folders({ change }: Step): readonly string[] {
   });
 }
 
-/** Returns the current changes. Reads a target again only if no answer contained the id of one of its folders. */
+/**
+ * Returns the current changes. Reads a target again only if no answer contained the id of one of
+ * its folders.
+ */
 async function lookAtFolders(
   run: Run,
   steps: readonly Step[],

@@ -29,7 +29,10 @@ export interface ApplyContext {
   /** The reviewed plan. Nothing outside its addresses is changed. */
   readonly planned: Planned;
   readonly concurrency: number;
-  /** Maximum number of resends of a creation, each after a check whether the last one created anything. */
+  /**
+   * Maximum number of resends of a creation, each after a check whether the last one created
+   * anything.
+   */
   readonly retries: number;
   /** Maximum wait for discoveries, in milliseconds; if unset, the apply does not wait. */
   readonly wait: number | undefined;
@@ -74,9 +77,17 @@ function collected({ input: { desired, live, states: known }, sessions }: ApplyC
     created: new Set<Address>(),
     /** Creations that were sent and whose result is not known yet. */
     open: new Set(states.flatMap(({ intents }) => [...intents.keys()])),
-    /** Live ids by address, as in state: collecting many bindings again for every call would take too long. */
-    ids: new Map(states.flatMap(({ bindings }) => [...bindings].map(([address, { id }]) => [address, id]))),
-    /** The address that has or had each live id, in any target: a creation of another address cannot return this id. */
+    /**
+     * Live ids by address, as in state: collecting many bindings again for every call would take
+     * too long.
+     */
+    ids: new Map(
+      states.flatMap(({ bindings }) => [...bindings].map(([address, { id }]) => [address, id])),
+    ),
+    /**
+     * The address that has or had each live id, in any target: a creation of another address cannot
+     * return this id.
+     */
     holders: new Map(
       [...known.values(), ...states].flatMap(({ bindings }) =>
         [...bindings].map(([address, { id }]) => [id, address] as const),
@@ -84,7 +95,10 @@ function collected({ input: { desired, live, states: known }, sessions }: ApplyC
     ),
     /** Test cases that the service generates because of this run. */
     generating: new Set<Address>(),
-    /** Test cases with a refused call, apparently because their generation had just replaced the elements. */
+    /**
+     * Test cases with a refused call, apparently because their generation had just replaced the
+     * elements.
+     */
     overtaken: new Set<Address>(),
     /** Folder names written in this run, by address; a later read shows their ids. */
     folders: new Map<Address, string>(),
@@ -102,7 +116,13 @@ function collected({ input: { desired, live, states: known }, sessions }: ApplyC
 
 export function startRun(context: ApplyContext): Run {
   const { targets } = context.input.live;
-  const run: Run = { ...context, ...collected(context), targets, unsaved: undefined, fatal: undefined };
+  const run: Run = {
+    ...context,
+    ...collected(context),
+    targets,
+    unsaved: undefined,
+    fatal: undefined,
+  };
   for (const { lost } of context.sessions.values()) {
     if (lost?.aborted === true) loseState(run, lost.reason);
     lost?.addEventListener("abort", () => loseState(run, lost.reason), { once: true });
@@ -117,22 +137,34 @@ export function settle(run: Run, address: Address, status: Status): void {
   if (status.kind === "done") {
     const { change } = status;
     if (run.history !== undefined && !endsWithAnswers(change))
-      recordSoon(run, targetOf(address), [{ type: "answered", address, last: true }], "from a crash");
+      recordSoon(
+        run,
+        targetOf(address),
+        [{ type: "answered", address, last: true }],
+        "from a crash",
+      );
     run.emit({ type: "changeDone", address, action: change.action });
   } else if (status.kind === "failed") {
     if (status.failure.fatal) run.fatal = status.failure;
     run.emit({ type: "changeFailed", address, failure: status.failure });
-  } else if (status.kind === "skipped") run.emit({ type: "changeSkipped", address, reason: status.reason });
+  } else if (status.kind === "skipped")
+    run.emit({ type: "changeSkipped", address, reason: status.reason });
 }
 
-export function hasStatus({ statuses }: Run, address: Address, ...kinds: readonly Status["kind"][]): boolean {
+export function hasStatus(
+  { statuses }: Run,
+  address: Address,
+  ...kinds: readonly Status["kind"][]
+): boolean {
   const kind = statuses.get(address)?.kind;
   return kind !== undefined && kinds.includes(kind);
 }
 
 /** Returns the changes whose rest is to follow. */
 export function halfwayOf({ statuses }: Run): readonly Change[] {
-  return [...statuses.values()].flatMap((status) => (status.kind === "halfway" ? [status.change] : []));
+  return [...statuses.values()].flatMap((status) =>
+    status.kind === "halfway" ? [status.change] : [],
+  );
 }
 
 /** Returns the status of a change that was not started or not finished when the run had to stop. */
@@ -171,7 +203,10 @@ export async function failureIn(run: Run, look: Promise<void>): Promise<Failure 
   );
 }
 
-/** Stops a run without state: nothing more is sent, but finished changes are reported. @throws an error of any other kind */
+/**
+ * Stops a run without state: nothing more is sent, but finished changes are reported.
+ * @throws an error of any other kind
+ */
 export function loseState(run: Run, error: unknown): Failure {
   if (!(error instanceof StateFailure)) throw error;
   const { summary, detail } = explainProblem(error.problem);
@@ -186,15 +221,19 @@ export function sessionOf({ sessions }: Run, target: string): StateSession {
 }
 
 /** Makes events of a target durable. After that, the ids in them are available to later calls. */
-export async function record(run: Run, target: string, events: readonly StateEvent[]): Promise<void> {
+export async function record(
+  run: Run,
+  target: string,
+  events: readonly StateEvent[],
+): Promise<void> {
   if (events.length === 0) return;
   await sessionOf(run, target).record(events);
   follow(run, events);
 }
 
 /**
- * Saves events of a target without waiting: if a call can be repeated without harm, a crash before that loses nothing.
- * `allSaved` waits, and throws unexpected errors.
+ * Saves events of a target without waiting: if a call can be repeated without harm, a crash before
+ * that loses nothing. `allSaved` waits, and throws unexpected errors.
  * @param safe whether the events must survive a power failure, or only a crash of the process
  */
 export function recordSoon(
@@ -243,7 +282,9 @@ function follow({ ids, open }: Run, events: readonly StateEvent[]): void {
   }
 }
 
-/** Plans again from what was last read and recorded, with the function that made the reviewed plan. */
+/**
+ * Plans again from what was last read and recorded, with the function that made the reviewed plan.
+ */
 export function replan({ input, sessions, targets, testCases, generating }: Run): Planned {
   const states = new Map([...sessions].map(([key, session]) => [key, session.state]));
   const rediscover = new Set([...input.rediscover].filter((one) => !generating.has(one)));
@@ -255,7 +296,10 @@ export function mayContinue({ stopping, fatal, unsaved }: Run): boolean {
   return !stopping() && fatal === undefined && unsaved === undefined;
 }
 
-/** Returns the records, for state, of the fields that a call contained, and which of these fields contain a secret. */
+/**
+ * Returns the records, for state, of the fields that a call contained, and which of these fields
+ * contain a secret.
+ */
 export function recordsOf(
   fingerprints: Fingerprinter,
   resource: DesiredResource,
@@ -265,28 +309,42 @@ export function recordsOf(
   const fields: Record<string, FieldRecord> = {};
   for (const field of fieldsOf(resource.kind)) {
     const value = resource.fields[field.name];
-    if (value === undefined || isFixed(field) || !isCarried(field, value) || isUnknown(value)) continue;
+    if (value === undefined || isFixed(field) || !isCarried(field, value) || isUnknown(value))
+      continue;
     fields[field.name] = recordField(fingerprints, id, field, value);
   }
   return { fields, ...secretsAmong(resource, fields) };
 }
 
-/** Returns the records of a creation: the sent fields, and declared nulls, which are not sent as nothing is set yet. */
+/**
+ * Returns the records of a creation: the sent fields, and declared nulls, which are not sent as
+ * nothing is set yet.
+ */
 export function createdRecords(
   fingerprints: Fingerprinter,
   resource: DesiredResource,
   id: string,
 ): ReturnType<typeof recordsOf> {
-  return recordsOf(fingerprints, resource, id, ({ create }, value) => create !== undefined || value === null);
+  return recordsOf(
+    fingerprints,
+    resource,
+    id,
+    ({ create }, value) => create !== undefined || value === null,
+  );
 }
 
-/** Returns the folder name that a call writes, unless it is a secret, which state must not store. */
+/**
+ * Returns the folder name that a call writes, unless it is a secret, which state must not store.
+ */
 export function folderName({ body }: PlannedCall): string | undefined {
   const name = body["folderName"];
   return typeof name === "string" ? name : undefined;
 }
 
-/** Sends a planned call. Fills in ids that are known by now; secrets are revealed only in the body that is sent. */
+/**
+ * Sends a planned call. Fills in ids that are known by now; secrets are revealed only in the body
+ * that is sent.
+ */
 export function sendCall(
   run: Run,
   address: Address,

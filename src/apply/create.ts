@@ -24,13 +24,19 @@ import { isSegment } from "../service/request.ts";
 import { reread, rereadTestCases } from "./refresh.ts";
 
 /**
- * Creates a resource exactly once (design contract, section 5). The intent is durable before the POST. Only an answer that
- * identifies the new resource, or a failure that proves that the service did not act, settles it. In any other case, tasc
- * looks at the service: it adopts what the POST created, and sends it again only if it created nothing.
+ * Creates a resource exactly once (design contract, section 5). The intent is durable before the
+ * POST. Only an answer that identifies the new resource, or a failure that proves that the service
+ * did not act, settles it. In any other case, tasc looks at the service: it adopts what the POST
+ * created, and sends it again only if it created nothing.
  */
-export async function create(run: Run, resource: DesiredResource, call: PlannedCall): Promise<void> {
+export async function create(
+  run: Run,
+  resource: DesiredResource,
+  call: PlannedCall,
+): Promise<void> {
   const { address, kind } = resource;
-  const tell = (events: readonly StateEvent[]): Promise<void> => record(run, targetOf(address), events);
+  const tell = (events: readonly StateEvent[]): Promise<void> =>
+    record(run, targetOf(address), events);
   for (let attempt = 0; ; attempt++) {
     await tell([{ type: "intended", address, intent: intentOf(run, resource) }]);
     const sent = run.now();
@@ -58,8 +64,10 @@ export async function create(run: Run, resource: DesiredResource, call: PlannedC
     }
     if (made !== undefined) {
       const { bindings, batchGenerations } = sessionOf(run, targetOf(address)).state;
-      // The resources of an earlier test target at this address are gone with it, and so are its batch generations.
-      const lost = kind === "target" ? new Set([...bindings.keys(), ...batchGenerations.keys()]) : [];
+      // The resources of an earlier test target at this address are gone with it, and so are its
+      // batch generations.
+      const lost =
+        kind === "target" ? new Set([...bindings.keys(), ...batchGenerations.keys()]) : [];
       const unbound = [...lost].map((gone) => ({ type: "unbound", address: gone }) as const);
       const begun: readonly StateEvent[] =
         kind === "testCase" ? [{ type: "generating", address, shown: "" }] : [];
@@ -78,7 +86,10 @@ const UNREADABLE: Failure = {
   fatal: false,
 };
 
-/** Returns the failure of a call whose result cannot be read: it says why the call is not sent again. */
+/**
+ * Returns the failure of a call whose result cannot be read: it says why the call is not sent
+ * again.
+ */
 export function notKnown(why: Failure): Failure {
   return {
     ...why,
@@ -98,16 +109,26 @@ function madeEvents(
   // The id of a batch generation is not used, so a success does not need one.
   if (kind === "batchGeneration")
     return [
-      { type: "batch", address, record: { status: "done", content: batchContent(fingerprints, resource) } },
+      {
+        type: "batch",
+        address,
+        record: { status: "done", content: batchContent(fingerprints, resource) },
+      },
     ];
   const shown = isObject(answer) ? answer : {};
   const id = shown[kind === "testCase" ? "testCaseId" : "id"];
   if (!isSegment(id) || (run.holders.get(id) ?? address) !== address) return undefined;
   // At once, because another creation may be answered with the same id.
   run.holders.set(id, address);
-  const bound: StateEvent = { type: "bound", address, id, ...createdRecords(fingerprints, resource, id) };
+  const bound: StateEvent = {
+    type: "bound",
+    address,
+    id,
+    ...createdRecords(fingerprints, resource, id),
+  };
   if (kind !== "target") return [bound];
-  // The DEFAULT environment is created with its target; if the answer shows it, it is bound at once.
+  // The DEFAULT environment is created with its target; if the answer shows it, it is bound at
+  // once.
   const environment = run.resources.get(addressOf("environment", resource.key, "default"));
   const environments = isArray(shown["environments"]) ? shown["environments"].filter(isObject) : [];
   const own = environments.find(({ type }) => type === "DEFAULT")?.["id"];
@@ -117,12 +138,16 @@ function madeEvents(
 
 const isBound = ({ type }: StateEvent): boolean => type === "bound";
 
-/** Minimum and maximum time to look for the result of a POST before it counts as without effect, in milliseconds. */
+/**
+ * Minimum and maximum time to look for the result of a POST before it counts as without effect, in
+ * milliseconds.
+ */
 const PATIENCE = [3_000, 60_000] as const;
 
 /**
- * Looks for the result of a POST without a readable success. A service or gateway that gave up may still be working on
- * it, and may take as long again. So the POST created nothing only if nothing appears for a while.
+ * Looks for the result of a POST without a readable success. A service or gateway that gave up may
+ * still be working on it, and may take as long again. So the POST created nothing only if nothing
+ * appears for a while.
  * @param took milliseconds from sending it to its failure
  */
 async function lookUp(
@@ -142,14 +167,21 @@ async function lookUp(
   }
 }
 
-/** Returns the error of a creation that could not be checked. The intent stays open, so the next run checks again. */
+/**
+ * Returns the error of a creation that could not be checked. The intent stays open, so the next run
+ * checks again.
+ */
 function notChecked(why: Failure, because: string, failure = why): ChangeFailed {
   const detail = `${why.detail}\nIts result could not be checked: ${because}. The next run checks again before it repeats anything.`;
   return new ChangeFailed({ ...failure, summary: why.summary, detail });
 }
 
 /** Looks once, with the intent that was recorded before the POST. */
-async function look(run: Run, resource: DesiredResource, why: Failure): Promise<readonly StateEvent[]> {
+async function look(
+  run: Run,
+  resource: DesiredResource,
+  why: Failure,
+): Promise<readonly StateEvent[]> {
   const { address, kind } = resource;
   const target = targetOf(address);
   const read = kind === "testCase" ? rereadTestCases(run, target) : reread(run, []);
@@ -168,7 +200,10 @@ async function look(run: Run, resource: DesiredResource, why: Failure): Promise<
   return found.events;
 }
 
-/** Returns what is needed later to distinguish the result of a POST from earlier resources, and what the POST contained. */
+/**
+ * Returns what is needed later to distinguish the result of a POST from earlier resources, and what
+ * the POST contained.
+ */
 function intentOf(run: Run, resource: DesiredResource): Intent {
   const { fingerprints, now } = run;
   const at = new Date(now()).toISOString();
@@ -185,21 +220,30 @@ function intentOf(run: Run, resource: DesiredResource): Intent {
 /** Returns the ids of existing resources that could be mistaken for the new one. */
 function alike(run: Run, resource: DesiredResource, kind: NamedKind): readonly string[] {
   const { name, externalId } = namesOf(resource);
-  return listedOf(kind, run, run.ids.get(targetAddress(targetOf(resource.address)))).flatMap((live) => {
-    const names = liveNames(kind, live);
-    const isSame = (a = "", b = ""): boolean => levelName(a) === levelName(b);
-    const isAlike =
-      isSame(names.name, name) || (externalId !== undefined && isSame(names.externalId, externalId));
-    return kind === "environment" || isAlike ? [live.id] : [];
-  });
+  return listedOf(kind, run, run.ids.get(targetAddress(targetOf(resource.address)))).flatMap(
+    (live) => {
+      const names = liveNames(kind, live);
+      const isSame = (a = "", b = ""): boolean => levelName(a) === levelName(b);
+      const isAlike =
+        isSame(names.name, name) ||
+        (externalId !== undefined && isSame(names.externalId, externalId));
+      return kind === "environment" || isAlike ? [live.id] : [];
+    },
+  );
 }
 
-/** Whether a change creates a DEFAULT environment. The service creates it with its target, so tasc only finds it. */
+/**
+ * Whether a change creates a DEFAULT environment. The service creates it with its target, so tasc
+ * only finds it.
+ */
 export function isDefaultCreation({ address, action }: Change): boolean {
   return action === "create" && address === addressOf("environment", targetOf(address), "default");
 }
 
-/** Binds the DEFAULT environment of a new target, if the answer to the target's POST did not show it. */
+/**
+ * Binds the DEFAULT environment of a new target, if the answer to the target's POST did not show
+ * it.
+ */
 export async function findDefault(run: Run, environment: DesiredResource): Promise<void> {
   const { address } = environment;
   const target = targetOf(address);
@@ -210,7 +254,8 @@ export async function findDefault(run: Run, environment: DesiredResource): Promi
   if (found === undefined)
     throw new ChangeFailed({
       summary: "The service does not show the DEFAULT environment of the new test target",
-      detail: "The service creates it together with the target. Apply again once the service lists it.",
+      detail:
+        "The service creates it together with the target. Apply again once the service lists it.",
       acted: "no",
       fatal: false,
     });

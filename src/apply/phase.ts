@@ -31,16 +31,22 @@ import { create, findDefault, isDefaultCreation } from "./create.ts";
 
 export interface Step {
   readonly change: Change;
-  /** Addresses of the same phase that must have been tried before, and whose result must be known by then. */
+  /**
+   * Addresses of the same phase that must have been tried before, and whose result must be known by
+   * then.
+   */
   readonly after: readonly Address[];
-  /** The reviewed change, if this step is only a part of it and the rest follows in a later phase. */
+  /**
+   * The reviewed change, if this step is only a part of it and the rest follows in a later phase.
+   */
   readonly partOf?: Change;
 }
 
 /**
- * Carries out the changes of one phase concurrently, each after those it depends on. A change is skipped if a resource
- * that it needs was not created. Ready steps run in the given order, so that a run with a concurrency of one is always
- * the same. If nothing more may be started, running steps still finish.
+ * Carries out the changes of one phase concurrently, each after those it depends on. A change is
+ * skipped if a resource that it needs was not created. Ready steps run in the given order, so that
+ * a run with a concurrency of one is always the same. If nothing more may be started, running steps
+ * still finish.
  */
 export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> {
   const waitingFor = new Map<Step, number>();
@@ -48,7 +54,9 @@ export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> 
   const own = new Set(steps.map(({ change }) => change.address));
   for (const step of steps) {
     const { address, dependsOn } = step.change;
-    const needed = new Set([...dependsOn, ...step.after].filter((one) => own.has(one) && one !== address));
+    const needed = new Set(
+      [...dependsOn, ...step.after].filter((one) => own.has(one) && one !== address),
+    );
     waitingFor.set(step, needed.size);
     for (const one of needed) dependants.set(one, [...(dependants.get(one) ?? []), step]);
   }
@@ -91,9 +99,12 @@ async function runStep(run: Run, step: Step): Promise<void> {
   const { address, action } = step.change;
   if (hasStatus(run, address, "failed", "skipped")) return;
   // A resource that was created and failed afterwards is not missing: others can refer to it.
-  const isMissing = (one: Address) => hasStatus(run, one, "failed", "skipped") && !run.created.has(one);
-  // A similar creation with an unknown result also blocks this step: its resource could be mistaken for this step's.
-  const missing = step.change.dependsOn.find(isMissing) ?? step.after.find((one) => run.open.has(one));
+  const isMissing = (one: Address) =>
+    hasStatus(run, one, "failed", "skipped") && !run.created.has(one);
+  // A similar creation with an unknown result also blocks this step: its resource could be mistaken
+  // for this step's.
+  const missing =
+    step.change.dependsOn.find(isMissing) ?? step.after.find((one) => run.open.has(one));
   if (missing !== undefined)
     return settle(run, address, { kind: "skipped", reason: { kind: "needs", address: missing } });
   if (hasStatus(run, address, "halfway")) run.statuses.delete(address);
@@ -118,7 +129,8 @@ async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
       if (failure === undefined) return stopped(run);
       break;
     }
-    const isUnknown = (id: unknown): boolean => typeof id === "number" && elements[id] === undefined;
+    const isUnknown = (id: unknown): boolean =>
+      typeof id === "number" && elements[id] === undefined;
     if (call.path.some((segment) => typeof segment === "object" && isUnknown(segment.of))) {
       isHalfway = true;
       continue;
@@ -137,13 +149,15 @@ async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
   }
   if (isOvertaken) run.overtaken.add(address);
   if (failure !== undefined) return { kind: "failed", failure };
-  if (isHalfway || isOvertaken || partOf !== undefined) return { kind: "halfway", change: partOf ?? change };
+  if (isHalfway || isOvertaken || partOf !== undefined)
+    return { kind: "halfway", change: partOf ?? change };
   return { kind: "done", change };
 }
 
 /**
- * Whether a refusal may come from a generation that has ended meanwhile: it replaces the elements, so their old ids are
- * gone. A generation ends only once, so a refusal after another look has another reason.
+ * Whether a refusal may come from a generation that has ended meanwhile: it replaces the elements,
+ * so their old ids are gone. A generation ends only once, so a refusal after another look has
+ * another reason.
  */
 function canBeOvertaken(
   { sessions, generating, overtaken }: Run,
@@ -152,14 +166,16 @@ function canBeOvertaken(
   failure: Failure,
 ): boolean {
   const namesElements = path.includes("elements") || Object.hasOwn(body, "elements");
-  if (failure.fatal || failure.acted !== "no" || !namesElements || overtaken.has(address)) return false;
+  if (failure.fatal || failure.acted !== "no" || !namesElements || overtaken.has(address))
+    return false;
   const binding = sessions.get(targetOf(address))?.state.bindings.get(address);
   return generating.has(address) || binding?.generating !== undefined;
 }
 
 async function post(run: Run, { address }: Change, call: PlannedCall): Promise<undefined> {
   const resource = run.resources.get(address);
-  if (resource === undefined) throw new TypeError(`a creation of ${address}, which is not declared`);
+  if (resource === undefined)
+    throw new TypeError(`a creation of ${address}, which is not declared`);
   await create(run, resource, call);
   if (resource.kind === "testCase") {
     run.generating.add(address);
@@ -222,8 +238,8 @@ function patchEvents(
   const { locatorLine: line } = call.body;
   if (typeof line === "string" || line instanceof Secret) {
     const element = known(run, call.path.at(-1) ?? "", elements);
-    // Until the element is read, the selectors that the service makes of the line are unknown. Later plans compare with
-    // the selectors in the list.
+    // Until the element is read, the selectors that the service makes of the line are unknown.
+    // Later plans compare with the selectors in the list.
     const record = { line: locatorDigest(fingerprints, element, line), selectors: NOT_READ_YET };
     return [{ type: "located", address, locators: { [element]: record } }];
   }
@@ -232,13 +248,22 @@ function patchEvents(
   const name = folderName(call);
   const folderId = isObject(answer) ? answer["folderId"] : undefined;
   const learnt: readonly StateEvent[] =
-    name !== undefined && typeof folderId === "string" ? [{ type: "folder", name, id: folderId }] : [];
+    name !== undefined && typeof folderId === "string"
+      ? [{ type: "folder", name, id: folderId }]
+      : [];
   const secrets = withSecrets([...new Set([...(records.secrets ?? []), ...shown])]);
   return [{ type: "wrote", address, ...records, ...secrets }, ...learnt];
 }
 
-/** Returns the readable fields that a call writes a secret to, including elements that contain it or derive from it. */
-function secretsIn({ resources }: Run, { address }: Change, { body }: PlannedCall): readonly string[] {
+/**
+ * Returns the readable fields that a call writes a secret to, including elements that contain it or
+ * derive from it.
+ */
+function secretsIn(
+  { resources }: Run,
+  { address }: Change,
+  { body }: PlannedCall,
+): readonly string[] {
   if (body["locatorLine"] instanceof Secret) return ["elements"];
   if (!hasSecret(body)) return [];
   const rows = fieldsOf(resources.get(address)?.kind ?? "testCase");
@@ -252,9 +277,13 @@ function hasSecret(value: BodyValue | undefined): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasSecret);
 }
 
-/** Returns the ids of the elements in an answer, ordered by position; empty if it does not show them all. */
+/**
+ * Returns the ids of the elements in an answer, ordered by position; empty if it does not show them
+ * all.
+ */
 function elementIds(answer: Json | undefined): readonly string[] {
-  const elements = isObject(answer) && isArray(answer["elements"]) ? answer["elements"].filter(isObject) : [];
+  const elements =
+    isObject(answer) && isArray(answer["elements"]) ? answer["elements"].filter(isObject) : [];
   const sorted = elements.toSorted((a, b) => Number(a["index"] ?? 0) - Number(b["index"] ?? 0));
   const ids = sorted.map(({ id }) => id);
   return ids.every(isSegment) ? ids : [];
@@ -263,18 +292,28 @@ function elementIds(answer: Json | undefined): readonly string[] {
 /** Returns the part of a reviewed change to carry out in this phase, given the current change. */
 export function patchStep(run: Run, reviewed: Change, current: Change | undefined): Step {
   const patches = { ...reviewed, calls: [], dependsOn: [] };
-  // A list may lag behind: a test case that it does not show is not created again, and the final check reports it.
+  // A list may lag behind: a test case that it does not show is not created again, and the final
+  // check reports it.
   if (current === undefined || current.action === "create") return { change: patches, after: [] };
   if (hasStatus(run, reviewed.address, "halfway"))
     return { change: { ...patches, calls: withoutGenerating(current).calls }, after: [] };
   const { calls } = current === reviewed ? reviewed : onlyReviewed(current, reviewed.calls);
-  if (!isRediscovering(reviewed)) return { change: { ...patches, fields: current.fields, calls }, after: [] };
-  // The service may create new elements now, so locator lines wait until the new elements can be read.
+  if (!isRediscovering(reviewed))
+    return { change: { ...patches, fields: current.fields, calls }, after: [] };
+  // The service may create new elements now, so locator lines wait until the new elements can be
+  // read.
   const early = calls.filter(({ body }) => !Object.hasOwn(body, "locatorLine"));
-  return { change: { ...patches, fields: current.fields, calls: early }, after: [], partOf: reviewed };
+  return {
+    change: { ...patches, fields: current.fields, calls: early },
+    after: [],
+    partOf: reviewed,
+  };
 }
 
-/** Leaves out generating keys, so that a prompt that the service shows differently is not generated a second time. */
+/**
+ * Leaves out generating keys, so that a prompt that the service shows differently is not generated
+ * a second time.
+ */
 export function withoutGenerating(change: Change): Change {
   return withBodyKeys(change, (key) => !GENERATING_KEYS.includes(key));
 }

@@ -10,7 +10,16 @@ import { refreshEvents } from "../plan/record.ts";
 import { keeping } from "../plan/refresh.ts";
 import { isShown } from "../plan/staleness.ts";
 import { applyEvents } from "../state/events.ts";
-import { type Run, failureIn, hasStatus, mayContinue, record, replan, sessionOf, settle } from "./context.ts";
+import {
+  type Run,
+  failureIn,
+  hasStatus,
+  mayContinue,
+  record,
+  replan,
+  sessionOf,
+  settle,
+} from "./context.ts";
 
 /** Reads the list of targets again, and the test cases of the given targets. */
 export async function reread(run: Run, targetKeys: Iterable<string>): Promise<void> {
@@ -32,7 +41,10 @@ export async function rereadTestCases(run: Run, key: string): Promise<void> {
   run.testCases.set(id, await run.service.listTestCases(id, keep));
 }
 
-/** Reads the targets of these test cases again and returns the changes by address. If that fails, the test cases fail. */
+/**
+ * Reads the targets of these test cases again and returns the changes by address. If that fails,
+ * the test cases fail.
+ */
 export async function lookAgain(
   run: Run,
   addresses: readonly Address[],
@@ -48,14 +60,16 @@ export async function lookAgain(
 }
 
 /**
- * Records what a read of targets has shown (folder ids, written values, results of open creations), and plans again
- * from it. Only for targets that were just read: in others, open creations would seem to have failed.
+ * Records what a read of targets has shown (folder ids, written values, results of open creations),
+ * and plans again from it. Only for targets that were just read: in others, open creations would
+ * seem to have failed.
  */
 export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
   const planned = replan(run);
   const changes = byAddress(run.planned.plan.changes);
   // A field that the plan does not change was as declared at the start, and was recorded then.
-  const isDue: IsDue = (address, field) => !changes.has(address) || isShown(changes.get(address), field);
+  const isDue: IsDue = (address, field) =>
+    !changes.has(address) || isShown(changes.get(address), field);
   const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, isDue));
   // The plan already considers everything except new folder ids.
   return (await Promise.all(recording)).includes(true) ? replan(run) : planned;
@@ -64,7 +78,12 @@ export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Pro
 type IsDue = Parameters<typeof refreshEvents>[3];
 
 /** Records what a read of one target has shown. @returns whether it showed a new folder id */
-async function recordTarget(run: Run, planned: Planned, key: string, isDue: IsDue): Promise<boolean> {
+async function recordTarget(
+  run: Run,
+  planned: Planned,
+  key: string,
+  isDue: IsDue,
+): Promise<boolean> {
   const matched = planned.matched.get(key);
   if (matched === undefined) return false;
   const inScope = scopeTest(run.input.scope);

@@ -8,8 +8,9 @@ import { addressOf, compareText, isAddress, targetAddress } from "../model/addre
 export type Lookup = "stages" | "addresses" | "targets";
 
 /**
- * Returns words from a project's manifests. Nothing is filled in, so variables and secrets are not needed. Words that are
- * not valid keys are left out: they are mistakes in a manifest, and the shell would have to quote them.
+ * Returns words from a project's manifests. Nothing is filled in, so variables and secrets are not
+ * needed. Words that are not valid keys are left out: they are mistakes in a manifest, and the
+ * shell would have to quote them.
  */
 export async function lookUp(lookup: Lookup, root: string): Promise<readonly string[]> {
   const { project, documents } = await readProject(projectFolder(root));

@@ -5,8 +5,9 @@ import { COMMANDS, type CommandSpec } from "../commands/table.ts";
 import type { Lookup } from "./complete-project.ts";
 
 /**
- * Answers a shell that completes a command line: one candidate per line, with a tab before its description, or `:files`
- * or `:dirs` if the shell should complete paths itself. Errors are never printed.
+ * Answers a shell that completes a command line: one candidate per line, with a tab before its
+ * description, or `:files` or `:dirs` if the shell should complete paths itself. Errors are never
+ * printed.
  * @param words after `tasc`; the last is the one at the cursor
  */
 export async function complete(words: readonly string[], world: ProcessContext): Promise<void> {
@@ -20,7 +21,11 @@ export async function complete(words: readonly string[], world: ProcessContext):
   }
 }
 
-async function linesOf(wanted: Expected, current: string, root: string): Promise<readonly string[]> {
+async function linesOf(
+  wanted: Expected,
+  current: string,
+  root: string,
+): Promise<readonly string[]> {
   if (wanted.kind === "words")
     return wanted.words
       .filter(({ word }) => word.startsWith(current))
@@ -42,7 +47,10 @@ type Candidate = { readonly word: string; readonly says?: string };
 
 const NOTHING: Expected = { kind: "words", words: [] };
 
-/** Returns what may come next on a command line. The last word is at the cursor. bash splits `--stage=dev` into three. */
+/**
+ * Returns what may come next on a command line. The last word is at the cursor. bash splits
+ * `--stage=dev` into three.
+ */
 export function parseWords(words: readonly string[]) {
   let spec: CommandSpec | undefined;
   let position = 0;
@@ -51,7 +59,8 @@ export function parseWords(words: readonly string[]) {
   /** Whether `--` was found: no options follow. */
   let ended = false;
   let folder: string | undefined;
-  const children = (): readonly CommandSpec[] => (spec === undefined ? COMMANDS : (spec.commands ?? []));
+  const children = (): readonly CommandSpec[] =>
+    spec === undefined ? COMMANDS : (spec.commands ?? []);
   const options = (): readonly OptionSpec[] => [...(spec?.options ?? []), ...Object.values(GLOBAL)];
   const openedBy = (word: string): OptionSpec | undefined =>
     options().find((option) => nameOf(option) === word && option.flags.includes("<"));
@@ -84,7 +93,10 @@ export function parseWords(words: readonly string[]) {
     const commands = ended ? [] : children();
     if (commands.length > 0 && position > 0) return NOTHING;
     if (commands.length > 0)
-      return { kind: "words", words: commands.map(({ name, summary }) => ({ word: name, says: summary })) };
+      return {
+        kind: "words",
+        words: commands.map(({ name, summary }) => ({ word: name, says: summary })),
+      };
     const argument = spec?.args?.[position];
     return argument === undefined ? NOTHING : valueOf(argument, "");
   }
@@ -101,7 +113,9 @@ function valueOf({ flags, choices }: OptionSpec, before: string): Expected {
     return { kind: "words", words: choices.map((value) => ({ word: `${before}${value}` })) };
   const lookup = LOOKUPS.get((/[<[].+$/.exec(flags)?.[0] ?? "").replaceAll(/[<>[\].]/g, ""));
   if (lookup === undefined) return NOTHING;
-  return lookup === "files" || lookup === "dirs" ? { kind: lookup } : { kind: "project", lookup, before };
+  return lookup === "files" || lookup === "dirs"
+    ? { kind: lookup }
+    : { kind: "project", lookup, before };
 }
 
 /** What to look up for a value, by the value's name in the table of commands. */

@@ -4,8 +4,9 @@ import { EXIT, type ExitCode, TascError, failed } from "../model/error.ts";
 import { failureJson } from "../render/json.ts";
 
 /**
- * Turns the error that stopped a command into messages and an exit code; nothing else does. People read it on standard
- * error. Standard output gets it in the requested format, so that a program that expects a document sees why it is missing.
+ * Turns the error that stopped a command into messages and an exit code; nothing else does. People
+ * read it on standard error. Standard output gets it in the requested format, so that a program
+ * that expects a document sees why it is missing.
  */
 export async function reportFailure(
   error: unknown,
@@ -25,7 +26,10 @@ export async function reportFailure(
   return code;
 }
 
-/** Wraps an unexpected error. Its stack is for developers of tasc, so it only shows at the level `debug`. */
+/**
+ * Wraps an unexpected error. Its stack is for developers of tasc, so it only shows at the level
+ * `debug`.
+ */
 function crash(error: unknown, debug: boolean): TascError {
   const kind = error instanceof Error ? error.name : typeof error;
   const summary = error instanceof Error ? (error.message.split("\n")[0] ?? "") : "";

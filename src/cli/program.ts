@@ -8,19 +8,25 @@ import { openSink } from "../render/terminal.ts";
 export type Request = { readonly spec: CommandSpec; readonly raw: Raw };
 
 /**
- * Parses a command line. Help and versions are printed here, and no request is returned. A request only names the command,
- * so that the caller loads its code. @throws TascError for an invalid command line
+ * Parses a command line. Help and versions are printed here, and no request is returned. A request
+ * only names the command, so that the caller loads its code. @throws TascError for an invalid
+ * command line
  */
 export function readCommandLine(
   argv: readonly string[],
   world: Pick<ProcessContext, "version" | "unwritten"> & {
-    readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+    readonly stdout: NodeJS.WritableStream & {
+      readonly isTTY?: boolean;
+      readonly columns?: number;
+    };
     readonly stderr: NodeJS.WritableStream;
   },
 ): Request | undefined {
   let request: Request | undefined;
   const program = new Command("tasc")
-    .description("Test Automation Service as Code: plan and apply the configuration of a test service")
+    .description(
+      "Test Automation Service as Code: plan and apply the configuration of a test service",
+    )
     .version(world.version, "-V, --version", "print the version")
     .exitOverride()
     .configureHelp({ subcommandTerm })
@@ -54,13 +60,16 @@ function argumentError({ code, message }: CommanderError, argv: readonly string[
   // tasc without a command: its help has been printed.
   if (code === "commander.help") return new TascError("invalid", []);
   const [summary = "", ...rest] = message.replace(/^error: /, "").split("\n");
-  const [, dashes, word = ""] = /^unknown (?:command|option) '(-{0,2})([a-z-]+)/.exec(summary) ?? [];
+  const [, dashes, word = ""] =
+    /^unknown (?:command|option) '(-{0,2})([a-z-]+)/.exec(summary) ?? [];
   const named: CommandSpec[] = [];
   for (const word of argv) {
     const specs = named.length === 0 ? COMMANDS : (named.at(-1)?.commands ?? []);
     named.push(...specs.filter(({ name }) => name === word));
   }
-  const isLong = named.at(-1)?.options?.some(({ flags }) => flags.split(/[ ,]/).includes(`--${word}`));
+  const isLong = named
+    .at(-1)
+    ?.options?.some(({ flags }) => flags.split(/[ ,]/).includes(`--${word}`));
   const habit = dashes === "-" && isLong ? `Options have two dashes: --${word}` : HABITS.get(word);
   const help = `Run '${["tasc", ...named.map(({ name }) => name), "--help"].join(" ")}' for usage.`;
   const detail = habit ?? [...rest, help].join("\n");
@@ -81,7 +90,10 @@ const HABITS: ReadonlyMap<string, string> = new Map([
   ["refresh", "Every plan reads the service. This shows what changed there:\ntasc drift"],
 ]);
 
-/** Adds a command. If no word of the command line names it, it only needs its line in the help, and gets no details. */
+/**
+ * Adds a command. If no word of the command line names it, it only needs its line in the help, and
+ * gets no details.
+ */
 function addCommand(
   parent: Command,
   spec: CommandSpec,
@@ -98,10 +110,15 @@ function addCommand(
   command.addHelpText("after", examples(spec));
   for (const child of spec.commands ?? []) addCommand(command, child, argv, choose);
   if (spec.commands === undefined)
-    command.action(() => choose({ spec, raw: { args: command.args, options: allOptions(command) } }));
+    command.action(() =>
+      choose({ spec, raw: { args: command.args, options: allOptions(command) } }),
+    );
 }
 
-/** Returns how the help names a command: with `[options]`, even if none are added yet. commander's own `help` takes none. */
+/**
+ * Returns how the help names a command: with `[options]`, even if none are added yet. commander's
+ * own `help` takes none.
+ */
 function subcommandTerm(command: Command): string {
   const options = command.name() === "help" ? [] : ["[options]"];
   const given = command.registeredArguments.map((argument) =>
@@ -110,12 +127,16 @@ function subcommandTerm(command: Command): string {
   return [command.name(), ...options, ...given].join(" ");
 }
 
-/** Returns the command's options and those given before its name, which the parser stores separately. */
+/**
+ * Returns the command's options and those given before its name, which the parser stores
+ * separately.
+ */
 function allOptions(command: Command): Record<string, unknown> {
   const all: Record<string, unknown> = { ...command.opts() };
   for (let parent = command.parent; parent !== null; parent = parent.parent)
     for (const [name, value] of Object.entries(parent.opts()))
-      // `--no-color` sets `color` to false; its default is true, so only false counts, at any place.
+      // `--no-color` sets `color` to false; its default is true, so only false counts, at any
+      // place.
       if (all[name] === undefined || value === false) all[name] = value;
   return all["json"] === true ? { ...all, format: "json" } : all;
 }

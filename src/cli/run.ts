@@ -6,7 +6,10 @@ import { readCommandLine } from "./program.ts";
 
 declare const __TASC_VERSION__: string;
 
-/** Called by the scripts of `tasc completion`. It is not in the table of commands, so help does not list it. */
+/**
+ * Called by the scripts of `tasc completion`. It is not in the table of commands, so help does not
+ * list it.
+ */
 const COMPLETE = "__complete";
 
 export async function run(argv: readonly string[]): Promise<void> {
@@ -24,7 +27,8 @@ export async function run(argv: readonly string[]): Promise<void> {
     unwritten: (error) => process.once("exit", () => sayUnwritten(error)),
   };
   process.exitCode = await exitCodeOf(argv, world);
-  // Otherwise Node would wait for everything that V8 is still compiling, and free the heap page by page.
+  // Otherwise Node would wait for everything that V8 is still compiling, and free the heap page by
+  // page.
   setImmediate(() => {
     if (world.stdout.writableLength + world.stderr.writableLength === 0) process.exit();
   });

@@ -63,14 +63,19 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
     );
     display.end();
     const steps = nextSteps(applied, file);
-    const next = steps.map((one) => ({ ...one, command: inStage(one.command, session.namedStage) }));
+    const next = steps.map((one) => ({
+      ...one,
+      command: inStage(one.command, session.namedStage),
+    }));
     if (events === undefined) {
       const { plan, uncertain, milliseconds } = applied;
       const outcome = redactOutcome(applied.outcome, console.redactor);
       const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));
       const facts = { stage: plan.stage, milliseconds, actions, uncertain, next };
       const { style, columns: width, screen } = console;
-      console.data(renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }));
+      console.data(
+        renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }),
+      );
     } else events.result(applied, next);
     return applied.exitCode;
   };
@@ -82,7 +87,10 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
   }
 }
 
-/** Asks the user for confirmation; only the whole word counts. @throws TascError unless the answer is yes */
+/**
+ * Asks the user for confirmation; only the whole word counts.
+ * @throws TascError unless the answer is yes
+ */
 async function askToApply(stage: string, { ask }: Context["host"]): Promise<void> {
   if (ask === undefined)
     throw failed(
@@ -100,14 +108,20 @@ async function askToApply(stage: string, { ask }: Context["host"]): Promise<void
     );
 }
 
-/** Opens the output of `apply --format json`: one JSON object per line (`schemas/events.schema.json`), `result` last. */
+/**
+ * Opens the output of `apply --format json`: one JSON object per line
+ * (`schemas/events.schema.json`), `result` last.
+ */
 function openEventStream({ console, host }: Context) {
   console.streams = true;
   const write = (event: JsonObject): void =>
     console.event({ at: new Date(host.now()).toISOString(), ...event });
   return {
     planned: (plan: PlanJson): void =>
-      write({ type: "planned", plan: parseJson(JSON.stringify(redactPlan(plan, console.redactor))) }),
+      write({
+        type: "planned",
+        plan: parseJson(JSON.stringify(redactPlan(plan, console.redactor))),
+      }),
     onEvent(event: ApplyEvent | ClientEvent): void {
       if ("kind" in event) {
         const line = callEvent(event);
@@ -118,7 +132,10 @@ function openEventStream({ console, host }: Context) {
         write({ type: event.type, address: event.address, summary, detail });
       } else write({ ...event });
     },
-    result({ outcome, uncertain, exitCode, milliseconds }: Applied, next: readonly NextStep[]): void {
+    result(
+      { outcome, uncertain, exitCode, milliseconds }: Applied,
+      next: readonly NextStep[],
+    ): void {
       const { calls, interrupted } = outcome;
       write({
         type: "result",
@@ -136,7 +153,8 @@ function openEventStream({ console, host }: Context) {
 
 function callEvent(event: ClientEvent): JsonObject | undefined {
   if (event.kind === "started") return undefined;
-  if (event.kind === "slowed") return { type: "slowed", pause: event.pause, concurrency: event.concurrency };
+  if (event.kind === "slowed")
+    return { type: "slowed", pause: event.pause, concurrency: event.concurrency };
   const { method, path, attempt, status, fault } = event;
   const call = { method, path, attempt, status, fault };
   return event.kind === "waiting"
@@ -147,9 +165,17 @@ function callEvent(event: ClientEvent): JsonObject | undefined {
 /** Milliseconds between updates of a live display without events. */
 const TICK = 200;
 
-/** Opens a status area on a terminal; elsewhere, prints plain lines with the time. @param now milliseconds from any start */
+/**
+ * Opens a status area on a terminal; elsewhere, prints plain lines with the time.
+ * @param now milliseconds from any start
+ */
 export function openDisplay(
-  { writer, style: { stderr: style }, live, level }: Pick<Console, "writer" | "style" | "live" | "level">,
+  {
+    writer,
+    style: { stderr: style },
+    live,
+    level,
+  }: Pick<Console, "writer" | "style" | "live" | "level">,
   now: () => number,
 ) {
   const isSilent = level === "error" || level === "warn";
@@ -166,9 +192,11 @@ export function openDisplay(
     onEvent(event: ProgressEvent): void {
       if (isSilent) return;
       const type = "kind" in event ? undefined : event.type;
-      // Until now, the user read the plan and was asked, which is not part of the duration of the apply.
+      // Until now, the user read the plan and was asked, which is not part of the duration of the
+      // apply.
       if (type === "started") startedAt = now();
-      // Events that must stay visible are printed above the area; the others are only counted in it.
+      // Events that must stay visible are printed above the area; the others are only counted in
+      // it.
       const lasting = type === "changeFailed" || type === "stopping";
       const line = eventLine(event);
       if (live) {
@@ -219,7 +247,10 @@ function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): r
   ];
 }
 
-/** Listens for Ctrl-C and SIGTERM: the first lets requests in flight finish, the second calls `last` and exits. */
+/**
+ * Listens for Ctrl-C and SIGTERM: the first lets requests in flight finish, the second calls `last`
+ * and exits.
+ */
 function listenForStop(first: () => void, last: () => void) {
   const once = new AbortController();
   const twice = new AbortController();
@@ -231,7 +262,8 @@ function listenForStop(first: () => void, last: () => void) {
     }
     twice.abort();
     last();
-    // Nothing may delay the exit any more; the next run finds the results of the calls that were in flight.
+    // Nothing may delay the exit any more; the next run finds the results of the calls that were in
+    // flight.
     process.exit(EXIT.interrupted);
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);

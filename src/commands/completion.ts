@@ -8,7 +8,9 @@ import zsh from "./templates/tasc.zsh?raw";
 
 export async function commands(): Promise<View> {
   const all = COMMANDS.flatMap(({ commands: inner, ...spec }) =>
-    inner === undefined ? [spec] : inner.map((one) => ({ ...one, name: `${spec.name} ${one.name}` })),
+    inner === undefined
+      ? [spec]
+      : inner.map((one) => ({ ...one, name: `${spec.name} ${one.name}` })),
   );
   const headings = ["command", "what it does"];
   const rows = all.map(({ name, summary }) => [name, summary]);

@@ -15,8 +15,14 @@ import { COLOURED, PLAIN, type Style } from "../render/style.ts";
 import { Writer, terminalOf } from "../render/terminal.ts";
 import type { View } from "../render/view.ts";
 
-/** Access to the outside world, passed to commands from the top, so that no other code accesses it directly. */
-export interface ProcessContext extends Omit<Host, "warn" | "say" | "ask" | "onClientEvent" | "signal"> {
+/**
+ * Access to the outside world, passed to commands from the top, so that no other code accesses it
+ * directly.
+ */
+export interface ProcessContext extends Omit<
+  Host,
+  "warn" | "say" | "ask" | "onClientEvent" | "signal"
+> {
   readonly stdin: () => NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -41,7 +47,10 @@ export class Console {
   readonly live: boolean;
   /** All diagnostics so far, for a command that was asked for JSON and ends without a result. */
   readonly reported: Diagnostic[] = [];
-  /** Whether a document for programs was printed. If a command fails before that, its errors become the document. */
+  /**
+   * Whether a document for programs was printed. If a command fails before that, its errors become
+   * the document.
+   */
   printed = false;
   /** Whether the result is a stream of JSON objects, one per line. */
   streams = false;
@@ -50,8 +59,18 @@ export class Console {
   constructor(world: ProcessContext, level: LogLevel, noColor: boolean) {
     const { env, stdout, stderr, unwritten: failed } = world;
     const terminals = {
-      stdout: terminalOf({ isTTY: stdout.isTTY, columns: stdout.columns, environment: env, noColor }),
-      stderr: terminalOf({ isTTY: stderr.isTTY, columns: stderr.columns, environment: env, noColor }),
+      stdout: terminalOf({
+        isTTY: stdout.isTTY,
+        columns: stdout.columns,
+        environment: env,
+        noColor,
+      }),
+      stderr: terminalOf({
+        isTTY: stderr.isTTY,
+        columns: stderr.columns,
+        environment: env,
+        noColor,
+      }),
     };
     this.level = level;
     this.#version = world.version;
@@ -112,12 +131,18 @@ export class Console {
     this.reported.push(...diagnostics);
     const options = { style: this.style.stderr, width: this.columns, source };
     for (const severity of ["error", "warning"] as const) {
-      const own = diagnostics.filter((diagnostic) => diagnostic.severity === severity).map(diagnosticView);
-      if (own.length > 0) this.say(severity === "error" ? "error" : "warn", renderDiagnostics(own, options));
+      const own = diagnostics
+        .filter((diagnostic) => diagnostic.severity === severity)
+        .map(diagnosticView);
+      if (own.length > 0)
+        this.say(severity === "error" ? "error" : "warn", renderDiagnostics(own, options));
     }
   }
 
-  /** Logs a call to the service, if the log level allows it. Leaves out waits if a display shows them. */
+  /**
+   * Logs a call to the service, if the log level allows it. Leaves out waits if a display shows
+   * them.
+   */
   onClientEvent(event: ClientEvent, displayed = false): void {
     if (event.kind === "finished") {
       if (this.level !== "debug") return;
@@ -152,32 +177,40 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
 }
 
 /**
- * Sets V8 flags for a short run. In a run of a second or two, inlining costs more compile time than it saves: without it,
- * a plan of 10,000 test cases takes a seventh less CPU on Node 20, a tenth less on 24 and a twentieth less on 26. Called
- * only when a project or plan is read: Node's own modules are precompiled for its initial flags, but not for others.
+ * Sets V8 flags for a short run. In a run of a second or two, inlining costs more compile time than
+ * it saves: without it, a plan of 10,000 test cases takes a seventh less CPU on Node 20, a tenth
+ * less on 24 and a twentieth less on 26. Called only when a project or plan is read: Node's own
+ * modules are precompiled for its initial flags, but not for others.
  */
 export function tuneFor(files: number): void {
   set("--max-inlined-bytecode-size-cumulative=100");
-  // Optimising the one huge function of the HTTP parser takes 30 MiB, and more time than a run of seconds can save.
+  // Optimising the one huge function of the HTTP parser takes 30 MiB, and more time than a run of
+  // seconds can save.
   set("--wasm-tiering-budget=2000000000");
-  // Data that was read is kept to the end. A large space for young objects saves no work then, and costs a tenth of the
-  // memory on Node 20, and a third on 24 and 26. On Node 20, the heap of a large project grows in small steps, which takes
-  // up to a seventh less memory for 100,000 test cases; later versions need more time for that and save nothing.
+  // Data that was read is kept to the end. A large space for young objects saves no work then, and
+  // costs a tenth of the memory on Node 20, and a third on 24 and 26. On Node 20, the heap of a
+  // large project grows in small steps, which takes up to a seventh less memory for 100,000 test
+  // cases; later versions need more time for that and save nothing.
   set("--semi-space-growth-factor=1");
   if (files > 20_000) set("--heap-growing-percent=15", 22);
   else if (files < 1000) set("--heap-growing-percent=100", 22);
 }
 
 /**
- * Delays optimisation, for commands that mostly wait or do little with much data: compiling took a twelfth of the CPU of
- * an apply, and a seventh of `show`. Waking threads to clear the megabyte of young objects costs an apply as much again.
+ * Delays optimisation, for commands that mostly wait or do little with much data: compiling took a
+ * twelfth of the CPU of an apply, and a seventh of `show`. Waking threads to clear the megabyte of
+ * young objects costs an apply as much again.
  */
 export function optimiseLate(): void {
   set("--interrupt-budget=600000", 22);
   set("--no-parallel-scavenge", 24);
 }
 
-/** Sets a V8 flag. @param newest last version of Node known to have it: V8 complains on standard error about any other */
+/**
+ * Sets a V8 flag.
+ * @param newest last version of Node known to have it: V8 complains on standard error about any
+ * other
+ */
 function set(flag: string, newest = 26): void {
   if (Number.parseInt(process.versions.node, 10) <= newest) setFlagsFromString(flag);
 }
@@ -202,7 +235,9 @@ async function askAll(
     for (const { id, text, prompt } of questions) {
       if (text !== undefined) say(text);
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      const answer = await terminal.question(prompt, { signal: ending.signal }).catch(() => undefined);
+      const answer = await terminal
+        .question(prompt, { signal: ending.signal })
+        .catch(() => undefined);
       if (interrupted) throw new TascError("interrupted", []);
       // The end of the input (Ctrl-D) is not an answer.
       if (answer === undefined) break;

@@ -28,7 +28,10 @@ type CheckStatus = "ok" | "warn" | "fail" | "skipped";
 
 type Check = ReturnType<typeof check>;
 
-/** @param summary the finding @param detail what follows from it and what to do; empty if there is nothing to do */
+/**
+ * @param summary the finding
+ * @param detail what follows from it and what to do; empty if there is nothing to do
+ */
 function check(name: CheckName, status: CheckStatus, summary: string, detail = "") {
   return { name, status, summary, detail };
 }
@@ -40,7 +43,10 @@ function failedBy(name: CheckName, error: unknown): Check {
   return check(name, "fail", first?.summary ?? error.message, first?.detail);
 }
 
-/** Checks everything that a plan and an apply need, and says what to do. Removes stale locks; changes nothing else. */
+/**
+ * Checks everything that a plan and an apply need, and says what to do. Removes stale locks;
+ * changes nothing else.
+ */
 export async function doctor(options: OptionsOf<"doctor">, { host }: Context): Promise<View> {
   const version = checkVersion(host.version, process.versions.node, `${platform()} ${arch()}`);
   const found = [...(await checkProject(options, host)), version];
@@ -66,7 +72,8 @@ async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<r
       if (event.kind === "finished") last = { ...event, local: host.now() };
     },
   };
-  // Missing secrets are reported by a check of their own and prevent no other. By default, each call is sent once.
+  // Missing secrets are reported by a check of their own and prevent no other. By default, each
+  // call is sent once.
   const once = { ...options, retries: options.retries ?? 0 };
   const work = async (session: Session): Promise<readonly Check[]> => {
     const { stage, stages } = session.settings;
@@ -78,7 +85,10 @@ async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<r
     ];
   };
   try {
-    return await withSession(once, watching, work, { needsApiKey: false, allowMissingSecrets: true });
+    return await withSession(once, watching, work, {
+      needsApiKey: false,
+      allowMissingSecrets: true,
+    });
   } catch (error) {
     if (error instanceof TascError) return unreadable(error.diagnostics);
     throw error;
@@ -100,7 +110,9 @@ function unreadable(diagnostics: readonly Diagnostic[]): readonly Check[] {
           `${count(others.length, "error")}; the first: ${withPlace(first)}`,
           `${first.detail}${all}`,
         );
-  return stage === undefined ? [config] : [config, check("stage", "fail", stage.summary, stage.detail)];
+  return stage === undefined
+    ? [config]
+    : [config, check("stage", "fail", stage.summary, stage.detail)];
 }
 
 function withPlace(diagnostic: Diagnostic): string {
@@ -193,7 +205,8 @@ async function readStates(session: Session): Promise<Check> {
   const stored = [...(await backend.readAll(targets.map((target) => session.stateKey(target))))];
   const keyCheck = session.fingerprints?.keyCheck;
   const otherKey = stored.filter(
-    ([, { state }]) => keyCheck !== undefined && state.keyCheck !== undefined && state.keyCheck !== keyCheck,
+    ([, { state }]) =>
+      keyCheck !== undefined && state.keyCheck !== undefined && state.keyCheck !== keyCheck,
   );
   const journalled = stored.filter(([, one]) => one.journalled);
   const named = (some: typeof stored): string => list(some.map(([target]) => target));
@@ -203,31 +216,39 @@ async function readStates(session: Session): Promise<Check> {
   const words = [
     otherKey.length > 0 &&
       `The state of ${named(otherKey)} was written with another key: the next apply sends write-only fields again.`,
-    journalled.length > 0 && `A run on ${named(journalled)} was interrupted: the next apply recovers it.`,
+    journalled.length > 0 &&
+      `A run on ${named(journalled)} was interrupted: the next apply recovers it.`,
   ].filter((one) => one !== false);
   return check("state", words.length === 0 ? "ok" : "warn", summary, words.join("\n"));
 }
 
 /**
- * Takes each target's lock for a moment. Not every backend shows the holder of a lock otherwise, and if a lock can be
- * taken, the place where it is kept is writable. @throws the error that prevents writing to that place
+ * Takes each target's lock for a moment. Not every backend shows the holder of a lock otherwise,
+ * and if a lock can be taken, the place where it is kept is writable. @throws the error that
+ * prevents writing to that place
  */
 async function tryLocks(session: Session): Promise<Check> {
   const targets = session.desired.targets.map(({ key }) => key);
   const { backend, world } = await session.states();
   if (session.settings.state.options["lock"] === false)
     return check("lock", "skipped", "not checked, since the state's server has no locks");
-  if (targets.length === 0) return check("lock", "skipped", "not checked, since no target is declared");
+  if (targets.length === 0)
+    return check("lock", "skipped", "not checked, since no target is declared");
   const held: string[] = [];
   const stale: string[] = [];
   for (const target of targets)
     try {
       // oxlint-disable-next-line no-await-in-loop -- never several at once
-      const lock = await backend.lock(session.stateKey(target), createLockInfo(world, "tasc doctor"));
+      const lock = await backend.lock(
+        session.stateKey(target),
+        createLockInfo(world, "tasc doctor"),
+      );
       // oxlint-disable-next-line no-await-in-loop -- given back before the next is tried
       await lock.unlock();
       if (lock.takenOver !== undefined)
-        stale.push(`${target}: stale lock from a finished run, removed. ${describeHolder(lock.takenOver)}`);
+        stale.push(
+          `${target}: stale lock from a finished run, removed. ${describeHolder(lock.takenOver)}`,
+        );
     } catch (error) {
       const { summary, detail } = explainProblem(problemOf(error, "locked"));
       held.push(`${summary}\n${detail}`);
@@ -243,9 +264,13 @@ async function tryLocks(session: Session): Promise<Check> {
 /** Tolerance in milliseconds. HTTP dates have whole seconds only, and an answer takes some time. */
 const TOLERANCE = 30_000;
 
-/** Checks the clock. @param difference milliseconds by which this machine is ahead of the service */
+/**
+ * Checks the clock.
+ * @param difference milliseconds by which this machine is ahead of the service
+ */
 export function checkClock(difference: number): Check {
-  if (Math.abs(difference) <= TOLERANCE) return check("clock", "ok", "this machine and the service agree");
+  if (Math.abs(difference) <= TOLERANCE)
+    return check("clock", "ok", "this machine and the service agree");
   const seconds = Math.abs(difference) / 1000;
   const minutes = Math.round(seconds / 60);
   const time = minutes < 1 ? `${Math.round(seconds)} s` : `${minutes} min`;
@@ -268,7 +293,8 @@ const MARKS = {
 const NAME_WIDTH = 9;
 
 function checksView(checks: readonly Check[]): View {
-  const amount = (status: CheckStatus): number => checks.filter((one) => one.status === status).length;
+  const amount = (status: CheckStatus): number =>
+    checks.filter((one) => one.status === status).length;
   const failed = amount("fail");
   const others = [count(amount("warn"), "warning"), `${amount("skipped")} not checked`];
   const summary = nonZero(`${count(failed, "check")} failed`, ...others);
@@ -283,16 +309,31 @@ function checkBlocks({ name, status, summary, detail }: Check): readonly Block[]
   const { sign, style } = MARKS[status];
   const word = status === "skipped" ? "" : status;
   return [
-    [{ style, text: sign }, ` ${name.padEnd(NAME_WIDTH)} `, { style, text: word.padEnd(4) }, ` ${summary}`],
+    [
+      { style, text: sign },
+      ` ${name.padEnd(NAME_WIDTH)} `,
+      { style, text: word.padEnd(4) },
+      ` ${summary}`,
+    ],
     ...(detail.trim() === "" ? [] : [{ label: "", column: 2 + NAME_WIDTH + 6, beside: detail }]),
   ];
 }
 
 export const LEAST_NODE = "20.19";
 
-/** Checks the version of Node. @param node without a `v` @param system operating system and processor */
+/**
+ * Checks the version of Node.
+ * @param node without a `v`
+ * @param system operating system and processor
+ */
 export function checkVersion(tasc: string, node: string, system: string): Check {
   const summary = `tasc ${tasc} on Node ${node}, ${system}`;
-  if (node.localeCompare(LEAST_NODE, "en", { numeric: true }) >= 0) return check("version", "ok", summary);
-  return check("version", "fail", summary, `tasc needs Node ${LEAST_NODE} or later. Install a current one.`);
+  if (node.localeCompare(LEAST_NODE, "en", { numeric: true }) >= 0)
+    return check("version", "ok", summary);
+  return check(
+    "version",
+    "fail",
+    summary,
+    `tasc needs Node ${LEAST_NODE} or later. Install a current one.`,
+  );
 }

@@ -21,7 +21,8 @@ import type { OptionsOf } from "./table.ts";
 export async function fmt(options: OptionsOf<"fmt">, { host }: Context): Promise<View> {
   const { root, reading } = await readFolder(options, host);
   const { project, documents, problems } = reading;
-  // Errors inside a document do not stop the others from being formatted. Without tasc.yaml, the files are unknown.
+  // Errors inside a document do not stop the others from being formatted. Without tasc.yaml, the
+  // files are unknown.
   if (project === undefined && hasErrors(problems)) throw await invalidProject(reading, problems);
   const all = project === undefined ? documents : [project, ...documents];
   const files = new Map(all.map((document) => [document.file, document]));
@@ -96,7 +97,10 @@ export async function pull(session: Session, options: OptionsOf<"pull">): Promis
   return problems.length > 0 ? { ...view, exitCode: EXIT.failed } : view;
 }
 
-/** Returns the fields of any kind that the words name: fields, prefixes of several fields, or lists with commas. */
+/**
+ * Returns the fields of any kind that the words name: fields, prefixes of several fields, or lists
+ * with commas.
+ */
 function namedFields(texts: readonly string[]): ReadonlySet<string> {
   const words = texts.flatMap((text) => text.split(",").map((one) => one.trim()));
   return new Set(

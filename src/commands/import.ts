@@ -38,7 +38,9 @@ export async function importTargets(session: Session, options: OptionsOf<"import
   const { backend } = await session.states();
   const hasSample =
     session.project.sources.get(SAMPLE.file)?.text === SAMPLE.text &&
-    !(await sideBySide(session.settings.stages.map((one) => backend.list(one)))).flat().includes("shop");
+    !(await sideBySide(session.settings.stages.map((one) => backend.list(one))))
+      .flat()
+      .includes("shop");
   const folder = hasSample ? withTexts(disk, [{ file: SAMPLE.file, after: undefined }]) : disk;
   const sources = await readSources(session, folder, options.target);
   const { pairs, into } = await pair(sources, given, host);
@@ -56,7 +58,10 @@ export async function importTargets(session: Session, options: OptionsOf<"import
   for (const { app, kind, id, name, reason } of prepared.leftOut) {
     const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
     const why = inStage(reason, session.namedStage);
-    host.say?.("warn", `left out  ${serviceNoun(kind)}${title} (${id}) of ${JSON.stringify(app)}: ${why}`);
+    host.say?.(
+      "warn",
+      `left out  ${serviceNoun(kind)}${title} (${id}) of ${JSON.stringify(app)}: ${why}`,
+    );
   }
   const removed = hasSample && prepared.files.length > 0;
   if (!dryRun) await carryOut(session, prepared, sources.states, removed, options.lockTimeout ?? 0);
@@ -102,7 +107,10 @@ async function readSources(session: Session, folder: ProjectFolder, wanted: read
   };
 }
 
-function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): readonly LiveTarget[] {
+function chosenOf(
+  targets: readonly LiveTarget[],
+  wanted: readonly string[],
+): readonly LiveTarget[] {
   const means = (word: string) => (target: LiveTarget) => word === target.id || word === target.app;
   const unknown = wanted.filter((word) => !targets.some(means(word)));
   const apps = targets.map(({ app }) => app);
@@ -110,13 +118,22 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
     unknown.map((word) => {
       const close = nearest(word, apps);
       const hint = close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`;
-      return fault("unknown-target", `No live test target has the app or id ${JSON.stringify(word)}`, hint);
+      return fault(
+        "unknown-target",
+        `No live test target has the app or id ${JSON.stringify(word)}`,
+        hint,
+      );
     }),
   );
-  return targets.filter((target) => wanted.length === 0 || wanted.some((word) => means(word)(target)));
+  return targets.filter(
+    (target) => wanted.length === 0 || wanted.some((word) => means(word)(target)),
+  );
 }
 
-/** Decides which declared target each live one is in this stage. Asks if that is unclear; refuses if there is no answer. */
+/**
+ * Decides which declared target each live one is in this stage. Asks if that is unclear; refuses if
+ * there is no answer.
+ */
 async function pair(sources: ImportSources, into: ReadonlyMap<string, string>, host: Host) {
   const given = [...into].map(([key, live]): [string, string] => {
     const meant = sources.chosen.filter(({ id, app }) => id === live || app === live);
@@ -128,12 +145,14 @@ async function pair(sources: ImportSources, into: ReadonlyMap<string, string>, h
       meant.map(({ id, app }) => `${id}  ${JSON.stringify(app)}`).join("\n"),
     );
   });
-  const questions = pairTargets(sources, new Map(given)).unclear.map(({ live: { id, app }, keys }) => ({
-    id,
-    keys,
-    text: `The live target ${JSON.stringify(app)} (${id}) may be ${keys.map((key) => `target.${key}`).join(" or ")}.`,
-    prompt: "Key of the target that it is (a new key for a target of its own): ",
-  }));
+  const questions = pairTargets(sources, new Map(given)).unclear.map(
+    ({ live: { id, app }, keys }) => ({
+      id,
+      keys,
+      text: `The live target ${JSON.stringify(app)} (${id}) may be ${keys.map((key) => `target.${key}`).join(" or ")}.`,
+      prompt: "Key of the target that it is (a new key for a target of its own): ",
+    }),
+  );
   const answers = (await host.ask?.(questions)) ?? new Map<string, string>();
   const open = questions.filter(({ id }) => !answers.has(id));
   refuseAll(
@@ -149,11 +168,20 @@ async function pair(sources: ImportSources, into: ReadonlyMap<string, string>, h
   return { pairs: pairTargets(sources, all).pairs, into: all };
 }
 
-/** Names folders from state, from other stages, from the command line, and by asking the person at the terminal. */
-async function nameFolders(folders: readonly Folder[], given: ReadonlyMap<string, string>, host: Host) {
+/**
+ * Names folders from state, from other stages, from the command line, and by asking the person at
+ * the terminal.
+ */
+async function nameFolders(
+  folders: readonly Folder[],
+  given: ReadonlyMap<string, string>,
+  host: Host,
+) {
   const unknown = [...given.keys()].filter((id) => !folders.some((folder) => folder.id === id));
   refuseAll(
-    unknown.map((id) => fault("unknown-folder", `No test case of these targets is in a folder ${id}`)),
+    unknown.map((id) =>
+      fault("unknown-folder", `No test case of these targets is in a folder ${id}`),
+    ),
   );
   for (const [id, name] of given)
     if (!folders.some((folder) => folder.id === id && folder.fresh.length > 0))
@@ -161,21 +189,25 @@ async function nameFolders(folders: readonly Folder[], given: ReadonlyMap<string
         "warn",
         `Folder ${id} is recorded as ${JSON.stringify(name)}. Its test cases are already declared, so no file changes; the folder is managed where they have \`folder: ${name}\`.`,
       );
-  const questions = unnamedIn(foldersWith(given, folders)).map(({ id, apps, testCases }): Question => {
-    // These let a person who knows the folder's name recognise it.
-    const examples = testCases.slice(0, 3).map((name) => JSON.stringify(name));
-    const more = testCases.length > 3 ? `, and ${testCases.length - 3} more` : "";
-    return {
-      id,
-      text: `Folder ${id} of ${apps.join(", ")} contains ${examples.join(", ")}${more}.`,
-      prompt: "Its name (leave empty to skip): ",
-    };
-  });
+  const questions = unnamedIn(foldersWith(given, folders)).map(
+    ({ id, apps, testCases }): Question => {
+      // These let a person who knows the folder's name recognise it.
+      const examples = testCases.slice(0, 3).map((name) => JSON.stringify(name));
+      const more = testCases.length > 3 ? `, and ${testCases.length - 3} more` : "";
+      return {
+        id,
+        text: `Folder ${id} of ${apps.join(", ")} contains ${examples.join(", ")}${more}.`,
+        prompt: "Its name (leave empty to skip): ",
+      };
+    },
+  );
   const answers = (await host.ask?.(questions)) ?? [];
   const named = foldersWith(new Map([...given, ...answers]), folders);
   // Two folders of one target cannot have the same name, neither in state nor on the service.
   const withName = named.filter(({ name }) => name !== undefined);
-  const clashes = [...groupBy(withName, ({ target, name }) => JSON.stringify([target.id, name])).values()];
+  const clashes = [
+    ...groupBy(withName, ({ target, name }) => JSON.stringify([target.id, name])).values(),
+  ];
   const twice = clashes.filter((own) => own.length > 1);
   refuseAll(
     twice.map((own) => {
@@ -195,7 +227,10 @@ async function nameFolders(folders: readonly Folder[], given: ReadonlyMap<string
   return named;
 }
 
-/** Returns the folders without a name that contain new test cases. Two targets may show the same folder. */
+/**
+ * Returns the folders without a name that contain new test cases. Two targets may show the same
+ * folder.
+ */
 function unnamedIn(folders: readonly Folder[]) {
   const open = folders.filter(({ name, fresh }) => name === undefined && fresh.length > 0);
   return [...groupBy(open, ({ id }) => id)]
@@ -230,12 +265,18 @@ async function carryOut(
   removed: boolean,
   timeout: number,
 ): Promise<void> {
-  const added = files.map(({ file, text }) => ({ file, bom: false, before: undefined, after: text }));
+  const added = files.map(({ file, text }) => ({
+    file,
+    bom: false,
+    before: undefined,
+    after: text,
+  }));
   const sample = join(session.root, SAMPLE.file);
   await session.withLocks([...learnt.keys()], { timeout, why: "tasc import" }, async (states) => {
     for (const [target, { isNew, state }] of states) {
       const before = read.get(target);
-      // Taking the lock has ended a run that was cut off, so the earlier state is compared as if it had ended, too.
+      // Taking the lock has ended a run that was cut off, so the earlier state is compared as if it
+      // had ended, too.
       const ended = before && contentOf(applyEvents(before, [{ type: "ended" }]));
       if ((isNew ? undefined : contentOf(state)) !== ended)
         throw failed(

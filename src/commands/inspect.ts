@@ -57,7 +57,10 @@ export async function explain(options: OptionsOf<"explain">, { host }: Context):
   return withSession(options, host, work, { needsApiKey: !offline });
 }
 
-function namedFields({ address, kind }: DesiredResource, word: string | undefined): readonly string[] {
+function namedFields(
+  { address, kind }: DesiredResource,
+  word: string | undefined,
+): readonly string[] {
   if (word === undefined) return [];
   const fields = fieldsNamed(kind, word);
   if (fields.length > 0) return fields;
@@ -76,7 +79,9 @@ export async function drift(session: Session, options: OptionsOf<"drift">): Prom
   const drifted: Drift = { ...raw, problems: await locate(raw.problems, project.sources) };
   const { targets } = remembered.desired;
   // Counts bindings, because a state with only folders comes from an import.
-  const unapplied = targets.filter(({ key }) => (remembered.states.get(key)?.bindings.size ?? 0) === 0);
+  const unapplied = targets.filter(
+    ({ key }) => (remembered.states.get(key)?.bindings.size ?? 0) === 0,
+  );
   host.warn([...drifted.problems, ...neverApplied(unapplied)], source);
   const view = driftView(drifted, {
     stage: settings.stage,
@@ -89,7 +94,10 @@ export async function drift(session: Session, options: OptionsOf<"drift">): Prom
   return { ...view, exitCode: drifted.problems.length > 0 ? EXIT.failed : exitCode };
 }
 
-/** Warns about targets without state: a nightly job on a stage without state would never find any drift. */
+/**
+ * Warns about targets without state: a nightly job on a stage without state would never find any
+ * drift.
+ */
 function neverApplied(targets: Survey["remembered"]["desired"]["targets"]): readonly Diagnostic[] {
   const [first, ...others] = targets;
   if (first === undefined) return [];
@@ -102,7 +110,10 @@ function neverApplied(targets: Survey["remembered"]["desired"]["targets"]): read
   return [others.length === 0 ? { ...found, address: first.address } : found];
 }
 
-export async function graph({ desired }: Session, { target, format = "mermaid" }: OptionsOf<"graph">) {
+export async function graph(
+  { desired }: Session,
+  { target, format = "mermaid" }: OptionsOf<"graph">,
+) {
   return { ...graphView(graphOf(desired.stage, targetsNamed(target, desired))), format };
 }
 
@@ -145,7 +156,8 @@ export async function listReports(
     })),
   );
   const cut = all.filter(({ end }) => WHY_CUT[end] !== undefined);
-  // The service says that there is more but does not return it. Users who rely on the list must know.
+  // The service says that there is more but does not return it. Users who rely on the list must
+  // know.
   session.host.warn(
     cut.map(({ key, end }) =>
       warning(
@@ -155,7 +167,9 @@ export async function listReports(
       ),
     ),
   );
-  const found = all.flatMap((one) => one.reports.map((report) => reports.reportOf(one, report, secrets)));
+  const found = all.flatMap((one) =>
+    one.reports.map((report) => reports.reportOf(one, report, secrets)),
+  );
   return reports.reportsView(found, cut.length === 0);
 }
 
@@ -165,14 +179,18 @@ const WHY_CUT: { readonly [K in reports.ReadReports["end"]]?: string } = {
   "no-key": "gave no key to ask for it.",
 };
 
-export async function showReport(session: Session, options: OptionsOf<"reports show">): Promise<View> {
+export async function showReport(
+  session: Session,
+  options: OptionsOf<"reports show">,
+): Promise<View> {
   const { id, format, junit, target } = options;
   if (format === "json" && junit)
     throw invalid("bad-option", "--junit and --format json cannot be combined; choose one");
   if (!/^[\w-]+$/.test(id))
     throw invalid("bad-id", "This is not the id of a report", "List them:\n  tasc reports list");
   const { targets, addressOf, secrets } = await managedTargets(session, target);
-  // The path of a report contains its target, so each managed target is asked until one has the report.
+  // The path of a report contains its target, so each managed target is asked until one has the
+  // report.
   for (const one of targets)
     try {
       const report = reports.reportOf(one, await session.client().getReport(one.id, id), secrets);

@@ -17,7 +17,10 @@ export interface OptionSpec {
   readonly repeatable?: true;
 }
 
-/** An option with the conversion from the parser's value to the command's. @throws TascError for an invalid value */
+/**
+ * An option with the conversion from the parser's value to the command's.
+ * @throws TascError for an invalid value
+ */
 export interface Option<T> extends OptionSpec {
   readonly read: (raw: unknown) => T;
 }
@@ -71,17 +74,28 @@ export function parsed<T>(
   return { flags, description, read };
 }
 
-export function whole(flags: string, description: string, least: number): Option<number | undefined> {
+export function whole(
+  flags: string,
+  description: string,
+  least: number,
+): Option<number | undefined> {
   return parsed(flags, description, `a whole number from ${least} up`, (given) =>
     /^\d{1,9}$/.test(given) && Number(given) >= least ? Number(given) : undefined,
   );
 }
 
-/** Returns an option for a time in milliseconds; `always` is the value if the option is given without one. */
+/**
+ * Returns an option for a time in milliseconds; `always` is the value if the option is given
+ * without one.
+ */
 export function duration(
   flags: string,
   description: string,
-  { examples = "90s or 10m", least = 0, always }: { examples?: string; least?: number; always?: number } = {},
+  {
+    examples = "90s or 10m",
+    least = 0,
+    always,
+  }: { examples?: string; least?: number; always?: number } = {},
 ): Option<number | undefined> {
   const option = parsed(flags, description, `a duration such as ${examples}`, (given) => {
     const milliseconds = parseDuration(given);
@@ -101,7 +115,10 @@ export function links(flags: string, description: string): Option<readonly Link[
   return { flags, description, repeatable: true, read };
 }
 
-/** Returns an option for values by name, `ID=NAME`. @param twice returns the error for two values of one name */
+/**
+ * Returns an option for values by name, `ID=NAME`.
+ * @param twice returns the error for two values of one name
+ */
 export function pairs(
   flags: string,
   description: string,
@@ -111,8 +128,10 @@ export function pairs(
   const read = (raw: unknown): ReadonlyMap<string, string> => {
     const found = new Map<string, string>();
     for (const given of textsIn(raw)) {
-      const [, left = "", right = ""] = /^([^=]*)=(.*)$/s.exec(given)?.map((side) => side.trim()) ?? [];
-      if (left === "" || right === "") throw badValue(flags, `takes ${form}, not ${JSON.stringify(given)}`);
+      const [, left = "", right = ""] =
+        /^([^=]*)=(.*)$/s.exec(given)?.map((side) => side.trim()) ?? [];
+      if (left === "" || right === "")
+        throw badValue(flags, `takes ${form}, not ${JSON.stringify(given)}`);
       const known = found.get(left) ?? right;
       if (known !== right) throw badValue(flags, twice(left, `${known} and ${right}`));
       found.set(left, right);
@@ -122,8 +141,15 @@ export function pairs(
   return { flags, description, repeatable: true, read };
 }
 
-/** Returns an option for a folder inside the project, with forward slashes; empty for the project folder itself. */
-export function insideFolder(flags: string, description: string, otherwise: string): Option<string> {
+/**
+ * Returns an option for a folder inside the project, with forward slashes; empty for the project
+ * folder itself.
+ */
+export function insideFolder(
+  flags: string,
+  description: string,
+  otherwise: string,
+): Option<string> {
   const read = (raw: unknown): string => {
     const given = textIn(raw) ?? otherwise;
     const normal = posix.normalize(given.replaceAll("\\", "/")).replace(/\/$/, "");
@@ -144,7 +170,12 @@ export function oneOf<const C extends string>(
   description: string,
   choices: readonly [C, ...C[]],
 ): Option<C> {
-  return { flags, description, choices, read: (raw) => choices.find((one) => one === raw) ?? choices[0] };
+  return {
+    flags,
+    description,
+    choices,
+    read: (raw) => choices.find((one) => one === raw) ?? choices[0],
+  };
 }
 
 type Addressed = AddressParts & { readonly address: Address };
@@ -185,18 +216,29 @@ function badValue(flags: string, why: string): Error {
 
 export const GLOBAL = {
   chdir: text("--chdir <dir>", "run in this folder instead of the current one"),
-  stage: text("--stage <stage>", "stage to use; default: TASC_STAGE, then the project's default stage"),
+  stage: text(
+    "--stage <stage>",
+    "stage to use; default: TASC_STAGE, then the project's default stage",
+  ),
   dotenv: list(
     "--dotenv <file>",
     "load environment variables from a file (existing variables take precedence)",
   ),
-  trust: text("--trust <file>", "file with limits that manifests cannot override; default: TASC_TRUST"),
+  trust: text(
+    "--trust <file>",
+    "file with limits that manifests cannot override; default: TASC_TRUST",
+  ),
   color: {
     flags: "--no-color",
     description: "disable colours, like NO_COLOR",
     read: (raw: unknown): boolean => raw !== false,
   },
-  logLevel: choice("--log-level <level>", "level of detail on stderr", ["error", "warn", "info", "debug"]),
+  logLevel: choice("--log-level <level>", "level of detail on stderr", [
+    "error",
+    "warn",
+    "info",
+    "debug",
+  ]),
 } as const;
 
 export const TEXT_OR_JSON = {
@@ -213,7 +255,10 @@ export function isArgument({ flags }: OptionSpec): boolean {
   return !flags.startsWith("-");
 }
 
-/** Returns the values of a record of options. @throws TascError for a value that an option does not accept */
+/**
+ * Returns the values of a record of options.
+ * @throws TascError for a value that an option does not accept
+ */
 export function readOptions<R extends OptionRecord>(record: R, { args, options }: Raw): Options<R>;
 export function readOptions(record: OptionRecord, { args, options }: Raw): Record<string, unknown> {
   let position = 0;

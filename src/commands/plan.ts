@@ -65,23 +65,37 @@ function exitCodeOf({ plan }: Review, detailed: boolean): ExitCode {
 
 type StagePlan = OfStage<{ readonly reviewed: Review; readonly session: Session }>;
 
-/** `--all-stages`: prints a table of the stages, then the plan of each. The exit code is the worst one. */
+/**
+ * `--all-stages`: prints a table of the stages, then the plan of each. The exit code is the worst
+ * one.
+ */
 async function runAll(options: OptionsOf<"plan">, context: Context): Promise<ExitCode> {
   const { host, console } = context;
   const { format = "text", out, snapshot, stage: only, detailedExitcode } = options;
-  if (!["text", "json"].includes(format) || out !== undefined || snapshot !== undefined || only !== undefined)
+  if (
+    !["text", "json"].includes(format) ||
+    out !== undefined ||
+    snapshot !== undefined ||
+    only !== undefined
+  )
     throw invalid(
       "bad-arguments",
       "--all-stages goes with --format text or json, and without --stage, --out and --snapshot",
       "Plan each stage separately instead:\ntasc plan --stage STAGE",
     );
   const work = async (session: Session) => ({ reviewed: await planned(session, options), session });
-  const all: readonly StagePlan[] = await forEachStage(options, host, (one) => withSession(one, host, work));
+  const all: readonly StagePlan[] = await forEachStage(options, host, (one) =>
+    withSession(one, host, work),
+  );
   const codes = all.map((of) =>
     "value" in of ? exitCodeOf(of.value.reviewed, detailedExitcode) : EXIT[of.failure.reason],
   );
   if (format === "json") {
-    const stages = all.map((of, at) => ({ stage: of.stage, exitCode: codes[at], ...jsonOf(of, context) }));
+    const stages = all.map((of, at) => ({
+      stage: of.stage,
+      exitCode: codes[at],
+      ...jsonOf(of, context),
+    }));
     console.document(writeJson({ stages }));
   } else {
     const rows = all.map((of) => [
@@ -104,7 +118,9 @@ function jsonOf(of: StagePlan, context: Context) {
   return { plan: documentOf(of.value.reviewed, of.value.session, context) };
 }
 
-/** Returns a plan as data for programs. If it has errors, it also tells what every failure tells. */
+/**
+ * Returns a plan as data for programs. If it has errors, it also tells what every failure tells.
+ */
 function documentOf({ plan }: Review, { namedStage }: Session, context: Context) {
   const json = redactPlan(planJson(plan, planMeta(context.host)), context.console.redactor);
   if (!hasErrors(plan.diagnostics)) return json;
@@ -119,21 +135,26 @@ function redactedFailure(failure: TascError, { console }: Context) {
 }
 
 /**
- * `plan --base REF`: adds the cause to each change, so that reviewers see their own changes first. The manifests of REF
- * are planned against the same live values and the same state. If they declare the same, the change does not come from
- * the manifests: it is either not applied yet or drift.
+ * `plan --base REF`: adds the cause to each change, so that reviewers see their own changes first.
+ * The manifests of REF are planned against the same live values and the same state. If they declare
+ * the same, the change does not come from the manifests: it is either not applied yet or drift.
  */
 async function withCauses(session: Session, survey: Survey, ref: string): Promise<Survey> {
   const { desired: declared, settings } = (await projectAt(session, ref)) ?? {};
   const { input, planned } = survey;
-  // Test cases of a target that only REF declares are known only if a target of another name was read for it.
+  // Test cases of a target that only REF declares are known only if a target of another name was
+  // read for it.
   const desired = declared && desiredInScope(declared, input.scope, input.states);
   const base = desired && makePlan({ ...input, desired });
-  // Also without state: state that is committed is part of the reviewed change, and the scope may leave out names.
+  // Also without state: state that is committed is part of the reviewed change, and the scope may
+  // leave out names.
   const whole = { ...input, states: new Map(), strays: [], elsewhere: undefined };
   const stateless = declared && makePlan({ ...whole, desired: declared });
   const known = settings && basisOf(settings) === basisOf(session.settings) ? base : undefined;
-  const changes = planned.plan.changes.map((one) => ({ ...one, cause: causeOf(one, planned, known) }));
+  const changes = planned.plan.changes.map((one) => ({
+    ...one,
+    cause: causeOf(one, planned, known),
+  }));
   const matched = base && stateless ? [base.matched, stateless.matched] : ("unreadable" as const);
   const all = { ...planned, plan: { ...planned.plan, changes }, base: matched };
   return { ...survey, planned: { ...all, baseStages: settings?.otherPolicies } };
@@ -141,33 +162,67 @@ async function withCauses(session: Session, survey: Survey, ref: string): Promis
 
 function causeOf(change: Change, planned: Planned, base: Planned | undefined): Cause {
   const isPending = base?.plan.changes.some(({ address }) => address === change.address) === true;
-  if (base === undefined || !isPending || declaration(change, planned) !== declaration(change, base))
+  if (
+    base === undefined ||
+    !isPending ||
+    declaration(change, planned) !== declaration(change, base)
+  )
     return "manifest";
   const hands = new Set(change.fields.flatMap(({ changedBy }) => changedBy ?? []));
   return hands.size === 1 && hands.has("service") ? "drift" : "pending";
 }
 
-/** Returns the settings that a plan depends on: if REF has others, they cause every change. Must not leave the process. */
+/**
+ * Returns the settings that a plan depends on: if REF has others, they cause every change. Must not
+ * leave the process.
+ */
 function basisOf({ baseUrl, apiKey, state, policy: { onRemove = "ignore" } }: Settings): string {
   const { backend, fingerprintKey, options } = state;
-  return canonicalJson(reveal([baseUrl, apiKey ?? null, backend, fingerprintKey ?? null, options, onRemove]));
+  return canonicalJson(
+    reveal([baseUrl, apiKey ?? null, backend, fingerprintKey ?? null, options, onRemove]),
+  );
 }
 
-/** Returns everything declared for an address, with secrets, and its live resource. It must not leave the process. */
+/**
+ * Returns everything declared for an address, with secrets, and its live resource. It must not
+ * leave the process.
+ */
 function declaration({ address }: Change, planned: Planned): string {
-  const guard = guardOf(address, [], planned, { keyCheck: "", of: (_, value) => canonicalJson(value) });
-  return canonicalJson({ ...guard, target: planned.matched.get(targetOf(address))?.live?.id ?? null });
+  const guard = guardOf(address, [], planned, {
+    keyCheck: "",
+    of: (_, value) => canonicalJson(value),
+  });
+  return canonicalJson({
+    ...guard,
+    target: planned.matched.get(targetOf(address))?.live?.id ?? null,
+  });
 }
 
-/** Returns the project of a commit for the session's stage; undefined if it is not valid for that stage. */
+/**
+ * Returns the project of a commit for the session's stage; undefined if it is not valid for that
+ * stage.
+ */
 async function projectAt({ root, env, settings, host }: Session, ref: string) {
-  // Git prefers a tag, and then a local branch `origin/main`. A pull request can create both, so remote branches come first.
+  // Git prefers a tag, and then a local branch `origin/main`. A pull request can create both, so
+  // remote branches come first.
   const [, name = "", rest = ""] = /^([^~^@:]*)(.*)$/s.exec(ref) ?? [];
   const isExact = /^(?:refs\/.*|[A-Z_]*HEAD|[\da-f]{40,})$/.test(name) || rest.startsWith("@{");
-  const places = [`refs/${name}`, `refs/remotes/${name}`, `refs/remotes/${name}/HEAD`, `refs/heads/${name}`];
-  const isThere = (place: string) => git(root, ["show-ref", "--verify", "--quiet", place]) !== undefined;
+  const places = [
+    `refs/${name}`,
+    `refs/remotes/${name}`,
+    `refs/remotes/${name}/HEAD`,
+    `refs/heads/${name}`,
+  ];
+  const isThere = (place: string) =>
+    git(root, ["show-ref", "--verify", "--quiet", place]) !== undefined;
   const found = (isExact ? undefined : places.find(isThere)) ?? name;
-  const commit = git(root, ["rev-parse", "--verify", "-q", "--end-of-options", `${found}${rest}^{commit}`]);
+  const commit = git(root, [
+    "rev-parse",
+    "--verify",
+    "-q",
+    "--end-of-options",
+    `${found}${rest}^{commit}`,
+  ]);
   const prefix = git(root, ["rev-parse", "--show-prefix"]);
   const repository = git(root, ["rev-parse", "--absolute-git-dir"]);
   if (commit === undefined || prefix === undefined || repository === undefined)
@@ -178,8 +233,8 @@ async function projectAt({ root, env, settings, host }: Session, ref: string) {
     );
   const folder = mkdtempSync(join(tmpdir(), "tasc-base-"));
   try {
-    // A separate index and work tree: those of the repository do not change, and gitattributes in its work tree have no
-    // effect on how the files of REF are read.
+    // A separate index and work tree: those of the repository do not change, and gitattributes in
+    // its work tree have no effect on how the files of REF are read.
     const tree = join(folder, "tree");
     const files = join(tree, prefix);
     mkdirSync(files, { recursive: true });
@@ -190,8 +245,12 @@ async function projectAt({ root, env, settings, host }: Session, ref: string) {
     const resolving = { stage: settings.stage, env, allowMissingSecrets: true, needsApiKey: false };
     const { resolved, problems, secrets } = resolveProject(base, resolving);
     for (const secret of secrets) host.secrets.add(secret);
-    // In every stage: a change must not reveal a secret of REF through a variable or through a stage that it adds.
-    const named = placeholdersIn([base.project?.value ?? null, ...base.documents.map(({ value }) => value)]);
+    // In every stage: a change must not reveal a secret of REF through a variable or through a
+    // stage that it adds.
+    const named = placeholdersIn([
+      base.project?.value ?? null,
+      ...base.documents.map(({ value }) => value),
+    ]);
     const names = new Set(named.map(({ kind, name }) => kind === "secret" && name));
     for (const [name, value = ""] of Object.entries(env))
       if (names.has(name) && UNMISTAKABLE.test(value)) host.secrets.add(value);
@@ -201,14 +260,21 @@ async function projectAt({ root, env, settings, host }: Session, ref: string) {
   }
 }
 
-/** Takes the files that a job wrote for `${file:…}` from the current work tree, because no commit contains them. */
+/**
+ * Takes the files that a job wrote for `${file:…}` from the current work tree, because no commit
+ * contains them.
+ */
 function withOwnFiles(base: ProjectFolder, root: string): ProjectFolder {
   const disk = projectFolder(root);
   const holding = (file: string): ProjectFolder => {
     if (file === PROJECT_FILE || base.follow(file).kind !== "nothing") return base;
     return ownOf(root, [posix.normalize(file)]).size > 0 ? disk : base;
   };
-  return { ...base, read: (file) => holding(file).read(file), follow: (path) => holding(path).follow(path) };
+  return {
+    ...base,
+    read: (file) => holding(file).read(file),
+    follow: (path) => holding(path).follow(path),
+  };
 }
 
 export async function printReview(

@@ -26,16 +26,22 @@ import type { Context } from "./context.ts";
 import { explainStart } from "./serve.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** Maximum wait in milliseconds. The local service needs far less, because it ends discoveries at once. */
+/**
+ * Maximum wait in milliseconds. The local service needs far less, because it ends discoveries at
+ * once.
+ */
 const WAIT = 5 * 60_000;
 
 /**
- * Applies to a local copy of the service in memory, and plans again. The copy starts with the live data of the service and
- * with the project's state, in a state backend of its own: neither the service nor the state is changed. Only one call is
- * sent at a time, so that the order is always the same.
+ * Applies to a local copy of the service in memory, and plans again. The copy starts with the live
+ * data of the service and with the project's state, in a state backend of its own: neither the
+ * service nor the state is changed. Only one call is sent at a time, so that the order is always
+ * the same.
  */
 export async function rehearse(options: OptionsOf<"rehearse">, { host }: Context): Promise<View> {
-  return withSavedPlan(options.file, options, host, (session, saved) => rehearseIn(session, options, saved));
+  return withSavedPlan(options.file, options, host, (session, saved) =>
+    rehearseIn(session, options, saved),
+  );
 }
 
 async function rehearseIn(session: Session, options: OptionsOf<"rehearse">, saved?: SavedPlan) {
@@ -81,13 +87,21 @@ async function rehearseIn(session: Session, options: OptionsOf<"rehearse">, save
           signal: host.signal,
         },
       );
-      return { ...result, states: await copy.readStates(copy.desired.targets.map(({ key }) => key)) };
+      return {
+        ...result,
+        states: await copy.readStates(copy.desired.targets.map(({ key }) => key)),
+      };
     });
     const { only, exclude } = scope;
     const again = await inSession(opened, host, (copy) => survey(copy, { only, exclude }));
     const { changes, diagnostics } = again.planned.plan;
     const isOk = applied.exitCode === EXIT.done && changes.length === 0 && !hasErrors(diagnostics);
-    return rehearsalView(applied, explained(calls, applied.plan, applied.states, liveIds), changes, isOk);
+    return rehearsalView(
+      applied,
+      explained(calls, applied.plan, applied.states, liveIds),
+      changes,
+      isOk,
+    );
   });
 }
 
@@ -103,19 +117,35 @@ async function withCopy<T>(
   const folder = mkdtempSync(join(tmpdir(), "tasc-rehearsal-"));
   let server: RunningServer | undefined;
   try {
-    server = await explainStart({}, () => startServer({ apiKey: apiKey.reveal(), seed, discoveryTime: 0 }));
+    server = await explainStart({}, () =>
+      startServer({ apiKey: apiKey.reveal(), seed, discoveryTime: 0 }),
+    );
     const { fingerprintKey } = settings.state;
-    const state = { backend: "local", options: { path: folder }, ...defined({ fingerprintKey }) } as const;
+    const state = {
+      backend: "local",
+      options: { path: folder },
+      ...defined({ fingerprintKey }),
+    } as const;
     // Nobody else uses the copy, so there is no rate limit.
     const copied = { ...settings, apiKey, state, baseUrl: server.url, rateLimit: Infinity };
-    const opened = { root, env, project: { ...project, settings: copied }, calls: { concurrency: 1 } };
+    const opened = {
+      root,
+      env,
+      project: { ...project, settings: copied },
+      calls: { concurrency: 1 },
+    };
     await inSession(opened, host, async (copy) => {
       const { backend, world } = await copy.states();
       for (const state of states) {
         // In the copy, no discovery is in progress.
-        const over = [...state.bindings.keys()].map((address) => ({ type: "generated", address }) as const);
+        const over = [...state.bindings.keys()].map(
+          (address) => ({ type: "generated", address }) as const,
+        );
         const one = applyEvents(state, over);
-        const lock = await backend.lock(copy.stateKey(one.target), createLockInfo(world, "tasc rehearse"));
+        const lock = await backend.lock(
+          copy.stateKey(one.target),
+          createLockInfo(world, "tasc rehearse"),
+        );
         await lock.write({ ...one, service: copied.baseUrl }, NO_DOCUMENT);
         await lock.unlock();
       }
@@ -127,9 +157,16 @@ async function withCopy<T>(
   }
 }
 
-type SentCall = { readonly address: Address | undefined; readonly method: Method; readonly path: string };
+type SentCall = {
+  readonly address: Address | undefined;
+  readonly method: Method;
+  readonly path: string;
+};
 
-/** Returns the calls with their addresses, and whether each is a follow-up of what the service had generated. */
+/**
+ * Returns the calls with their addresses, and whether each is a follow-up of what the service had
+ * generated.
+ */
 function explained(
   calls: readonly SentCall[],
   plan: Plan,
@@ -141,7 +178,9 @@ function explained(
   const certain = new Map(plan.changes.map(({ address, calls: sure }) => [address, sure.length]));
   return calls.map((call) => {
     const segments = call.path.split("/");
-    const bound = segments.map((segment) => addresses.get(segment)).findLast((one) => one !== undefined);
+    const bound = segments
+      .map((segment) => addresses.get(segment))
+      .findLast((one) => one !== undefined);
     // The path of a POST does not contain the new resource.
     const address = call.method === "POST" ? call.address : (bound ?? call.address);
     const left = (address === undefined ? undefined : certain.get(address)) ?? 0;
@@ -173,7 +212,8 @@ function rehearsalView(
     ...failed.map(({ address, failure }) => `${address} failed: ${failure.summary}`),
     ...skipped.map(({ address }) => `${address} was skipped`),
     ...notTaken.map(
-      ({ address, paths }) => `${address} did not take ${paths.map((path) => path.join(".")).join(", ")}`,
+      ({ address, paths }) =>
+        `${address} did not take ${paths.map((path) => path.join(".")).join(", ")}`,
     ),
     ...unfinished.map((address) => `${address} did not finish its discovery`),
     ...left.map(({ address, action }) => `${address} would still change (${action})`),
@@ -231,5 +271,8 @@ function tableOf(rows: readonly (readonly string[])[], total: string): Markup {
   ];
 }
 
-/** Maximum number of rows, to keep the comment within GitHub's limit; `--format json` has all of them. */
+/**
+ * Maximum number of rows, to keep the comment within GitHub's limit; `--format json` has all of
+ * them.
+ */
 const MOST_ROWS = 100;

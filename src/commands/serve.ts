@@ -16,25 +16,39 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   process.umask(0o077);
   const root = projectRoot(options, context.host);
   const dataDir =
-    options.data === undefined ? join(root, ".tasc/service") : resolve(context.host.cwd, options.data);
+    options.data === undefined
+      ? join(root, ".tasc/service")
+      : resolve(context.host.cwd, options.data);
   const env = readVariables(options, context.host, root);
   const keyFile = join(dataDir, "api-key");
   const given = (options.apiKey ?? env["TASC_SERVE_API_KEY"]) || undefined;
   const seed = readSeed(options, context, dataDir);
   const port = options.port ?? 4010;
   const { server, key } = await explainStart({ port, dataDir }, async () => {
-    const files = ["-wal", "-shm", "-journal", ""].flatMap((end) => [`service.db${end}`, `lock.db${end}`]);
+    const files = ["-wal", "-shm", "-journal", ""].flatMap((end) => [
+      `service.db${end}`,
+      `lock.db${end}`,
+    ]);
     for (const name of ["api-key", ...files]) refuseLinks(join(dataDir, name), root);
-    const check = () => ["", "api-key", ...files].forEach((name) => refuseForeign(join(dataDir, name), root));
+    const check = () =>
+      ["", "api-key", ...files].forEach((name) => refuseForeign(join(dataDir, name), root));
     check();
-    const stored = given === undefined && existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : "";
-    // A random key for each data folder, so that no web page and no program on this machine can guess it.
+    const stored =
+      given === undefined && existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : "";
+    // A random key for each data folder, so that no web page and no program on this machine can
+    // guess it.
     const key = (given ?? stored) || randomBytes(24).toString("base64url");
     const { discoveryTime } = options;
-    const server = await startServer({ port, dataDir, apiKey: key, ...defined({ discoveryTime, seed }) });
+    const server = await startServer({
+      port,
+      dataDir,
+      apiKey: key,
+      ...defined({ discoveryTime, seed }),
+    });
     check(); // Again, because another user may have put a file there in the meantime.
     if (given === undefined && stored === "") {
-      // Never through a link, even one that another process has created meanwhile. An empty file is not a key.
+      // Never through a link, even one that another process has created meanwhile. An empty file is
+      // not a key.
       rmSync(keyFile, { force: true });
       writeFileSync(keyFile, `${key}\n`, { mode: 0o600, flag: "wx" });
     }
@@ -66,10 +80,17 @@ function refuseForeign(path: string, root: string): void {
   const [owner, self] = [lstatSync(path, { throwIfNoEntry: false })?.uid, process.getuid?.()];
   const trusted = [undefined, 0, self ?? owner, statSync(root, { throwIfNoEntry: false })?.uid];
   if (trusted.includes(owner)) return;
-  throw failed("data-unusable", `${path} belongs to another user`, "Use another folder with --data.");
+  throw failed(
+    "data-unusable",
+    `${path} belongs to another user`,
+    "Use another folder with --data.",
+  );
 }
 
-/** Reads `--from`, the initial data of an empty data folder. A folder with data keeps it, so a restart continues with it. */
+/**
+ * Reads `--from`, the initial data of an empty data folder. A folder with data keeps it, so a
+ * restart continues with it.
+ */
 function readSeed({ from: file }: OptionsOf<"serve">, { host, console }: Context, dataDir: string) {
   if (file === undefined) return undefined;
   if (!existsSync(join(dataDir, "service.db"))) {

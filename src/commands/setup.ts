@@ -21,7 +21,10 @@ import ignoreText from "./templates/gitignore.txt?raw";
 import trustText from "./templates/tasc-trust.yaml?raw";
 import projectText from "./templates/tasc.yaml?raw";
 
-/** `tasc init`: writes a project. Existing files are kept, except that .gitignore gets the entries for secret files. */
+/**
+ * `tasc init`: writes a project. Existing files are kept, except that .gitignore gets the entries
+ * for secret files.
+ */
 export async function init(options: OptionsOf<"init">, { host, console }: Context): Promise<View> {
   const root = resolve(host.cwd, options.chdir ?? ".");
   const files: readonly (readonly [file: string, text: string, mode?: number])[] = [
@@ -41,7 +44,8 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
     );
   const written: string[] = [];
   const kept: string[] = [];
-  // Read before anything is written: if this fails, init can run again, which it refuses once tasc.yaml is written.
+  // Read before anything is written: if this fails, init can run again, which it refuses once
+  // tasc.yaml is written.
   const ignored = textOf(join(root, ".gitignore"));
   for (const [file, text, mode = 0o666] of files) {
     const isAdded = file === ".gitignore" && ignored?.includes(text) === false;
@@ -134,9 +138,15 @@ function unlessRefused<T>(path: string, work: () => T): T {
   }
 }
 
-/** Adds tasc's schemas to the settings. @throws TascError if the file cannot be rewritten without a loss */
+/**
+ * Adds tasc's schemas to the settings.
+ * @throws TascError if the file cannot be rewritten without a loss
+ */
 export function mergeSettings(before: string | undefined, manifests: readonly string[]): string {
-  const own = { [`./${SCHEMA_FILES.project}`]: ["tasc.yaml"], [`./${SCHEMA_FILES.target}`]: manifests };
+  const own = {
+    [`./${SCHEMA_FILES.project}`]: ["tasc.yaml"],
+    [`./${SCHEMA_FILES.target}`]: manifests,
+  };
   const keep = (why: string): Error =>
     failed(
       "settings-kept",

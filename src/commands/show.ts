@@ -1,4 +1,11 @@
-import { type Seal, type Shown, contentOf, mergePlans, readPlanFile, sealState } from "../app/plan-file.ts";
+import {
+  type Seal,
+  type Shown,
+  contentOf,
+  mergePlans,
+  readPlanFile,
+  sealState,
+} from "../app/plan-file.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { EXIT, type ReadSource, failed } from "../model/error.ts";
 import type { PlanJson } from "../model/plan.ts";
@@ -8,7 +15,10 @@ import { redactPlan } from "../render/redact.ts";
 import { type Console, type Context, optimiseLate, tuneFor } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** `tasc show FILE` and `tasc merge-plans FILE…`: prints saved plans again, and reports any that was changed since. */
+/**
+ * `tasc show FILE` and `tasc merge-plans FILE…`: prints saved plans again, and reports any that was
+ * changed since.
+ */
 export async function run(options: OptionsOf<"show"> | OptionsOf<"merge-plans">, context: Context) {
   const { host, console } = context;
   const names = "file" in options ? [options.file] : options.files;
@@ -45,7 +55,9 @@ const MARKS: Readonly<Record<Seal, readonly Diagnostic[]>> = {
   ],
 };
 
-export type PrintOptions = Partial<Pick<OptionsOf<"show">, "format" | "budget" | "link" | "verbose">>;
+export type PrintOptions = Partial<
+  Pick<OptionsOf<"show">, "format" | "budget" | "link" | "verbose">
+>;
 
 export async function printPlan(
   plan: PlanJson,
@@ -60,7 +72,10 @@ export async function printPlan(
     width,
     verbose,
     source,
-    links: link.map(({ text: name, url }) => ({ text: redactor.text(name), url: redactor.text(url) })),
+    links: link.map(({ text: name, url }) => ({
+      text: redactor.text(name),
+      url: redactor.text(url),
+    })),
     screen,
     budget,
   });

@@ -15,8 +15,11 @@ import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
 function stateJson({ target, bindings, folders, batchGenerations, intents }: State): JsonObject {
-  // Batch generations that were cut off while being sent: with the key, a plan would report them as uncertain, too.
-  const cutOff = [...intents.keys()].filter((address) => parseAddress(address)?.kind === "batchGeneration");
+  // Batch generations that were cut off while being sent: with the key, a plan would report them as
+  // uncertain, too.
+  const cutOff = [...intents.keys()].filter(
+    (address) => parseAddress(address)?.kind === "batchGeneration",
+  );
   const batches = [
     ...[...batchGenerations].map(([address, { status }]) => [address, status] as const),
     ...cutOff.map((address) => [address, "uncertain"] as const),
@@ -35,7 +38,11 @@ function byAddress(entries: readonly (readonly [Address, string])[]): JsonObject
   return Object.fromEntries(entries.toSorted(([a], [b]) => compareAddresses(a, b)));
 }
 
-export async function snapshot(session: Session, { out }: OptionsOf<"snapshot">, { console }: Context) {
+export async function snapshot(
+  session: Session,
+  { out }: OptionsOf<"snapshot">,
+  { console }: Context,
+) {
   const { stage, baseUrl } = session.settings;
   if (out === undefined) {
     // Print nothing if it fails halfway.
@@ -49,7 +56,10 @@ export async function snapshot(session: Session, { out }: OptionsOf<"snapshot">,
   return { json: { stage, baseUrl, out }, text: [] };
 }
 
-/** Reads the service into a snapshot, one target after another, so that only one target's test cases are in memory. */
+/**
+ * Reads the service into a snapshot, one target after another, so that only one target's test cases
+ * are in memory.
+ */
 async function takeSnapshot(session: Session, write: (piece: string) => void): Promise<void> {
   const { settings, host, redactor } = session;
   const { stage, baseUrl } = settings;
@@ -57,7 +67,14 @@ async function takeSnapshot(session: Session, write: (piece: string) => void): P
   const client = session.client();
   const targets = await client.listTargets();
   const read = [...new Set(session.liveIds(states, targets, desired).values())];
-  const head = { ...planMeta(host), stage, baseUrl, states: [...states.values(), ...strays], targets, read };
+  const head = {
+    ...planMeta(host),
+    stage,
+    baseUrl,
+    states: [...states.values(), ...strays],
+    targets,
+    read,
+  };
   const writer = writeSnapshot(write, head, redactor);
   for (const id of read)
     writer.add(await client.listTestCases(id, (testCase) => writer.lineOf(testCase, id)));
@@ -65,7 +82,11 @@ async function takeSnapshot(session: Session, write: (piece: string) => void): P
 }
 
 /** Writes a snapshot while it is read: the head, then one test case after another, then the end. */
-export function writeSnapshot(write: (piece: string) => void, head: SnapshotHead, redactor: Redactor) {
+export function writeSnapshot(
+  write: (piece: string) => void,
+  head: SnapshotHead,
+  redactor: Redactor,
+) {
   const line = (value: Json): string => printedJson(JSON.stringify(redactor.json(value)));
   const secrets = secretFields(head.states);
   write(headText(head, secrets, line));
@@ -83,7 +104,11 @@ export function writeSnapshot(write: (piece: string) => void, head: SnapshotHead
   };
 }
 
-function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json) => string): string {
+function headText(
+  head: SnapshotHead,
+  secrets: SecretFields,
+  line: (value: Json) => string,
+): string {
   const list = (items: readonly Json[]): string =>
     items.length === 0 ? "[]" : `[\n${items.map((item) => `    ${line(item)}`).join(",\n")}\n  ]`;
   const members = [
@@ -100,18 +125,26 @@ function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json)
   return `{\n${members.map(([name, text]) => `  "${name}": ${text},\n`).join("")}  "testCases": [`;
 }
 
-/** Returns a target as JSON. If its test cases were not read, its secrets are unknown, so it has identifying fields only. */
+/**
+ * Returns a target as JSON. If its test cases were not read, its secrets are unknown, so it has
+ * identifying fields only.
+ */
 function targetJson(
   { id, app, environments }: LiveTarget,
   read: SnapshotHead["read"],
   secrets: SecretFields,
 ): JsonObject {
-  const shown = environments.map((one) => (read.includes(id) ? one : { ...one, discoveryUrl: undefined }));
+  const shown = environments.map((one) =>
+    read.includes(id) ? one : { ...one, discoveryUrl: undefined },
+  );
   const inner = shown.map((environment) => withoutFields(defined({ ...environment }), secrets));
   return { ...withoutFields({ id, app }, secrets), environments: inner };
 }
 
-/** Removes fields that may show an old secret, by their names. Fields that a plan needs stay, but without their texts. */
+/**
+ * Removes fields that may show an old secret, by their names. Fields that a plan needs stay, but
+ * without their texts.
+ */
 function withoutFields(shown: JsonObject, secrets: SecretFields): JsonObject {
   const hidden = secrets.get(shown["id"]) ?? [];
   if (hidden.length === 0) return shown;
@@ -133,11 +166,17 @@ function withoutTexts(value: Json): Json {
   if (isArray(value)) return value.map(withoutTexts);
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [key, OWN_WORDS.includes(key) ? part : withoutTexts(part)]),
+    Object.entries(value).map(([key, part]) => [
+      key,
+      OWN_WORDS.includes(key) ? part : withoutTexts(part),
+    ]),
   );
 }
 
-/** Returns what a plan reads of a listed test case (service-api.md, "Test case"): no dates, scroll states, or messages. */
+/**
+ * Returns what a plan reads of a listed test case (service-api.md, "Test case"): no dates, scroll
+ * states, or messages.
+ */
 function testCaseJson(
   { elements, discovery, ...plain }: Omit<LiveTestCase, "asDeclared">,
   testTargetId: string,

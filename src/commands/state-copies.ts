@@ -16,7 +16,12 @@ import { count, list } from "../render/words.ts";
 import { sideBySide } from "../state/backend.ts";
 import { readConfig } from "../state/config.ts";
 import { isRecord } from "../model/shape.ts";
-import { type ParsedDocument, contentOf, formatDocument, parseDocument } from "../state/document.ts";
+import {
+  type ParsedDocument,
+  contentOf,
+  formatDocument,
+  parseDocument,
+} from "../state/document.ts";
 import { lockDocuments, openBackend, unlockAll } from "../state/session.ts";
 import type { Host } from "../app/project.ts";
 import type { Session } from "../app/session.ts";
@@ -27,25 +32,36 @@ import type { OptionsOf } from "./table.ts";
 
 const BACKUP = "tasc-state-backup";
 
-export async function pullState(session: Session, { target }: OptionsOf<"state pull">): Promise<View> {
+export async function pullState(
+  session: Session,
+  { target }: OptionsOf<"state pull">,
+): Promise<View> {
   const { stage, baseUrl } = session.settings;
   const { backend } = await session.states();
   const targets = target === undefined ? await backend.list(stage) : [target];
   const stored = await backend.readAll(targets.map((key) => session.stateKey(key)));
   if (target !== undefined && stored.size === 0) await mustKnowTarget(session, target);
-  // A secret may equal a stage or the key of a target. If these were redacted, the backup could not be restored.
+  // A secret may equal a stage or the key of a target. If these were redacted, the backup could not
+  // be restored.
   const documents = [...stored].map(([target, { state, revision }]): [string, object] => {
     const document = session.redactor.json(parseJson(formatDocument(state, serialOf(revision))));
     return [target, Object.assign({}, document, { stage, target })];
   });
   const service = session.redactor.text(baseUrl);
-  const backup = { format: BACKUP, version: 1, stage, service, documents: Object.fromEntries(documents) };
+  const backup = {
+    format: BACKUP,
+    version: 1,
+    stage,
+    service,
+    documents: Object.fromEntries(documents),
+  };
   return { json: null, text: [], format: "backup", documents: { backup: [writeJson(backup)] } };
 }
 
 /**
- * Writes the documents of a backup. Each must belong to the current document (same lineage) and must not be older (by its
- * serial); `force` skips both checks. Nothing is written unless all documents may be written.
+ * Writes the documents of a backup. Each must belong to the current document (same lineage) and
+ * must not be older (by its serial); `force` skips both checks. Nothing is written unless all
+ * documents may be written.
  */
 export async function pushState(session: Session, options: OptionsOf<"state push">): Promise<View> {
   const backup = readBackup(session, options.file);
@@ -64,9 +80,16 @@ export async function pushState(session: Session, options: OptionsOf<"state push
   };
 }
 
-function refuseForeign({ key, stored, serial: now }: LockedDocument, { state, serial }: ParsedDocument) {
+function refuseForeign(
+  { key, stored, serial: now }: LockedDocument,
+  { state, serial }: ParsedDocument,
+) {
   const force = "To overwrite it anyway:\n  tasc state push FILE --force";
-  if (stored?.lineage !== undefined && state.lineage !== undefined && stored.lineage !== state.lineage)
+  if (
+    stored?.lineage !== undefined &&
+    state.lineage !== undefined &&
+    stored.lineage !== state.lineage
+  )
     throw failed(
       "state-push-lineage",
       `The backup of target ${key.target} is from another document`,
@@ -83,16 +106,27 @@ function refuseForeign({ key, stored, serial: now }: LockedDocument, { state, se
 function readBackup(session: Session, file: string): ReadonlyMap<string, ParsedDocument> {
   const root: unknown = jsonIn(readText(session.host, file));
   const { stage } = session.settings;
-  const wrong = (detail: string) => invalid("state-push-file", `${file} is not a backup of state`, detail);
-  if (!isRecord(root) || root["format"] !== BACKUP || root["version"] !== 1 || !isRecord(root["documents"]))
+  const wrong = (detail: string) =>
+    invalid("state-push-file", `${file} is not a backup of state`, detail);
+  if (
+    !isRecord(root) ||
+    root["format"] !== BACKUP ||
+    root["version"] !== 1 ||
+    !isRecord(root["documents"])
+  )
     throw wrong("Create one with:\n  tasc state pull");
   if (root["stage"] !== stage)
-    throw invalid("state-push-stage", `${file} is of stage ${String(root["stage"])}, not of ${stage}`);
-  const entries = Object.entries(root["documents"]).map(([target, document]): [string, ParsedDocument] => {
-    if (!isAddress(targetAddress(target))) throw wrong(`No target has the key ${target}.`);
-    const text = JSON.stringify(document);
-    return [target, parseDocument(text, session.stateKey(target), `${file}, document ${target}`)];
-  });
+    throw invalid(
+      "state-push-stage",
+      `${file} is of stage ${String(root["stage"])}, not of ${stage}`,
+    );
+  const entries = Object.entries(root["documents"]).map(
+    ([target, document]): [string, ParsedDocument] => {
+      if (!isAddress(targetAddress(target))) throw wrong(`No target has the key ${target}.`);
+      const text = JSON.stringify(document);
+      return [target, parseDocument(text, session.stateKey(target), `${file}, document ${target}`)];
+    },
+  );
   return new Map(entries);
 }
 
@@ -106,8 +140,14 @@ function readText({ cwd }: Host, file: string): string {
 
 /* Migration: from the backend of an old `state:` section to that of tasc.yaml. */
 
-/** Copies the stage's documents, with locks on both sides, and reads back each document that was written. */
-export async function migrateState(session: Session, options: OptionsOf<"state migrate">): Promise<View> {
+/**
+ * Copies the stage's documents, with locks on both sides, and reads back each document that was
+ * written.
+ */
+export async function migrateState(
+  session: Session,
+  options: OptionsOf<"state migrate">,
+): Promise<View> {
   const { fromConfig } = options;
   if (fromConfig === undefined)
     throw invalid(
@@ -117,7 +157,8 @@ export async function migrateState(session: Session, options: OptionsOf<"state m
     );
   const { copied, same } = await migrate(session, fromConfig, options);
   const { stage, state } = session.settings;
-  const already = same.length === 0 ? "" : ` ${count(same.length, "target")} had been copied before.`;
+  const already =
+    same.length === 0 ? "" : ` ${count(same.length, "target")} had been copied before.`;
   const lines = [
     `Copied and verified the state of ${count(copied.length, "target")} of stage ${stage} to the ${state.backend} backend.${already}`,
     "The old backend was not changed. tasc.yaml now names the new one, so all further runs use it: commit it, and remove the old state once all stages are migrated.",
@@ -125,7 +166,10 @@ export async function migrateState(session: Session, options: OptionsOf<"state m
   return { json: { stage, copied, same }, text: [lines] };
 }
 
-/** @returns the targets that were copied, and those that had been copied before with the same content */
+/**
+ * @returns the targets that were copied, and those that had been copied before with the same
+ * content
+ */
 async function migrate(session: Session, file: string, options: OptionsOf<"state migrate">) {
   const { stage } = session.settings;
   const settings = await readSection(session, file);
@@ -134,35 +178,51 @@ async function migrate(session: Session, file: string, options: OptionsOf<"state
   const from = await openBackend(readConfig(settings, { insecure: true }), world);
   try {
     const listed = await from.list(stage);
-    const targets = [...new Set([...listed, ...session.desired.targets.map(({ key }) => key)])].toSorted();
+    const targets = [
+      ...new Set([...listed, ...session.desired.targets.map(({ key }) => key)]),
+    ].toSorted();
     const found = await from.readAll(targets.map((target) => session.stateKey(target)));
     const present = [...found.keys()].map((target) => session.stateKey(target));
-    const locks = await lockDocuments(from, present, world, { timeout: options.lockTimeout ?? 0, why });
+    const locks = await lockDocuments(from, present, world, {
+      timeout: options.lockTimeout ?? 0,
+      why,
+    });
     try {
       // Read again, now with the locks.
       const states = await from.readAll(present);
       const isCopy = (there: State | undefined, target: string) => {
         const original = states.get(target)?.state;
-        return there !== undefined && original !== undefined && contentOf(there) === contentOf(original);
+        return (
+          there !== undefined && original !== undefined && contentOf(there) === contentOf(original)
+        );
       };
-      const copied = await withDocuments(session, [...states.keys()], why, options, async (...documents) => {
-        const open = documents.filter(({ stored, key }) => !isCopy(stored, key.target));
-        const other = open.find(({ stored }) => stored !== undefined);
-        if (other !== undefined)
-          throw failed(
-            "state-migrate-taken",
-            `The backend in tasc.yaml has different state for target ${other.key.target}`,
-            "Nothing was copied. Compare both with `tasc state pull`, decide which one to keep, and remove the other.",
-          );
-        return await sideBySide(open, async ({ key: { target }, state, replace }) => {
-          await replace(states.get(target)?.state ?? state);
-          return target;
-        });
-      });
+      const copied = await withDocuments(
+        session,
+        [...states.keys()],
+        why,
+        options,
+        async (...documents) => {
+          const open = documents.filter(({ stored, key }) => !isCopy(stored, key.target));
+          const other = open.find(({ stored }) => stored !== undefined);
+          if (other !== undefined)
+            throw failed(
+              "state-migrate-taken",
+              `The backend in tasc.yaml has different state for target ${other.key.target}`,
+              "Nothing was copied. Compare both with `tasc state pull`, decide which one to keep, and remove the other.",
+            );
+          return await sideBySide(open, async ({ key: { target }, state, replace }) => {
+            await replace(states.get(target)?.state ?? state);
+            return target;
+          });
+        },
+      );
       const written = await session.readStates([...states.keys()]);
       for (const target of states.keys())
         if (!isCopy(written.get(target), target))
-          throw failed("state-migrate-verify", `The copy of target ${target} differs from the original`);
+          throw failed(
+            "state-migrate-verify",
+            `The copy of target ${target} differs from the original`,
+          );
       return { copied, same: [...states.keys()].filter((target) => !copied.includes(target)) };
     } finally {
       await unlockAll(locks);
@@ -172,7 +232,10 @@ async function migrate(session: Session, file: string, options: OptionsOf<"state
   }
 }
 
-/** Reads a separate `state:` section in place of that of tasc.yaml, with the same limits. Ignores its fingerprint key. */
+/**
+ * Reads a separate `state:` section in place of that of tasc.yaml, with the same limits. Ignores
+ * its fingerprint key.
+ */
 async function readSection(session: Session, file: string): Promise<StateSettings> {
   const { root, env, settings, host } = session;
   const project = session.project.project.value;
@@ -203,7 +266,13 @@ async function readSection(session: Session, file: string): Promise<StateSetting
     state,
     stages: stages.length === 0 ? undefined : Object.fromEntries(stages),
   });
-  const options = { root, env, stage: settings.stage, needsApiKey: false, targets: "optional" } as const;
+  const options = {
+    root,
+    env,
+    stage: settings.stage,
+    needsApiKey: false,
+    targets: "optional",
+  } as const;
   const loaded = await loadProject(options, holding(text));
   for (const secret of loaded.secrets) host.secrets.add(secret);
   if (loaded.ok) return loaded.settings.state;

@@ -42,7 +42,10 @@ export interface LockedDocument {
   readonly replace: (state: State) => Promise<void>;
 }
 
-/** Does the work while these targets' documents are locked. The work gets one document per target, in the same order. */
+/**
+ * Does the work while these targets' documents are locked. The work gets one document per target,
+ * in the same order.
+ */
 export async function withDocuments<T>(
   session: Session,
   targets: readonly string[],
@@ -104,7 +107,9 @@ export async function listState(session: Session): Promise<View> {
     ...[...batchGenerations].map(([address, { status }]) => ({ address, status })),
   ]);
   const sorted = entries.toSorted((a, b) => compareAddresses(a.address, b.address));
-  const lines = sorted.map((entry) => `${entry.address}  ${"id" in entry ? entry.id : entry.status}`);
+  const lines = sorted.map(
+    (entry) => `${entry.address}  ${"id" in entry ? entry.id : entry.status}`,
+  );
   return { json: sorted, text: [lines] };
 }
 
@@ -128,8 +133,9 @@ function holderJson({ id, who, since, why, folder, job, process }: LockInfo) {
 }
 
 /**
- * Returns what state remembers of an address, or undefined if that is nothing. Fingerprints are left out: they say nothing
- * to people, although a list of them would look as if they did. For a target, adds its folders and number of addresses.
+ * Returns what state remembers of an address, or undefined if that is nothing. Fingerprints are
+ * left out: they say nothing to people, although a list of them would look as if they did. For a
+ * target, adds its folders and number of addresses.
  */
 export function describe(state: State, address: Address, holder?: LockInfo) {
   const isTarget = parseAddress(address)?.kind === "target";
@@ -156,13 +162,18 @@ export function describe(state: State, address: Address, holder?: LockInfo) {
   });
 }
 
-function rememberedBlocks({ address, stage, ...known }: NonNullable<ReturnType<typeof describe>>): Section {
+function rememberedBlocks({
+  address,
+  stage,
+  ...known
+}: NonNullable<ReturnType<typeof describe>>): Section {
   const { id, fields = {}, locators = [], batch, intent, folders, addresses, lock } = known;
   const recorded = Object.entries(fields).map(([name, parts]) =>
     parts === true ? name : `${name} (${parts.join(", ")})`,
   );
   const lines: string[] = [];
-  if (id !== undefined) lines.push(`id: ${id}`, `recorded fields: ${recorded.join(", ") || "none"}`);
+  if (id !== undefined)
+    lines.push(`id: ${id}`, `recorded fields: ${recorded.join(", ") || "none"}`);
   if (id !== undefined && locators.length > 0)
     lines.push(
       `recorded locator lines: ${count(locators.length, "element")}`,
@@ -215,19 +226,28 @@ export async function moveState(session: Session, options: OptionsOf<"state mv">
     );
   const targets = isTarget ? [target, to.target] : [target];
   const keys = targets.map((one) => session.stateKey(one));
-  const errored = keys.map((key) => erroredFile({ projectFolder: session.root }, key)).find(existsSync);
+  const errored = keys
+    .map((key) => erroredFile({ projectFolder: session.root }, key))
+    .find(existsSync);
   if (errored !== undefined)
     throw failed(
       "state-errored-left",
       "An apply has left records that state does not have yet",
       `They are in ${errored}, under the addresses of now, and the next apply takes them in. Run \`tasc apply\` before the move, or remove the file if nothing of it matters.`,
     );
-  await withDocuments(session, targets, "tasc state mv", options, async (old, next?: LockedDocument) => {
-    if (next === undefined) return old.replace(moveAddress(old.state, from.address, to.address));
-    // The new document first: if interrupted in between, both have everything, and the same command finishes the move.
-    await next.replace(moveTarget(old.state, to.target, next.stored));
-    await old.replace(emptyState(old.key.stage, target, old.key.service));
-  });
+  await withDocuments(
+    session,
+    targets,
+    "tasc state mv",
+    options,
+    async (old, next?: LockedDocument) => {
+      if (next === undefined) return old.replace(moveAddress(old.state, from.address, to.address));
+      // The new document first: if interrupted in between, both have everything, and the same
+      // command finishes the move.
+      await next.replace(moveTarget(old.state, to.target, next.stored));
+      await old.replace(emptyState(old.key.stage, target, old.key.service));
+    },
+  );
   return {
     json: { stage: session.settings.stage, from: from.address, to: to.address },
     text: [[`${from.address} is now ${to.address}${isTarget ? ", with all that is in it" : ""}.`]],
@@ -238,13 +258,21 @@ export async function removeState(session: Session, options: OptionsOf<"state rm
   const { address, kind, target } = options.address;
   const whole = kind === "target";
   const why = "tasc state rm";
-  const forgotten = await withDocuments(session, [target], why, options, async ({ state, replace }) => {
-    const gone = whole ? knownAddresses(state) : [address];
-    session.host.warn(consequences(state, gone));
-    await replace(forgetAddress(state, address));
-    return gone;
-  });
-  const all = whole ? `, with all that is in it (${count(forgotten.length, "address", "addresses")})` : "";
+  const forgotten = await withDocuments(
+    session,
+    [target],
+    why,
+    options,
+    async ({ state, replace }) => {
+      const gone = whole ? knownAddresses(state) : [address];
+      session.host.warn(consequences(state, gone));
+      await replace(forgetAddress(state, address));
+      return gone;
+    },
+  );
+  const all = whole
+    ? `, with all that is in it (${count(forgotten.length, "address", "addresses")})`
+    : "";
   return {
     json: { stage: session.settings.stage, forgotten },
     text: [[`${address} is forgotten${all}. The service was not called.`]],
@@ -293,7 +321,10 @@ export async function markState(session: Session, options: OptionsOf<"state mark
   return { json, text: [[`${address} is marked ${status}.`]] };
 }
 
-function contentOf(resource: DesiredResource, { fingerprints }: Session): { readonly content?: string } {
+function contentOf(
+  resource: DesiredResource,
+  { fingerprints }: Session,
+): { readonly content?: string } {
   if (fingerprints === undefined || Object.values(resource.fields).some(isUnknown)) return {};
   return { content: batchContent(fingerprints, resource) };
 }
@@ -303,14 +334,18 @@ export async function unlockState(session: Session, { target, id }: OptionsOf<"s
   const { backend } = await session.states();
   const holder = await backend.forceUnlock({ stage, target }, id);
   if (holder === undefined) await mustKnowTarget(session, target);
-  const result = holder === undefined ? "was not locked." : `is unlocked. ${describeHolder(holder)}`;
+  const result =
+    holder === undefined ? "was not locked." : `is unlocked. ${describeHolder(holder)}`;
   return {
     json: { target, stage, holder: holder === undefined ? null : holderJson(holder) },
     text: [[`Target ${target} in stage ${stage} ${result}`]],
   };
 }
 
-export async function stateVersions(session: Session, { target }: OptionsOf<"state history">): Promise<View> {
+export async function stateVersions(
+  session: Session,
+  { target }: OptionsOf<"state history">,
+): Promise<View> {
   const { backend } = await session.states();
   if (backend.versions === undefined)
     throw invalid(
@@ -328,11 +363,20 @@ export async function stateVersions(session: Session, { target }: OptionsOf<"sta
 export async function history(session: Session, options: OptionsOf<"history">): Promise<View> {
   const address = options.address?.address;
   const entries = (await historyOf(session)).flatMap((entry) => {
-    const changes = entry.changes.filter((change) => address === undefined || change.address === address);
+    const changes = entry.changes.filter(
+      (change) => address === undefined || change.address === address,
+    );
     return address !== undefined && changes.length === 0 ? [] : [{ ...entry, changes }];
   });
   const lines = entries.flatMap(({ at, who, where, commit, plan, ended, changes }) => [
-    [at, who, where, commit && `commit ${commit.slice(0, 12)}`, `plan ${plan}`, !ended && "(interrupted)"]
+    [
+      at,
+      who,
+      where,
+      commit && `commit ${commit.slice(0, 12)}`,
+      `plan ${plan}`,
+      !ended && "(interrupted)",
+    ]
       .filter((part) => typeof part === "string")
       .join("  "),
     ...changes.map(
@@ -353,41 +397,48 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
       `The API cannot read batch generations. Record whether it ran:\n  tasc state mark ${address} done`,
     );
   const why = "tasc state bind";
-  const before = await withDocuments(session, [target], why, options, async ({ state, stored, replace }) => {
-    // First the checks that need no call, then the call to the service, then the binding.
-    if (stored === undefined) await mustKnowTarget(session, target);
-    const resources = session.desired.targets.flatMap(resourcesOf);
-    const byHand = resources.find((one) => one.id === id && one.address !== address);
-    if (byHand !== undefined)
-      throw failed(
-        "id-in-manifest",
-        `${id} is the \`id:\` of ${byHand.address}`,
-        "Remove it from that manifest first.",
-      );
-    const { backend } = await session.states();
-    const others = (await backend.list(stage)).filter((other) => other !== target);
-    for (const { bindings } of (await session.readStates(others)).values())
-      for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
-    await mustBeListed(session, options, state);
-    // Initial records of a target that gets its first binding.
-    const declared = session.desired.targets.find(({ key }) => key === target)?.batchGenerations ?? [];
-    const batches = declared.filter((one) => !state.batchGenerations.has(one.address));
-    const held = batches.map((batch) => {
-      const record = { status: "held", ...contentOf(batch, session) } as const;
-      return { type: "batch", address: batch.address, record } as const;
-    });
-    const next = bindAddress(state, address, id, held);
-    if (!resources.some((one) => one.address === address))
-      session.host.warn([
-        warning(
-          "bound-undeclared",
-          `No manifest declares ${address}`,
-          "It was bound anyway; plans list it as orphaned until a manifest declares it.",
-        ),
-      ]);
-    await replace(next);
-    return stored?.bindings.get(address)?.id;
-  });
+  const before = await withDocuments(
+    session,
+    [target],
+    why,
+    options,
+    async ({ state, stored, replace }) => {
+      // First the checks that need no call, then the call to the service, then the binding.
+      if (stored === undefined) await mustKnowTarget(session, target);
+      const resources = session.desired.targets.flatMap(resourcesOf);
+      const byHand = resources.find((one) => one.id === id && one.address !== address);
+      if (byHand !== undefined)
+        throw failed(
+          "id-in-manifest",
+          `${id} is the \`id:\` of ${byHand.address}`,
+          "Remove it from that manifest first.",
+        );
+      const { backend } = await session.states();
+      const others = (await backend.list(stage)).filter((other) => other !== target);
+      for (const { bindings } of (await session.readStates(others)).values())
+        for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
+      await mustBeListed(session, options, state);
+      // Initial records of a target that gets its first binding.
+      const declared =
+        session.desired.targets.find(({ key }) => key === target)?.batchGenerations ?? [];
+      const batches = declared.filter((one) => !state.batchGenerations.has(one.address));
+      const held = batches.map((batch) => {
+        const record = { status: "held", ...contentOf(batch, session) } as const;
+        return { type: "batch", address: batch.address, record } as const;
+      });
+      const next = bindAddress(state, address, id, held);
+      if (!resources.some((one) => one.address === address))
+        session.host.warn([
+          warning(
+            "bound-undeclared",
+            `No manifest declares ${address}`,
+            "It was bound anyway; plans list it as orphaned until a manifest declares it.",
+          ),
+        ]);
+      await replace(next);
+      return stored?.bindings.get(address)?.id;
+    },
+  );
   const instead = before === undefined || before === id ? "" : ` It was bound to ${before}.`;
   return {
     json: { stage, address, id, before: before ?? null },
@@ -395,7 +446,9 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
   };
 }
 
-/** @throws TascError unless the service lists a resource of this kind with this id, in this target */
+/**
+ * @throws TascError unless the service lists a resource of this kind with this id, in this target
+ */
 async function mustBeListed(
   session: Session,
   { address: { kind, target }, id }: OptionsOf<"state bind">,

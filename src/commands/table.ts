@@ -75,7 +75,11 @@ const ON_DEMAND = {
 };
 
 const OVERRIDE_POLICY = {
-  overridePolicy: someOf("--override-policy <rule>", "ignore this policy rule for this run", POLICY_RULES),
+  overridePolicy: someOf(
+    "--override-policy <rule>",
+    "ignore this policy rule for this run",
+    POLICY_RULES,
+  ),
 };
 
 /** Options that choose the content of a plan, and the policy rules that it ignores. */
@@ -104,8 +108,15 @@ const VERBOSE = { verbose: flag("--verbose", "show every change in full") };
 
 const PLAN_VIEW = {
   format: choice("--format <format>", "output format", PLAN_FORMATS),
-  budget: whole("--budget <characters>", "maximum length of a Markdown comment; default: 65536", 1000),
-  link: links("--link <text=url>", "add a link to HTML and Markdown output, e.g. to the pull request"),
+  budget: whole(
+    "--budget <characters>",
+    "maximum length of a Markdown comment; default: 65536",
+    1000,
+  ),
+  link: links(
+    "--link <text=url>",
+    "add a link to HTML and Markdown output, e.g. to the pull request",
+  ),
 };
 
 const TARGET = { target: text("--target <key>", "key of a target; default: all managed targets") };
@@ -115,7 +126,10 @@ const STATE_EDIT = { ...LOCK_TIMEOUT, ...INSECURE };
 interface CommandRow {
   readonly summary: string;
   readonly examples: Readonly<Record<string, string>>;
-  /** Options in addition to the global ones and `--format text|json`, which a `format` of its own replaces. */
+  /**
+   * Options in addition to the global ones and `--format text|json`, which a `format` of its own
+   * replaces.
+   */
   readonly options: OptionRecord;
 }
 
@@ -132,7 +146,8 @@ const TABLE = {
     summary: "check the manifests without calling the service",
     examples: {
       "tasc validate": "check the project in the current folder",
-      "tasc validate --stage production --allow-missing-secrets": "check production without its secrets",
+      "tasc validate --stage production --allow-missing-secrets":
+        "check production without its secrets",
       "tasc validate --format github": "annotate a pull request",
     },
     options: {
@@ -223,7 +238,9 @@ const TABLE = {
   },
   "merge-plans": {
     summary: "print several saved plans as one, e.g. the plans of shards",
-    examples: { "tasc merge-plans plans/*.json --format markdown": "print one comment for all shards" },
+    examples: {
+      "tasc merge-plans plans/*.json --format markdown": "print one comment for all shards",
+    },
     options: {
       files: list("<file...>", "plans of one stage, saved by `tasc plan --out`"),
       ...PLAN_VIEW,
@@ -241,11 +258,18 @@ const TABLE = {
       file: text("[file]", "a plan saved by `tasc plan --out`; applied without confirmation"),
       autoApprove: flag("--auto-approve", "skip the confirmation"),
       ...PLANNING,
-      wait: duration("--wait [duration]", "wait for discoveries to finish; default time limit: 15m", {
-        always: 15 * 60_000,
-      }),
+      wait: duration(
+        "--wait [duration]",
+        "wait for discoveries to finish; default time limit: 15m",
+        {
+          always: 15 * 60_000,
+        },
+      ),
       ...LOCK_TIMEOUT,
-      format: choice("--format <format>", "output format; json prints one event per line", ["text", "json"]),
+      format: choice("--format <format>", "output format; json prints one event per line", [
+        "text",
+        "json",
+      ]),
       ...VERBOSE,
       ...SERVICE,
     },
@@ -260,11 +284,16 @@ const TABLE = {
     },
     options: {
       target: list("--target <app-or-id>", "import only this live target; default: all"),
-      dir: insideFolder("--dir <dir>", "folder to write the manifests to; default: targets", "targets"),
-      split: choice("--split <by>", "one file per target (default), or additionally one per folder", [
-        "target",
-        "folder",
-      ]),
+      dir: insideFolder(
+        "--dir <dir>",
+        "folder to write the manifests to; default: targets",
+        "targets",
+      ),
+      split: choice(
+        "--split <by>",
+        "one file per target (default), or additionally one per folder",
+        ["target", "folder"],
+      ),
       into: pairs(
         "--into <key=app-or-id>",
         "use this declared target for a live target in this stage",
@@ -300,7 +329,8 @@ const TABLE = {
   promote: {
     summary: "copy configuration from one stage to another in the manifests",
     examples: {
-      "tasc promote --from staging --to production --dry-run": "preview the changes to the manifests",
+      "tasc promote --from staging --to production --dry-run":
+        "preview the changes to the manifests",
       "tasc promote --from staging --to production --only testCase.shop.login":
         "promote one test case; then review the git diff",
       "tasc promote --from staging --to production --gate":
@@ -348,7 +378,10 @@ const TABLE = {
         "<address>",
         "address of a resource, e.g. testCase.shop.login, or a code, e.g. unknown-key",
       ),
-      field: text("[field]", "field, e.g. status or discovery.prompt; default: all declared fields"),
+      field: text(
+        "[field]",
+        "field, e.g. status or discovery.prompt; default: all declared fields",
+      ),
       offline: flag("--offline", "use manifests and state only; do not call the service"),
       ...READING,
     },
@@ -372,7 +405,11 @@ const TABLE = {
     },
     options: {
       target: text("[target]", "key of a target; default: all"),
-      format: choice("--format <format>", "output format; default: mermaid", ["mermaid", "dot", "json"]),
+      format: choice("--format <format>", "output format; default: mermaid", [
+        "mermaid",
+        "dot",
+        "json",
+      ]),
     },
   },
   "reports list": {
@@ -391,7 +428,8 @@ const TABLE = {
     summary: "show one report with its results",
     examples: {
       "tasc reports show 0b9f8b0e-6d0c-4b55-9f1d-3b1c2a7e9d10": "show results by address",
-      "tasc reports show 0b9f8b0e-6d0c-4b55-9f1d-3b1c2a7e9d10 --junit > report.xml": "save the report for CI",
+      "tasc reports show 0b9f8b0e-6d0c-4b55-9f1d-3b1c2a7e9d10 --junit > report.xml":
+        "save the report for CI",
     },
     options: {
       id: argument("<id>", "id of the report"),
@@ -482,7 +520,8 @@ const TABLE = {
   "state mark": {
     summary: "record whether a batch generation ran",
     examples: {
-      "tasc state mark batchGeneration.shop.spring done": "record that it ran, so that it does not run again",
+      "tasc state mark batchGeneration.shop.spring done":
+        "record that it ran, so that it does not run again",
     },
     options: {
       address: address("<address>", "address of a batch generation"),
@@ -494,11 +533,15 @@ const TABLE = {
     summary: "release a stuck lock",
     examples: {
       "tasc state unlock shop --stage staging": "release the lock and print who held it",
-      "tasc state unlock shop 5f0c3f8e-3c1d-4a57-9d0e-0a6b8b1d2c3f": "release only the lock with this id",
+      "tasc state unlock shop 5f0c3f8e-3c1d-4a57-9d0e-0a6b8b1d2c3f":
+        "release only the lock with this id",
     },
     options: {
       target: targetKey("<target>", "key of the target, e.g. shop"),
-      id: text("[id]", "id of the lock, from the error message; a lock with another id is not released"),
+      id: text(
+        "[id]",
+        "id of the lock, from the error message; a lock with another id is not released",
+      ),
       ...INSECURE,
     },
   },
@@ -546,7 +589,8 @@ const TABLE = {
     summary: "plan and apply on a local copy of the service, and check that nothing remains",
     examples: {
       "tasc rehearse": "rehearse the current changes; exit with 1 if something fails or remains",
-      "tasc rehearse plan.json --format markdown": "rehearse a saved plan and print a pull request comment",
+      "tasc rehearse plan.json --format markdown":
+        "rehearse a saved plan and print a pull request comment",
     },
     options: {
       file: text("[plan]", "a plan saved by `tasc plan --out`; default: a new plan"),
@@ -570,7 +614,8 @@ const TABLE = {
         "--port <port>",
         "port on 127.0.0.1; default: 4010",
         "a number from 0 to 65535; 0 selects a free port",
-        (given) => [Number(given)].find((port) => Number.isInteger(port) && port >= 0 && port <= 65_535),
+        (given) =>
+          [Number(given)].find((port) => Number.isInteger(port) && port >= 0 && port <= 65_535),
       ),
       data: text("--data <dir>", "data folder; default: .tasc/service"),
       apiKey: text(
@@ -578,9 +623,13 @@ const TABLE = {
         "API key to accept (or TASC_SERVE_API_KEY); default: a random key, kept in the data folder",
       ),
       from: text("--from <file>", "fill an empty data folder with a file from `tasc snapshot`"),
-      discoveryTime: duration("--discovery-time <duration>", "how long a discovery takes, e.g. 2s", {
-        examples: "500ms or 2s",
-      }),
+      discoveryTime: duration(
+        "--discovery-time <duration>",
+        "how long a discovery takes, e.g. 2s",
+        {
+          examples: "500ms or 2s",
+        },
+      ),
     },
   },
   doctor: {
@@ -626,10 +675,16 @@ export type OptionsOf<N extends Name> = Options<
 > &
   Options<typeof GLOBAL>;
 
-/** A command's work. If it returns a view, that is shown in the requested format; otherwise it has printed its output. */
+/**
+ * A command's work. If it returns a view, that is shown in the requested format; otherwise it has
+ * printed its output.
+ */
 type Run<N extends Name> = (options: OptionsOf<N>, context: Context) => Promise<View | ExitCode>;
 
-/** Returns the work of a command in a project. The code of the command is loaded before the project is opened. */
+/**
+ * Returns the work of a command in a project. The code of the command is loaded before the project
+ * is opened.
+ */
 function inProject<N extends Name>(
   load: () => Promise<
     (session: Session, options: OptionsOf<N>, context: Context) => Promise<View | ExitCode>
@@ -660,7 +715,9 @@ const RUN: { readonly [N in Name]: Run<N> } = {
   show: async (...call) => (await import("./show.ts")).run(...call),
   "merge-plans": async (...call) => (await import("./show.ts")).run(...call),
   apply: async (...call) => (await import("./apply.ts")).run(...call),
-  import: inProject(async () => (await import("./import.ts")).importTargets, { targets: "optional" }),
+  import: inProject(async () => (await import("./import.ts")).importTargets, {
+    targets: "optional",
+  }),
   pull: inProject(async () => (await import("./edit.ts")).pull),
   promote: async (...call) => (await import("./two-stages.ts")).promote(...call),
   drift: inProject(async () => (await import("./inspect.ts")).drift),
@@ -721,11 +778,17 @@ function specOf<N extends Name>(path: N, run: Run<N> = RUN[path]): CommandSpec {
 
 /** Adds `--json` to every `--format` that accepts json. */
 function withShortForm(option: OptionSpec): readonly OptionSpec[] {
-  const isFormat = option.flags.startsWith("--format ") && option.choices?.includes("json") === true;
-  return isFormat ? [option, { flags: "--json", description: "short for --format json" }] : [option];
+  const isFormat =
+    option.flags.startsWith("--format ") && option.choices?.includes("json") === true;
+  return isFormat
+    ? [option, { flags: "--json", description: "short for --format json" }]
+    : [option];
 }
 
-function optionsOf<N extends Name>(path: N, raw: Raw): OptionsOf<N> & { readonly format: string | undefined };
+function optionsOf<N extends Name>(
+  path: N,
+  raw: Raw,
+): OptionsOf<N> & { readonly format: string | undefined };
 function optionsOf(path: Name, raw: Raw): Readonly<Record<string, unknown>> {
   return readOptions({ ...TEXT_OR_JSON, ...TABLE[path].options, ...GLOBAL }, raw);
 }

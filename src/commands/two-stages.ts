@@ -1,4 +1,9 @@
-import { type Refused, promote as promoteValues, provePromotion, refusedBy } from "../edit/promote.ts";
+import {
+  type Refused,
+  promote as promoteValues,
+  provePromotion,
+  refusedBy,
+} from "../edit/promote.ts";
 import { carryOut } from "../edit/rewrite-view.ts";
 import { newestFinished } from "../inspect/reports.ts";
 import { StageView, diffStages, stageDiffView } from "../inspect/stages.ts";
@@ -25,7 +30,10 @@ import { withSession } from "../app/session.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
-/** Reads a project once and resolves it for two stages. Secrets may be missing, and the service is not called. */
+/**
+ * Reads a project once and resolves it for two stages. Secrets may be missing, and the service is
+ * not called.
+ */
 async function openTwoStages(options: OptionsOf<"diff" | "promote">, host: Host) {
   const { root, env, folder, reading } = await readFolder(options, host);
   const { project } = reading;
@@ -41,14 +49,19 @@ async function openTwoStages(options: OptionsOf<"diff" | "promote">, host: Host)
     ({ code, severity }) => severity === "error" || code !== MISSING_SECRET,
   );
   // A problem that both stages have is reported once.
-  const known = new Map(problems.map((one) => [JSON.stringify([one.origin, one.code, one.summary]), one]));
+  const known = new Map(
+    problems.map((one) => [JSON.stringify([one.origin, one.code, one.summary]), one]),
+  );
   const found = await invalidProject(reading, [...known.values()]);
   if (from.resolved === undefined || to.resolved === undefined || hasErrors(problems)) throw found;
   host.warn(found.diagnostics, found.source);
   const [left, right] = [from.resolved.desired, to.resolved.desired];
   const both = { stage: left.stage, targets: [...left.targets, ...right.targets] };
   const { only, exclude } = options;
-  const { scope } = checkRequest({ only, exclude }, { desired: both, states: new Map(), strays: [] });
+  const { scope } = checkRequest(
+    { only, exclude },
+    { desired: both, states: new Map(), strays: [] },
+  );
   const viewOf = (desired: Desired): StageView => new StageView(desired, project, reading, env);
   const views = { from: viewOf(left), to: viewOf(right) };
   return { root, folder, env, reading, project, stages, ...views, scope };
@@ -57,7 +70,8 @@ async function openTwoStages(options: OptionsOf<"diff" | "promote">, host: Host)
 function namesOf({ from, to, stage }: OptionsOf<"diff" | "promote">, stages: readonly string[]) {
   const there = stagesInWords(stages);
   const wrong = (summary: string, detail = there): Error => invalid("bad-stages", summary, detail);
-  if (stage !== undefined) throw wrong("--stage names one stage; use --from and --to to name two", "");
+  if (stage !== undefined)
+    throw wrong("--stage names one stage; use --from and --to to name two", "");
   if (from === undefined) throw wrong("--from is missing: it names a stage");
   if (to === undefined) throw wrong("--to is missing: it names a stage");
   for (const [option, name] of Object.entries({ "--from": from, "--to": to }))
@@ -97,7 +111,10 @@ export async function promote(options: OptionsOf<"promote">, { host }: Context):
       return { json, text: [], exitCode: EXIT.failed };
     }
     const read = reports.map(({ report, target }) => `${report ?? "none"} of ${target}`);
-    host.say?.("info", `Gate: ${count(addresses.length, "test case")} passed in report ${list(read)}.`);
+    host.say?.(
+      "info",
+      `Gate: ${count(addresses.length, "test case")} passed in report ${list(read)}.`,
+    );
     if (neverApplied.length > 0)
       host.say?.(
         "info",
@@ -128,11 +145,20 @@ function refusal(refused: readonly Refused[], stage: string): TascError {
   );
 }
 
-/** Checks in the newest finished report of each target, in one stage's service, whether the test cases have passed. */
-function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addresses: readonly Address[]) {
+/**
+ * Checks in the newest finished report of each target, in one stage's service, whether the test
+ * cases have passed.
+ */
+function askGate(
+  options: OptionsOf<"promote">,
+  host: Host,
+  stage: string,
+  addresses: readonly Address[],
+) {
   return withSession({ ...options, stage }, host, async (session) => {
     const { planned } = await survey(session, { only: addresses });
-    // Only for test cases that were applied before is it certain that a report is older than their manifests.
+    // Only for test cases that were applied before is it certain that a report is older than their
+    // manifests.
     const isBound = (address: Address): boolean =>
       planned.matched.get(targetOf(address))?.state?.bindings.has(address) === true;
     const pending = new Set(planned.plan.changes.map(({ address }) => address).filter(isBound));
@@ -149,10 +175,12 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
       for (const address of addresses.filter((one) => targetOf(one) === target)) {
         const live = matched?.matches.get(address)?.live;
         const resource = matched?.resources.get(address);
-        const memory = live && memoryOf(address, live.id, { ...matched, fingerprints: session.fingerprints });
+        const memory =
+          live && memoryOf(address, live.id, { ...matched, fingerprints: session.fingerprints });
         const generating = matched?.state?.bindings.get(address)?.generating;
         const { discovery } = live ?? {};
-        const ranBefore = Date.parse(report?.createdAt ?? "") <= Date.parse(discovery?.updatedAt ?? "");
+        const ranBefore =
+          Date.parse(report?.createdAt ?? "") <= Date.parse(discovery?.updatedAt ?? "");
         const isOpen = generating !== undefined && (ranBefore || !hasEnded(discovery, generating));
         const hasSecrets = !Object.values(resource?.fields ?? {}).some(isUnknown);
         // A report says nothing about a test case that differs from its manifest.
@@ -179,7 +207,10 @@ function askGate(options: OptionsOf<"promote">, host: Host, stage: string, addre
   });
 }
 
-/** Returns the newest finished report. The list only shows which one is the newest; the report has the plain results. */
+/**
+ * Returns the newest finished report. The list only shows which one is the newest; the report has
+ * the plain results.
+ */
 async function reportOf(client: Client, target: string, matched: MatchedTarget | undefined) {
   if (matched?.live === undefined) return undefined;
   const { id } = matched.live;

@@ -1,4 +1,10 @@
-import { type Host, type Opened, type ProjectOptions, openProject, projectRoot } from "../app/project.ts";
+import {
+  type Host,
+  type Opened,
+  type ProjectOptions,
+  openProject,
+  projectRoot,
+} from "../app/project.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { readProject } from "../manifest/load.ts";
 import { chooseStage, stagesOf } from "../manifest/settings.ts";
@@ -51,13 +57,20 @@ function fresh(diagnostics: readonly Diagnostic[], seen: Set<string>): readonly 
   return diagnostics.filter((one) => seen.size < seen.add(JSON.stringify(one)).size);
 }
 
-async function printValid({ project }: Opened, format: string, context: Context, seen = new Set<string>()) {
+async function printValid(
+  { project }: Opened,
+  format: string,
+  context: Context,
+  seen = new Set<string>(),
+) {
   const { console } = context;
   const { diagnostics, desired, sources } = project;
   if (format === "text") {
     console.diagnostics(fresh(diagnostics, seen), (file) => sources.get(file)?.text);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
-    console.data(`Valid: ${resources} in ${count(project.count, "document")}, stage ${desired.stage}\n`);
+    console.data(
+      `Valid: ${resources} in ${count(project.count, "document")}, stage ${desired.stage}\n`,
+    );
   } else if (format === "json")
     console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });
   else await console.report(diagnostics, format);
@@ -80,7 +93,10 @@ export type OfStage<T> = { readonly stage: string } & (
   { readonly value: T } | { readonly failure: TascError }
 );
 
-/** Does the same work for each stage, one after another; a stage that fails does not stop the others. */
+/**
+ * Does the same work for each stage, one after another; a stage that fails does not stop the
+ * others.
+ */
 export async function forEachStage<T, O extends ProjectOptions>(
   options: O,
   host: Host,
@@ -89,7 +105,8 @@ export async function forEachStage<T, O extends ProjectOptions>(
   const all: OfStage<T>[] = [];
   for (const stage of (await stageNames(options, host)).stages)
     try {
-      // oxlint-disable-next-line no-await-in-loop -- stages may share a service, which is to be asked by one at a time
+      // Stages may share a service, which is to be asked by one at a time.
+      // oxlint-disable-next-line no-await-in-loop
       all.push({ stage, value: await work({ ...options, stage }) });
     } catch (failure) {
       if (!(failure instanceof TascError)) throw failure;
@@ -126,7 +143,9 @@ export async function stages(options: ProjectOptions, { host }: Context): Promis
   }));
   const rows = json.map(({ stage, chosen: isChosen, ...of }) => [
     isChosen ? `${stage} *` : stage,
-    ...("error" in of ? [of.error, "", ""] : [of.baseUrl, String(of.targets), String(of.testCases)]),
+    ...("error" in of
+      ? [of.error, "", ""]
+      : [of.baseUrl, String(of.targets), String(of.testCases)]),
   ]);
   return {
     json: { stages: json },

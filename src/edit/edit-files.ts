@@ -55,8 +55,8 @@ export async function editTexts(documents: readonly Document[], edits: readonly 
 }
 
 /**
- * Makes as many changes of a rewrite as possible. If an anchor or another peculiarity of a text prevents some changes,
- * the set of changes is halved until these are found; all others are made.
+ * Makes as many changes of a rewrite as possible. If an anchor or another peculiarity of a text
+ * prevents some changes, the set of changes is halved until these are found; all others are made.
  * @param prove returns what is wrong with the new texts, or undefined if they are right
  */
 export async function makeTexts(
@@ -95,7 +95,10 @@ export async function makeTexts(
   return made;
 }
 
-/** Returns a project folder as it will be with some new texts, and without the files whose text is undefined. */
+/**
+ * Returns a project folder as it will be with some new texts, and without the files whose text is
+ * undefined.
+ */
 export function withTexts(
   folder: ProjectFolder,
   files: readonly (Pick<SourceText, "file" | "tree"> & { readonly after: string | undefined })[],
@@ -110,13 +113,16 @@ export function withTexts(
         if (!file.startsWith(start)) continue;
         const [name = "", ...rest] = file.slice(start.length).split("/");
         if (after === undefined) entries.delete(rest.length === 0 ? name : "");
-        else if (!entries.has(name)) entries.set(name, { name, kind: rest.length === 0 ? "file" : "folder" });
+        else if (!entries.has(name))
+          entries.set(name, { name, kind: rest.length === 0 ? "file" : "folder" });
       }
       return [...entries.values()];
     },
     read: (file) => {
       const { after, tree } = texts.get(file) ?? {};
-      return after === undefined ? folder.read(file) : { ...decodedText(after), value: tree?.value };
+      return after === undefined
+        ? folder.read(file)
+        : { ...decodedText(after), value: tree?.value };
     },
     follow: (path) =>
       texts.get(path)?.after === undefined ? folder.follow(path) : { kind: "file", inside: path },
@@ -124,10 +130,11 @@ export function withTexts(
 }
 
 /**
- * Writes all files completely, or none of them. Each text is written to a temporary file in the same folder, under a
- * name that no manifest pattern matches, and replaces the file in one step; if one fails, the earlier files get their
- * old text back. A symbolic link stays a link, and a file keeps its permissions. Files that were changed or created
- * meanwhile are not overwritten. @throws TascError; then nothing has changed
+ * Writes all files completely, or none of them. Each text is written to a temporary file in the
+ * same folder, under a name that no manifest pattern matches, and replaces the file in one step; if
+ * one fails, the earlier files get their old text back. A symbolic link stays a link, and a file
+ * keeps its permissions. Files that were changed or created meanwhile are not overwritten. @throws
+ * TascError; then nothing has changed
  */
 export function writeTexts(root: string, texts: readonly NewText[]): void {
   const prepared: Prepared[] = [];
@@ -166,7 +173,13 @@ function prepare(root: string, { file, bom, before, after }: NewText) {
   const path = before === undefined ? named : realpathSync(named);
   const mode = before === undefined ? 0o666 & ~process.umask() : statSync(path).mode & 0o7777;
   const beside = writeBeside(path, bytesOf(after, bom), mode);
-  return { file, path, beside, before: before === undefined ? undefined : bytesOf(before, bom), mode };
+  return {
+    file,
+    path,
+    beside,
+    before: before === undefined ? undefined : bytesOf(before, bom),
+    mode,
+  };
 }
 
 function writeBeside(path: string, bytes: Buffer, mode: number): string {
@@ -181,7 +194,10 @@ function writeBeside(path: string, bytes: Buffer, mode: number): string {
   return beside;
 }
 
-/** Creates a new file; fails if the name is taken. On file systems without links, the file is written in place. */
+/**
+ * Creates a new file; fails if the name is taken. On file systems without links, the file is
+ * written in place.
+ */
 function linkNew({ beside, path }: Prepared): void {
   try {
     linkSync(beside, path);
@@ -193,7 +209,10 @@ function linkNew({ beside, path }: Prepared): void {
 }
 
 function meanwhile(file: string): Error {
-  return unwritten(file, "It was changed in the meantime. Nothing was written; run the command again.");
+  return unwritten(
+    file,
+    "It was changed in the meantime. Nothing was written; run the command again.",
+  );
 }
 
 function unwritten(file: string, detail: string): Error {

@@ -2,7 +2,13 @@ import { circlesIn } from "../manifest/interpolation.ts";
 import { shortened } from "../manifest/problem.ts";
 import { ANY_KEY, type ManifestShape, bare, convert, entryOf } from "../manifest/shape.ts";
 import { ENVIRONMENTS, type SectionRow, TEST_CASES } from "../manifest/tables.ts";
-import { type Address, addressOf, compareText, parseAddress, targetAddress } from "../model/address.ts";
+import {
+  type Address,
+  addressOf,
+  compareText,
+  parseAddress,
+  targetAddress,
+} from "../model/address.ts";
 import { DELETED, type Field, fieldsOf } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { LiveResource, LiveTarget } from "../model/live.ts";
@@ -81,7 +87,11 @@ export function folderNamesIn(folders: readonly Folder[]): FolderNames {
 }
 
 /** Returns the folders of the targets to import. @param inferred from other stages */
-export function foldersOf({ chosen, base }: ImportSources, { known }: PlannedProject, inferred: FolderNames) {
+export function foldersOf(
+  { chosen, base }: ImportSources,
+  { known }: PlannedProject,
+  inferred: FolderNames,
+) {
   return chosen.flatMap((target) => {
     const { matched, state } = known.get(target.id) ?? {};
     const managed = matchedIds(matched?.matches ?? new Map());
@@ -146,7 +156,8 @@ export function draftTargets(
   });
   const isKept = ({ kind, address, key, live: { id } }: Draft, app: string): boolean => {
     const reason = options.refused.get(address);
-    if (reason !== undefined) leftOut.push({ app, kind, id, name: kind === "target" ? app : key, reason });
+    if (reason !== undefined)
+      leftOut.push({ app, kind, id, name: kind === "target" ? app : key, reason });
     return reason === undefined;
   };
   return {
@@ -169,9 +180,13 @@ export function draftTargets(
 
 const NOT_BINDABLE =
   "nothing that it shows tells it from all others, and its id is not a UUID, so that `id:` cannot bind it";
-const UNCLEAR = "a manifest may mean it, which is not clear; `tasc plan` says what it takes to make it so";
+const UNCLEAR =
+  "a manifest may mean it, which is not clear; `tasc plan` says what it takes to make it so";
 
-/** Returns the readable part of a name; for a URL host, port and path, which distinguish environments of one application. */
+/**
+ * Returns the readable part of a name; for a URL host, port and path, which distinguish
+ * environments of one application.
+ */
 function readableName(kind: NamedKind, text: string, plainApp: DraftOptions["plainApp"]): string {
   if (kind === "target") return plainApp(text) || text;
   const url = kind === "testCase" ? undefined : urlOf(text);
@@ -188,7 +203,10 @@ interface Drafting extends DeclareOptions, Pick<DraftOptions, "into" | "plainApp
   readonly leftOut: Skipped[];
 }
 
-/** Drafts undeclared resources, each with a key. @param all the resources that they could be mistaken for, and themselves */
+/**
+ * Drafts undeclared resources, each with a key.
+ * @param all the resources that they could be mistaken for, and themselves
+ */
 function draftsOf(
   kind: NamedKind,
   listed: readonly LiveResource[],
@@ -217,7 +235,9 @@ function draftsOf(
   });
   // First the keys that do not depend on the resource's name.
   const reserved = kind === "environment" ? "default" : "";
-  const [first] = found.flatMap(({ live }) => (live.type === "DEFAULT" ? live.id : [])).toSorted(compareText);
+  const [first] = found
+    .flatMap(({ live }) => (live.type === "DEFAULT" ? live.id : []))
+    .toSorted(compareText);
   const isTaken = (key: string): boolean => known.taken.has(addressWith(key).toLowerCase());
   const keys = new Map<string, string>();
   for (const { live } of found) {
@@ -236,7 +256,8 @@ function draftsOf(
     return keys.has(id) ? [] : [{ id, name: readable, noun: kind === "testCase" ? "case" : kind }];
   });
   const used = new Set([...keys.values(), reserved].map((key) => key.toLowerCase()));
-  for (const [id, key] of chooseKeys(requests, (key) => used.has(key) || isTaken(key))) keys.set(id, key);
+  for (const [id, key] of chooseKeys(requests, (key) => used.has(key) || isTaken(key)))
+    keys.set(id, key);
   const drafts = found.map((draft): Draft => {
     const key = keys.get(draft.live.id) ?? "";
     return { ...draft, key, address: addressWith(key) };
@@ -244,10 +265,17 @@ function draftsOf(
   return drafts.toSorted((a, b) => compareText(a.key, b.key));
 }
 
-/** Returns a function: whether declared fields match their live resource and no other, as the planner does it. */
+/**
+ * Returns a function: whether declared fields match their live resource and no other, as the
+ * planner does it.
+ */
 function finder(kind: NamedKind, all: readonly LiveResource[]) {
   const nameOf = ({ type, [NAMED_BY[kind]]: name }: LiveResource): string | undefined =>
-    kind !== "environment" ? name : type === "DEFAULT" ? type : `${type ?? ""} ${normalUrl(name ?? "")}`;
+    kind !== "environment"
+      ? name
+      : type === "DEFAULT"
+        ? type
+        : `${type ?? ""} ${normalUrl(name ?? "")}`;
   const names = countValues(all.map(nameOf));
   const externalIds = countValues(all.map(({ externalId }) => externalId));
   return (live: LiveResource, declared: Draft["fields"]): boolean => {
@@ -263,7 +291,8 @@ function finder(kind: NamedKind, all: readonly LiveResource[]) {
 const PREREQUISITE = "discovery.prerequisite";
 
 /**
- * Adds the keys of prerequisites to test cases, except prerequisites that have no key here or that close a cycle.
+ * Adds the keys of prerequisites to test cases, except prerequisites that have no key here or that
+ * close a cycle.
  * @param kept the drafts that were not refused; the others are left out
  */
 function withPrerequisites(
@@ -278,15 +307,22 @@ function withPrerequisites(
   }
   const staying = new Set([...keys.values(), ...kept.map(({ key }) => key)]);
   for (const { live, key } of all) keys.set(live.id, key);
-  // A prerequisite of a test case that is already declared is itself declared, so these cannot close a cycle.
-  const next = new Map(all.map(({ key, live }) => [key, keys.get(live.prerequisiteId ?? "") ?? ""]));
+  // A prerequisite of a test case that is already declared is itself declared, so these cannot
+  // close a cycle.
+  const next = new Map(
+    all.map(({ key, live }) => [key, keys.get(live.prerequisiteId ?? "") ?? ""]),
+  );
   const closing = new Set(circlesIn(next).map((circle) => circle.toSorted(compareText).at(-1)));
   const linked = all.map((draft) => {
     const id = draft.live.prerequisiteId ?? undefined;
     if (id === undefined) return draft;
     const key = keys.get(id);
-    const noted = (reason: string) => ({ ...draft, notes: [...draft.notes, `${PREREQUISITE}: ${reason}`] });
-    if (key === undefined) return noted(`the service has ${id}, which is not among the test cases here.`);
+    const noted = (reason: string) => ({
+      ...draft,
+      notes: [...draft.notes, `${PREREQUISITE}: ${reason}`],
+    });
+    if (key === undefined)
+      return noted(`the service has ${id}, which is not among the test cases here.`);
     if (closing.has(draft.key))
       return noted(
         `the service has ${key}, which in turn runs after this one; a manifest cannot declare that.`,
@@ -321,7 +357,9 @@ export function declareFields(rows: readonly Field[], live: LiveResource, option
   return { fields, notes };
 }
 
-/** Returns a field's value in the manifest, or a note that explains why it is missing, or neither. */
+/**
+ * Returns a field's value in the manifest, or a note that explains why it is missing, or neither.
+ */
 function declare(
   row: Field,
   live: LiveResource,
@@ -330,10 +368,12 @@ function declare(
   const isElements = row.compare === "elements";
   const reading = liveInWords(row, live, folderName);
   // Folders without a name are reported once for all of their test cases.
-  if (row.shape.type === "reference" || reading.kind !== "shown" || (isElements && !elements)) return {};
+  if (row.shape.type === "reference" || reading.kind !== "shown" || (isElements && !elements))
+    return {};
   const shown = reading.value;
   const value = isDeclarable(row.shape, shown) ? escaped(shown) : undefined;
-  // A fixed value that a creation does not accept gets no note, because it is not a choice that somebody made.
+  // A fixed value that a creation does not accept gets no note, because it is not a choice that
+  // somebody made.
   if (row.update === undefined) return { value };
   // A missing value is left out, unless a default would then replace it.
   if (isNothing(shown))
@@ -348,7 +388,9 @@ function declare(
   }
   if (value !== undefined) return { value };
   if (isElements) return { note: "a manifest cannot declare all that they hold." };
-  return { note: `the service has ${shortened(JSON.stringify(shown))}, which a manifest cannot declare.` };
+  return {
+    note: `the service has ${shortened(JSON.stringify(shown))}, which a manifest cannot declare.`,
+  };
 }
 
 export function isNothing(value: Json): boolean {
@@ -356,7 +398,10 @@ export function isNothing(value: Json): boolean {
 }
 
 const IS_KEY = new RegExp(ANY_KEY, "u");
-/** Maximum nesting of a value: our YAML nests a hundred levels at most, and some of them are above the value. */
+/**
+ * Maximum nesting of a value: our YAML nests a hundred levels at most, and some of them are above
+ * the value.
+ */
 const DEEPEST = 80;
 
 /** Whether a manifest can declare a live value of this shape. */
@@ -382,5 +427,7 @@ function isDeclarableJson(live: Json, depth: number): boolean {
   if (depth > DEEPEST) return false;
   if (isArray(live)) return live.every((item) => isDeclarableJson(item, depth + 1));
   if (!isObject(live)) return true;
-  return Object.entries(live).every(([key, value]) => IS_KEY.test(key) && isDeclarableJson(value, depth + 1));
+  return Object.entries(live).every(
+    ([key, value]) => IS_KEY.test(key) && isDeclarableJson(value, depth + 1),
+  );
 }

@@ -35,9 +35,14 @@ export type Learnt = ReadonlyMap<string, readonly StateEvent[]>;
 export interface PlannedProject extends Planned {
   readonly documents: readonly Document[];
   readonly input: PlanInput;
-  /** Without events that state already knows: an existing binding keeps what is recorded with it. */
+  /**
+   * Without events that state already knows: an existing binding keeps what is recorded with it.
+   */
   readonly learnt: Learnt;
-  /** By id of the live target. A formerly declared target gets its old key; only state knows it, and nothing is matched. */
+  /**
+   * By id of the live target. A formerly declared target gets its old key; only state knows it, and
+   * nothing is matched.
+   */
   readonly known: ReadonlyMap<string, KnownTarget>;
 }
 
@@ -60,7 +65,10 @@ export function planProject(
       ? state?.folders.get(event.name) !== event.id
       : event.type !== "bound" || state?.bindings.get(event.address)?.id !== event.id;
   const learnt = new Map(
-    [...learning].map(([key, events]) => [key, events.filter((event) => isNews(event, states.get(key)))]),
+    [...learning].map(([key, events]) => [
+      key,
+      events.filter((event) => isNews(event, states.get(key))),
+    ]),
   );
   const declared = new Map<string, State>();
   for (const { key } of desired.targets) {
@@ -79,28 +87,45 @@ export function planProject(
     if (id !== undefined) known.set(id, { key: state.target, state });
   }
   for (const [key, matched] of planned.matched)
-    if (matched.live !== undefined) known.set(matched.live.id, { key, state: matched.state, matched });
+    if (matched.live !== undefined)
+      known.set(matched.live.id, { key, state: matched.state, matched });
   return { documents, input, learnt, known, ...planned };
 }
 
-/** Returns what documents declare in a stage; in stages other than the imported one, secrets may be missing. */
+/**
+ * Returns what documents declare in a stage; in stages other than the imported one, secrets may be
+ * missing.
+ */
 export function desiredIn(
   stage: string,
   { reading, resolve, desired }: ImportSources,
   documents: readonly Document[],
 ): Desired | undefined {
   const options =
-    stage === desired.stage ? resolve : { ...resolve, allowMissingSecrets: true, needsApiKey: false };
+    stage === desired.stage
+      ? resolve
+      : { ...resolve, allowMissingSecrets: true, needsApiKey: false };
   return resolveProject({ ...reading, documents }, { ...options, stage }).resolved?.desired;
 }
 
 export type KnownResources = ReturnType<typeof knownResources>;
 
-/** Returns what manifests and state say about addresses. The planner's matches decide which live resource each one means. */
-export function knownResources({ documents, input, known, matched }: PlannedProject, project: Document) {
+/**
+ * Returns what manifests and state say about addresses. The planner's matches decide which live
+ * resource each one means.
+ */
+export function knownResources(
+  { documents, input, known, matched }: PlannedProject,
+  project: Document,
+) {
   const manifests = new Manifests({ project, documents });
-  const declared = new Set(manifests.targets.flatMap((key) => manifests.addressesOf(key, ...KINDS)));
-  const taken = new Set<string>([...declared, ...input.strays.map(({ target }) => targetAddress(target))]);
+  const declared = new Set(
+    manifests.targets.flatMap((key) => manifests.addressesOf(key, ...KINDS)),
+  );
+  const taken = new Set<string>([
+    ...declared,
+    ...input.strays.map(({ target }) => targetAddress(target)),
+  ]);
   const managed = new Map<string, Address>();
   const remembered = new Map<string, Address>();
   for (const { key, state, matched: own } of known.values()) {
@@ -110,7 +135,8 @@ export function knownResources({ documents, input, known, matched }: PlannedProj
     const reserved = new Set([...moved, ...(state?.intents.keys() ?? [])]);
     for (const [address, { id }] of state?.bindings ?? []) {
       taken.add(address);
-      const isFree = address === targetAddress(key) || !(declared.has(address) || reserved.has(address));
+      const isFree =
+        address === targetAddress(key) || !(declared.has(address) || reserved.has(address));
       if (isFree && !managed.has(id)) remembered.set(id, address);
     }
     for (const address of reserved) taken.add(address);
@@ -131,23 +157,38 @@ export function knownResources({ documents, input, known, matched }: PlannedProj
     // The DEFAULT environment has its type as its name.
     const type = kind === "environment" && key === "default" ? "DEFAULT" : undefined;
     const { name, externalId } = namesOf(resource);
-    for (const one of [name, externalId, type]) if (one !== undefined) names.add(nameIn(kind, target, one));
+    for (const one of [name, externalId, type])
+      if (one !== undefined) names.add(nameIn(kind, target, one));
   }
   return {
-    /** `managed` and `remembered` are by live id: resources that manifests declare, and those that only state binds. */
+    /**
+     * `managed` and `remembered` are by live id: resources that manifests declare, and those that
+     * only state binds.
+     */
     managed,
     remembered,
     /** In any stage. */
     declared,
     /** Addresses that are already in use, in lower case. */
     taken: new Set([...taken].map((address) => address.toLowerCase())),
-    /** Whether one of these ids or names may belong to a declared resource whose match is unclear. */
-    isDoubtful: (kind: Kind, target: string, id: string, own: readonly (string | null | undefined)[]) =>
-      ids.has(id) || own.some((name) => typeof name === "string" && names.has(nameIn(kind, target, name))),
+    /**
+     * Whether one of these ids or names may belong to a declared resource whose match is unclear.
+     */
+    isDoubtful: (
+      kind: Kind,
+      target: string,
+      id: string,
+      own: readonly (string | null | undefined)[],
+    ) =>
+      ids.has(id) ||
+      own.some((name) => typeof name === "string" && names.has(nameIn(kind, target, name))),
   };
 }
 
-/** Returns a comparable name. An environment is named by its URL, which can be written in several ways. */
+/**
+ * Returns a comparable name. An environment is named by its URL, which can be written in several
+ * ways.
+ */
 function nameIn(kind: Kind, target: string, name: string): string {
   return `${kind} ${kind === "target" ? "" : target} ${normalUrl(name)}`;
 }
@@ -180,7 +221,10 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: "th",
 };
 
-/** Makes a key from a name, in lower case because some file systems ignore case; empty if no letter or digit is usable. */
+/**
+ * Makes a key from a name, in lower case because some file systems ignore case; empty if no letter
+ * or digit is usable.
+ */
 export function slug(name: string): string {
   const plain = name
     .replaceAll(/\p{M}/gu, "")
@@ -199,11 +243,16 @@ export function slug(name: string): string {
 }
 
 /**
- * Returns a key for each request, by id. If several want the same key, or it is taken, each gets a piece of its id and
- * none the plain name, so keys depend on live values and not on their order. The noun replaces a missing name.
+ * Returns a key for each request, by id. If several want the same key, or it is taken, each gets a
+ * piece of its id and none the plain name, so keys depend on live values and not on their order.
+ * The noun replaces a missing name.
  */
 export function chooseKeys(
-  requests: readonly { readonly id: string; readonly name: string | undefined; readonly noun: string }[],
+  requests: readonly {
+    readonly id: string;
+    readonly name: string | undefined;
+    readonly noun: string;
+  }[],
   isTaken: (key: string) => boolean = () => false,
 ) {
   const used = new Set<string>(RESERVED_KEYS);
@@ -223,8 +272,16 @@ export function chooseKeys(
   return keys;
 }
 
-/** Adds the shortest beginning of the id that makes the key unique; if even the whole id does not, adds a number. */
-function withId(base: string, id: string, isFree: (key: string) => boolean, counted: Map<string, number>) {
+/**
+ * Adds the shortest beginning of the id that makes the key unique; if even the whole id does not,
+ * adds a number.
+ */
+function withId(
+  base: string,
+  id: string,
+  isFree: (key: string) => boolean,
+  counted: Map<string, number>,
+) {
   const start = base === "x" ? "x_" : base;
   const tail = id.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
   for (const length of [4, 8, 12, tail.length]) {

@@ -33,9 +33,10 @@ import {
 } from "./rewrite.ts";
 
 /**
- * Import of a further stage. A live target gets the address that it has in another stage, and so do its environments
- * and test cases. A resource that exists in only some stages gets `onlyStages`; different values go under
- * `stages.NAME`. The planner decides which live resource an address means, and whether the result leaves nothing to do.
+ * Import of a further stage. A live target gets the address that it has in another stage, and so do
+ * its environments and test cases. A resource that exists in only some stages gets `onlyStages`;
+ * different values go under `stages.NAME`. The planner decides which live resource an address
+ * means, and whether the result leaves nothing to do.
  */
 
 /** A live target that matches several declared ones, or the other way round. */
@@ -108,7 +109,8 @@ function targetsByStage(sources: ImportSources, { documents }: Manifests) {
 
 /** Returns the words of a name in lower case, without those of its stage. */
 export function withoutStage(name: string, stage: string): string {
-  const words = (text: string): string => ` ${text.toLowerCase()} `.replaceAll(/[^\p{L}\p{N}]+/gu, " ");
+  const words = (text: string): string =>
+    ` ${text.toLowerCase()} `.replaceAll(/[^\p{L}\p{N}]+/gu, " ");
   return words(name).replaceAll(words(stage), " ").trim();
 }
 
@@ -131,7 +133,10 @@ function boundTo(address: Address, id: string): Bound {
   return { type: "bound", address, id, fields: {} };
 }
 
-/** Finds which declared resources exist in this stage. @param excluded addresses that must not be merged */
+/**
+ * Finds which declared resources exist in this stage.
+ * @param excluded addresses that must not be merged
+ */
 export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: ReadonlySet<Address>) {
   const { reading, stages, desired, chosen } = sources;
   const here = desired.stage;
@@ -140,7 +145,8 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     [...pairs].flatMap(([id, key]) => (excluded.has(targetAddress(key)) ? [] : [[key, id]])),
   );
   const now = planProject(sources, reading.documents, new Map(), desired);
-  // If this stage has a target already, resources that are declared only for other stages may now exist here, too.
+  // If this stage has a target already, resources that are declared only for other stages may now
+  // exist here, too.
   const ids = new Set(chosen.map(({ id }) => id));
   const managed = [...now.known].flatMap(([id, { key, matched }]) =>
     matched !== undefined && ids.has(id) && stages.length > 1 ? [key] : [],
@@ -148,7 +154,10 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
   const keys = [...paired.keys(), ...managed];
   const { documents } = before.with(keys.flatMap((key) => lifting(before, key, sources)));
   const bound = new Map(
-    [...paired].map(([key, id]): [string, readonly Bound[]] => [key, [boundTo(targetAddress(key), id)]]),
+    [...paired].map(([key, id]): [string, readonly Bound[]] => [
+      key,
+      [boundTo(targetAddress(key), id)],
+    ]),
   );
   const lifted = planProject(sources, documents, bound);
   const merged = new Set<Address>();
@@ -157,35 +166,46 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     const target = targetAddress(key);
     const own = lifted.matched.get(key);
     const parts = own === undefined ? [] : foundIn(own, sources, before);
-    const found = [...(bound.get(key) ?? []), ...parts].filter(({ address }) => !excluded.has(address));
+    const found = [...(bound.get(key) ?? []), ...parts].filter(
+      ({ address }) => !excluded.has(address),
+    );
     bound.set(key, found);
     const isFound = new Set([target, ...found.map(({ address }) => address)]);
     const ofTarget = stages.filter((stage) => stage === here || before.exists(stage, target));
     for (const address of before.addressesOf(key, ...KINDS)) {
       const elsewhere = stages.filter((stage) => stage !== here && before.exists(stage, address));
       const wasHere = before.exists(here, address);
-      const isHere = !excluded.has(address) && (isFound.has(address) || (wasHere && !paired.has(key)));
+      const isHere =
+        !excluded.has(address) && (isFound.has(address) || (wasHere && !paired.has(key)));
       if (elsewhere.length === 0) continue;
       if (isHere && (paired.has(key) || !wasHere)) merged.add(address);
       const list = stages.filter((stage) => (stage === here ? isHere : elsewhere.includes(stage)));
-      edits.push(...restricting(before, address, list, address === target ? stages : ofTarget, stages));
+      edits.push(
+        ...restricting(before, address, list, address === target ? stages : ofTarget, stages),
+      );
     }
   }
   const project =
-    edits.length + bound.size === 0 ? now : planProject(sources, before.with(edits).documents, bound);
+    edits.length + bound.size === 0
+      ? now
+      : planProject(sources, before.with(edits).documents, bound);
   return {
     /** Edits of `onlyStages`. */
     edits,
     project,
     /** Target key → the bindings that state must learn. */
     bound,
-    /** Addresses that exist in this stage because of the merge, and so must get their live values. */
+    /**
+     * Addresses that exist in this stage because of the merge, and so must get their live values.
+     */
     merged,
     folders: foldersIn(project, merged, before, sources),
   };
 }
 
-/** Returns edits that list the stages of a resource, if it does not exist in all possible stages. */
+/**
+ * Returns edits that list the stages of a resource, if it does not exist in all possible stages.
+ */
 function restricting(
   manifests: Manifests,
   address: Address,
@@ -197,12 +217,18 @@ function restricting(
   if (only !== undefined && sameJson(only.stages, list)) return [];
   if (sameJson(list, possible)) return only === undefined ? [] : [deleteAt(only.slot)];
   if (only !== undefined) return [setAt(only.slot, list)];
-  const [base] = stages.flatMap((stage) => manifests.baseSlot({ stage, address, field: ONLY_STAGES }) ?? []);
+  const [base] = stages.flatMap(
+    (stage) => manifests.baseSlot({ stage, address, field: ONLY_STAGES }) ?? [],
+  );
   return base === undefined ? [] : [setAt(base, list)];
 }
 
 /** Returns the parts of a lifted target that are live and that state does not know yet. */
-function foundIn({ target, live, matches, state }: MatchedTarget, sources: ImportSources, before: Manifests) {
+function foundIn(
+  { target, live, matches, state }: MatchedTarget,
+  sources: ImportSources,
+  before: Manifests,
+) {
   const found = [...matches].flatMap(([address, { live: own }]) =>
     own === undefined || own === live || state?.bindings.has(address) === true
       ? []
@@ -211,7 +237,9 @@ function foundIn({ target, live, matches, state }: MatchedTarget, sources: Impor
   // Environments whose URLs differ between stages only by the stage's name.
   const here = sources.desired.stage;
   const taken = matchedIds(matches);
-  const open = (live?.environments ?? []).filter(({ id, type }) => type === "ADDITIONAL" && !taken.has(id));
+  const open = (live?.environments ?? []).filter(
+    ({ id, type }) => type === "ADDITIONAL" && !taken.has(id),
+  );
   const lost = target.environments.filter(
     ({ address, key }) => key !== "default" && matches.get(address)?.live === undefined,
   );
@@ -237,7 +265,10 @@ function oneToOne<T extends string>(pairs: readonly (readonly [T, string])[]) {
   return pairs.filter(([one, other]) => left.get(one) === 1 && right.get(other) === 1);
 }
 
-/** Infers folder names: if all test cases of a folder have one folder name in other stages, the folder has that name. */
+/**
+ * Infers folder names: if all test cases of a folder have one folder name in other stages, the
+ * folder has that name.
+ */
 function foldersIn(
   { matched }: PlannedProject,
   merged: ReadonlySet<Address>,
@@ -257,18 +288,27 @@ function foldersIn(
       });
     });
     const distinct = new Map(pairs.map((pair) => [JSON.stringify(pair), pair]));
-    const clear = oneToOne([...distinct.values()]).filter(([, name]) => name !== "" && !name.includes("$"));
+    const clear = oneToOne([...distinct.values()]).filter(
+      ([, name]) => name !== "" && !name.includes("$"),
+    );
     if (target !== undefined && clear.length > 0) found.set(target.id, new Map(clear));
   }
   return found;
 }
 
-/** Returns edits that give each merged resource its live values in this stage, and change no other stage. */
+/**
+ * Returns edits that give each merged resource its live values in this stage, and change no other
+ * stage.
+ */
 export function mergeFields(
   { plan, matched, input, documents }: PlannedProject,
   merged: ReadonlySet<Address>,
   { reading, stages }: ImportSources,
-  { elements, folderNames, holdsSecret }: Pick<DraftOptions, "elements" | "folderNames" | "holdsSecret">,
+  {
+    elements,
+    folderNames,
+    holdsSecret,
+  }: Pick<DraftOptions, "elements" | "folderNames" | "holdsSecret">,
 ): readonly FileEdit[] {
   const { stage, targets } = input.desired;
   const changes = byAddress(plan.changes);

@@ -16,10 +16,15 @@ export interface NewFile {
 }
 
 export interface LayoutOptions {
-  /** Folder for manifests, relative to the project's folder; empty for the project's folder itself. */
+  /**
+   * Folder for manifests, relative to the project's folder; empty for the project's folder itself.
+   */
   readonly dir: string;
   readonly split: "target" | "folder";
-  /** Stage in which ids are bound; set only if the project has several stages, since each stage has ids of its own. */
+  /**
+   * Stage in which ids are bound; set only if the project has several stages, since each stage has
+   * ids of its own.
+   */
   readonly stage: string | undefined;
   /** Whether new resources of a target must be restricted to this stage (`onlyStages`). */
   readonly isForStageAlone: (key: string) => boolean;
@@ -37,10 +42,14 @@ export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): 
   return drafts
     .flatMap((draft) => sheetsOf(draft, options))
     .map((sheet) => {
-      const file = freeFile(sheet.file, (name) => used.has(name.toLowerCase()) || options.exists(name));
+      const file = freeFile(
+        sheet.file,
+        (name) => used.has(name.toLowerCase()) || options.exists(name),
+      );
       used.add(file.toLowerCase());
       const comments = commentsOf({ ...sheet, file }, options);
-      const commentAt = (path: Path): string | undefined => comments.get(path.join("\n"))?.join("\n");
+      const commentAt = (path: Path): string | undefined =>
+        comments.get(path.join("\n"))?.join("\n");
       return {
         file,
         text: writeYaml(documentOf(sheet, options), commentAt),
@@ -50,11 +59,18 @@ export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): 
     });
 }
 
-function sheetsOf(draft: TargetDraft, { dir, split, folderNames }: LayoutOptions): readonly Sheet[] {
+function sheetsOf(
+  draft: TargetDraft,
+  { dir, split, folderNames }: LayoutOptions,
+): readonly Sheet[] {
   const start = [dir, fileName(draft.key)].filter((step) => step !== "").join("/");
-  const ids = draft.testCases.flatMap(({ live }) => (split === "folder" ? (live.folderId ?? []) : []));
+  const ids = draft.testCases.flatMap(({ live }) =>
+    split === "folder" ? (live.folderId ?? []) : [],
+  );
   const names = folderNames.get(draft.live.id);
-  const keys = chooseKeys([...new Set(ids)].map((id) => ({ id, name: names?.get(id), noun: "folder" })));
+  const keys = chooseKeys(
+    [...new Set(ids)].map((id) => ({ id, name: names?.get(id), noun: "folder" })),
+  );
   const together = draft.testCases.filter(({ live: { folderId } }) => !keys.has(folderId ?? ""));
   const isEmpty = draft.target === undefined && draft.environments.length + together.length === 0;
   return [
@@ -75,7 +91,9 @@ function sheetsOf(draft: TargetDraft, { dir, split, folderNames }: LayoutOptions
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 const LONGEST_FILE_NAME = 80;
 
-/** Makes a file or folder name from a key, without extension, that every operating system accepts. */
+/**
+ * Makes a file or folder name from a key, without extension, that every operating system accepts.
+ */
 export function fileName(key: string): string {
   const short = key.slice(0, LONGEST_FILE_NAME);
   return DEVICE.test(short) ? `${short}-tests` : short;
@@ -96,14 +114,20 @@ function documentOf(
   { stage, isForStageAlone }: LayoutOptions,
 ): JsonObject {
   const only = stage !== undefined && isForStageAlone(key) ? { onlyStages: [stage] } : {};
-  const idOf = (draft: Draft | undefined): JsonObject => (draft?.bind === true ? { id: draft.live.id } : {});
-  const section = (name: string, drafts: readonly Draft[], valueOf: (draft: Draft) => Json): JsonObject =>
+  const idOf = (draft: Draft | undefined): JsonObject =>
+    draft?.bind === true ? { id: draft.live.id } : {};
+  const section = (
+    name: string,
+    drafts: readonly Draft[],
+    valueOf: (draft: Draft) => Json,
+  ): JsonObject =>
     drafts.length === 0
       ? {}
       : { [name]: Object.fromEntries(drafts.map((draft) => [draft.key, valueOf(draft)])) };
   const valueOf = (draft: Draft): JsonObject => ({
     ...(stage === undefined ? idOf(draft) : {}),
-    // Resources of a new target exist in the stages of the target, so only the target itself is restricted.
+    // Resources of a new target exist in the stages of the target, so only the target itself is
+    // restricted.
     ...(draft === target || target === undefined ? only : {}),
     ...inDocument(draft),
   });
@@ -131,7 +155,8 @@ function inDocument({ fields, kind }: Draft): JsonObject {
     const [first = "", second] = path.map(String);
     if (value === undefined) continue;
     const inner = map[first];
-    map[first] = second === undefined ? value : { ...(isObject(inner) ? inner : {}), [second]: value };
+    map[first] =
+      second === undefined ? value : { ...(isObject(inner) ? inner : {}), [second]: value };
   }
   return map;
 }
@@ -155,9 +180,13 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): ReadonlyMap<string, r
   }
   for (const { key, fields, notes } of environments) {
     add(["environments", key], notes);
-    add(["environments", key, ...Object.keys(fields).slice(0, 1)], hintsFor("environment", [targetKey, key]));
+    add(
+      ["environments", key, ...Object.keys(fields).slice(0, 1)],
+      hintsFor("environment", [targetKey, key]),
+    );
   }
-  if (testCases.length > 0 && target !== undefined) add(["testCases"], hintsFor("testCase", [targetKey]));
+  if (testCases.length > 0 && target !== undefined)
+    add(["testCases"], hintsFor("testCase", [targetKey]));
   add(["testCases"], unnamedFolders(sheet, options));
   for (const { key, notes } of testCases) add(["testCases", key], notes);
   return comments;
@@ -185,10 +214,15 @@ function unnamedFolders(
 /** Maximum width of a comment, without its `#`. */
 const WIDEST = 92;
 
-/** Returns the lines of a comment that shows how to declare the fields of a resource that the API does not return. */
+/**
+ * Returns the lines of a comment that shows how to declare the fields of a resource that the API
+ * does not return.
+ */
 function hintsFor(kind: Kind, owner: readonly string[]): readonly string[] {
   const fields =
-    kind === "testCase" ? "this field for test cases. To manage it" : "these fields. To manage them";
+    kind === "testCase"
+      ? "this field for test cases. To manage it"
+      : "these fields. To manage them";
   return [
     `The API does not return ${fields}, add for example:`,
     ...fieldsOf(kind)
@@ -221,8 +255,14 @@ const EXAMPLES = {
   reference: "key",
 } as const;
 
-/** Returns an example value of a shape in flow style; a secret is a variable: SHOP_DEFAULT_TEST_ACCOUNT_PASSWORD. */
-function example({ shape, secret }: Pick<Part, "shape" | "secret">, owner: readonly string[]): string {
+/**
+ * Returns an example value of a shape in flow style; a secret is a variable:
+ * SHOP_DEFAULT_TEST_ACCOUNT_PASSWORD.
+ */
+function example(
+  { shape, secret }: Pick<Part, "shape" | "secret">,
+  owner: readonly string[],
+): string {
   if (secret === true) {
     const words = owner.map((name) =>
       name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").replaceAll(/[^A-Za-z0-9]+/g, "_"),
@@ -234,6 +274,8 @@ function example({ shape, secret }: Pick<Part, "shape" | "secret">, owner: reado
   if (shape.type === "list") return `[${example({ shape: shape.of }, owner)}]`;
   if (shape.type === "map") return `{ X-Name: ${example({ shape: shape.of }, owner)} }`;
   if (shape.type !== "object") return EXAMPLES[shape.type];
-  const parts = Object.entries(shape.parts).map(([key, part]) => `${key}: ${example(part, [...owner, key])}`);
+  const parts = Object.entries(shape.parts).map(
+    ([key, part]) => `${key}: ${example(part, [...owner, key])}`,
+  );
   return `{ ${parts.join(", ")} }`;
 }

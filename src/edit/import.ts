@@ -18,7 +18,12 @@ import {
   folderNamesIn,
   foldersOf,
 } from "./import-draft.ts";
-import { type ImportSources, type Learnt, type PlannedProject, planProject } from "./import-known.ts";
+import {
+  type ImportSources,
+  type Learnt,
+  type PlannedProject,
+  planProject,
+} from "./import-known.ts";
 import { type Merging, type Pairs, mergeFields, mergeStage, withoutStage } from "./import-merge.ts";
 import { type LayoutOptions, type NewFile, layOut } from "./import-write.ts";
 import { Manifests, changedFields } from "./rewrite.ts";
@@ -43,14 +48,19 @@ export interface Prepared {
   readonly learnt: Learnt;
   /** Files that match no pattern under `manifests`; if there are any, nothing may be written. */
   readonly unmatched: readonly string[];
-  /** Errors that the project would have after the import; if there are any, nothing may be written. */
+  /**
+   * Errors that the project would have after the import; if there are any, nothing may be written.
+   */
   readonly problems: readonly Diagnostic[];
 }
 
 /** Addresses that cannot be imported in this way, with the reason. */
 type Refuted = ReadonlyMap<Address, string>;
 
-/** Merges, drafts, lays out and proves, repeatedly: each round leaves out at least one address that the proof refuted. */
+/**
+ * Merges, drafts, lays out and proves, repeatedly: each round leaves out at least one address that
+ * the proof refuted.
+ */
 export async function prepare(sources: ImportSources, options: PrepareOptions): Promise<Prepared> {
   const excluded = new Set<Address>();
   const refused = new Map<Address, string>();
@@ -88,7 +98,9 @@ async function attemptOnce(
     const own = project.known.get(live);
     const key = keys.get(live) ?? (own?.matched === undefined ? undefined : own.key);
     const names = [...(folderNames.get(live) ?? [])].toSorted(([a], [b]) => compareText(a, b));
-    return key === undefined ? [] : [[key, names.map(([id, name]) => ({ type: "folder", name, id }))]];
+    return key === undefined
+      ? []
+      : [[key, names.map(([id, name]) => ({ type: "folder", name, id }))]];
   });
   const learnt = joined(folders, bound);
   const before = planProject(sources, project.documents, learnt, project.input.desired);
@@ -110,16 +122,21 @@ function joined(...all: readonly Iterable<readonly [string, readonly StateEvent[
   return new Map([...groups].map(([key, own]) => [key, own.flatMap(([, events]) => events)]));
 }
 
-/** Returns folders, ids and field records for state, so that later renames and changes on the service are recognised. */
+/**
+ * Returns folders, ids and field records for state, so that later renames and changes on the
+ * service are recognised.
+ */
 function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: PlannedProject): Learnt {
   const ids = new Set(chosen.map(({ id }) => id));
   const settled = [...matched].flatMap(([key, one]): readonly [string, readonly StateEvent[]][] => {
     const { fingerprints, live } = one;
-    // With a new fingerprint key, all records would be lost, including those that show that a password was sent.
+    // With a new fingerprint key, all records would be lost, including those that show that a
+    // password was sent.
     const before = states.get(key);
     const isUsable = fingerprints !== undefined && keyHolds(before, fingerprints);
     if (!isUsable || live === undefined || !ids.has(live.id)) return [];
-    // Bindings of the import itself do not mean that tasc has applied the target, so its batch generations are held.
+    // Bindings of the import itself do not mean that tasc has applied the target, so its batch
+    // generations are held.
     const isApplied = before !== undefined && before.bindings.size > 0;
     // Bindings without the mark `imported`, as after an apply: the mark alone is not a change.
     const bindings = new Map<Address, Binding>();
@@ -136,14 +153,18 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
 }
 
 /** Returns the stages of new resources, and a test for existing files. */
-function placing({ stages, desired: { stage }, reading }: ImportSources, { folder }: PrepareOptions) {
+function placing(
+  { stages, desired: { stage }, reading }: ImportSources,
+  { folder }: PrepareOptions,
+) {
   const manifests = new Manifests(reading);
   const others = stages.filter((one) => one !== stage);
   const listed = new Map<string, ReadonlySet<string>>();
   return {
     stage: others.length > 0 ? stage : undefined,
     isForStageAlone: (key: string) =>
-      !manifests.targets.includes(key) || others.some((other) => manifests.exists(other, targetAddress(key))),
+      !manifests.targets.includes(key) ||
+      others.some((other) => manifests.exists(other, targetAddress(key))),
     exists: (file: string) => {
       const parent = file.slice(0, Math.max(file.lastIndexOf("/"), 0));
       const list = () => new Set(folder.list(parent).map(({ name }) => name.toLowerCase()));
@@ -153,9 +174,11 @@ function placing({ stages, desired: { stage }, reading }: ImportSources, { folde
 }
 
 /**
- * Checks with the planner, before anything is written, that a plan right after the import would be empty. This finds
- * problems that no rule about a single field can see: defaults that affect new test cases, keys that state remembers.
- * @returns as `refuted` the new or merged addresses that a plan would change or report, with the reason
+ * Checks with the planner, before anything is written, that a plan right after the import would be
+ * empty. This finds problems that no rule about a single field can see: defaults that affect new
+ * test cases, keys that state remembers.
+ * @returns as `refuted` the new or merged addresses that a plan would change or report, with the
+ * reason
  */
 async function prove(
   files: readonly NewFile[],
@@ -183,10 +206,12 @@ async function prove(
   const found = [...reading.problems, ...resolution.problems].filter(
     ({ severity, code }) => severity === "error" && code !== "no-manifests",
   );
-  // An error about a new address counts against it; any other means that the project would no longer load.
+  // An error about a new address counts against it; any other means that the project would no
+  // longer load.
   for (const problem of found) {
     const { address, origin, summary } = problem;
-    if (address !== undefined && !old.has(address) && own.has(origin.file)) refuted.set(address, summary);
+    if (address !== undefined && !old.has(address) && own.has(origin.file))
+      refuted.set(address, summary);
     else problems.push(problem);
   }
   const desired = resolution.resolved?.desired;

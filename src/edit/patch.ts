@@ -6,7 +6,10 @@ import type { EditedText } from "./edit-files.ts";
 type PatchRow = readonly [sign: " " | "-" | "+", line: string];
 
 const CONTEXT = 3;
-/** Maximum number of differences; if there are more, lines that are edited together are shown as replaced. */
+/**
+ * Maximum number of differences; if there are more, lines that are edited together are shown as
+ * replaced.
+ */
 const MOST_CHANGES = 1000;
 
 /** Returns the change of a file as `git diff` shows it, without carriage returns. */
@@ -17,7 +20,10 @@ export function patchOf({ file, before, splices }: EditedText): string {
   return formatPatch(patch, FILE_HEADERS_ONLY).replaceAll("\r", "");
 }
 
-/** Compares lines only where the text was edited: comparing whole texts takes time quadratic in the number of edits. */
+/**
+ * Compares lines only where the text was edited: comparing whole texts takes time quadratic in the
+ * number of edits.
+ */
 function rowsOf(before: string, splices: readonly Splice[]): readonly PatchRow[] {
   const regions: { start: number; end: number; splices: Splice[] }[] = [];
   for (const splice of splices) {
@@ -44,12 +50,17 @@ function rowsOf(before: string, splices: readonly Splice[]): readonly PatchRow[]
       { removed: true, added: false, value: was },
       { removed: false, added: true, value: now },
     ];
-    // Check first: a diff that finds too many changes takes as long as one with the maximum number of changes.
+    // Check first: a diff that finds too many changes takes as long as one with the maximum number
+    // of changes.
     const [old, fresh] = [new Set(was), new Set(now)];
-    const differing = [...was.filter((line) => !fresh.has(line)), ...now.filter((line) => !old.has(line))];
+    const differing = [
+      ...was.filter((line) => !fresh.has(line)),
+      ...now.filter((line) => !old.has(line)),
+    ];
     const isTooMany = differing.length > MOST_CHANGES;
     const compared = isTooMany ? undefined : diffArrays(was, now, { maxEditLength: MOST_CHANGES });
-    for (const { removed, added, value } of compared ?? whole) add(removed ? "-" : added ? "+" : " ", value);
+    for (const { removed, added, value } of compared ?? whole)
+      add(removed ? "-" : added ? "+" : " ", value);
     offset = end;
   }
   add(" ", linesOf(before.slice(offset)));
@@ -83,7 +94,9 @@ function hunksOf(rows: readonly PatchRow[]): StructuredPatchHunk[] {
     at = first;
     const own = rows.slice(first, end + CONTEXT);
     const lines = own.flatMap(([sign, line]) =>
-      line.endsWith("\n") ? [sign + line.slice(0, -1)] : [sign + line, "\\ No newline at end of file"],
+      line.endsWith("\n")
+        ? [sign + line.slice(0, -1)]
+        : [sign + line, "\\ No newline at end of file"],
     );
     return { oldStart, oldLines: count(own, "+"), newStart, newLines: count(own, "-"), lines };
   });

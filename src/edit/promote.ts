@@ -38,14 +38,16 @@ export interface PromoteRequest extends ProjectDocuments {
 }
 
 /**
- * Returns the rewrite after which stage `to` resolves every promoted field as stage `from` does, and other stages as before.
+ * Returns the rewrite after which stage `to` resolves every promoted field as stage `from` does,
+ * and other stages as before.
  *
- * A value replaces the one that is in effect: an override is set and not removed, or the next change of the base would reach
- * the stage without a promotion. If that place is shared with another stage or test case, the value goes into the stage's
- * own override.
+ * A value replaces the one that is in effect: an override is set and not removed, or the next
+ * change of the base would reach the stage without a promotion. If that place is shared with
+ * another stage or test case, the value goes into the stage's own override.
  *
- * If `onlyStages` excludes a test case from stage `to`, the stage is added. Any other test case that only one of the stages
- * has is left and reported: creating it needs what promotion never copies, and the API cannot delete test cases.
+ * If `onlyStages` excludes a test case from stage `to`, the stage is added. Any other test case
+ * that only one of the stages has is left and reported: creating it needs what promotion never
+ * copies, and the API cannot delete test cases.
  */
 export function promote(request: PromoteRequest, excluded: Excluded = new Map()): Rewrite {
   const { from, stages } = request;
@@ -58,13 +60,20 @@ export function promote(request: PromoteRequest, excluded: Excluded = new Map())
     changes: [...extensions, ...changes],
     left: [
       ...left,
-      ...onlyFrom.map((one) => ({ ...one, reason: whyAlone(from, to), ...refused.get(one.address) })),
+      ...onlyFrom.map((one) => ({
+        ...one,
+        reason: whyAlone(from, to),
+        ...refused.get(one.address),
+      })),
       ...onlyTo.map((one) => ({ ...one, reason: whyAlone(to, from) })),
     ],
   };
 }
 
-/** Adds resources to stage `to` that `onlyStages` keeps out of it, except those with which the stage cannot be read. */
+/**
+ * Adds resources to stage `to` that `onlyStages` keeps out of it, except those with which the stage
+ * cannot be read.
+ */
 function extendStage(request: PromoteRequest, excluded: Excluded) {
   const { from, to, reading, env, project, inScope } = request;
   const diff = diffStages(from, to, "promoted", inScope);
@@ -97,12 +106,23 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
     const { view, errors } = viewOf(to.stage, { ...reading, documents }, env);
     if (view !== undefined) {
       const manifests = new Manifests({ project, documents });
-      return { to: view, manifests, extensions, refused, diff: diffStages(from, view, "promoted", inScope) };
+      return {
+        to: view,
+        manifests,
+        extensions,
+        refused,
+        diff: diffStages(from, view, "promoted", inScope),
+      };
     }
-    const own = extensions.filter(({ address }) => errors.some((error) => error.address === address));
+    const own = extensions.filter(({ address }) =>
+      errors.some((error) => error.address === address),
+    );
     for (const { address } of own.length === 0 ? extensions : own) {
       const error = errors.find((one) => one.address === address) ?? errors[0];
-      refuse(address, `It cannot exist in ${to.stage}: ${error?.summary ?? "the stage could not be read"}.`);
+      refuse(
+        address,
+        `It cannot exist in ${to.stage}: ${error?.summary ?? "the stage could not be read"}.`,
+      );
     }
   }
 }
@@ -125,12 +145,16 @@ function wishFor(difference: Difference, to: StageView): Wish {
   const { address, field, path, sensitive, written, before: meaning, after: there } = difference;
   const ref: FieldRef = { stage: to.stage, address, field };
   const hasSecret = meaning !== undefined && isSensitive(meaning.value);
-  // The value as stage `from` resolves it, without the variables of that stage; secrets stay placeholders.
-  const literal = meaning === undefined ? null : hasSecret ? meaning.spelt : escaped(reveal(meaning.value));
+  // The value as stage `from` resolves it, without the variables of that stage; secrets stay
+  // placeholders.
+  const literal =
+    meaning === undefined ? null : hasSecret ? meaning.spelt : escaped(reveal(meaning.value));
   const both = written === undefined || sameJson(written, literal) ? [literal] : [written, literal];
-  // Credentials belong to a stage, so only those that the other stage uses in the same place are copied.
+  // Credentials belong to a stage, so only those that the other stage uses in the same place are
+  // copied.
   const known = new Set(placeholdersIn(there?.spelt ?? null).map(({ source }) => source));
-  const isForeign = hasSecret && placeholdersIn(meaning.spelt).some(({ source }) => !known.has(source));
+  const isForeign =
+    hasSecret && placeholdersIn(meaning.spelt).some(({ source }) => !known.has(source));
   return {
     ref,
     isMet: (now) => sameStageValue(field, meaning, to.meaningOf(field, now)),
@@ -140,7 +164,11 @@ function wishFor(difference: Difference, to: StageView): Wish {
       const slots = [now.topSlot(ref), now.stageSlot(ref)];
       return slots.flatMap((slot) => both.flatMap((text) => valueAtOne(text, [slot])));
     },
-    about: { address, path, ...defined({ origin: difference.to?.origin ?? difference.from?.origin }) },
+    about: {
+      address,
+      path,
+      ...defined({ origin: difference.to?.origin ?? difference.from?.origin }),
+    },
     shown: defined({ sensitive, before: difference.to?.value, after: difference.from?.value }),
     unmet: {
       reason: hasSecret
@@ -150,7 +178,10 @@ function wishFor(difference: Difference, to: StageView): Wish {
   };
 }
 
-/** Checks the new manifests: promoted fields must not differ between the stages, and nothing else may have changed. */
+/**
+ * Checks the new manifests: promoted fields must not differ between the stages, and nothing else
+ * may have changed.
+ */
 export async function provePromotion(
   texts: readonly EditedText[],
   { changes, left }: Rewrite,
@@ -179,8 +210,9 @@ type Objection = readonly [holds: boolean, why: string];
 export type Refused = ReturnType<typeof refusedBy>[number];
 
 /**
- * Returns why the newest finished report of the target does not allow a test case, or why it has no result for it; empty if
- * the test case has passed each time it ran. @param applied when the last apply that touched it began, if known
+ * Returns why the newest finished report of the target does not allow a test case, or why it has no
+ * result for it; empty if the test case has passed each time it ran. @param applied when the last
+ * apply that touched it began, if known
  */
 export function refusedBy(
   address: Address,
@@ -190,18 +222,26 @@ export function refusedBy(
   applied: string | undefined,
 ) {
   const results = report?.results.filter(({ testCaseId }) => testCaseId === id) ?? [];
-  const isOlder = applied !== undefined && !(Date.parse(report?.createdAt ?? "") > Date.parse(applied));
+  const isOlder =
+    applied !== undefined && !(Date.parse(report?.createdAt ?? "") > Date.parse(applied));
   const objections: readonly Objection[] = [
     [id === undefined, "it is not live there"],
     ...untested,
     [report === undefined, "no test report of its target has finished"],
     [results.length === 0, `it is not in report ${report?.id}`],
-    [isOlder, `no report has finished since it was applied at ${applied}; report ${report?.id} is older`],
+    [
+      isOlder,
+      `no report has finished since it was applied at ${applied}; report ${report?.id} is older`,
+    ],
   ];
   const [, why] = objections.find(([holds]) => holds) ?? [];
   if (why !== undefined) return [{ address, outcome: "missing" as const, why }];
-  const open = results.map(({ status }) => status ?? "no status").filter((status) => status !== "PASSED");
+  const open = results
+    .map(({ status }) => status ?? "no status")
+    .filter((status) => status !== "PASSED");
   const status = open.includes("FAILED") ? "FAILED" : open[0];
   const outcome = status === "FAILED" ? ("failed" as const) : ("otherwise" as const);
-  return status === undefined ? [] : [{ address, outcome, why: `${status} in report ${report?.id}` }];
+  return status === undefined
+    ? []
+    : [{ address, outcome, why: `${status} in report ${report?.id}` }];
 }

@@ -24,7 +24,13 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import { type MatchedTarget, compareField, display, folderNames, liveInWords } from "../plan/compare.ts";
+import {
+  type MatchedTarget,
+  compareField,
+  display,
+  folderNames,
+  liveInWords,
+} from "../plan/compare.ts";
 import {
   type ElementMatch,
   alignElements,
@@ -71,9 +77,10 @@ interface PullRequest extends ProjectDocuments, Pick<DraftOptions, "holdsSecret"
 }
 
 /**
- * Returns the rewrite after which one stage declares the live value of every field that differed. A value replaces the
- * one that is in effect. In a resource's own map, it also changes the other stages, which are listed with the change. A
- * default is not changed if another test case uses it that must keep its value.
+ * Returns the rewrite after which one stage declares the live value of every field that differed. A
+ * value replaces the one that is in effect. In a resource's own map, it also changes the other
+ * stages, which are listed with the change. A default is not changed if another test case uses it
+ * that must keep its value.
  */
 export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewrite {
   const { stages, planned, inScope, holdsSecret } = request;
@@ -95,7 +102,14 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
         const isPlanned =
           planning.get(address)?.fields.some((change) => startsWith(change.path, path)) === true;
         const text = start.written(ref) ?? null;
-        const found = pulledValue(field, live, { value, text, matched, memory, isPlanned, holdsSecret });
+        const found = pulledValue(field, live, {
+          value,
+          text,
+          matched,
+          memory,
+          isPlanned,
+          holdsSecret,
+        });
         const about = { address, path, ...defined({ origin: originOf(resource, path) }) };
         if (found !== undefined && "reason" in found) wishes.push({ ...about, ...found });
         else if (found !== undefined)
@@ -119,7 +133,8 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
     const resource = planned.matched.get(targetOf(address))?.resources.get(address);
     if (action !== "create" || resource?.kind === "batchGeneration" || !inScope(address)) return [];
     const origin = resource && originOf(resource);
-    const reason = "It is not on the service, so there is nothing to pull; the next apply creates it.";
+    const reason =
+      "It is not on the service, so there is nothing to pull; the next apply creates it.";
     return [{ address, reason, ...defined({ origin }) }];
   });
   const rewrite = grant(start, wishes, excluded, stages, true);
@@ -137,9 +152,14 @@ interface DeclaredField extends Pick<PullRequest, "holdsSecret"> {
   readonly isPlanned: boolean;
 }
 
-/** The manifest text for the live value, or why the field is left; undefined if the manifest already matches. */
+/**
+ * The manifest text for the live value, or why the field is left; undefined if the manifest already
+ * matches.
+ */
 type PulledValue =
-  { readonly written: Json; readonly live: Json } | Pick<NotRewritten, "reason" | "failed"> | undefined;
+  | { readonly written: Json; readonly live: Json }
+  | Pick<NotRewritten, "reason" | "failed">
+  | undefined;
 
 /** Compares a declared field with the live value, as a plan does. */
 function pulledValue(field: Field, live: LiveResource, declared: DeclaredField): PulledValue {
@@ -147,29 +167,39 @@ function pulledValue(field: Field, live: LiveResource, declared: DeclaredField):
   const reading = liveInWords(field, live, folderNames(memory.folders));
   // Only a plan knows whether it differs.
   if (isUnknown(value) || reading.kind === "hidden")
-    return isPlanned ? { reason: "The service does not return it; the next apply sends it." } : undefined;
+    return isPlanned
+      ? { reason: "The service does not return it; the next apply sends it." }
+      : undefined;
   const found = compareField(field, value, live, memory, expectedLive(matched, field, value));
   const isElements = field.compare === "elements";
-  // Comparing elements does not show whether the service changed the selectors that it had made from a locator line.
+  // Comparing elements does not show whether the service changed the selectors that it had made
+  // from a locator line.
   const isMoved = (declared: ValueObject, at: number): boolean =>
     movedByService({ declared, at, live: live.elements?.[at] }, memory);
-  if (found.kind !== "differs" && !(isElements && declaredElements(value).some(isMoved))) return undefined;
+  if (found.kind !== "differs" && !(isElements && declaredElements(value).some(isMoved)))
+    return undefined;
   if (!isFixed(field)) {
     if (mayHoldSecret(field, memory) && (isElements || !isSensitive(value)))
       return left(
         "A secret was written to it last, and the live value may still hold it, so it is not shown or written.",
       );
     if (reading.kind === "unnamed")
-      return left(`It is in the folder with the id ${reading.id}, whose name is unknown; write it by hand.`);
+      return left(
+        `It is in the folder with the id ${reading.id}, whose name is unknown; write it by hand.`,
+      );
   }
   const own = reading.kind === "shown" ? reading.value : null;
   const isReference = field.shape.type === "reference" && typeof own === "string";
   const address = isReference ? addressOfId(own, matched) : undefined;
   if (isReference && address === undefined)
-    return left(`The service has ${shortly(own)}, which is not a test case that the manifests declare.`);
+    return left(
+      `The service has ${shortly(own)}, which is not a test case that the manifests declare.`,
+    );
   const shown = address === undefined ? own : (parseAddress(address)?.key ?? null);
-  // No call can change a fixed field, so taking over the live value is the only way to end the difference.
-  if (isFixed(field) && shown === null) return left("The service has none; take the field out by hand.");
+  // No call can change a fixed field, so taking over the live value is the only way to end the
+  // difference.
+  if (isFixed(field) && shown === null)
+    return left("The service has none; take the field out by hand.");
   if (isSensitive(value))
     return left("It holds a secret, and the live value in its place is not shown or written.");
   if (holdsSecret(shown)) return left("The live value repeats a secret, so it is not written.");
@@ -187,7 +217,9 @@ function pulledValue(field: Field, live: LiveResource, declared: DeclaredField):
   );
   const lost = [...(before ?? [])].filter(([source, times]) => (after?.get(source) ?? 0) < times);
   if (lost.length === 0) return { written, live: shown };
-  return left(`It comes through ${lost.map(([source]) => source).join(", ")}; live is ${shortly(shown)}.`);
+  return left(
+    `It comes through ${lost.map(([source]) => source).join(", ")}; live is ${shortly(shown)}.`,
+  );
 }
 
 function left(reason: string): PulledValue {
@@ -199,8 +231,9 @@ function shortly(value: Json): string {
 }
 
 /**
- * Changes the written elements to the live ones: an unchanged element stays as written, one that was changed in place
- * keeps the parts that it declares, and a locator line whose selectors the service has changed is replaced by these.
+ * Changes the written elements to the live ones: an unchanged element stays as written, one that
+ * was changed in place keeps the parts that it declares, and a locator line whose selectors the
+ * service has changed is replaced by these.
  */
 function graftElements(
   written: Json,
@@ -210,7 +243,9 @@ function graftElements(
 ): Json {
   const items = isArray(written) ? written : [];
   const declared = declaredElements(value);
-  const partner = new Map(alignElements(declared, live, memory).map((match) => [match.live, match]));
+  const partner = new Map(
+    alignElements(declared, live, memory).map((match) => [match.live, match]),
+  );
   return live.map((element) => {
     const match = partner.get(element);
     return match === undefined
@@ -230,13 +265,19 @@ function graftElement(written: Json, match: ElementMatch, live: LiveElement, mem
   return line === undefined || !isObject(parts) ? parts : { ...parts, locatorLine: line };
 }
 
-/** True if the service changed the selectors of a locator line; known only if state has recorded the original selectors. */
+/**
+ * True if the service changed the selectors of a locator line; known only if state has recorded the
+ * original selectors.
+ */
 function movedByService(match: ElementMatch, memory: Memory): boolean {
   const difference = locatorDifference(match, memory);
   return difference === "service" || difference === "both";
 }
 
-/** Whether an element is still an interaction or an assertion; if not, it is another step and is replaced as a whole. */
+/**
+ * Whether an element is still an interaction or an assertion; if not, it is another step and is
+ * replaced as a whole.
+ */
 function sameKind(declared: ValueObject, live: LiveElement): boolean {
   return ["interaction", "assertion"].every(
     (part) =>
@@ -246,8 +287,9 @@ function sameKind(declared: ValueObject, live: LiveElement): boolean {
 }
 
 /**
- * Changes the written value as little as possible so that it means the live one: parts with the same meaning stay as
- * written, with their placeholders. @param meant what the written value means: it has the same structure
+ * Changes the written value as little as possible so that it means the live one: parts with the
+ * same meaning stay as written, with their placeholders. @param meant what the written value means:
+ * it has the same structure
  */
 function graft(written: Json, meant: Json, live: Json): Json {
   if (sameJson(meant, live)) return written;
@@ -257,7 +299,9 @@ function graft(written: Json, meant: Json, live: Json): Json {
     return live.map((item, at) => part(written[at], meant[at], item));
   if (!isObject(written) || !isObject(meant) || !isObject(live)) return escaped(live);
   const keys = Object.keys({ ...written, ...live }).filter((key) => Object.hasOwn(live, key));
-  return Object.fromEntries(keys.map((key) => [key, part(written[key], meant[key], live[key] ?? null)]));
+  return Object.fromEntries(
+    keys.map((key) => [key, part(written[key], meant[key], live[key] ?? null)]),
+  );
 }
 
 /** Changes a set of texts: members that stay keep their place, new ones come last. */
@@ -266,8 +310,15 @@ function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Json {
   return [...kept, ...live.filter((item) => !meant.includes(item)).map(escaped)];
 }
 
-/** Plans again: pulled fields must not differ, and nothing else may be declared differently unless it is reported. */
-export async function provePull(texts: readonly EditedText[], { changes }: Rewrite, request: PullRequest) {
+/**
+ * Plans again: pulled fields must not differ, and nothing else may be declared differently unless
+ * it is reported.
+ */
+export async function provePull(
+  texts: readonly EditedText[],
+  { changes }: Rewrite,
+  request: PullRequest,
+) {
   const { folder, options, stages, input } = request;
   const loaded = await loadProject(options, withTexts(folder, texts));
   if (!loaded.ok) {
@@ -280,5 +331,7 @@ export async function provePull(texts: readonly EditedText[], { changes }: Rewri
     if (planned.get(address)?.fields.some((field) => startsWith(field.path, path)))
       return `${address} would still differ in ${path.join(".")}`;
   const other = unreportedChange(request, loaded, changes, desired.stage, stages);
-  return other && `${other.address} would change in ${other.field.name} as well, in stage ${other.stage}`;
+  return (
+    other && `${other.address} would change in ${other.field.name} as well, in stage ${other.stage}`
+  );
 }

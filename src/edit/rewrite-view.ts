@@ -32,10 +32,16 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
   const { rewrite, texts } = await makeTexts(documents, options.make, options.prove);
   if (!dryRun) writeTexts(root, texts);
   const { changes, left } = rewrite;
-  const sources = new Map<string, SourceText>(documents.map(({ file, text }) => [file, { file, text }]));
+  const sources = new Map<string, SourceText>(
+    documents.map(({ file, text }) => [file, { file, text }]),
+  );
   for (const { file, after, tree } of texts) sources.set(file, { file, text: after, tree });
   const placeOf = await placesIn(sources);
-  const placed = changes.map((one) => ({ ...one, layer: one.slot.layer, place: placeOf(one.slot) }));
+  const placed = changes.map((one) => ({
+    ...one,
+    layer: one.slot.layer,
+    place: placeOf(one.slot),
+  }));
   return {
     // Made on demand, because the diffs take a tenth of the time.
     get json() {
@@ -44,16 +50,18 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
         ...head,
         written: !dryRun && texts.length > 0,
         summary: { changed: changes.length, left: left.length, files: texts.length },
-        changes: placed.map(({ address, path, sensitive, before, after, layer, place, alsoStages }) => ({
-          address,
-          path,
-          sensitive,
-          before: outside(before),
-          after: outside(after),
-          layer,
-          ...place,
-          alsoStages,
-        })),
+        changes: placed.map(
+          ({ address, path, sensitive, before, after, layer, place, alsoStages }) => ({
+            address,
+            path,
+            sensitive,
+            before: outside(before),
+            after: outside(after),
+            layer,
+            ...place,
+            alsoStages,
+          }),
+        ),
         left: left.map(({ address, path, reason, origin }) => ({
           address,
           path,
@@ -65,16 +73,23 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
     },
     text: [
       [[strong(title)]],
-      ...fieldSections(placed, ({ path, sensitive, before, after, layer, place, alsoStages = [] }) => {
-        const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.join(", ")})`;
-        return [
-          { field: { path, ...defined({ sensitive, before, after }) } },
-          ["  ", faint(`${placeText(place)}  ${layer}${also}`)],
-        ];
-      }),
+      ...fieldSections(
+        placed,
+        ({ path, sensitive, before, after, layer, place, alsoStages = [] }) => {
+          const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.join(", ")})`;
+          return [
+            { field: { path, ...defined({ sensitive, before, after }) } },
+            ["  ", faint(`${placeText(place)}  ${layer}${also}`)],
+          ];
+        },
+      ),
       leftSection(left, placeOf),
       ...(dryRun ? texts.map((text) => patchSection(patchOf(text))) : []),
-      [changes.length + left.length === 0 ? nothing : [strong(summaryText(rewrite, texts.length, dryRun))]],
+      [
+        changes.length + left.length === 0
+          ? nothing
+          : [strong(summaryText(rewrite, texts.length, dryRun))],
+      ],
     ],
     exitCode: left.some((one) => one.failed) ? EXIT.failed : EXIT.done,
   };
@@ -104,7 +119,11 @@ function patchSection(patch: string): Section {
     });
 }
 
-function summaryText({ changes, left: { length: left } }: Rewrite, files: number, dryRun: boolean): string {
+function summaryText(
+  { changes, left: { length: left } }: Rewrite,
+  files: number,
+  dryRun: boolean,
+): string {
   const rest = left === 0 ? "" : `, ${left} left as ${left === 1 ? "it is" : "they are"}`;
   if (changes.length === 0) return `Nothing can be changed${rest}`;
   const what = `${count(changes.length, "field")} in ${count(files, "file")}${rest}`;

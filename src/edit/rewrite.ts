@@ -5,7 +5,14 @@ import { settingsLayers } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
 import { existsIn, groupByTarget, layersIn } from "../manifest/target.ts";
 import { type YamlEdit, editValue } from "../manifest/yaml/value.ts";
-import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
+import {
+  type Address,
+  KINDS,
+  type Kind,
+  addressOf,
+  parseAddress,
+  targetAddress,
+} from "../model/address.ts";
 import type { Layer } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
@@ -22,7 +29,9 @@ import {
 import { targetOf } from "../plan/input.ts";
 import { cached, groupBy } from "../render/words.ts";
 
-/** How import, pull and promote change the values of documents; `edit-files.ts` edits their texts. */
+/**
+ * How import, pull and promote change the values of documents; `edit-files.ts` edits their texts.
+ */
 
 export interface FieldRef {
   readonly stage: string;
@@ -70,7 +79,10 @@ export interface NotRewritten {
   readonly failed?: true;
 }
 
-/** The changes of a command to the manifests, and the differences that it leaves: plain data, without secrets. */
+/**
+ * The changes of a command to the manifests, and the differences that it leaves: plain data,
+ * without secrets.
+ */
 export interface Rewrite {
   readonly edits: readonly FileEdit[];
   readonly changes: readonly Rewritten[];
@@ -92,7 +104,10 @@ export function deleteAt({ file, path }: Slot): FileEdit {
   return { file, edit: { kind: "delete", path } };
 }
 
-/** The values of target documents, with edits. An edit replaces only its layer, so no document is copied. */
+/**
+ * The values of target documents, with edits. An edit replaces only its layer, so no document is
+ * copied.
+ */
 export class Manifests implements ProjectDocuments {
   readonly project: Document;
   readonly edits: FileEdit[] = [];
@@ -112,7 +127,10 @@ export class Manifests implements ProjectDocuments {
     this.#base = base;
   }
 
-  /** Returns a trial: these manifests with edits, to see their effect. These manifests themselves do not change. */
+  /**
+   * Returns a trial: these manifests with edits, to see their effect. These manifests themselves do
+   * not change.
+   */
   with(edits: readonly FileEdit[]): Manifests {
     const after = new Manifests(this, this);
     for (const { file, edit } of edits) {
@@ -126,7 +144,9 @@ export class Manifests implements ProjectDocuments {
       const section = SECTIONS.find(({ name }) => name === path[cut - 2]);
       const { target } = this.#documentOf(place)?.value ?? {};
       const isOfOne = section !== undefined && typeof target === "string";
-      after.#touched.add(isOfOne ? addressOf(section.kind, target, String(path[cut - 1])) : undefined);
+      after.#touched.add(
+        isOfOne ? addressOf(section.kind, target, String(path[cut - 1])) : undefined,
+      );
     }
     after.edits.push(...edits);
     return after;
@@ -143,7 +163,10 @@ export class Manifests implements ProjectDocuments {
     }
   }
 
-  /** Returns the layers of a resource, lowest first; empty if the stage does not declare the resource. */
+  /**
+   * Returns the layers of a resource, lowest first; empty if the stage does not declare the
+   * resource.
+   */
   layersOf(resource: Omit<FieldRef, "field">): readonly Layer[] {
     const { stage, address } = resource;
     const isTouched = this.#touched.has(address) || this.#touched.has(undefined);
@@ -162,10 +185,12 @@ export class Manifests implements ProjectDocuments {
     if (parts === undefined || documents === undefined) return [];
     const { kind, target, key } = parts;
     const inStage =
-      documents.inStages.get(stage) ?? layersIn(documents, stage, settingsLayers(this.project, stage));
+      documents.inStages.get(stage) ??
+      layersIn(documents, stage, settingsLayers(this.project, stage));
     const { byKey, defaults } = inStage(kind);
     const written = byKey.get(key) ?? defaults;
-    const layers = this.#base === undefined && this.edits.length === 0 ? written : this.#edit(stage, written);
+    const layers =
+      this.#base === undefined && this.edits.length === 0 ? written : this.#edit(stage, written);
     const isDeclared = layers.some((one) => one.kind === "base" || one.kind === "stage");
     if (!isDeclared || !existsIn(stage, layers)) return [];
     return kind === "target" || this.exists(stage, targetAddress(target)) ? layers : [];
@@ -179,7 +204,9 @@ export class Manifests implements ProjectDocuments {
       else if (change.value !== undefined) layers.push({ ...layer, value: change.value });
     }
     // An override that an edit has created.
-    const place = layers.some((one) => one.kind === "stage") ? undefined : overridePlace(stage, layers);
+    const place = layers.some((one) => one.kind === "stage")
+      ? undefined
+      : overridePlace(stage, layers);
     const value = place && this.#layerAt(place)?.value;
     if (place !== undefined && value !== undefined) layers.push({ kind: "stage", ...place, value });
     return layers;
@@ -192,7 +219,9 @@ export class Manifests implements ProjectDocuments {
 
   /** Returns the place of the value that is in effect. */
   topSlot(ref: FieldRef): Slot | undefined {
-    const layer = this.layersOf(ref).findLast(({ value }) => valueAt(value, ref.field.path) !== undefined);
+    const layer = this.layersOf(ref).findLast(
+      ({ value }) => valueAt(value, ref.field.path) !== undefined,
+    );
     return layer && slotIn(layer, ref);
   }
 
@@ -211,8 +240,9 @@ export class Manifests implements ProjectDocuments {
 
   /** Returns the documents with their current values, in the order of the project. */
   get documents(): readonly Document[] {
-    const byDocument = groupBy([...(this.#base?.edits ?? []), ...this.edits], ({ file, edit: { path } }) =>
-      placeKey({ file, path: path.slice(0, rootDepth(path)) }),
+    const byDocument = groupBy(
+      [...(this.#base?.edits ?? []), ...this.edits],
+      ({ file, edit: { path } }) => placeKey({ file, path: path.slice(0, rootDepth(path)) }),
     );
     return [...this.#index.documents].map(([place, document]) => {
       const edits = byDocument.get(place)?.map(({ edit }) => {
@@ -242,7 +272,10 @@ export class Manifests implements ProjectDocuments {
     return [...this.#index.targets.keys()];
   }
 
-  #layerAt(place: Origin, name = placeKey(place)): { readonly value: JsonObject | undefined } | undefined {
+  #layerAt(
+    place: Origin,
+    name = placeKey(place),
+  ): { readonly value: JsonObject | undefined } | undefined {
     return this.#edited.get(name) ?? (this.#base && this.#base.#layerAt(place, name));
   }
 
@@ -272,12 +305,18 @@ function placeKey({ file, path }: Origin): string {
   return `${file}\n${path.join("\n")}`;
 }
 
-/** Returns how many steps of a path lead to its document: one from the second document of a file on, otherwise zero. */
+/**
+ * Returns how many steps of a path lead to its document: one from the second document of a file on,
+ * otherwise zero.
+ */
 function rootDepth([first]: Path): number {
   return typeof first === "number" ? 1 : 0;
 }
 
-/** Returns how many steps of a path lead to its layer: a resource, its override, defaults, or the document itself. */
+/**
+ * Returns how many steps of a path lead to its layer: a resource, its override, defaults, or the
+ * document itself.
+ */
 function layerDepth(path: Path): number {
   const root = rootDepth(path);
   const start = path[root] === "stages" ? root + 2 : root;
@@ -285,7 +324,10 @@ function layerDepth(path: Path): number {
   return step === "defaults" || SECTIONS.some(({ name }) => name === step) ? start + 2 : start;
 }
 
-/** Returns the place of a stage's override of a resource, which may not exist yet, in the document of the resource. */
+/**
+ * Returns the place of a stage's override of a resource, which may not exist yet, in the document
+ * of the resource.
+ */
 function overridePlace(stage: string, layers: readonly Layer[]): Origin | undefined {
   const base = layers.find(({ kind }) => kind === "base");
   if (base === undefined) return undefined;
@@ -312,8 +354,15 @@ function slotIn({ kind, file, path }: Omit<Layer, "value">, { field }: FieldRef)
   return { layer: kind, file, path: [...path, ...field.path] };
 }
 
-/** Yields ways to remove a value: delete it; delete also the default below; write that default also to its other users. */
-export function* removals(now: Manifests, ref: FieldRef, stages: readonly string[]): Generator<Candidate> {
+/**
+ * Yields ways to remove a value: delete it; delete also the default below; write that default also
+ * to its other users.
+ */
+export function* removals(
+  now: Manifests,
+  ref: FieldRef,
+  stages: readonly string[],
+): Generator<Candidate> {
   const top = now.topSlot(ref);
   if (top === undefined) return;
   const once = [deleteAt(top)];
@@ -327,7 +376,8 @@ export function* removals(now: Manifests, ref: FieldRef, stages: readonly string
     stages.flatMap((stage) => {
       const other = { ...ref, stage, address };
       const was = address === ref.address && stage === ref.stage ? undefined : now.written(other);
-      const own = was === undefined || sameJson(was, after.written(other)) ? undefined : now.stageSlot(other);
+      const own =
+        was === undefined || sameJson(was, after.written(other)) ? undefined : now.stageSlot(other);
       return was === undefined || own === undefined ? [] : [setAt(own, was)];
     }),
   );
@@ -337,7 +387,10 @@ export function* removals(now: Manifests, ref: FieldRef, stages: readonly string
 /** The wanted value of a field. */
 export interface Goal {
   readonly ref: FieldRef;
-  /** @param written the field's value as it would be in the manifests; undefined if there would be none */
+  /**
+   * @param written the field's value as it would be in the manifests; undefined if there would be
+   * none
+   */
   readonly isMet: (written: Json | undefined) => boolean;
   /** Returns candidates, the best first. @param now the manifests with the values placed so far */
   readonly candidates: (now: Manifests) => Iterable<Candidate>;
@@ -350,8 +403,13 @@ export interface Candidate {
 }
 
 /** Returns a candidate for each place in which a value can be written. */
-export function valueAtOne(value: Json, slots: readonly (Slot | undefined)[]): readonly Candidate[] {
-  return slots.flatMap((slot) => (slot === undefined ? [] : [{ slot, edits: [setAt(slot, value)] }]));
+export function valueAtOne(
+  value: Json,
+  slots: readonly (Slot | undefined)[],
+): readonly Candidate[] {
+  return slots.flatMap((slot) =>
+    slot === undefined ? [] : [{ slot, edits: [setAt(slot, value)] }],
+  );
 }
 
 /** A goal, with what is reported if it is met, and if it is not. */
@@ -364,8 +422,10 @@ export interface Wish extends Goal {
 export const NO_PLACE = "Writing it anywhere would also change something else.";
 
 /**
- * Returns a rewrite for wishes. @param wishes also contain, in their order, differences that are left for other reasons
- * @param stages in which nothing else may change; with `follow`, the same field may change in other stages
+ * Returns a rewrite for wishes. @param wishes also contain, in their order, differences that are
+ * left for other reasons
+ * @param stages in which nothing else may change; with `follow`, the same field may change in other
+ * stages
  */
 export function grant(
   start: Manifests,
@@ -391,7 +451,9 @@ export function grant(
       return [];
     }
     const slot = placed.get(goal) ?? { layer: "stage", ...origin };
-    const others = slot.layer.startsWith("stage") ? [] : stages.filter((stage) => stage !== ref.stage);
+    const others = slot.layer.startsWith("stage")
+      ? []
+      : stages.filter((stage) => stage !== ref.stage);
     const alsoStages = others.filter((stage) => {
       const other = { ...ref, stage };
       return !sameJson(start.written(other), manifests.written(other));
@@ -402,10 +464,12 @@ export function grant(
 }
 
 /**
- * Places values until no more can be placed: a shared default can be deleted only after the resources that want another
- * value have it elsewhere, and a value that all of them want is written once for all. A candidate is taken only if all
- * other users of the default or the base keep their value or get one that is wanted.
- * @returns as `placed` the goals that are met, with the place of the value; undefined if the value was removed
+ * Places values until no more can be placed: a shared default can be deleted only after the
+ * resources that want another value have it elsewhere, and a value that all of them want is written
+ * once for all. A candidate is taken only if all other users of the default or the base keep their
+ * value or get one that is wanted.
+ * @returns as `placed` the goals that are met, with the place of the value; undefined if the value
+ * was removed
  */
 export function placeAll<G extends Goal>(
   start: Manifests,
@@ -419,10 +483,13 @@ export function placeAll<G extends Goal>(
   const refused = new Set<string>();
 
   /**
-   * Whether a field that had its value from a shared place wants what is now written there. If it wants another value,
-   * it may have that elsewhere by now, but the shared place is still wrong.
+   * Whether a field that had its value from a shared place wants what is now written there. If it
+   * wants another value, it may have that elsewhere by now, but the shared place is still wrong.
    */
-  const agrees = ({ ref, isMet }: Goal, { slot: { file, path }, edits: own }: Candidate): boolean => {
+  const agrees = (
+    { ref, isMet }: Goal,
+    { slot: { file, path }, edits: own }: Candidate,
+  ): boolean => {
     const before = start.topSlot(ref);
     if (before?.file !== file || !sameJson(before.path, path)) return true;
     const set = own.find((one) => one.file === file && sameJson(one.edit.path, path))?.edit;
@@ -480,7 +547,10 @@ export function placeAll<G extends Goal>(
   return { manifests, placed };
 }
 
-/** Returns what an edit can change: one stage or (undefined) all of them; one resource or all that share defaults. */
+/**
+ * Returns what an edit can change: one stage or (undefined) all of them; one resource or all that
+ * share defaults.
+ */
 function reachOf(path: Path): { readonly stage: string | undefined; readonly shared: boolean } {
   const [first, stage, third] = path.slice(rootDepth(path));
   return first === "stages"
@@ -503,7 +573,11 @@ function fieldKey({ stage, address, field }: FieldRef): string {
 }
 
 /** Returns the fields that are written differently before and after, in some stages. */
-export function changedFields(before: ProjectDocuments, after: ProjectDocuments, stages: readonly string[]) {
+export function changedFields(
+  before: ProjectDocuments,
+  after: ProjectDocuments,
+  stages: readonly string[],
+) {
   const [old, fresh] = [new Manifests(before), new Manifests(after)];
   const both = [old, fresh];
   const changed: FieldRef[] = [];
@@ -522,7 +596,10 @@ export function changedFields(before: ProjectDocuments, after: ProjectDocuments,
   return changed;
 }
 
-/** Returns the first changed field that `changes` do not cover; `onlyStages` covers all of its resource or target. */
+/**
+ * Returns the first changed field that `changes` do not cover; `onlyStages` covers all of its
+ * resource or target.
+ */
 export function unreportedChange(
   before: ProjectDocuments,
   after: ProjectDocuments,
@@ -536,9 +613,12 @@ export function unreportedChange(
     ),
   );
   return changedFields(before, after, stages).find(({ stage, address, field: { path } }) => {
-    const isNamed = (place: Parameters<typeof changeKey>[0]) => named.has(`${stage} ${changeKey(place)}`);
+    const isNamed = (place: Parameters<typeof changeKey>[0]) =>
+      named.has(`${stage} ${changeKey(place)}`);
     const both = [address, targetAddress(targetOf(address))];
-    return !isNamed({ address, path }) && !both.some((one) => isNamed({ ...ONLY_STAGES, address: one }));
+    return (
+      !isNamed({ address, path }) && !both.some((one) => isNamed({ ...ONLY_STAGES, address: one }))
+    );
   });
 }
 

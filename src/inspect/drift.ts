@@ -11,19 +11,28 @@ import { outside } from "../render/redact.ts";
 import { type Block, type Line, type Section, type View, faint, strong } from "../render/view.ts";
 import { byTarget } from "../render/words.ts";
 
-/** What the service changed since the last apply: a plan without the changes that come from the manifests. */
+/**
+ * What the service changed since the last apply: a plan without the changes that come from the
+ * manifests.
+ */
 export type Drift = ReturnType<typeof driftOf>;
 
-/** A bound resource that the service no longer lists, and the id of the resource that has its name now. */
+/**
+ * A bound resource that the service no longer lists, and the id of the resource that has its name
+ * now.
+ */
 type Removed = { readonly address: Address; readonly id: string; readonly replacedBy?: string };
 
 export function driftOf({ plan, matched }: Planned, scope: Scope) {
   const inScope = scopeTest(scope);
-  const removed = [...matched.values()].flatMap(removedFrom).filter(({ address }) => inScope(address));
+  const removed = [...matched.values()]
+    .flatMap(removedFrom)
+    .filter(({ address }) => inScope(address));
   return {
     /** Sorted by address, like `removed`. */
     changes: plan.changes.flatMap(({ address, id, fields }) => {
-      // A plan goes from the live value to the declared one; drift went the other way, so the sides are swapped.
+      // A plan goes from the live value to the declared one; drift went the other way, so the sides
+      // are swapped.
       const drifted = fields.flatMap(({ path, before, after, sensitive, changedBy }) => {
         if (changedBy === undefined || changedBy === "manifest") return [];
         const sides = sensitive ? { sensitive } : { before: after, after: before };
@@ -33,7 +42,10 @@ export function driftOf({ plan, matched }: Planned, scope: Scope) {
       return id === undefined || drifted.length === 0 ? [] : [{ address, id, fields: drifted }];
     }),
     removed: removed.toSorted((a, b) => compareAddresses(a.address, b.address)),
-    /** Still bound, but no longer declared. This is not drift, but a nightly job would not see it otherwise. */
+    /**
+     * Still bound, but no longer declared. This is not drift, but a nightly job would not see it
+     * otherwise.
+     */
     orphaned: plan.orphaned,
     /** Errors of the plan, and reasons why drift cannot be detected. */
     problems: problemsOf(plan.diagnostics, new Set(removed.map(({ address }) => address))),
@@ -44,18 +56,25 @@ export function hasDrifted({ changes, removed }: Drift): boolean {
   return changes.length + removed.length > 0;
 }
 
-/** Returns removed resources, but none with an `id` in the manifest: there, another id is a correction, and not drift. */
+/**
+ * Returns removed resources, but none with an `id` in the manifest: there, another id is a
+ * correction, and not drift.
+ */
 function removedFrom({ resources, matches, state }: MatchedTarget): readonly Removed[] {
   return [...resources.values()].flatMap(({ address, id: byHand }) => {
     const match = matches.get(address);
     const id = state?.bindings.get(address)?.id;
     const replacedBy = match?.live?.id;
-    if (match === undefined || id === undefined || id === replacedBy || byHand !== undefined) return [];
+    if (match === undefined || id === undefined || id === replacedBy || byHand !== undefined)
+      return [];
     return [{ address, id, ...defined({ replacedBy }) }];
   });
 }
 
-/** Returns the errors. Records under another key become one: drift cannot be detected, and silence would mean "no drift". */
+/**
+ * Returns the errors. Records under another key become one: drift cannot be detected, and silence
+ * would mean "no drift".
+ */
 function problemsOf(
   diagnostics: readonly Diagnostic[],
   removed: ReadonlySet<Address>,
@@ -123,13 +142,19 @@ export function driftView(drift: Drift, options: DriftOptions): View {
   };
 }
 
-function targetSections({ changes, removed }: Drift, { verbose }: DriftOptions): readonly Section[] {
+function targetSections(
+  { changes, removed }: Drift,
+  { verbose }: DriftOptions,
+): readonly Section[] {
   const drawn = changes.map(({ address, id, fields }): ChangeView => {
     const shown = fields.map(({ drawn, changedBy }) => ({ ...drawn, who: CHANGED_BY[changedBy] }));
     return { address, action: "update", id, fields: shown, calls: [], followUps: [] };
   });
   const entries: readonly { readonly address: Address; readonly block: Block }[] = [
-    ...foldAlike(drawn, verbose).map((fold) => ({ address: fold[0].address, block: { fold, verbose } })),
+    ...foldAlike(drawn, verbose).map((fold) => ({
+      address: fold[0].address,
+      block: { fold, verbose },
+    })),
     ...removed.map((one) => ({ address: one.address, block: removedLine(one) })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
   return [...byTarget(entries)].map(([target, own]) => [
@@ -150,8 +175,10 @@ function removedLine({ address, id, replacedBy }: Removed): Block {
 }
 
 function summaryLine({ changes, removed, problems }: Drift, { applied }: DriftOptions): Line {
-  if (problems.length > 0) return [{ style: "error", text: "Cannot detect all drift; see the errors." }];
+  if (problems.length > 0)
+    return [{ style: "error", text: "Cannot detect all drift; see the errors." }];
   if (!applied) return "Nothing was applied yet, so there is nothing to compare with.";
-  if (changes.length + removed.length === 0) return "No drift. Managed fields match the last apply.";
+  if (changes.length + removed.length === 0)
+    return "No drift. Managed fields match the last apply.";
   return [strong(`Drift: ${changes.length} changed, ${removed.length} removed`)];
 }

@@ -74,7 +74,10 @@ function factsOf(request: ExplainRequest) {
   };
 }
 
-/** Explains where the values of an address come from, and what follows from them: first the resource, then each field. */
+/**
+ * Explains where the values of an address come from, and what follows from them: first the
+ * resource, then each field.
+ */
 export function explain(request: ExplainRequest): View {
   const facts = factsOf(request);
   const { resource, diagnostics, stage, id } = facts;
@@ -85,7 +88,9 @@ export function explain(request: ExplainRequest): View {
   const calls = facts.problem ? [] : (facts.change?.calls ?? []).map(callJson);
   const fields = fieldsOf(kind)
     .filter(({ name }) =>
-      request.fields.length === 0 ? resource.fields[name] !== undefined : request.fields.includes(name),
+      request.fields.length === 0
+        ? resource.fields[name] !== undefined
+        : request.fields.includes(name),
     )
     .map((field) => explainField({ ...facts, field, value: resource.fields[field.name] }));
   const sign: Line =
@@ -128,7 +133,8 @@ function row(label: string, line: Line): Block {
 function foundBy({ resource, matched, id, bound }: Facts): string {
   const { kind, key, address, fields, id: byHand } = resource;
   const match = matched?.matches.get(address);
-  if (matched !== undefined && kind === "batchGeneration") return "the interface shows no batch generations";
+  if (matched !== undefined && kind === "batchGeneration")
+    return "the interface shows no batch generations";
   if (id !== undefined && byHand !== undefined) return "by `id:` in the manifest";
   if (id !== undefined && bound === id) return "by its id in state";
   if (id !== undefined && kind !== "batchGeneration") {
@@ -144,13 +150,17 @@ function foundBy({ resource, matched, id, bound }: Facts): string {
 
 function decision(facts: Facts): readonly [Action | "none" | "problem" | "unknown", string] {
   const { planned, change, problem, resource, state, matched, id, diagnostics } = facts;
-  if (planned === undefined) return ["unknown", "The service was not called, so there is no plan for it."];
+  if (planned === undefined)
+    return ["unknown", "The service was not called, so there is no plan for it."];
   if (problem) return ["problem", "An error must be fixed first."];
   if (change !== undefined) return [change.action, whyChange(change)];
   if (resource.kind === "batchGeneration")
     return ["none", NOT_RUN[state?.batchGenerations.get(resource.address)?.status ?? "held"]];
   if (matched !== undefined && id === undefined)
-    return ["none", "It does not exist on the service, and its creation needs a secret that is missing."];
+    return [
+      "none",
+      "It does not exist on the service, and its creation needs a secret that is missing.",
+    ];
   const caution = diagnostics.length === 0 ? "" : " See the warnings.";
   return ["none", `No change needed: all declared fields match.${caution}`];
 }
@@ -187,7 +197,11 @@ function explainField(facts: FieldFacts) {
     value: value === undefined ? undefined : new Outside(shownValue(value)),
     ...live,
     remembered: rememberedOf(facts),
-    changes: changes.map((one) => ({ ...one, before: outside(one.before), after: outside(one.after) })),
+    changes: changes.map((one) => ({
+      ...one,
+      before: outside(one.before),
+      after: outside(one.after),
+    })),
     why: whyField(facts, changes.length > 0, live.live !== undefined),
   };
 }
@@ -210,14 +224,19 @@ function fieldSection(field: ReturnType<typeof explainField>): Section {
   ];
 }
 
-/** Whether the value of a layer is the one that counts, a part of it, or replaced by a later layer. */
+/**
+ * Whether the value of a layer is the one that counts, a part of it, or replaced by a later layer.
+ */
 const ROLES = {
   counts: "",
   merged: "  (merged with what follows)",
   replaced: "  (replaced by what follows)",
 } as const;
 
-/** Returns the layers with a value for a field, lowest first, and the interpolations of the merged value, each once. */
+/**
+ * Returns the layers with a value for a field, lowest first, and the interpolations of the merged
+ * value, each once.
+ */
 function sourcesOf(facts: FieldFacts) {
   const { value, field } = facts;
   const isHidden =
@@ -244,7 +263,8 @@ function sourcesOf(facts: FieldFacts) {
   const sources = found.map(({ layer, written }, at) => {
     // A map is merged if only maps follow; any other value is replaced by later ones.
     const isMerged = found.slice(at).every((one) => isObject(one.written));
-    const role: keyof typeof ROLES = at === found.length - 1 ? "counts" : isMerged ? "merged" : "replaced";
+    const role: keyof typeof ROLES =
+      at === found.length - 1 ? "counts" : isMerged ? "merged" : "replaced";
     const place = facts.placeOf({ file: layer.file, path: [...layer.path, ...field.path] });
     return {
       layer: layer.kind,
@@ -253,14 +273,16 @@ function sourcesOf(facts: FieldFacts) {
       role,
     };
   });
-  // Only from the merged value, because only that was checked: a replaced value may name any variable.
+  // Only from the merged value, because only that was checked: a replaced value may name any
+  // variable.
   visit(mergedAt(facts.resource.layers, field.path) ?? null);
   return { sources, placeholders: [...placeholders.values()] };
 }
 
 /**
- * Returns a value as written. In a value that must not show, interpolations may still show, because they only name a
- * secret; the text around them is hidden. In a map each part is sensitive by itself; any other value as a whole.
+ * Returns a value as written. In a value that must not show, interpolations may still show, because
+ * they only name a secret; the text around them is hidden. In a map each part is sensitive by
+ * itself; any other value as a whole.
  *
  * @param isSecret whether a part that a later layer removes is hidden, too
  */
@@ -282,7 +304,11 @@ function shownText(written: Json, value: Value | undefined, isSecret: boolean): 
 
 function shownValue(value: Value): Json {
   const shown = (part: Value): Json =>
-    isUnknown(part) ? "(unknown: a secret is missing)" : isSensitive(part) ? SENSITIVE : display(part);
+    isUnknown(part)
+      ? "(unknown: a secret is missing)"
+      : isSensitive(part)
+        ? SENSITIVE
+        : display(part);
   if (!isValueObject(value)) return shown(value);
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shown(part)]));
 }
@@ -312,13 +338,16 @@ function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boo
 
 function liveText({ field, value, planned, resource, live, memory, matched }: FieldFacts) {
   if (planned === undefined) return { liveNote: "the service was not asked" };
-  if (resource.kind === "batchGeneration") return { liveNote: "the service cannot show batch generations" };
+  if (resource.kind === "batchGeneration")
+    return { liveNote: "the service cannot show batch generations" };
   if (live === undefined) return { liveNote: "there is no live resource" };
   const reading = readField(field, live, folderNames(matched?.state?.folders ?? new Map()), value);
   if (reading.kind === "unnamed")
     return { liveNote: `the folder with the id ${reading.id}, whose name is not known yet` };
   if (reading.kind === "hidden")
-    return { liveNote: `the service ${field.read === undefined ? "never shows" : "does not show"} it` };
+    return {
+      liveNote: `the service ${field.read === undefined ? "never shows" : "does not show"} it`,
+    };
   const isSecret = value !== undefined && isSensitive(value);
   if (isSecret || (memory !== undefined && mayHoldSecret(field, memory)))
     return { live: new Outside(SENSITIVE) };
@@ -340,8 +369,19 @@ const MOVED = {
   manifest: "the live value was applied; the manifest has changed since",
 } as const;
 
-/** Describes what state records of a field. State contains no values, so it only shows whether a value is the same. */
-function rememberedOf({ field, value, resource, memory, state, fingerprints, live }: FieldFacts): string {
+/**
+ * Describes what state records of a field. State contains no values, so it only shows whether a
+ * value is the same.
+ */
+function rememberedOf({
+  field,
+  value,
+  resource,
+  memory,
+  state,
+  fingerprints,
+  live,
+}: FieldFacts): string {
   if (resource.kind === "batchGeneration") {
     const status = state?.batchGenerations.get(resource.address)?.status;
     return status === undefined ? "nothing" : `its content as a whole, ${status}`;
@@ -353,7 +393,8 @@ function rememberedOf({ field, value, resource, memory, state, fingerprints, liv
   if (memory.binding.fields[field.name] === undefined) return "no record of this field";
   if (fingerprints === undefined) return "a record; the API key is needed to compare it";
   if (value === undefined) return "a record, from when it was declared";
-  if (isUnknown(value)) return "a record; the declared value is unknown, so they cannot be compared";
+  if (isUnknown(value))
+    return "a record; the declared value is unknown, so they cannot be compared";
   // Only used for a comparison, never shown.
   const isDirect = live !== undefined && field.compare !== "folder" && field.compare !== "elements";
   const raw = isDirect ? field.read?.(live) : undefined;
@@ -378,10 +419,12 @@ function whyField(facts: FieldFacts, changes: boolean, shown: boolean): string {
   if (problem) return "The error below must be fixed first.";
   if (resource.kind === "batchGeneration")
     return `It is sent when the batch generation runs, which is ${change === undefined ? "not " : ""}planned.`;
-  if (live === undefined && change === undefined) return "It does not exist, and no creation is planned.";
+  if (live === undefined && change === undefined)
+    return "It does not exist, and no creation is planned.";
   if (change?.action === "create") return whyCreated(field, value, change);
   if (changes) {
-    if (field.generates) return "The prompt differs, so it is sent, and the service generates again.";
+    if (field.generates)
+      return "The prompt differs, so it is sent, and the service generates again.";
     if (shown) return "The live value differs, so it is sent.";
     if (field.compare === "folder")
       return "It is written by name and read as an id. The id of this name is not known yet or differs, so it is sent.";
@@ -412,7 +455,10 @@ function whyCreated({ create, update }: Field, value: Value, { calls }: Change):
   return "It is sent after the creation if the service's own value differs by then.";
 }
 
-/** Returns the fields that a word means: a name, a part of a field (`testAccount.password`), or a group (`discovery`). */
+/**
+ * Returns the fields that a word means: a name, a part of a field (`testAccount.password`), or a
+ * group (`discovery`).
+ */
 export function fieldsNamed(kind: Kind, word: string): readonly string[] {
   return fieldsOf(kind)
     .map(({ name }) => name)

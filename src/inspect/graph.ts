@@ -5,7 +5,10 @@ import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { safeLine } from "../render/escape.ts";
 import { type Markup, type View, markup } from "../render/view.ts";
 
-/** The order in which resources run, as the manifests declare it. Nodes and edges are sorted by address. */
+/**
+ * The order in which resources run, as the manifests declare it. Nodes and edges are sorted by
+ * address.
+ */
 type Graph = ReturnType<typeof graphOf>;
 
 type GraphNode = {
@@ -18,7 +21,11 @@ type GraphNode = {
   readonly off: boolean;
 };
 
-type Edge = { readonly from: string; readonly to: string; readonly why: "prerequisite" | "environment" };
+type Edge = {
+  readonly from: string;
+  readonly to: string;
+  readonly why: "prerequisite" | "environment";
+};
 
 export function graphOf(stage: string, targets: readonly DesiredTarget[]) {
   return { stage, targets: targets.map(targetGraph) };
@@ -52,8 +59,15 @@ function targetGraph({ key, environments, testCases, batchGenerations }: Desired
   return { target: key, nodes: [...declared, ...unmanaged.values()], edges };
 }
 
-function nodeOf({ kind, address, key, fields }: DesiredResource<Exclude<Kind, "target">>): GraphNode {
-  const states = [fields["status"], fields["runStatus"]].map(plain).filter((one) => typeof one === "string");
+function nodeOf({
+  kind,
+  address,
+  key,
+  fields,
+}: DesiredResource<Exclude<Kind, "target">>): GraphNode {
+  const states = [fields["status"], fields["runStatus"]]
+    .map(plain)
+    .filter((one) => typeof one === "string");
   return {
     id: address,
     kind,
@@ -85,7 +99,11 @@ interface Language {
 
 function draw({ targets }: Graph, { group, node, groupEnd, edge }: Language): Markup {
   return [
-    ...targets.flatMap(({ target, nodes }, at) => [...group(target, at), ...nodes.flatMap(node), groupEnd]),
+    ...targets.flatMap(({ target, nodes }, at) => [
+      ...group(target, at),
+      ...nodes.flatMap(node),
+      groupEnd,
+    ]),
     ...targets.flatMap(({ edges }) => edges.flatMap(edge)),
   ];
 }
@@ -102,7 +120,8 @@ function dot(graph: Graph): Markup {
   const body = draw(graph, {
     group: (key, at) => write`  subgraph cluster_${at} {\n    label="${key}";\n`,
     node: ({ id, kind, label, status, off }) => {
-      const look = kind === "unmanaged" ? ", style=dashed" : off ? ', style=filled, fillcolor="#eeeeee"' : "";
+      const look =
+        kind === "unmanaged" ? ", style=dashed" : off ? ', style=filled, fillcolor="#eeeeee"' : "";
       const below = status === undefined ? [] : write`\\n${status}`;
       return write`    "${id}" [label="${label}${below}", shape=${[SHAPES[kind].dot + look]}];\n`;
     },
@@ -141,7 +160,10 @@ function mermaid(graph: Graph): Markup {
   return ["flowchart LR\n", ...body, classes];
 }
 
-/** Escapes a name for a quoted label, where Mermaid interprets quotes, tags, Markdown, directives and its own entities. */
+/**
+ * Escapes a name for a quoted label, where Mermaid interprets quotes, tags, Markdown, directives
+ * and its own entities.
+ */
 export function mermaidText(text: string): string {
   return safeLine(text)
     .replace(/[!-+/:-@[-^`{-~]/g, entity)

@@ -17,7 +17,13 @@ import {
   strong,
 } from "../render/view.ts";
 import { groupBy } from "../render/words.ts";
-import type { LiveNotification, LiveReport, LiveResult, NewReports, PageEnd } from "../service/answers.ts";
+import type {
+  LiveNotification,
+  LiveReport,
+  LiveResult,
+  NewReports,
+  PageEnd,
+} from "../service/answers.ts";
 
 /** Returns the address that an id is bound to in any of the states. */
 export type AddressOf = (id: string | undefined) => Address | undefined;
@@ -30,16 +36,23 @@ export function addressesIn(states: Iterable<State>): AddressOf {
   return (id) => (id === undefined ? undefined : byId.get(id));
 }
 
-/** Finds the newest finished report. `unsure`: the list ended early and is not sorted, so a newer one may be missing. */
+/**
+ * Finds the newest finished report. `unsure`: the list ended early and is not sorted, so a newer
+ * one may be missing.
+ */
 export async function newestFinished(pages: AsyncIterable<NewReports>) {
-  // service-api.md, "States and transitions": a report is WAITING until all of its results are done.
-  const isFinished = ({ status }: LiveReport): boolean => status !== undefined && status !== "WAITING";
+  // service-api.md, "States and transitions": a report is WAITING until all of its results are
+  // done.
+  const isFinished = ({ status }: LiveReport): boolean =>
+    status !== undefined && status !== "WAITING";
   const { reports, end } = await readUntil(pages, (read) => read.some(isFinished));
   const report = newestFirst(reports).find(isFinished);
   return { report, unsure: end !== "end" && (report === undefined || !isNewestFirst(reports)) };
 }
 
-/** Adds the target's key to a report, and hides names and an address that may show a former secret. */
+/**
+ * Adds the target's key to a report, and hides names and an address that may show a former secret.
+ */
 export function reportOf(
   { key, environments }: Pick<LiveTarget, "environments"> & { readonly key: string },
   report: LiveReport,
@@ -67,14 +80,18 @@ export interface ReadReports {
   readonly end: Exclude<PageEnd, "more"> | "limit";
 }
 
-export async function newestReports(pages: AsyncIterable<NewReports>, limit: number): Promise<ReadReports> {
+export async function newestReports(
+  pages: AsyncIterable<NewReports>,
+  limit: number,
+): Promise<ReadReports> {
   const { reports, end } = await readUntil(pages, ({ length }) => length >= limit);
   return { reports: (end === "limit" ? reports : newestFirst(reports)).slice(0, limit), end };
 }
 
 /**
- * Reads pages until the requested reports are among them. The order of the list is not documented (service-api.md,
- * operation 12), but its key is a point in time: if it goes from new to old, the first are the newest. If not, all are read.
+ * Reads pages until the requested reports are among them. The order of the list is not documented
+ * (service-api.md, operation 12), but its key is a point in time: if it goes from new to old, the
+ * first are the newest. If not, all are read.
  */
 async function readUntil(
   pages: AsyncIterable<NewReports>,
@@ -89,7 +106,10 @@ async function readUntil(
   return { reports, end: "end" };
 }
 
-/** Whether the reports that were read go from new to old. Reports of a single moment do not show an order. */
+/**
+ * Whether the reports that were read go from new to old. Reports of a single moment do not show an
+ * order.
+ */
 function isNewestFirst(reports: readonly LiveReport[]): boolean {
   const times = reports.map(timeOf);
   const isSorted = times.every((time, at) => at === 0 || time <= (times[at - 1] ?? 0));
@@ -114,7 +134,10 @@ export function newNotifications(notifications: readonly TargetNotification[], s
 
 export type TargetNotification = LiveNotification & { readonly target: string };
 
-export function notificationsView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
+export function notificationsView(
+  notifications: readonly TargetNotification[],
+  addressOf: AddressOf,
+): View {
   const rows = notifications.map((one) => notificationCells(one, addressOf));
   return {
     json: {
@@ -128,16 +151,29 @@ export function notificationsView(notifications: readonly TargetNotification[], 
   };
 }
 
-function table(headings: readonly string[], rows: readonly (readonly string[])[], nothing: string): Section {
+function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  nothing: string,
+): Section {
   return [rows.length === 0 ? nothing : { headings, rows }];
 }
 
 /** Shows notifications that arrived after the table: lines without headings. */
-export function laterView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
-  return { json: null, text: [notifications.map((one) => notificationCells(one, addressOf).join("  "))] };
+export function laterView(
+  notifications: readonly TargetNotification[],
+  addressOf: AddressOf,
+): View {
+  return {
+    json: null,
+    text: [notifications.map((one) => notificationCells(one, addressOf).join("  "))],
+  };
 }
 
-function notificationCells({ createdAt, target, type, payload }: TargetNotification, addressOf: AddressOf) {
+function notificationCells(
+  { createdAt, target, type, payload }: TargetNotification,
+  addressOf: AddressOf,
+) {
   return [createdAt, target, type, addressOf(testCaseIn(payload)) ?? JSON.stringify(payload)];
 }
 
@@ -146,7 +182,10 @@ function testCaseIn({ testCaseId: id }: LiveNotification["payload"]): string | u
   return typeof id === "string" ? id : undefined;
 }
 
-/** Shows reports as a table, the newest first. @param complete whether the service returned all of them */
+/**
+ * Shows reports as a table, the newest first.
+ * @param complete whether the service returned all of them
+ */
 export function reportsView(reports: readonly TargetReport[], complete: boolean): View {
   const sorted = newestFirst(reports);
   const rows = sorted.map((report) => [
@@ -161,22 +200,35 @@ export function reportsView(reports: readonly TargetReport[], complete: boolean)
     json: {
       formatVersion: "1.0",
       complete,
-      reports: sorted.map((one) => ({ ...headJson(one), results: new Outside(countResults(one.results)) })),
+      reports: sorted.map((one) => ({
+        ...headJson(one),
+        results: new Outside(countResults(one.results)),
+      })),
     },
-    text: [table(["CREATED", "TARGET", "STATUS", "RESULTS", "BROWSER", "REPORT"], rows, "No reports.")],
+    text: [
+      table(["CREATED", "TARGET", "STATUS", "RESULTS", "BROWSER", "REPORT"], rows, "No reports."),
+    ],
   };
 }
 
-/** Shows one report: its properties, its results, and the errors of the failed ones; also as a JUnit report, for CI. */
+/**
+ * Shows one report: its properties, its results, and the errors of the failed ones; also as a JUnit
+ * report, for CI.
+ */
 export function reportView(shown: TargetReport, addressOf: AddressOf): View {
   const { results, context } = shown;
-  // Failed results first, then those that neither failed nor passed, then the passed ones, each group by title.
-  const rank = ({ status }: LiveResult): number => (status === "FAILED" ? 0 : status === "PASSED" ? 2 : 1);
+  // Failed results first, then those that neither failed nor passed, then the passed ones, each
+  // group by title.
+  const rank = ({ status }: LiveResult): number =>
+    status === "FAILED" ? 0 : status === "PASSED" ? 2 : 1;
   const sorted = results
     .map((result): Named => {
       // The title is the address, or, for a test case that is not managed, its name on the service.
       const { name = "", testCaseId: id } = result;
-      return { ...result, title: addressOf(id) ?? [name, id && `(${id})`].filter(Boolean).join(" ") };
+      return {
+        ...result,
+        title: addressOf(id) ?? [name, id && `(${id})`].filter(Boolean).join(" "),
+      };
     })
     .toSorted((a, b) => rank(a) - rank(b) || compareText(a.title, b.title));
   const rows = sorted.map(({ status, title, traceUrl }) => [status ?? "-", title, traceUrl ?? "-"]);
@@ -187,7 +239,14 @@ export function reportView(shown: TargetReport, addressOf: AddressOf): View {
       context: context === undefined ? null : new Outside(context),
       summary: new Outside(countResults(results)),
       results: results.map(({ testCaseId, name, status, errorMessage, traceUrl }) =>
-        orNull({ address: addressOf(testCaseId), testCaseId, name, status, errorMessage, traceUrl }),
+        orNull({
+          address: addressOf(testCaseId),
+          testCaseId,
+          name,
+          status,
+          errorMessage,
+          traceUrl,
+        }),
       ),
     },
     text: [
@@ -211,7 +270,9 @@ function headJson(report: TargetReport) {
   return orNull({ id, target, status, createdAt, updatedAt, browser, breakpoint, executionUrl });
 }
 
-function orNull(fields: Readonly<Record<string, string | undefined>>): Readonly<Record<string, Json>> {
+function orNull(
+  fields: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, Json>> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? null]));
 }
 
@@ -221,13 +282,18 @@ function countResults(results: readonly LiveResult[]): Readonly<Record<string, n
   return Object.fromEntries([...names].map((name) => [name, groups.get(name)?.length ?? 0]));
 }
 
-/** The words that may be shown in lower case. Others may be a secret, and a short secret is only found in its own case. */
+/**
+ * The words that may be shown in lower case. Others may be a secret, and a short secret is only
+ * found in its own case.
+ */
 const STATUS = /^(?:PASSED|FAILED|WAITING|SKIPPED|UNKNOWN)$/;
 
 /** Returns e.g. `12 passed, 1 failed`, without counts of zero. */
 function countsText(results: readonly LiveResult[]): string {
   const parts = Object.entries(countResults(results)).filter(([, amount]) => amount > 0);
-  const worded = parts.map(([name, amount]) => `${amount} ${STATUS.test(name) ? name.toLowerCase() : name}`);
+  const worded = parts.map(
+    ([name, amount]) => `${amount} ${STATUS.test(name) ? name.toLowerCase() : name}`,
+  );
   return worded.join(", ") || "none";
 }
 
@@ -246,13 +312,20 @@ function headSection(report: TargetReport): Section {
   });
   return [
     [strong("Report"), ` ${report.id}`],
-    ...Object.entries(facts).map(([name, value]): Line => ["  ", faint(name.padEnd(8)), ` ${value}`]),
+    ...Object.entries(facts).map(([name, value]): Line => [
+      "  ",
+      faint(name.padEnd(8)),
+      ` ${value}`,
+    ]),
   ];
 }
 
 type Named = LiveResult & { readonly title: string };
 
-/** Writes a JUnit report. Skipped, with their status: results that have not ended or whose status service-api.md lacks. */
+/**
+ * Writes a JUnit report. Skipped, with their status: results that have not ended or whose status
+ * service-api.md lacks.
+ */
 function junitReport({ target, id, createdAt }: TargetReport, results: readonly Named[]): Markup {
   const [failures = 0, passed = 0] = ["FAILED", "PASSED"].map(
     (wanted) => results.filter(({ status }) => status === wanted).length,
@@ -278,8 +351,12 @@ const body = markup(html);
 
 function junitOutcome({ status = "no status", errorMessage, traceUrl }: LiveResult): Markup {
   const message = errorMessage ?? "The service gives no reason.";
-  const failure = [...firstLine`      <failure message="${message}">`, ...body`${message}</failure>\n`];
+  const failure = [
+    ...firstLine`      <failure message="${message}">`,
+    ...body`${message}</failure>\n`,
+  ];
   const skipped = attribute`      <skipped message="${status}"/>\n`;
-  const trace = traceUrl === undefined ? [] : body`      <system-out>trace: ${traceUrl}</system-out>\n`;
+  const trace =
+    traceUrl === undefined ? [] : body`      <system-out>trace: ${traceUrl}</system-out>\n`;
   return [...(status === "PASSED" ? [] : status === "FAILED" ? failure : skipped), ...trace];
 }

@@ -31,13 +31,18 @@ import { byTarget, count, groupBy } from "../render/words.ts";
 
 type StageDiff = ReturnType<typeof diffStages>;
 
-/** A field that the stages resolve to different values. A side that is absent does not declare it. */
+/**
+ * A field that the stages resolve to different values. A side that is absent does not declare it.
+ */
 export type Difference = StageDiff["differences"][number];
 
 /** One side of a difference, without the value if it must not show. */
 type DiffSide = { readonly value?: Json; readonly origin?: Origin };
 
-/** Compares two stages field by field, sorted by address: either the fields that promotion copies, or all fields. */
+/**
+ * Compares two stages field by field, sorted by address: either the fields that promotion copies,
+ * or all fields.
+ */
 export function diffStages(
   from: StageView,
   to: StageView,
@@ -45,15 +50,18 @@ export function diffStages(
   inScope: (address: Address) => boolean,
 ) {
   const isChosen = ({ promoted }: Field): boolean => choice === "all" || promoted === true;
-  const isOwn = ({ address, kind }: DesiredResource) => inScope(address) && fieldsOf(kind).some(isChosen);
-  const resourcesIn = ({ targets }: Desired) => byAddress(targets.flatMap(resourcesOf).filter(isOwn));
+  const isOwn = ({ address, kind }: DesiredResource) =>
+    inScope(address) && fieldsOf(kind).some(isChosen);
+  const resourcesIn = ({ targets }: Desired) =>
+    byAddress(targets.flatMap(resourcesOf).filter(isOwn));
   const left = resourcesIn(from.desired);
   const right = resourcesIn(to.desired);
   const differences = [...left.values()].flatMap((one) => {
     const { address } = one;
     const other = right.get(address);
     if (other === undefined) return [];
-    const isSet = ({ name }: Field) => one.fields[name] !== undefined || other.fields[name] !== undefined;
+    const isSet = ({ name }: Field) =>
+      one.fields[name] !== undefined || other.fields[name] !== undefined;
     const own = fieldsOf(one.kind).filter((field) => isSet(field) && isChosen(field));
     return own.flatMap((field) => {
       const { path } = field;
@@ -61,20 +69,27 @@ export function diffStages(
       const before = from.meaningOf(field, written);
       const after = to.meaningOf(field, mergedAt(other.layers, path));
       if (sameStageValue(field, before, after)) return [];
-      const isHidden = [before, after].some((side) => side !== undefined && isSensitive(side.value));
+      const isHidden = [before, after].some(
+        (side) => side !== undefined && isSensitive(side.value),
+      );
       const sensitive = isHidden ? (true as const) : undefined;
       const sideOf = ({ layers }: DesiredResource, side: typeof before): DiffSide | undefined => {
         const value = isHidden || side === undefined ? undefined : ordered(display(side.value));
         return side && defined({ value, origin: originIn(layers, path) });
       };
       const sides = { from: sideOf(one, before), to: sideOf(other, after) };
-      return [{ address, field, path, ...defined({ sensitive }), ...sides, written, before, after }];
+      return [
+        { address, field, path, ...defined({ sensitive }), ...sides, written, before, after },
+      ];
     });
   });
   const lone = (own: typeof left, others: typeof left) =>
     [...own.values()]
       .filter(({ address }) => !others.has(address))
-      .map((resource) => ({ address: resource.address, ...defined({ origin: originOf(resource) }) }));
+      .map((resource) => ({
+        address: resource.address,
+        ...defined({ origin: originOf(resource) }),
+      }));
   return {
     from: from.stage,
     to: to.stage,
@@ -87,12 +102,22 @@ export function diffStages(
 /** A written value, resolved in one stage. */
 export interface StageValue {
   readonly value: Value;
-  /** The value with everything filled in except secrets, which are named: used to compare values if secrets are missing. */
+  /**
+   * The value with everything filled in except secrets, which are named: used to compare values if
+   * secrets are missing.
+   */
   readonly spelt: Json;
 }
 
-/** Whether a field means the same in two stages. Both use the same environment, so secrets with the same name are equal. */
-export function sameStageValue(field: Field, a: StageValue | undefined, b: StageValue | undefined): boolean {
+/**
+ * Whether a field means the same in two stages. Both use the same environment, so secrets with the
+ * same name are equal.
+ */
+export function sameStageValue(
+  field: Field,
+  a: StageValue | undefined,
+  b: StageValue | undefined,
+): boolean {
   if (a === undefined || b === undefined) return a === b;
   const isSpelt = isUnknown(a.value) || isUnknown(b.value);
   const left = normalise(field.compare, isSpelt ? a.spelt : reveal(a.value));
@@ -116,8 +141,13 @@ export class StageView {
     this.stage = stage;
     this.desired = desired;
     const interpolator = new Interpolator({ stage, env, files, vars, allowMissingSecrets: true });
-    // The manifests were checked before, so nothing is reported here; a text that does not fit is unknown.
-    this.#context = { interpolator, originOf: (path) => ({ file: "", path }), report: () => undefined };
+    // The manifests were checked before, so nothing is reported here; a text that does not fit is
+    // unknown.
+    this.#context = {
+      interpolator,
+      originOf: (path) => ({ file: "", path }),
+      report: () => undefined,
+    };
   }
 
   /** Returns what a value would mean in this stage, if it were written for the field. */
@@ -127,7 +157,10 @@ export class StageView {
     return { value, spelt: mapTexts(written, this.#spell) };
   }
 
-  /** @param within variables that are being spelt. One in a circle stays as written; circles are reported elsewhere */
+  /**
+   * @param within variables that are being spelt. One in a circle stays as written; circles are
+   * reported elsewhere
+   */
   readonly #spell = (text: string, within: readonly string[] = []): string => {
     if (!isTemplate(text)) return text;
     const pieces = parseTemplate(text).parts.map((part) => {
@@ -146,7 +179,8 @@ export type PlaceOf = (origin: Origin) => Place;
 
 export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): View {
   const { from, to, differences } = diff;
-  const place = (origin: Origin | undefined): Partial<Place> => (origin === undefined ? {} : placeOf(origin));
+  const place = (origin: Origin | undefined): Partial<Place> =>
+    origin === undefined ? {} : placeOf(origin);
   const placed = (side: DiffSide | undefined) =>
     side && { value: outside(side.value), ...place(side.origin) };
   const [onlyFrom, onlyTo] = [diff.onlyFrom, diff.onlyTo].map((resources) =>
@@ -189,7 +223,9 @@ export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): 
   };
 }
 
-/** Returns a section for each target, with its resources and the blocks for each of their fields. */
+/**
+ * Returns a section for each target, with its resources and the blocks for each of their fields.
+ */
 export function fieldSections<T extends { readonly address: Address }>(
   fields: readonly T[],
   blocksOf: (one: T) => readonly Block[],
@@ -203,7 +239,11 @@ export function fieldSections<T extends { readonly address: Address }>(
   ]);
 }
 
-function differenceBlocks({ path, sensitive, from, to }: Difference, stages: StageDiff, placeOf: PlaceOf) {
+function differenceBlocks(
+  { path, sensitive, from, to }: Difference,
+  stages: StageDiff,
+  placeOf: PlaceOf,
+) {
   const width = Math.max(stages.from.length, stages.to.length);
   const side = (stage: string, one: DiffSide | undefined): Line => {
     const place = one?.origin === undefined ? "" : placeText(placeOf(one.origin));
@@ -216,7 +256,9 @@ function differenceBlocks({ path, sensitive, from, to }: Difference, stages: Sta
 function summaryLine({ differences, onlyFrom, onlyTo }: StageDiff, all: boolean): Line {
   const alone = onlyFrom.length + onlyTo.length;
   if (differences.length + alone === 0)
-    return all ? "No difference." : "No difference in what promotion carries; `--all` compares every field.";
+    return all
+      ? "No difference."
+      : "No difference in what promotion carries; `--all` compares every field.";
   const parts = [
     `${count(differences.length, "field")} ${differences.length === 1 ? "differs" : "differ"}`,
     ...(alone === 0 ? [] : [`${count(alone, "resource")} only in one stage`]),

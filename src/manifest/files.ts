@@ -5,7 +5,10 @@ import type { Json } from "../model/json.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
 import { type YamlProblem, decodeUtf8, decodedText } from "./yaml/text.ts";
 
-/** The project folder as manifests see it, with relative paths and forward slashes. Tests use a folder in memory instead. */
+/**
+ * The project folder as manifests see it, with relative paths and forward slashes. Tests use a
+ * folder in memory instead.
+ */
 export interface ProjectFolder {
   /** Lists the entries of a folder, in no particular order; empty if the folder does not exist. */
   readonly list: (folder: string) => readonly FolderEntry[];
@@ -14,9 +17,15 @@ export interface ProjectFolder {
   readonly follow: (path: string) => Destination;
   /** Returns the limits set from outside of the project (`--trust`); unset if there are none. */
   readonly trust?: () => Promise<TrustOf>;
-  /** Whether a file is in git, so that the authors of the manifests know its content. Only set with a trust file. */
+  /**
+   * Whether a file is in git, so that the authors of the manifests know its content. Only set with
+   * a trust file.
+   */
   readonly isCommitted?: (file: string) => boolean;
-  /** Returns those files whose current content is not in git but was written by the job. Only set with a trust file. */
+  /**
+   * Returns those files whose current content is not in git but was written by the job. Only set
+   * with a trust file.
+   */
   readonly ownOf?: (files: readonly string[]) => ReadonlySet<string>;
 }
 
@@ -26,10 +35,18 @@ export interface Destination {
   readonly inside: string | undefined;
 }
 
-export type FolderEntry = { readonly name: string; readonly kind: "file" | "folder" | "link" | "other" };
+export type FolderEntry = {
+  readonly name: string;
+  readonly kind: "file" | "folder" | "link" | "other";
+};
 
 export type FileRead =
-  | { readonly ok: true; readonly text: string; readonly bom: boolean; readonly value?: Json | undefined }
+  | {
+      readonly ok: true;
+      readonly text: string;
+      readonly bom: boolean;
+      readonly value?: Json | undefined;
+    }
   | {
       readonly ok: false;
       readonly missing: boolean;
@@ -38,7 +55,10 @@ export type FileRead =
       readonly problem?: YamlProblem;
     };
 
-/** Opens the project folder on disk. Reading files one by one is several times faster than in parallel. */
+/**
+ * Opens the project folder on disk. Reading files one by one is several times faster than in
+ * parallel.
+ */
 export function projectFolder(root: string, trustFile?: string): ProjectFolder {
   const within = root.endsWith(sep) ? root : root + sep;
   return {
@@ -62,7 +82,10 @@ export function projectFolder(root: string, trustFile?: string): ProjectFolder {
         const real = realpathSync(join(root, path));
         const way = relative(realpathSync(root), real);
         const isOutside = isAbsolute(way) || way.split(sep, 1)[0] === "..";
-        return { kind: kindOf(statSync(real)), inside: isOutside ? undefined : way.split(sep).join("/") };
+        return {
+          kind: kindOf(statSync(real)),
+          inside: isOutside ? undefined : way.split(sep).join("/"),
+        };
       } catch (error) {
         if (isSystemError(error)) return { kind: "nothing", inside: undefined };
         throw error;
@@ -78,12 +101,16 @@ export function projectFolder(root: string, trustFile?: string): ProjectFolder {
   };
 }
 
-/** Shared options: to make them from a plain "utf8", Node takes a sixth of the time of reading a small file. */
+/**
+ * Shared options: to make them from a plain "utf8", Node takes a sixth of the time of reading a
+ * small file.
+ */
 const AS_TEXT = { encoding: "utf8", flag: "r" } as const;
 
 function readOnDisk(file: string): FileRead {
   try {
-    // Decoding while reading is fastest. It turns invalid bytes into U+FFFD, so such a text is read again and checked.
+    // Decoding while reading is fastest. It turns invalid bytes into U+FFFD, so such a text is read
+    // again and checked.
     const text = readFileSync(file, AS_TEXT);
     return text.includes("\ufffd") ? decodeUtf8(readFileSync(file)) : decodedText(text);
   } catch (error) {
@@ -115,8 +142,9 @@ function reasonOf({ code }: { readonly code: string }): string {
 }
 
 /**
- * Returns git's output for a folder; `undefined` outside of a repository, or without git. The folder is not trusted: no file
- * in it may run as git, and git must not run programs that its files name: they may form a bare repository with settings.
+ * Returns git's output for a folder; `undefined` outside of a repository, or without git. The
+ * folder is not trusted: no file in it may run as git, and git must not run programs that its files
+ * name: they may form a bare repository with settings.
  */
 export function git(
   folder: string,
@@ -142,24 +170,41 @@ export function git(
   }
 }
 
-const SETTINGS = ["safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null"];
+const SETTINGS = [
+  "safe.bareRepository=explicit",
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+];
 const NO_PROGRAMS = SETTINGS.flatMap((setting) => ["-c", setting]);
 
-/** Whether git before 2.38, which ignores `safe.bareRepository`, may use a folder on the way up to `.git` as repository. */
+/**
+ * Whether git before 2.38, which ignores `safe.bareRepository`, may use a folder on the way up to
+ * `.git` as repository.
+ */
 function isForged(folder: string): boolean {
   if (existsSync(join(folder, ".git"))) return false;
-  return existsSync(join(folder, "HEAD")) || (folder !== dirname(folder) && isForged(dirname(folder)));
+  return (
+    existsSync(join(folder, "HEAD")) || (folder !== dirname(folder) && isForged(dirname(folder)))
+  );
 }
 
-/** Asks git in the file's folder, which may be a submodule. If git fails, a file in a repository counts as committed. */
+/**
+ * Asks git in the file's folder, which may be a submodule. If git fails, a file in a repository
+ * counts as committed.
+ */
 function isCommitted(root: string, file: string): boolean {
-  const listed = git(join(root, dirname(file)), ["ls-files", "--", `:(icase,literal)${basename(file)}`]);
+  const listed = git(join(root, dirname(file)), [
+    "ls-files",
+    "--",
+    `:(icase,literal)${basename(file)}`,
+  ]);
   return listed === undefined ? isInRepository(root) : listed !== "";
 }
 
 /**
- * Returns the files whose current content is not in git, so that the authors of the manifests cannot know it. This includes
- * a committed file that the job has overwritten. Outside of a repository the result is empty.
+ * Returns the files whose current content is not in git, so that the authors of the manifests
+ * cannot know it. This includes a committed file that the job has overwritten. Outside of a
+ * repository the result is empty.
  */
 export function ownOf(root: string, files: readonly string[]): ReadonlySet<string> {
   if (!isInRepository(root)) return new Set();
@@ -170,11 +215,15 @@ export function ownOf(root: string, files: readonly string[]): ReadonlySet<strin
     const literal = some.map((file) => `:(literal)${file}`);
     const listed = git(root, ["ls-files", "-t", "-z", "--cached", "--modified", "--", ...literal]);
     const lines = new Set(listed?.split("\0"));
-    for (const file of some) if (lines.has(`H ${file}`) && !lines.has(`C ${file}`)) own.delete(file);
+    for (const file of some)
+      if (lines.has(`H ${file}`) && !lines.has(`C ${file}`)) own.delete(file);
   }
   return own;
 }
 
 function isInRepository(folder: string): boolean {
-  return existsSync(join(folder, ".git")) || (folder !== dirname(folder) && isInRepository(dirname(folder)));
+  return (
+    existsSync(join(folder, ".git")) ||
+    (folder !== dirname(folder) && isInRepository(dirname(folder)))
+  );
 }

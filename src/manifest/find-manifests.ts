@@ -8,14 +8,23 @@ import type { ProjectFolder } from "./files.ts";
 import { type ManifestProblem, manifestProblem } from "./problem.ts";
 import { DEFAULT_MANIFESTS } from "./tables.ts";
 
-/** Finds the files that match `manifests:`. Finding none is an error only if the patterns are `certain`. */
+/**
+ * Finds the files that match `manifests:`. Finding none is an error only if the patterns are
+ * `certain`.
+ */
 export function findManifests(folder: ProjectFolder, project: Document, certain: boolean) {
   const sources = patternsOf(project);
   const patterns: (readonly Pattern[])[] = [];
   const problems: ManifestProblem[] = [];
   const { file, value } = project;
   const own: Path = value.manifests === undefined ? [] : ["manifests"];
-  const report = (code: string, path: Path, summary: string, detail: string, severity?: Severity): void => {
+  const report = (
+    code: string,
+    path: Path,
+    summary: string,
+    detail: string,
+    severity?: Severity,
+  ): void => {
     problems.push(manifestProblem(code, { file, path }, summary, detail, defined({ severity })));
   };
   for (const [at, source] of sources.entries()) {
@@ -52,13 +61,21 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
 
 export function patternsOf(project: Document): readonly string[] {
   const { manifests } = project.value;
-  return isArray(manifests) ? manifests.filter((item) => typeof item === "string") : DEFAULT_MANIFESTS;
+  return isArray(manifests)
+    ? manifests.filter((item) => typeof item === "string")
+    : DEFAULT_MANIFESTS;
 }
 
-/** Hidden paths. Such files often contain credentials, and an error in a manifest is shown with its line. */
+/**
+ * Hidden paths. Such files often contain credentials, and an error in a manifest is shown with its
+ * line.
+ */
 export const HIDDEN = /(?:^|\/)\./;
 
-/** A place in a walk, with the patterns that continue there. `above` has the real paths of the links on the way to it. */
+/**
+ * A place in a walk, with the patterns that continue there. `above` has the real paths of the links
+ * on the way to it.
+ */
 interface WalkPlace {
   readonly path: string;
   readonly real: string;
@@ -67,8 +84,9 @@ interface WalkPlace {
 }
 
 /**
- * Finds the matching files, also through links inside the project. A file with several paths is found by the shortest.
- * Also returns links that lead out of the project or nowhere, and files with a leading dot in their own or a folder's name.
+ * Finds the matching files, also through links inside the project. A file with several paths is
+ * found by the shortest. Also returns links that lead out of the project or nowhere, and files with
+ * a leading dot in their own or a folder's name.
  */
 export function findFiles(folder: ProjectFolder, wanted: Iterable<Pattern>) {
   const found = new Map<string, string>();
@@ -83,16 +101,21 @@ export function findFiles(folder: ProjectFolder, wanted: Iterable<Pattern>) {
       if (patterns.size === 0 || (own === "file" && !isComplete(patterns))) return;
       const path = below(place.path, name);
       const at = place.real === place.path ? path : below(place.real, name);
-      const { kind, inside: real } = own === "link" ? folder.follow(path) : { kind: own, inside: at };
+      const { kind, inside: real } =
+        own === "link" ? folder.follow(path) : { kind: own, inside: at };
       const isOpen = kind === "folder" && [...patterns].some((pattern) => pattern !== DONE);
       if (kind === "folder" ? !isOpen : !isComplete(patterns)) return;
       if (real === undefined) escaping.add(path);
       else if (kind === "file") {
         const known = found.get(real);
         if (own === "link" ? HIDDEN.test(real) : isHidden || name.startsWith(".")) hidden.add(path);
-        else if (known === undefined || (path.length - known.length || compareText(path, known)) < 0)
+        else if (
+          known === undefined ||
+          (path.length - known.length || compareText(path, known)) < 0
+        )
           found.set(real, path);
-      } else if (kind === "folder" && own === "folder") enter({ path, real, above: place.above, patterns });
+      } else if (kind === "folder" && own === "folder")
+        enter({ path, real, above: place.above, patterns });
       else if (kind === "folder") {
         const above = [...place.above, at];
         const isBack = real === "" || above.some((one) => `${one}/`.startsWith(`${real}/`));
@@ -101,7 +124,8 @@ export function findFiles(folder: ProjectFolder, wanted: Iterable<Pattern>) {
     });
   };
   enter({ path: "", real: "", above: [], patterns: new Set(wanted) });
-  // Shortest paths first, each folder once per pattern: there can be too many paths between folders that link to each other.
+  // Shortest paths first, each folder once per pattern: there can be too many paths between folders
+  // that link to each other.
   const entered = new Map<string, Set<Pattern>>();
   for (let length = 0; links.length > 0; length++) {
     const places = links.filter(({ path }) => path.length === length);
@@ -122,13 +146,16 @@ function below(folder: string, name: string): string {
 }
 
 /**
- * A pattern of `manifests:`. `*` and `?` match within a name, and not a leading dot; `**` matches any number of folders,
- * `{a,b}` either text, `[a-c]` one character of a range. One walk follows all patterns at the same time, so that no folder
- * is listed twice and no file is found twice.
+ * A pattern of `manifests:`. `*` and `?` match within a name, and not a leading dot; `**` matches
+ * any number of folders, `{a,b}` either text, `[a-c]` one character of a range. One walk follows
+ * all patterns at the same time, so that no folder is listed twice and no file is found twice.
  */
 export type Pattern = Segment | typeof DONE;
 
-/** The first name of a pattern, and the rest. A linked list, because a walk shares patterns and never copies them. */
+/**
+ * The first name of a pattern, and the rest. A linked list, because a walk shares patterns and
+ * never copies them.
+ */
 interface Segment {
   readonly name: "**" | ((name: string) => boolean);
   readonly rest: Pattern;
@@ -176,7 +203,10 @@ function compileNames(text: string): Pattern | { readonly fault: string } {
   return pattern;
 }
 
-/** Returns the rest of each pattern after a walk has entered a folder, or found a file, with this name. */
+/**
+ * Returns the rest of each pattern after a walk has entered a folder, or found a file, with this
+ * name.
+ */
 function advance(progress: MatchedPatterns, name: string): MatchedPatterns {
   const next = new Set<Pattern>();
   for (let pattern of progress) {

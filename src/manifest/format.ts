@@ -6,11 +6,13 @@ import { splitDocuments } from "./yaml/text.ts";
 import type { Collection, Entry, Node } from "./yaml/tree.ts";
 
 /**
- * Puts the keys of a manifest in their usual order and changes nothing else. A pair moves together with the comments right
- * above it and on its line. Keys that begin with `x-` come first, since they contain anchors; unknown keys come last. Keys
- * that users choose keep their order. Loads `yaml`: import this module lazily.
+ * Puts the keys of a manifest in their usual order and changes nothing else. A pair moves together
+ * with the comments right above it and on its line. Keys that begin with `x-` come first, since
+ * they contain anchors; unknown keys come last. Keys that users choose keep their order. Loads
+ * `yaml`: import this module lazily.
  *
- * @returns the new text; the old one if the new one would have another meaning, e.g. with an alias before its anchor
+ * @returns the new text; the old one if the new one would have another meaning, e.g. with an alias
+ * before its anchor
  */
 export function formatManifest(text: string, kind: DocumentKind): string {
   return splitDocuments(text)
@@ -57,7 +59,8 @@ class Formatter {
       const span = spans[at] ?? entry;
       return this.#entry(entry, span.start, span.end, part);
     });
-    // Pairs of a map in braces swap places. A comment next to a pair would stay behind, so maps with comments are kept.
+    // Pairs of a map in braces swap places. A comment next to a pair would stay behind, so maps
+    // with comments are kept.
     const isOrdered = node.kind === "map" && !text.slice(node.start, node.end).includes("#");
     const order = isOrdered ? orderOf(node.entries, part) : [];
     let done = start;
@@ -94,30 +97,44 @@ class Formatter {
     });
     const from = starts[0] ?? first.start;
     const order = orderOf(entries, part);
-    // Between a dash and the first key there is no place for a comment, and the indentation before that key stays.
-    const isMovable = from < first.start || chunks[order[0] ?? 0]?.startsWith(`${indent}#`) === false;
+    // Between a dash and the first key there is no place for a comment, and the indentation before
+    // that key stays.
+    const isMovable =
+      from < first.start || chunks[order[0] ?? 0]?.startsWith(`${indent}#`) === false;
     const isMoved = isMovable && order.some((at, place) => at !== place);
     const ended = chunks.map((chunk) => (isMoved && !chunk.endsWith("\n") ? `${chunk}\n` : chunk));
     const whole = (isMoved ? order.map((at) => ended[at] ?? "") : chunks).join("");
     const lines = isMoved && text[past - 1] !== "\n" ? whole.slice(0, -1) : whole;
     return (
-      text.slice(start, from) + (from === first.start ? lines.slice(column) : lines) + text.slice(past, end)
+      text.slice(start, from) +
+      (from === first.start ? lines.slice(column) : lines) +
+      text.slice(past, end)
     );
   }
 
-  #entry({ key, value }: Entry, start: number, end: number, part: ManifestPart | undefined): string {
+  #entry(
+    { key, value }: Entry,
+    start: number,
+    end: number,
+    part: ManifestPart | undefined,
+  ): string {
     const inner = key === undefined ? part && itemOf(part) : part && entryOf(part, textOf(key));
     return this.range(start, end, value, inner);
   }
 
-  /** Returns where a map's first pair begins, with the comments above it. Comments at the top of the file stay there. */
+  /**
+   * Returns where a map's first pair begins, with the comments above it. Comments at the top of the
+   * file stay there.
+   */
   #firstStart(offset: number, start: number): number {
     const above = this.#above(offset);
     const isOwnLine = /^ *$/.test(this.#text.slice(this.#lineStart(offset), offset));
     return isOwnLine && above > this.#top && above >= start ? above : offset;
   }
 
-  /** Returns where the comment lines right above a pair begin, or its own line if there are none. */
+  /**
+   * Returns where the comment lines right above a pair begin, or its own line if there are none.
+   */
   #above(offset: number): number {
     let line = this.#lineStart(offset);
     while (line > 0) {

@@ -2,13 +2,23 @@ import { KEY_PATTERN, compareText } from "../model/address.ts";
 import type { Origin, Severity } from "../model/diagnostic.ts";
 import { globTest } from "../model/glob.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
-import { type ManifestProblem, type SourceText, didYouMean, listWords, nearest } from "./problem.ts";
+import {
+  type ManifestProblem,
+  type SourceText,
+  didYouMean,
+  listWords,
+  nearest,
+} from "./problem.ts";
 import type { Scalar } from "./shape.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** The result of reading `${file:…}`: the file's text without one trailing newline, or why it cannot be read. */
-export type TextFile = { readonly text: string; readonly own?: boolean } | { readonly fault: string };
+/**
+ * The result of reading `${file:…}`: the file's text without one trailing newline, or why it cannot
+ * be read.
+ */
+export type TextFile =
+  { readonly text: string; readonly own?: boolean } | { readonly fault: string };
 
 /** An entry of `vars`, as written in the document. */
 export type Variable = { readonly value: Scalar; readonly origin: Origin };
@@ -30,7 +40,10 @@ export interface Interpolated {
   readonly value: Scalar;
   /** Whether it contains a secret, so that all of it must be hidden. */
   readonly sensitive: boolean;
-  /** Whether the value is not known, because of an error, or of a missing secret that is allowed to be missing. */
+  /**
+   * Whether the value is not known, because of an error, or of a missing secret that is allowed to
+   * be missing.
+   */
   readonly unknown: boolean;
   /** Whether it consists only of secrets and files, so that it may be a password. */
   readonly guarded: boolean;
@@ -39,7 +52,10 @@ export interface Interpolated {
   readonly pieces: readonly string[];
 }
 
-/** `within` is the faulty placeholder; `origin` is its place, if that is a variable and not the template itself. */
+/**
+ * `within` is the faulty placeholder; `origin` is its place, if that is a variable and not the
+ * template itself.
+ */
 type InterpolationProblem = Pick<ManifestProblem, "severity" | "code" | "summary" | "detail"> & {
   readonly within: string;
   readonly origin?: Origin;
@@ -51,7 +67,10 @@ export class Interpolator {
   readonly #isReadable: (name: string) => boolean;
   /** All texts found so far that must not show. */
   readonly secrets = new Set<string>();
-  /** Total characters of all texts filled in, and number of names compared with unknown variables. Both are limited. */
+  /**
+   * Total characters of all texts filled in, and number of names compared with unknown variables.
+   * Both are limited.
+   */
   #length = 0;
   #guesses = 0;
   readonly #filled = new Map<string, Interpolated>();
@@ -62,9 +81,11 @@ export class Interpolator {
     this.#sources = sources;
     const tests = sources.readable?.map((glob) => globTest(glob));
     this.#isReadable = (name) => tests === undefined || tests.some((test) => test(name));
-    // A secret that the manifests no longer use must not show either, because the service may still repeat it.
+    // A secret that the manifests no longer use must not show either, because the service may still
+    // repeat it.
     for (const [name, value = ""] of tests === undefined ? [] : Object.entries(sources.env))
-      if (CREDENTIAL.test(name) && this.#isReadable(name) && UNMISTAKABLE.test(value)) this.protect(value);
+      if (CREDENTIAL.test(name) && this.#isReadable(name) && UNMISTAKABLE.test(value))
+        this.protect(value);
   }
 
   variable(name: string): string | undefined {
@@ -87,10 +108,15 @@ export class Interpolator {
     return filled;
   }
 
-  /** Does not report malformed placeholders: the check of documents reports them, for all stages at once. */
+  /**
+   * Does not report malformed placeholders: the check of documents reports them, for all stages at
+   * once.
+   */
   #fillTemplate(text: string): Interpolated {
     const { parts, faults } = parseTemplate(text);
-    const pieces = parts.map((part) => (part.kind === "text" ? plain(part.text) : this.#placeholder(part)));
+    const pieces = parts.map((part) =>
+      part.kind === "text" ? plain(part.text) : this.#placeholder(part),
+    );
     const filled = join(pieces, faults.length > 0);
     this.#length += String(filled.value).length;
     if (this.#length <= LONGEST_TOGETHER) return filled;
@@ -113,7 +139,12 @@ export class Interpolator {
     const value = this.#environment(name);
     if (value !== undefined && ADDRESS_WITH_PASSWORD.test(value)) {
       const detail = `\`${source}\` would show it in plans and messages. Write \`\${secret:${name}}\`.`;
-      return failed("credential-in-env", `The value of ${name} contains a password`, detail, source);
+      return failed(
+        "credential-in-env",
+        `The value of ${name} contains a password`,
+        detail,
+        source,
+      );
     }
     const known = value === "" ? (fallback ?? value) : (value ?? fallback);
     if (known !== undefined) return plain(known);
@@ -121,7 +152,9 @@ export class Interpolator {
     return failed("missing-env", `The environment variable ${name} is not set`, detail, source);
   }
 
-  /** Treats an empty secret as missing, because pipelines pass missing secrets as empty variables. */
+  /**
+   * Treats an empty secret as missing, because pipelines pass missing secrets as empty variables.
+   */
   #secret({ name, source }: Placeholder): Interpolated {
     const value = this.#environment(name);
     if (value !== undefined && value !== "") {
@@ -137,7 +170,10 @@ export class Interpolator {
     return { ...failed(MISSING_SECRET, summary, detail, source, "warning"), sensitive: true };
   }
 
-  /** Returns a file's text. It may be shown, unless it is the value of a secret field or the job has written the file. */
+  /**
+   * Returns a file's text. It may be shown, unless it is the value of a secret field or the job has
+   * written the file.
+   */
   #file({ name: path, source }: Placeholder): Interpolated {
     const file = this.#sources.files.get(path) ?? { fault: "It was not read." };
     if ("text" in file) {
@@ -164,7 +200,8 @@ export class Interpolator {
     this.#pending.push(name);
     const filled = at(origin, typeof value === "string" ? this.fill(value) : plain(value));
     this.#pending.pop();
-    // Also inside a circle; otherwise variables that double one another would be resolved again and again.
+    // Also inside a circle; otherwise variables that double one another would be resolved again and
+    // again.
     this.#variables.set(name, filled);
     return filled;
   }
@@ -173,7 +210,8 @@ export class Interpolator {
     const { stage, vars } = this.#sources;
     const names = [...vars.keys()];
     const known = names.length === 0 ? "There are none." : `Known: ${listWords(names, "and")}.`;
-    // Each suggestion compares all names, so a project with very many mistakes gets no more suggestions.
+    // Each suggestion compares all names, so a project with very many mistakes gets no more
+    // suggestions.
     this.#guesses += names.length;
     const guess = this.#guesses > MOST_GUESSES ? undefined : nearest(name, names);
     return failed(
@@ -184,7 +222,10 @@ export class Interpolator {
     );
   }
 
-  /** Reports a circle at the same variable wherever it was entered, so that it is reported only once. */
+  /**
+   * Reports a circle at the same variable wherever it was entered, so that it is reported only
+   * once.
+   */
   #circle(name: string): Interpolated {
     const circle = fromFirst(this.#pending.slice(this.#pending.indexOf(name)));
     const [first = name, next = name] = circle;
@@ -206,8 +247,9 @@ export const CREDENTIAL =
 export const UNMISTAKABLE = /^(?=.*[^A-Za-z]).{8,}/s;
 
 /**
- * An address with a password, or with a token in its query. The user may be a mail address, and the password may be
- * unescaped. Digits after the host are a port if a query follows, or the path of a web page; only that path may contain @.
+ * An address with a password, or with a token in its query. The user may be a mail address, and the
+ * password may be unescaped. Digits after the host are a port if a query follows, or the path of a
+ * web page; only that path may contain @.
  */
 const ADDRESS_WITH_PASSWORD =
   /[a-z][a-z\d+.-]{0,30}:\/\/[^\s/:]{0,200}:(?!\d{1,5}(?:(?<=\bhttps?:\S{0,210})\/|(?:\/[^\s@]*)?[?#]))\S{1,1000}@|[?&][\w-]{0,40}(?:token|key|secret|passw(?:or)?d|sig)=(?=[^&\s]{0,200}\d)[^&\s]{8}/i;
@@ -220,17 +262,26 @@ const MOST_GUESSES = 20_000;
 
 const DEEPEST = 100;
 
-/** Maximum characters of one text: enough for any prompt, and a bound on variables that double one another. */
+/**
+ * Maximum characters of one text: enough for any prompt, and a bound on variables that double one
+ * another.
+ */
 const LONGEST = 1_000_000;
 
-/** Maximum characters of all texts of a stage: a variable of a megabyte in each of them would fill the memory. */
+/**
+ * Maximum characters of all texts of a stage: a variable of a megabyte in each of them would fill
+ * the memory.
+ */
 const LONGEST_TOGETHER = 100_000_000;
 
 function plain(value: Scalar): Interpolated {
   return { value, sensitive: false, unknown: false, guarded: false, problems: [], pieces: [] };
 }
 
-/** Returns an unknown value with a problem. It is guarded, so that a missing variable is not also a literal password. */
+/**
+ * Returns an unknown value with a problem. It is guarded, so that a missing variable is not also a
+ * literal password.
+ */
 function failed(
   code: string,
   summary: string,
@@ -242,7 +293,10 @@ function failed(
   return { ...plain(""), unknown: true, guarded: true, problems };
 }
 
-/** Joins the pieces of a template. `flawed`: the template also has malformed placeholders, which are reported elsewhere. */
+/**
+ * Joins the pieces of a template. `flawed`: the template also has malformed placeholders, which are
+ * reported elsewhere.
+ */
 function join(pieces: readonly Interpolated[], flawed: boolean): Interpolated {
   const [only] = pieces;
   if (only !== undefined && pieces.length === 1 && !flawed) return only;
@@ -270,7 +324,10 @@ function at(origin: Origin | undefined, filled: Interpolated): Interpolated {
 
 export type FoundTemplate = { readonly path: Path; readonly template: Template };
 
-/** Finds the templates of a document. A text without `${` can contain one only by an escape in double quotes. */
+/**
+ * Finds the templates of a document. A text without `${` can contain one only by an escape in
+ * double quotes.
+ */
 export function findTemplates({
   text,
   value,
@@ -304,7 +361,10 @@ function search(document: Json): readonly FoundTemplate[] {
   return found;
 }
 
-/** A text, split into literal pieces and placeholders. Placeholders do not nest, so that a text means what it says. */
+/**
+ * A text, split into literal pieces and placeholders. Placeholders do not nest, so that a text
+ * means what it says.
+ */
 interface Template {
   readonly parts: readonly TemplatePart[];
   /** Malformed placeholders. Their text is not in `parts`. */
@@ -334,7 +394,10 @@ const NAMES = {
     "`secret:` takes the name of an environment variable: letters, digits and `_`.",
   ],
   file: [/^(.*\S.*)$/s, "The path is missing."],
-  var: [new RegExp(`(${KEY_PATTERN})`), "`var:` takes a name under `vars`: letters, digits, `_` and `-`."],
+  var: [
+    new RegExp(`(${KEY_PATTERN})`),
+    "`var:` takes a name under `vars`: letters, digits, `_` and `-`.",
+  ],
 } as const;
 const KINDS = ["env", "secret", "file", "var"] as const;
 const FORMS =
@@ -343,7 +406,8 @@ const ESCAPE = "For a literal `${`, write `$${`.";
 
 /** Whether a text contains a placeholder or an escape; other texts are literal. */
 export function isTemplate(text: string): boolean {
-  // Searching for one character is several times faster than for two, and hardly any text contains a `$`.
+  // Searching for one character is several times faster than for two, and hardly any text contains
+  // a `$`.
   return text.includes("$") && text.includes("${");
 }
 
@@ -359,7 +423,8 @@ export function parseTemplate(text: string): Template {
   const literal = (piece: string): void => {
     if (piece !== "") parts.push({ kind: "text", text: piece });
   };
-  // Matches an escape, or a placeholder. A placeholder that is not closed includes all that follows.
+  // Matches an escape, or a placeholder. A placeholder that is not closed includes all that
+  // follows.
   for (const { 0: source, 1: body, 2: close, index } of text.matchAll(/\$\$\{|\$\{([^}]*)(\}?)/g)) {
     literal(text.slice(end, index));
     end = index + source.length;
@@ -392,7 +457,8 @@ function placeholder(source: string, body: string): Placeholder | TemplateFault 
   if (text.includes("${"))
     return {
       source,
-      reason: "Interpolations cannot be nested. Define the inner one under `vars` and use `${var:name}`.",
+      reason:
+        "Interpolations cannot be nested. Define the inner one under `vars` and use `${var:name}`.",
     };
   if (name !== undefined) return { source, kind, name, fallback };
   const isOpen = kind === "secret" && text.includes(":-");
@@ -402,7 +468,10 @@ function placeholder(source: string, body: string): Placeholder | TemplateFault 
   return { source, reason };
 }
 
-/** Returns the circles of a graph with at most one edge per node. Each begins and ends with its first member in order. */
+/**
+ * Returns the circles of a graph with at most one edge per node. Each begins and ends with its
+ * first member in order.
+ */
 export function circlesIn(next: ReadonlyMap<string, string>): readonly (readonly string[])[] {
   const seen = new Set<string>();
   const circles: string[][] = [];
@@ -420,7 +489,10 @@ export function circlesIn(next: ReadonlyMap<string, string>): readonly (readonly
   return circles.toSorted(([a = ""], [b = ""]) => compareText(a, b));
 }
 
-/** Rotates a circle so that it begins with its first member in order, and ends with that member again. */
+/**
+ * Rotates a circle so that it begins with its first member in order, and ends with that member
+ * again.
+ */
 function fromFirst(circle: readonly string[]): string[] {
   const [first = ""] = circle.toSorted(compareText);
   const start = circle.indexOf(first);

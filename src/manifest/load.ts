@@ -16,7 +16,12 @@ import {
 } from "./problem.ts";
 import { type ProjectFolder, projectFolder } from "./files.ts";
 import { HIDDEN, findManifests } from "./find-manifests.ts";
-import { type EnvironmentVariables, Interpolator, type TextFile, findTemplates } from "./interpolation.ts";
+import {
+  type EnvironmentVariables,
+  Interpolator,
+  type TextFile,
+  findTemplates,
+} from "./interpolation.ts";
 import * as accept from "./schema/generated/accept.js";
 import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
@@ -26,15 +31,22 @@ import type { TrustOf } from "./trust.ts";
 
 export interface LoadOptions extends ResolveOptions {
   readonly root: string;
-  /** `optional`: a project may have no target documents, because an import writes the first. `unread`: none are read. */
+  /**
+   * `optional`: a project may have no target documents, because an import writes the first.
+   * `unread`: none are read.
+   */
   readonly targets?: "optional" | "unread";
-  /** Whether the texts of manifests are kept, as editing requires. Otherwise they are read again to show a place. */
+  /**
+   * Whether the texts of manifests are kept, as editing requires. Otherwise they are read again to
+   * show a place.
+   */
   readonly texts?: boolean;
   readonly counted?: ((files: number) => void) | undefined;
 }
 
 export type Loaded =
-  LoadedProject | ({ readonly ok: false } & Pick<LoadedProject, "diagnostics" | "sources" | "secrets">);
+  | LoadedProject
+  | ({ readonly ok: false } & Pick<LoadedProject, "diagnostics" | "sources" | "secrets">);
 
 type Resolved = { readonly settings: Settings; readonly desired: Desired };
 
@@ -46,13 +58,18 @@ export interface LoadedProject extends Resolved {
   /** Texts that must not show in any output, from 4 characters up, longest first. */
   readonly secrets: readonly string[];
   readonly project: Document;
-  /** The target documents as they are in their files, sorted by file; empty if texts are not kept. */
+  /**
+   * The target documents as they are in their files, sorted by file; empty if texts are not kept.
+   */
   readonly documents: readonly Document[];
   /** The number of target documents. */
   readonly count: number;
 }
 
-/** Reads a project's manifests and resolves them for one stage: read, check, choose, merge, fill in, check again. */
+/**
+ * Reads a project's manifests and resolves them for one stage: read, check, choose, merge, fill in,
+ * check again.
+ */
 export async function loadProject(
   options: LoadOptions,
   folder: ProjectFolder = projectFolder(options.root, options.env.TASC_TRUST),
@@ -67,13 +84,17 @@ export async function loadProject(
   const { resolved, secrets } = resolution;
   if (resolved === undefined || project === undefined || hasErrors(problems))
     return { ok: false, diagnostics, sources, secrets };
-  // Documents are kept for editing, which needs their texts. Without texts, their values remain in the resources' layers.
+  // Documents are kept for editing, which needs their texts. Without texts, their values remain in
+  // the resources' layers.
   const kept = options.texts === false ? [] : documents;
   const count = documents.length;
   return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept, count };
 }
 
-/** A project as read from its folder: each document is checked, but nothing is chosen, merged or filled in yet. */
+/**
+ * A project as read from its folder: each document is checked, but nothing is chosen, merged or
+ * filled in yet.
+ */
 export interface ProjectReading {
   /** `tasc.yaml`; `undefined` if too little of it is valid to continue. */
   readonly project: Document | undefined;
@@ -89,7 +110,9 @@ export interface ProjectReading {
   readonly isCommitted: (file: string) => boolean;
 }
 
-/** Reads `tasc.yaml` and all target documents: the only function that reads manifests from the disk. */
+/**
+ * Reads `tasc.yaml` and all target documents: the only function that reads manifests from the disk.
+ */
 export async function readProject(
   folder: ProjectFolder,
   { texts = true, counted, targets }: Pick<LoadOptions, "texts" | "counted" | "targets"> = {},
@@ -102,7 +125,8 @@ export async function readProject(
   let project: Document | undefined;
   let stages: readonly string[] | undefined;
   let complete = true;
-  const add = (found: readonly ManifestProblem[]) => found.forEach((problem) => problems.push(problem));
+  const add = (found: readonly ManifestProblem[]) =>
+    found.forEach((problem) => problems.push(problem));
   const checked = (kind: DocumentKind, given: Document): Document => {
     const document = withoutExtensions(given, DOCUMENTS[kind]);
     const templates = findTemplates(document);
@@ -112,7 +136,8 @@ export async function readProject(
     const { file, root, bom, value } = document;
     return texts ? document : { file, text: "", bom, root, value };
   };
-  // `tasc.yaml` is first and adds the others. They are read one after the other, so that each text can be freed.
+  // `tasc.yaml` is first and adds the others. They are read one after the other, so that each text
+  // can be freed.
   const files = problems.length > 0 ? [] : [PROJECT_FILE];
   for (const file of files) {
     const kind: DocumentKind = file === PROJECT_FILE ? "project" : "target";
@@ -147,7 +172,8 @@ export async function readProject(
   for (const target of groupByTarget(documents)) add(findDuplicates(target, stages ?? []));
   const hidden = ownAmong(folder, files, problems);
   const isShown = ({ file }: { readonly file: string }): boolean => !hidden.has(file);
-  // To find places, a text that is not kept is read again. A file that was refused before it was read is not shown.
+  // To find places, a text that is not kept is read again. A file that was refused before it was
+  // read is not shown.
   const sourceOf = (file: string): SourceText | undefined => {
     if (hidden.has(file)) return undefined;
     const read = texts || !files.includes(file) ? undefined : folder.read(file);
@@ -165,9 +191,18 @@ export async function readProject(
   };
 }
 
-/** Returns faulty manifests that the job wrote: a secret file may be named as a manifest to show its lines in errors. */
-function ownAmong(folder: ProjectFolder, files: readonly string[], problems: readonly ManifestProblem[]) {
-  const named = new Set(problems.map(({ severity, origin }) => severity === "error" && origin.file));
+/**
+ * Returns faulty manifests that the job wrote: a secret file may be named as a manifest to show its
+ * lines in errors.
+ */
+function ownAmong(
+  folder: ProjectFolder,
+  files: readonly string[],
+  problems: readonly ManifestProblem[],
+) {
+  const named = new Set(
+    problems.map(({ severity, origin }) => severity === "error" && origin.file),
+  );
   const wrong = files.filter((file) => named.has(file));
   const placeOf = (file: string): string => folder.follow(file).inside ?? file;
   const own = folder.ownOf?.(wrong.map(placeOf));
@@ -176,10 +211,18 @@ function ownAmong(folder: ProjectFolder, files: readonly string[], problems: rea
 
 function notShown(file: string): ManifestProblem {
   const detail = "It may be the job's secret. Commit it, or validate without the trust file.";
-  return manifestProblem("untrusted", { file, path: [] }, "The mistakes in this file are not shown", detail);
+  return manifestProblem(
+    "untrusted",
+    { file, path: [] },
+    "The mistakes in this file are not shown",
+    detail,
+  );
 }
 
-/** Returns why `tasc.yaml` is not read: it is missing, or errors in it would show lines of another file. */
+/**
+ * Returns why `tasc.yaml` is not read: it is missing, or errors in it would show lines of another
+ * file.
+ */
 function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
   const own = folder.read(PROJECT_FILE);
   const origin = { file: PROJECT_FILE, path: [] };
@@ -204,7 +247,10 @@ function withoutExtensions(document: Document, root: ManifestPart): Document {
   return isObject(value) ? { ...document, value } : document;
 }
 
-/** Removes `x-` keys at all levels, but not from maps whose keys are data of the service, e.g. headers. */
+/**
+ * Removes `x-` keys at all levels, but not from maps whose keys are data of the service, e.g.
+ * headers.
+ */
 function ownPartsOf(value: Json, part: ManifestPart | undefined): Json {
   if (part === undefined) return value;
   if (isArray(value)) return value.map((item) => ownPartsOf(item, itemOf(part)));
@@ -212,7 +258,9 @@ function ownPartsOf(value: Json, part: ManifestPart | undefined): Json {
   const isData = shape.type === "json" || (shape.type === "map" && shape.keys === undefined);
   if (!isObject(value) || isData) return value;
   const own = Object.entries(value).filter(([key]) => !key.startsWith("x-"));
-  return Object.fromEntries(own.map(([key, inner]) => [key, ownPartsOf(inner, entryOf(part, key))]));
+  return Object.fromEntries(
+    own.map(([key, inner]) => [key, ownPartsOf(inner, entryOf(part, key))]),
+  );
 }
 
 export interface ResolveOptions {
@@ -241,7 +289,11 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
   const sourcesOf = (one: string) => {
     const [layers, trust] = [settingsLayers(project, one), reading.trust(one, one === stage)];
     const given = { stage: one, vars: variablesOf(layers), readable: trust.variables };
-    return { layers, trust, interpolator: new Interpolator({ ...given, env, files, allowMissingSecrets }) };
+    return {
+      layers,
+      trust,
+      interpolator: new Interpolator({ ...given, env, files, allowMissingSecrets }),
+    };
   };
   const own = sourcesOf(stage);
   const problems: ManifestProblem[] = [];
@@ -261,11 +313,16 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
     (target) => resolveTarget(target, request, problems) ?? [],
   );
   for (const problem of checkTargets(targets, reading.complete)) problems.push(problem);
-  // Shorter texts are half of every output, and the name of the stage, which is a usual value of a header, must stay.
+  // Shorter texts are half of every output, and the name of the stage, which is a usual value of a
+  // header, must stay.
   const secrets = [...interpolator.secrets]
     .filter((text) => text.length >= SHORTEST_SECRET && text !== stage)
     .toSorted((a, b) => b.length - a.length);
-  return { resolved: { settings, desired: { stage, targets } }, problems: distinct(problems), secrets };
+  return {
+    resolved: { settings, desired: { stage, targets } },
+    problems: distinct(problems),
+    secrets,
+  };
 }
 
 const SHORTEST_SECRET = 4;
@@ -288,32 +345,52 @@ function distinct(problems: readonly ManifestProblem[]): readonly ManifestProble
   });
 }
 
-/** Reads the files that `${file:…}` names. A file that the job wrote is secret, wherever a manifest names it. */
-function readTextFiles(folder: ProjectFolder, paths: readonly string[]): ReadonlyMap<string, TextFile> {
+/**
+ * Reads the files that `${file:…}` names. A file that the job wrote is secret, wherever a manifest
+ * names it.
+ */
+function readTextFiles(
+  folder: ProjectFolder,
+  paths: readonly string[],
+): ReadonlyMap<string, TextFile> {
   const files = paths.map((path) => [path, readTextFile(folder, path)] as const);
   const placeOf = (path: string): string => stepsOf(path).join("/");
-  const own = folder.ownOf?.(files.flatMap(([path, file]) => ("text" in file ? [placeOf(path)] : [])));
+  const own = folder.ownOf?.(
+    files.flatMap(([path, file]) => ("text" in file ? [placeOf(path)] : [])),
+  );
   return new Map(
-    files.map(([path, file]) => [path, own?.has(placeOf(path)) === true ? { ...file, own: true } : file]),
+    files.map(([path, file]) => [
+      path,
+      own?.has(placeOf(path)) === true ? { ...file, own: true } : file,
+    ]),
   );
 }
 
 /**
- * Reads a file that `${file:…}` names. A failure is a problem only in the stages that use the file. Line ends are unified,
- * because git may change them on this machine, and a prompt would then count as changed.
+ * Reads a file that `${file:…}` names. A failure is a problem only in the stages that use the file.
+ * Line ends are unified, because git may change them on this machine, and a prompt would then count
+ * as changed.
  */
 function readTextFile(folder: ProjectFolder, path: string): TextFile {
   if (/^(?:[/\\]|[A-Za-z]:)/.test(path) || stepsOf(path)[0] === "..")
-    return { fault: "The path leaves the project folder. Use a path inside it, relative to tasc.yaml." };
+    return {
+      fault: "The path leaves the project folder. Use a path inside it, relative to tasc.yaml.",
+    };
   const steps = stepsOf(path);
   const hidden = steps.find((step) => step.startsWith("."));
   if (hidden !== undefined)
-    return { fault: `Hidden files such as \`${hidden}\` often contain credentials. Choose another file.` };
+    return {
+      fault: `Hidden files such as \`${hidden}\` often contain credentials. Choose another file.`,
+    };
   const { kind, inside } = folder.follow(path);
   if (kind !== "nothing" && inside !== steps.join("/"))
-    return { fault: "It is a symbolic link, or its path contains one. Use the path of the file itself." };
+    return {
+      fault: "It is a symbolic link, or its path contains one. Use the path of the file itself.",
+    };
   const read = folder.read(path);
-  return read.ok ? { text: read.text.replaceAll("\r\n", "\n").replace(/\n$/, "") } : { fault: read.reason };
+  return read.ok
+    ? { text: read.text.replaceAll("\r\n", "\n").replace(/\n$/, "") }
+    : { fault: read.reason };
 }
 
 /** Returns the names on a path without `.` and `..`; a `..` that leads above the start remains. */

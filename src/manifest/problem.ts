@@ -1,10 +1,19 @@
 import { compareText } from "../model/address.ts";
-import { type Diagnostic, type Origin, type Place, type Severity, oneLine } from "../model/diagnostic.ts";
+import {
+  type Diagnostic,
+  type Origin,
+  type Place,
+  type Severity,
+  oneLine,
+} from "../model/diagnostic.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import { list } from "../render/words.ts";
 import type { Node } from "./yaml/tree.ts";
 
-/** A problem of a manifest. Finding line and column needs a second parse of the file, so only reported problems get them. */
+/**
+ * A problem of a manifest. Finding line and column needs a second parse of the file, so only
+ * reported problems get them.
+ */
 export interface ManifestProblem extends Omit<Diagnostic, "place"> {
   readonly origin: Origin;
   /** Points to the key of the path's last step instead of the value. */
@@ -19,7 +28,10 @@ export interface ManifestProblem extends Omit<Diagnostic, "place"> {
 
 type Extras = Partial<Omit<ManifestProblem, "code" | "origin" | "summary" | "detail">>;
 
-/** Returns a problem at a place of a manifest, by default an error. The detail begins with the path in the document. */
+/**
+ * Returns a problem at a place of a manifest, by default an error. The detail begins with the path
+ * in the document.
+ */
 export function manifestProblem(
   code: string,
   origin: Origin,
@@ -55,7 +67,11 @@ export function showFound(value: Json | undefined, mayShow: boolean): string {
   if (isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (isObject(value)) return "a map";
   const kind =
-    typeof value === "string" ? "the string" : typeof value === "number" ? "the number" : "the boolean";
+    typeof value === "string"
+      ? "the string"
+      : typeof value === "number"
+        ? "the number"
+        : "the boolean";
   if (!mayShow) return kind.replace("the", "a");
   const text = JSON.stringify(value);
   return `${kind} ${text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 2)}…"`}`;
@@ -75,32 +91,48 @@ export function didYouMean(guess: string | undefined): string {
   return guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
 }
 
-/** Returns such a sentence with the candidate that a word most likely means, e.g. an address; or an empty text. */
+/**
+ * Returns such a sentence with the candidate that a word most likely means, e.g. an address; or an
+ * empty text.
+ */
 export function guessed(word: string, candidates: Iterable<string>): string {
   const guess = nearest(word, candidates);
   return guess === undefined ? "" : ` Did you mean ${guess}?`;
 }
 
 const SHORTEST_START = 3;
-/** Limits of a comparison, which takes the product of both lengths. Longer words, or more edits, are not typing errors. */
+/**
+ * Limits of a comparison, which takes the product of both lengths. Longer words, or more edits, are
+ * not typing errors.
+ */
 const [LONGEST_WORD, MOST_EDITS] = [100, 8];
 
-/** Returns the candidate that a misspelt word most likely means: up to a third of it differs, or it begins with the word. */
+/**
+ * Returns the candidate that a misspelt word most likely means: up to a third of it differs, or it
+ * begins with the word.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const all = [...candidates];
   const wanted = word.toLowerCase();
   let best: string | undefined;
   const isComparable = word.length <= LONGEST_WORD;
-  let bestDistance = isComparable ? Math.min(MOST_EDITS, Math.max(1, Math.floor(word.length / 3))) + 1 : 0;
+  let bestDistance = isComparable
+    ? Math.min(MOST_EDITS, Math.max(1, Math.floor(word.length / 3))) + 1
+    : 0;
   for (const candidate of all) {
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = distanceOf(wanted, candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best ?? all.find((candidate) => word.length >= SHORTEST_START && candidate.startsWith(word));
+  return (
+    best ?? all.find((candidate) => word.length >= SHORTEST_START && candidate.startsWith(word))
+  );
 }
 
-/** Returns the number of edits between two words, up to a limit; swapped neighbours are one (Damerau, optimal alignment). */
+/**
+ * Returns the number of edits between two words, up to a limit; swapped neighbours are one
+ * (Damerau, optimal alignment).
+ */
 function distanceOf(a: string, b: string, most: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -109,7 +141,8 @@ function distanceOf(a: string, b: string, most: number): number {
     const end = Math.min(b.length, row + most);
     for (let column = Math.max(1, row - most); column <= end; column++) {
       const same = a[row - 1] === b[column - 1];
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const swapped =
+        row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
       line[column] = Math.min(
         cell(last, column) + 1,
         cell(line, column - 1) + 1,
@@ -136,7 +169,10 @@ export interface SourceText {
 /** The texts of all files that diagnostics may refer to, by file. */
 export type Sources = Pick<ReadonlyMap<string, SourceText>, "get">;
 
-/** Adds lines and columns to diagnostics and sorts them by place; those without a place come last, in their order. */
+/**
+ * Adds lines and columns to diagnostics and sorts them by place; those without a place come last,
+ * in their order.
+ */
 export async function locate(
   problems: readonly (Diagnostic | ManifestProblem)[],
   sources: Sources,
@@ -151,16 +187,26 @@ export async function locate(
     const place = spot === undefined ? placeOf(origin, at, within) : { file: origin.file, ...spot };
     if (related === undefined) return { ...rest, place };
     const { file, line, column } = placeOf(related, "key");
-    return { ...rest, detail: `${detail} The other place is ${oneLine(file)}:${line}:${column}.`, place };
+    return {
+      ...rest,
+      detail: `${detail} The other place is ${oneLine(file)}:${line}:${column}.`,
+      place,
+    };
   });
   return located.toSorted(({ place: a, code }, { place: b, code: other }) =>
     a === undefined || b === undefined
       ? Number(a === undefined) - Number(b === undefined)
-      : compareText(a.file, b.file) || a.line - b.line || a.column - b.column || compareText(code, other),
+      : compareText(a.file, b.file) ||
+        a.line - b.line ||
+        a.column - b.column ||
+        compareText(code, other),
   );
 }
 
-/** Returns a function that looks up lines and columns. It reads and parses a file at the first request for a place in it. */
+/**
+ * Returns a function that looks up lines and columns. It reads and parses a file at the first
+ * request for a place in it.
+ */
 export async function placesIn(
   sources: Sources,
 ): Promise<(origin: Origin, at?: "key", within?: string) => Place> {

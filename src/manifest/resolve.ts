@@ -22,15 +22,25 @@ export interface ResolveContext {
   readonly report: (problem: ManifestProblem) => void;
 }
 
-/** Fills in and converts a declared value, and wraps its sensitive leaves; leaves that fail become unknown. */
-export function resolveValue(part: ManifestPart, json: Json, path: Path, context: ResolveContext): Value {
+/**
+ * Fills in and converts a declared value, and wraps its sensitive leaves; leaves that fail become
+ * unknown.
+ */
+export function resolveValue(
+  part: ManifestPart,
+  json: Json,
+  path: Path,
+  context: ResolveContext,
+): Value {
   return isPlain(json) && !holdsHidden(part) ? json : resolve(part, json, path, context);
 }
 
 function resolve(part: ManifestPart, json: Json, path: Path, context: ResolveContext): Value {
   if (typeof json === "string") return resolveText(part, json, path, context);
-  if (isArray(json)) return json.map((item, at) => resolve(itemOf(part), item, [...path, at], context));
-  if (!isObject(json)) return isHidden(part) && json !== null ? protect(String(json), context) : json;
+  if (isArray(json))
+    return json.map((item, at) => resolve(itemOf(part), item, [...path, at], context));
+  if (!isObject(json))
+    return isHidden(part) && json !== null ? protect(String(json), context) : json;
   const entries = Object.entries(json).map(([key, value]): readonly [string, Value] => [
     key,
     resolve(entryOf(part, key) ?? JSON_PART, value, [...path, key], context),
@@ -50,7 +60,10 @@ function resolveText(part: ManifestPart, text: string, path: Path, context: Reso
   return protect(String(value), context);
 }
 
-/** Returns the problems of a filled text in its field. Its place is looked up only if there is a problem. */
+/**
+ * Returns the problems of a filled text in its field. Its place is looked up only if there is a
+ * problem.
+ */
 function problemsOf(
   part: ManifestPart,
   filled: Interpolated,
@@ -72,7 +85,8 @@ function problemsOf(
       "must come from a secret or a file",
       `\`${text}\` brings in other values. Write \`\${secret:NAME}\` or \`\${file:path}\`; a \`\${var:name}\` is possible if it resolves to nothing but these.`,
     );
-  // Secrets are always strings; and a value that others refer to, or that is calculated with, must be visible in the plan.
+  // Secrets are always strings; and a value that others refer to, or that is calculated with, must
+  // be visible in the plan.
   else if (filled.sensitive && (part.open === true || !TEXTUAL.has(part.shape.type)))
     add(
       "secret-misplaced",
@@ -99,7 +113,10 @@ function isPlain(json: Json): boolean {
   return !isObject(json) || Object.values(json).every(isPlain);
 }
 
-/** Merges maps key by key; any other value replaces, null too. Values that only one side has are shared, not copied. */
+/**
+ * Merges maps key by key; any other value replaces, null too. Values that only one side has are
+ * shared, not copied.
+ */
 export function merge(lower: Json, upper: Json): Json {
   if (!isObject(lower) || !isObject(upper)) return upper;
   const merged: Record<string, Json> = { ...lower };
@@ -110,22 +127,33 @@ export function merge(lower: Json, upper: Json): Json {
   return merged;
 }
 
-/** Returns the value at a path of the merged layers, lowest first, but merges nothing else; `undefined` if it is missing. */
-export function mergedAt(layers: readonly { readonly value: JsonObject }[], path: Path): Json | undefined {
-  // Goes down from the highest layer to the first value that is not a map, since that replaces all values below it.
+/**
+ * Returns the value at a path of the merged layers, lowest first, but merges nothing else;
+ * `undefined` if it is missing.
+ */
+export function mergedAt(
+  layers: readonly { readonly value: JsonObject }[],
+  path: Path,
+): Json | undefined {
+  // Goes down from the highest layer to the first value that is not a map, since that replaces all
+  // values below it.
   let highest: Json | undefined;
   for (let at = layers.length - 1; at >= 0; at--) {
     const value = look(layers[at]?.value, path);
     if (value === undefined) continue;
     if (value === REPLACED) break;
-    if (highest !== undefined) return merge(mergedAt(layers.slice(0, at + 1), path) ?? value, highest);
+    if (highest !== undefined)
+      return merge(mergedAt(layers.slice(0, at + 1), path) ?? value, highest);
     highest = value;
     if (!isObject(value)) break;
   }
   return highest;
 }
 
-/** The result if a value on the way to the path is not a map: it replaces the path in the layers below. */
+/**
+ * The result if a value on the way to the path is not a map: it replaces the path in the layers
+ * below.
+ */
 const REPLACED = Symbol("replaced");
 
 function look(value: Json | undefined, path: Path): Json | typeof REPLACED | undefined {

@@ -10,7 +10,13 @@ import { sameService } from "../state/backend.ts";
 import { STATE_FOLDER, stateServers } from "../state/config.ts";
 import { StateFailure } from "../state/problem.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
-import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "./problem.ts";
+import {
+  type ManifestProblem,
+  didYouMean,
+  listWords,
+  manifestProblem,
+  nearest,
+} from "./problem.ts";
 import {
   CREDENTIAL,
   type Interpolator,
@@ -45,17 +51,29 @@ interface SettingsRequest extends SettingsSources {
 }
 
 interface SettingsContext extends SettingsRequest, ResolveContext {
-  readonly reportAt: (code: string, path: Path, summary: string, detail: string, within?: string) => void;
+  readonly reportAt: (
+    code: string,
+    path: Path,
+    summary: string,
+    detail: string,
+    within?: string,
+  ) => void;
 }
 
 /** Resolves the settings of one stage: merged, filled in, completed with defaults. */
 export function resolveSettings(request: SettingsRequest): Settings {
   const { layers, stage, stages, sourcesOf, report } = request;
   const originOf = (path: Path): Origin => originIn(layers, path) ?? { file: PROJECT_FILE, path };
-  const reportAt = (code: string, path: Path, summary: string, detail: string, within?: string): void =>
-    report(manifestProblem(code, originOf(path), summary, detail, defined({ within })));
+  const reportAt = (
+    code: string,
+    path: Path,
+    summary: string,
+    detail: string,
+    within?: string,
+  ): void => report(manifestProblem(code, originOf(path), summary, detail, defined({ within })));
   const context: SettingsContext = { ...request, originOf, reportAt };
-  const { baseUrl, apiKey, concurrency, requestTimeout, retries, rateLimit } = resolveService(context);
+  const { baseUrl, apiKey, concurrency, requestTimeout, retries, rateLimit } =
+    resolveService(context);
   const state = resolveState(context);
   // Also those that only the trust file names: the project may no longer have them.
   const others = [...stages, ...(request.trust.stages ?? [])].filter((one) => one !== stage);
@@ -86,7 +104,10 @@ const SERVICE_DEFAULTS = Object.fromEntries(
   ),
 );
 
-/** Resolves `service`. Leaves out an API key that is missing and not needed, and a base URL that is refused. */
+/**
+ * Resolves `service`. Leaves out an API key that is missing and not needed, and a base URL that is
+ * refused.
+ */
 function resolveService(context: SettingsContext): ValueObject {
   const { layers, interpolator, needsApiKey, isInvalid, report, reportAt } = context;
   const merged = mergedAt(layers, ["service"]);
@@ -100,7 +121,8 @@ function resolveService(context: SettingsContext): ValueObject {
       `The API key is sent to this address. Only \`\${env:…}\`, \`\${var:…}\` and \`\${stage}\` are interpolated in it, and only before its path.`,
       misplaced,
     );
-  const faults = !needsApiKey && typeof apiKey === "string" ? interpolator.fill(apiKey).problems : [];
+  const faults =
+    !needsApiKey && typeof apiKey === "string" ? interpolator.fill(apiKey).problems : [];
   const isLeftAlone = faults.length > 0 && faults.every(({ code }) => code === MISSING_SECRET);
   const wanted = {
     ...rest,
@@ -109,7 +131,10 @@ function resolveService(context: SettingsContext): ValueObject {
       baseUrl: misplaced === undefined ? baseUrl : undefined,
     }),
   };
-  const service = { ...SERVICE_DEFAULTS, ...mapOf(resolveValue(SERVICE_PART, wanted, ["service"], context)) };
+  const service = {
+    ...SERVICE_DEFAULTS,
+    ...mapOf(resolveValue(SERVICE_PART, wanted, ["service"], context)),
+  };
   const needed = {
     ...(misplaced === undefined ? { baseUrl: "https://service.example.com" } : {}),
     ...(needsApiKey ? { apiKey: "${secret:TASC_API_KEY}" } : {}),
@@ -121,16 +146,19 @@ function resolveService(context: SettingsContext): ValueObject {
     report(manifestProblem("missing-key", origin, `\`service.${key}\` is missing`, detail));
   }
   if (typeof service.baseUrl !== "string") return service;
-  // Reports addresses that no request can be sent to. Whether plain HTTP is allowed is decided by the command line.
+  // Reports addresses that no request can be sent to. Whether plain HTTP is allowed is decided by
+  // the command line.
   const checked = checkBaseUrl(service.baseUrl, { insecure: true });
-  if (!checked.ok) reportAt(checked.failure.code, BASE_URL, checked.failure.summary, checked.failure.detail);
+  if (!checked.ok)
+    reportAt(checked.failure.code, BASE_URL, checked.failure.summary, checked.failure.detail);
   return service;
 }
 
 /**
- * Returns the first placeholder that must not be at its place in the service's address. The address decides who gets the
- * API key, and its text is sent there with every call. So it may only contain what a reviewer sees, and, in the host,
- * environment variables. @param before variables that are being looked into
+ * Returns the first placeholder that must not be at its place in the service's address. The address
+ * decides who gets the API key, and its text is sent there with every call. So it may only contain
+ * what a reviewer sees, and, in the host, environment variables. @param before variables that are
+ * being looked into
  */
 function firstMisplaced(
   text: string,
@@ -146,15 +174,22 @@ function firstMisplaced(
     const isInHost = /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*)?$/.test(prefix);
     if (!isInHost || part.kind === "secret" || part.kind === "file") return part.source;
     const { kind, name } = part;
-    const inner = kind === "var" && !before.includes(name) ? interpolator.variable(name) : undefined;
-    if (inner !== undefined && firstMisplaced(prefix + inner, interpolator, [...before, name]) !== undefined)
+    const inner =
+      kind === "var" && !before.includes(name) ? interpolator.variable(name) : undefined;
+    if (
+      inner !== undefined &&
+      firstMisplaced(prefix + inner, interpolator, [...before, name]) !== undefined
+    )
       return part.source;
     prefix += inner !== undefined && !isTemplate(inner) ? inner : "x";
   }
   return undefined;
 }
 
-/** Resolves `state`. If a stage names another backend, the options of the project's backend mean nothing and are dropped. */
+/**
+ * Resolves `state`. If a stage names another backend, the options of the project's backend mean
+ * nothing and are dropped.
+ */
 function resolveState(context: SettingsContext): StateSettings {
   const { layers, interpolator, isInvalid, reportAt } = context;
   const declared = mergedAt(layers, ["state", "backend"]);
@@ -167,7 +202,8 @@ function resolveState(context: SettingsContext): StateSettings {
   const own = Object.entries(isObject(merged) ? merged : {}).filter(([key]) => {
     if (!foreign.includes(key)) return true;
     const { file, path } = context.originOf(["state", key]);
-    if (setIn(key) >= setIn("backend")) context.report(foreignKey(file, path, STATE_BRANCHES, backend));
+    if (setIn(key) >= setIn("backend"))
+      context.report(foreignKey(file, path, STATE_BRANCHES, backend));
     return false;
   });
   const { fingerprintKey, ...rest } = mapOf(
@@ -199,7 +235,8 @@ function resolveState(context: SettingsContext): StateSettings {
         `The password in \`state.${key}\` must come from a secret or a file`,
         "Write the whole address, or at least the password, as `${secret:NAME}`. Secrets written in the file stay in git history.",
       );
-    // A secret that is only part of an address is split like an address: its pieces become server, port and database.
+    // A secret that is only part of an address is split like an address: its pieces become server,
+    // port and database.
     for (const piece of pieces.filter((one) => !/^[a-z]+:\/\//.test(one)))
       for (const part of [piece, piece.toLowerCase()].flatMap((one) => one.split(/[/:,@?#&=\\]+/)))
         interpolator.protect(part);
@@ -207,7 +244,8 @@ function resolveState(context: SettingsContext): StateSettings {
   const options: Record<string, StateSettings["options"][string]> = {};
   for (const [key, value] of Object.entries(rest)) {
     if (value instanceof Secret) for (const part of secretParts(value)) interpolator.protect(part);
-    if (key !== "backend" && (value instanceof Secret || typeof value !== "object")) options[key] = value;
+    if (key !== "backend" && (value instanceof Secret || typeof value !== "object"))
+      options[key] = value;
   }
   return {
     backend,
@@ -217,7 +255,10 @@ function resolveState(context: SettingsContext): StateSettings {
   };
 }
 
-/** Returns the parts of a secret address that are secret by themselves (password, tokens): messages show other parts. */
+/**
+ * Returns the parts of a secret address that are secret by themselves (password, tokens): messages
+ * show other parts.
+ */
 function secretParts(address: Secret): readonly string[] {
   const text = address.reveal();
   if (!URL.canParse(text)) return [];
@@ -228,7 +269,8 @@ function secretParts(address: Secret): readonly string[] {
     ...[...searchParams.values()].flatMap((value) => value.split(/\{(?:stage|target)\}/)),
   ];
   return [
-    // The URL parser may rewrite a host name: a number becomes an address, and umlauts become `xn--`.
+    // The URL parser may rewrite a host name: a number becomes an address, and umlauts become
+    // `xn--`.
     ...(text.toLowerCase().includes(hostname) ? [] : [hostname]),
     ...(/^.{8,}$/.test(password) && /[^A-Za-z]/.test(password) ? [password] : []),
     ...tokens.filter((token) => /^(?=.*\d|.*[a-z][A-Z].*[a-z][A-Z]).{16,}$/.test(token)),
@@ -237,7 +279,12 @@ function secretParts(address: Secret): readonly string[] {
 
 const SHORTEST_FINGERPRINT_KEY = 16;
 
-export function foreignKey(file: string, path: Path, { of }: Branches, value: string): ManifestProblem {
+export function foreignKey(
+  file: string,
+  path: Path,
+  { of }: Branches,
+  value: string,
+): ManifestProblem {
   const key = String(path.at(-1));
   const owners = Object.keys(of).filter((name) => Object.hasOwn(of[name] ?? {}, key));
   return manifestProblem(
@@ -249,17 +296,25 @@ export function foreignKey(file: string, path: Path, { of }: Branches, value: st
   );
 }
 
-/** Resolves the policy. A stage can only make it stricter, since its authors may not be those of the project's policy. */
+/**
+ * Resolves the policy. A stage can only make it stricter, since its authors may not be those of the
+ * project's policy.
+ */
 function resolvePolicy(context: SettingsSources & Pick<SettingsRequest, "report">): Policy {
   return context.layers.reduce((lower: Policy, { file, path, value }) => {
     if (!isObject(value.policy)) return lower;
     const originOf = (inside: Path): Origin => ({ file, path: [...path, ...inside] });
-    const policy = mapOf(resolveValue(POLICY_PART, value.policy, ["policy"], { ...context, originOf }));
+    const policy = mapOf(
+      resolveValue(POLICY_PART, value.policy, ["policy"], { ...context, originOf }),
+    );
     return stricter(lower, policyOf(policy));
   }, context.trust.policy ?? {});
 }
 
-/** Returns the policy of another stage. If this stage cannot resolve it, e.g. a variable is missing, it protects all. */
+/**
+ * Returns the policy of another stage. If this stage cannot resolve it, e.g. a variable is missing,
+ * it protects all.
+ */
 function policyElsewhere(sources: SettingsSources): Policy {
   let isWhole = true;
   const policy = resolvePolicy({ ...sources, report: () => (isWhole = false) });
@@ -275,18 +330,22 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
     reportAt("untrusted", path, `The trust file does not allow ${what} in stage ${stage}`, detail);
   };
   const { origins, stateHosts, statePath, variables } = trust;
-  const keyAt = mergedAt(layers, FINGERPRINT_KEY) === undefined ? ["service", "apiKey"] : FINGERPRINT_KEY;
+  const keyAt =
+    mergedAt(layers, FINGERPRINT_KEY) === undefined ? ["service", "apiKey"] : FINGERPRINT_KEY;
   const secret = mergedAt(layers, keyAt);
   if (variables !== undefined && typeof secret === "string" && !isOfCredentials(secret, context))
     refuse(keyAt, "this key of fingerprints", [
       "`${secret:NAME}` with the name of a credential",
       "`${file:PATH}` of a file that is neither in git nor installed",
     ]);
-  // An allowed address with a path matches only that address; without a path it matches the whole server.
+  // An allowed address with a path matches only that address; without a path it matches the whole
+  // server.
   const isOf = (one: string): boolean =>
     sameService(one, urlOf(one)?.pathname === "/" ? (urlOf(baseUrl)?.origin ?? "") : baseUrl);
-  if (baseUrl !== "" && origins?.some(isOf) === false) refuse(BASE_URL, `the service ${baseUrl}`, origins);
-  // State says which test case a protected address means, so a manifest that chooses its place could bypass the policy.
+  if (baseUrl !== "" && origins?.some(isOf) === false)
+    refuse(BASE_URL, `the service ${baseUrl}`, origins);
+  // State says which test case a protected address means, so a manifest that chooses its place
+  // could bypass the policy.
   const folder = statePath ?? (stateHosts?.length === 0 ? STATE_FOLDER : undefined);
   const { path = STATE_FOLDER } = state.options;
   const place = path instanceof Secret ? path.reveal() : String(path);
@@ -311,10 +370,15 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
 const INSTALLED = /(?:^|[/\\])node_modules[/\\]/i;
 
 /**
- * Whether a key comes only from variables with the name of a secret, or from the job's own files. With the key, passwords
- * can be guessed from the digests in a saved plan, and the author of a manifest knows addresses and committed files.
+ * Whether a key comes only from variables with the name of a secret, or from the job's own files.
+ * With the key, passwords can be guessed from the digests in a saved plan, and the author of a
+ * manifest knows addresses and committed files.
  */
-function isOfCredentials(text: string, context: SettingsContext, before: readonly string[] = []): boolean {
+function isOfCredentials(
+  text: string,
+  context: SettingsContext,
+  before: readonly string[] = [],
+): boolean {
   return placeholdersIn(text).every((part) => {
     if (part.kind === "secret") return CREDENTIAL.test(part.name);
     if (part.kind === "file") return !INSTALLED.test(part.name) && !context.isCommitted(part.name);
@@ -324,7 +388,10 @@ function isOfCredentials(text: string, context: SettingsContext, before: readonl
   });
 }
 
-/** Returns the servers of state; empty if the settings cannot be read, since no connection is made then. */
+/**
+ * Returns the servers of state; empty if the settings cannot be read, since no connection is made
+ * then.
+ */
 function serversOf(state: StateSettings) {
   try {
     return stateServers(state);
@@ -338,13 +405,18 @@ function mapOf(value: Value | undefined): ValueObject {
   return isValueObject(value) ? value : {};
 }
 
-/** Returns the layers of `tasc.yaml` for a stage, lowest first: the project's own settings, then the stage's. */
+/**
+ * Returns the layers of `tasc.yaml` for a stage, lowest first: the project's own settings, then the
+ * stage's.
+ */
 export function settingsLayers(project: Document, stage: string): readonly Layer[] {
   const { file, value } = project;
   const base: Layer = { kind: "base", file, path: [], value };
   const stages = isObject(value.stages) ? value.stages : {};
   const own = Object.hasOwn(stages, stage) ? stages[stage] : undefined;
-  return isObject(own) ? [base, { kind: "stage", file, path: ["stages", stage], value: own }] : [base];
+  return isObject(own)
+    ? [base, { kind: "stage", file, path: ["stages", stage], value: own }]
+    : [base];
 }
 
 const ONLY_STAGE = "default";
@@ -355,7 +427,10 @@ export function stagesOf(project: Document): readonly string[] {
   return declared.length === 0 ? [ONLY_STAGE] : declared;
 }
 
-/** Chooses the stage: the first of `--stage`, TASC_STAGE, `defaultStage`, the stage named `default`, and the only stage. */
+/**
+ * Chooses the stage: the first of `--stage`, TASC_STAGE, `defaultStage`, the stage named `default`,
+ * and the only stage.
+ */
 export function chooseStage(
   project: Document,
   option: string | undefined,

@@ -4,7 +4,10 @@ import type { Path } from "../model/json.ts";
 import { urlOf } from "../model/shape.ts";
 import { listWords } from "./problem.ts";
 
-/** The shape of a value in a manifest: the shapes of the field table, and some that only other settings have. */
+/**
+ * The shape of a value in a manifest: the shapes of the field table, and some that only other
+ * settings have.
+ */
 export type ManifestShape =
   | Exclude<Shape, { readonly type: "list" | "object" | "map" }>
   | { readonly type: "number"; readonly minimum?: number; readonly maximum?: number }
@@ -48,7 +51,9 @@ export interface Branches {
 /** Returns the keys that are not allowed with this value of the deciding key. */
 export function foreignKeys({ of }: Branches, value: string): readonly string[] {
   const own = of[value] ?? {};
-  return Object.values(of).flatMap((parts) => Object.keys(parts).filter((key) => !Object.hasOwn(own, key)));
+  return Object.values(of).flatMap((parts) =>
+    Object.keys(parts).filter((key) => !Object.hasOwn(own, key)),
+  );
 }
 
 export type Parts = Readonly<Record<string, ManifestPart>>;
@@ -81,15 +86,22 @@ export function itemOf({ shape, open }: ManifestPart): ManifestPart {
   return open === true ? { ...bare(shape.of), open } : bare(shape.of);
 }
 
-/** Returns the part under a key of a map; `undefined` if the key does not exist, or its part is not known. */
+/**
+ * Returns the part under a key of a map; `undefined` if the key does not exist, or its part is not
+ * known.
+ */
 export function entryOf({ shape }: ManifestPart, key: string): ManifestPart | undefined {
-  if (shape.type === "object") return Object.hasOwn(shape.parts, key) ? shape.parts[key] : undefined;
+  if (shape.type === "object")
+    return Object.hasOwn(shape.parts, key) ? shape.parts[key] : undefined;
   if (shape.type === "map")
     return shape.sensitive === true ? { ...bare(shape.of), sensitive: true } : bare(shape.of);
   return shape.type === "reference" && key === "description" ? NAME_PART : undefined;
 }
 
-/** Returns the parts along a path, the root first; it ends early at the first step without a known part. */
+/**
+ * Returns the parts along a path, the root first; it ends early at the first step without a known
+ * part.
+ */
 export function partsAlong(root: ManifestPart, path: Path): readonly ManifestPart[] {
   const parts = [root];
   for (const step of path) {
@@ -105,7 +117,10 @@ export function isHidden(part: ManifestPart): boolean {
   return part.secret === true || part.sensitive === true;
 }
 
-/** Whether a part, or any part inside it, must not show, whatever its source. Cached, since it is asked for every value. */
+/**
+ * Whether a part, or any part inside it, must not show, whatever its source. Cached, since it is
+ * asked for every value.
+ */
 export function holdsHidden(part: ManifestPart): boolean {
   const known = HOLDING.get(part);
   if (known !== undefined) return known;
@@ -135,7 +150,8 @@ export function allowed(shape: ManifestShape): string {
     return shape.type === "duration" && shape.longestDays !== undefined
       ? `a duration of up to ${shape.longestDays} days, e.g. \`24h\` or \`7d\``
       : TEXTS[shape.type].words;
-  if (shape.type === "string") return (shape.minLength ?? 0) > 0 ? "a string that is not empty" : "a string";
+  if (shape.type === "string")
+    return (shape.minLength ?? 0) > 0 ? "a string that is not empty" : "a string";
   if (shape.type === "integer") return `an integer${bounds(shape.minimum)}`;
   if (shape.type === "number") return `a number${bounds(shape.minimum, shape.maximum)}`;
   if (shape.type === "version") return String(shape.version);
@@ -155,7 +171,8 @@ function bounds(minimum: number | undefined, maximum?: number): string {
   return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
 }
 
-// Regular expressions shared by JSON Schema and the checks after interpolation, with the `u` flag that JSON Schema uses.
+// Regular expressions shared by JSON Schema and the checks after interpolation, with the `u` flag
+// that JSON Schema uses.
 
 /** Names with a meaning in JavaScript; no manifest needs them. */
 export const RESERVED_KEYS = ["__proto__", "constructor", "prototype"] as const;
@@ -213,7 +230,10 @@ export type Scalar = string | number | boolean;
 const INTEGER = /^[-+]?[0-9]+$/;
 const NUMBER = /^[-+]?[0-9]+(?:\.[0-9]+)?$/;
 
-/** Converts an interpolated value to a shape, e.g. `"10"` to 10 for an integer. Returns `undefined` if it does not fit. */
+/**
+ * Converts an interpolated value to a shape, e.g. `"10"` to 10 for an integer. Returns `undefined`
+ * if it does not fit.
+ */
 export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined {
   const text = String(value);
   if (isTextual(shape)) return isOfType(shape, text) ? text : undefined;
@@ -223,7 +243,8 @@ export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined
   if (shape.type === "number")
     return inside(NUMBER.test(text) ? Number(text) : Number.NaN, shape, Number.isFinite);
   if (shape.type === "version") return Number(text) === shape.version ? shape.version : undefined;
-  if (shape.type === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
+  if (shape.type === "boolean")
+    return text === "true" ? true : text === "false" ? false : undefined;
   if (shape.type === "enum") return shape.values.includes(text) ? text : undefined;
   if (shape.type === "reference") return isOfType({ type: "key" }, text) ? text : undefined;
   return shape.type === "scalar" || shape.type === "json" ? value : undefined;
@@ -231,15 +252,27 @@ export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined
 
 function inside(
   number: number,
-  { minimum = -Infinity, maximum = Infinity }: { readonly minimum?: number; readonly maximum?: number },
+  {
+    minimum = -Infinity,
+    maximum = Infinity,
+  }: { readonly minimum?: number; readonly maximum?: number },
   holds: (number: number) => boolean,
 ): number | undefined {
   return holds(number) && number >= minimum && number <= maximum ? number : undefined;
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
-/** Returns the milliseconds of a duration. The default limit is a day: a timer of more than 31 bits would fire at once. */
+/**
+ * Returns the milliseconds of a duration. The default limit is a day: a timer of more than 31 bits
+ * would fire at once.
+ */
 export function parseDuration(text: string, longestDays = 1): number | undefined {
   const [, count, unit] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) return undefined;
@@ -249,7 +282,9 @@ export function parseDuration(text: string, longestDays = 1): number | undefined
 
 export function parseRate(text: string): number | undefined {
   const [count = "", unit = ""] = text.split("/");
-  return isOfType({ type: "rate" }, text) ? (Number(count) * 1000) / (UNITS[unit] ?? Number.NaN) : undefined;
+  return isOfType({ type: "rate" }, text)
+    ? (Number(count) * 1000) / (UNITS[unit] ?? Number.NaN)
+    : undefined;
 }
 
 /** A validator generated by ajv. It stores its findings in `errors` until the next call. */

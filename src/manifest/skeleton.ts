@@ -9,7 +9,10 @@ import { SECTIONS } from "./tables.ts";
 import { editYaml } from "./yaml/edit.ts";
 import { openSource } from "./yaml/read-slow.ts";
 
-/** Adds a resource with its required fields, and with all other possible fields as comments. @throws TascError */
+/**
+ * Adds a resource with its required fields, and with all other possible fields as comments.
+ * @throws TascError
+ */
 export function withSkeleton(
   { kind, target, key }: AddressParts,
   project: Document,
@@ -28,9 +31,12 @@ export function withSkeleton(
   const holder = holders.find(
     ({ value: { [section.name]: map } }) => isObject(map) && Object.hasOwn(map, key),
   );
-  if (holder !== undefined) throw invalid("duplicate", `${address} is already declared in ${holder.file}`);
-  // Several files may mean one file per resource, which only the user can name. Then the target's first document is used.
-  const document = holders.length > 1 && first.value.app !== undefined ? first : (holders[0] ?? first);
+  if (holder !== undefined)
+    throw invalid("duplicate", `${address} is already declared in ${holder.file}`);
+  // Several files may mean one file per resource, which only the user can name. Then the target's
+  // first document is used.
+  const document =
+    holders.length > 1 && first.value.app !== undefined ? first : (holders[0] ?? first);
   const path = [...document.root, section.name, key];
   const edited = editYaml(document.text, [{ kind: "set", path, value: exampleOf(kind, key) }]);
   if (!edited.ok) throw failed("not-editable", `Cannot edit ${document.file}`, edited.reason);
@@ -65,14 +71,27 @@ function withComments(
   // A map in braces has no room for comments.
   if (first.line === line) return text;
   const lines = text.split("\n");
-  const next = lines.findIndex((one, at) => at >= line && one.trim() !== "" && one.search(/\S/) < column);
+  const next = lines.findIndex(
+    (one, at) => at >= line && one.trim() !== "" && one.search(/\S/) < column,
+  );
   const end = next < 0 ? lines.length - (text.endsWith("\n") ? 1 : 0) : next;
   const indent = " ".repeat(first.column - 1);
-  return [...lines.slice(0, end), ...commentsOf(fields, declared, indent), ...lines.slice(end)].join("\n");
+  return [
+    ...lines.slice(0, end),
+    ...commentsOf(fields, declared, indent),
+    ...lines.slice(end),
+  ].join("\n");
 }
 
-/** Returns comments for fields whose first part is not declared: `discovery.prompt` leaves out all of `discovery`. */
-function commentsOf(fields: readonly Field[], declared: Record<string, Json>, indent: string): string[] {
+/**
+ * Returns comments for fields whose first part is not declared: `discovery.prompt` leaves out all
+ * of `discovery`.
+ */
+function commentsOf(
+  fields: readonly Field[],
+  declared: Record<string, Json>,
+  indent: string,
+): string[] {
   return fields
     .filter(({ name }) => !Object.hasOwn(declared, name.split(".", 1)[0] ?? ""))
     .map(({ name, description }) => `${indent}# ${name}:  # ${description}`);
@@ -81,7 +100,8 @@ function commentsOf(fields: readonly Field[], declared: Record<string, Json>, in
 function newTarget(target: string, project: Document, own: readonly Document[]) {
   const address = targetAddress(target);
   const [first] = own;
-  if (first !== undefined) throw invalid("duplicate", `${address} is already declared in ${first.file}`);
+  if (first !== undefined)
+    throw invalid("duplicate", `${address} is already declared in ${first.file}`);
   const file = `${folderOf(project)}${target}.yaml`;
   const comments = commentsOf(TARGET_FIELDS, { app: "" }, "").join("\n");
   const after = `target: ${target}

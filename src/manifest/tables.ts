@@ -35,7 +35,9 @@ export const OWN_FIELDS: readonly Pick<Field, "name" | "path">[] = [
   ...["id", "onlyStages", "onRemove"].map((name) => ({ name, path: [name] })),
   ...TARGET_FIELDS,
 ];
-export const TARGET_KEYS: readonly string[] = [...new Set(OWN_FIELDS.map(({ path }) => String(path[0])))];
+export const TARGET_KEYS: readonly string[] = [
+  ...new Set(OWN_FIELDS.map(({ path }) => String(path[0]))),
+];
 
 export const ENVIRONMENTS: SectionRow<"environment"> = {
   kind: "environment",
@@ -86,7 +88,10 @@ function partsOf(rows: readonly Field[]): Parts {
       const [row] = own;
       if (row?.path.length === 1) return [key, row];
       const inner = Object.fromEntries(own.map((one) => [String(one.path[1]), one]));
-      return [key, part({ type: "object", parts: inner }, "How the service generates the test case.")];
+      return [
+        key,
+        part({ type: "object", parts: inner }, "How the service generates the test case."),
+      ];
     },
   );
   return Object.fromEntries(parts);
@@ -109,7 +114,10 @@ const FIELDS: ReadonlyMap<InnerKind, Parts> = new Map(
   SECTIONS.map(({ kind, fields }) => [kind, partsOf(fields)]),
 );
 
-/** Returns the part of a section. Unlike the fields, `id` and `onlyStages` of a resource have no defaults. */
+/**
+ * Returns the part of a section. Unlike the fields, `id` and `onlyStages` of a resource have no
+ * defaults.
+ */
 function resourcesPart({ kind, description, itemDescription }: SectionRow): ManifestPart {
   const parts = { id: idPart(kind), onlyStages: ONLY_STAGES, ...FIELDS.get(kind) };
   const resource: ObjectShape = { type: "object", description: itemDescription, parts };
@@ -146,9 +154,13 @@ export const SERVICE: ObjectShape = {
     concurrency: part({ type: "integer", minimum: 1 }, "Maximum number of concurrent requests.", {
       default: 8,
     }),
-    requestTimeout: part({ type: "duration" }, "Time limit of each request, e.g. `500ms`, `30s` or `2m`.", {
-      default: "30s",
-    }),
+    requestTimeout: part(
+      { type: "duration" },
+      "Time limit of each request, e.g. `500ms`, `30s` or `2m`.",
+      {
+        default: "30s",
+      },
+    ),
     retries: part(
       { type: "integer", minimum: 0 },
       "Maximum number of retries per request after a temporary failure.",
@@ -165,9 +177,13 @@ export const SERVICE: ObjectShape = {
 const BACKENDS: Readonly<Record<string, Parts>> = {
   local: { path: part(NAME, "`local`: folder of the state files. Default: `.tasc/state`.") },
   postgres: {
-    url: part(NAME, "`postgres`: `postgres://user:password@host:port/database`. It is never printed.", {
-      sensitive: true,
-    }),
+    url: part(
+      NAME,
+      "`postgres`: `postgres://user:password@host:port/database`. It is never printed.",
+      {
+        sensitive: true,
+      },
+    ),
     schema: part(NAME, "`postgres`: schema of the tables. Default: `tasc`."),
     table: part(NAME, "`postgres`: table of the documents. Default: `state`."),
   },
@@ -183,9 +199,13 @@ const BACKENDS: Readonly<Record<string, Parts>> = {
     unlockMethod: part(NAME, "`http`: HTTP method for unlocking. Default: UNLOCK."),
     updateMethod: part(NAME, "`http`: HTTP method for writing. Default: POST."),
     username: part(NAME, "`http`: user of basic authentication."),
-    password: part(NAME, "`http`: password of basic authentication, from `${secret:…}` or `${file:…}`.", {
-      secret: true,
-    }),
+    password: part(
+      NAME,
+      "`http`: password of basic authentication, from `${secret:…}` or `${file:…}`.",
+      {
+        secret: true,
+      },
+    ),
   },
 };
 
@@ -219,7 +239,10 @@ export const STATE: ObjectShape = {
 export const POLICY: ObjectShape = {
   type: "object",
   parts: {
-    maxChanges: part({ type: "integer", minimum: 0 }, "A plan with more changes than this is refused."),
+    maxChanges: part(
+      { type: "integer", minimum: 0 },
+      "A plan with more changes than this is refused.",
+    ),
     maxDisabledPercent: part(
       { type: "number", minimum: 0, maximum: 100 },
       "A plan that disables or switches off a larger share of a target's managed live test cases is refused.",
@@ -262,7 +285,8 @@ export const OVERRIDABLE: ObjectShape = {
     policy: part(POLICY, "Limits for plans."),
     defaults: {
       ...DEFAULTS,
-      description: "Default values for the resources of all targets. Defaults of a target take precedence.",
+      description:
+        "Default values for the resources of all targets. Defaults of a target take precedence.",
     },
   },
 };
@@ -271,7 +295,9 @@ export const PROJECT: ObjectShape = {
   type: "object",
   description: "A project: the service, the stages and the location of the target documents.",
   parts: {
-    version: part({ type: "version", version: 1 }, "Version of this file's format.", { literal: true }),
+    version: part({ type: "version", version: 1 }, "Version of this file's format.", {
+      literal: true,
+    }),
     manifests: part(
       { type: "list", of: NAME },
       "Glob patterns of the target documents, relative to the project folder: `*`, `**`, `?`, `{a,b}`, `[a-c]`. Default: `targets/**/*.{yaml,yml}`.",

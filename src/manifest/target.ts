@@ -45,7 +45,10 @@ interface TargetRequest {
   readonly settings: readonly Layer[];
 }
 
-/** Resolves the documents of a target for one stage; `undefined` if the target exists only in other stages. */
+/**
+ * Resolves the documents of a target for one stage; `undefined` if the target exists only in other
+ * stages.
+ */
 export function resolveTarget(
   target: TargetDocuments,
   { stage, interpolator, settings, onRemove = "ignore" }: TargetRequest,
@@ -57,7 +60,8 @@ export function resolveTarget(
   if (!existsIn(stage, layers)) return undefined;
   const contextOf = (resource: Unresolved): ResolveContext => ({
     interpolator,
-    originOf: (path) => originOf({ ...resource, fields: {} }, path) ?? { file: PROJECT_FILE, path: [] },
+    originOf: (path) =>
+      originOf({ ...resource, fields: {} }, path) ?? { file: PROJECT_FILE, path: [] },
     report: (problem) =>
       problems.push(isShared(problem.origin) ? problem : { ...problem, address: resource.address }),
   });
@@ -79,7 +83,9 @@ export function resolveTarget(
   const context = contextOf(own);
   const declared = mergedAt(layers, ["onRemove"]);
   const removal =
-    declared === undefined ? onRemove : resolveValue(ON_REMOVE_PART, declared, ["onRemove"], context);
+    declared === undefined
+      ? onRemove
+      : resolveValue(ON_REMOVE_PART, declared, ["onRemove"], context);
   return {
     ...resolveResource(own, TARGET_FIELDS, context),
     onRemove: removal === "disable" ? "disable" : "ignore",
@@ -90,9 +96,15 @@ export function resolveTarget(
   };
 }
 
-type Unresolved<K extends Kind = Kind> = Pick<DesiredResource<K>, "kind" | "address" | "key" | "layers">;
+type Unresolved<K extends Kind = Kind> = Pick<
+  DesiredResource<K>,
+  "kind" | "address" | "key" | "layers"
+>;
 
-/** Resolves a resource from its layers, merged and filled in, with its fields in the order of the table. */
+/**
+ * Resolves a resource from its layers, merged and filled in, with its fields in the order of the
+ * table.
+ */
 function resolveResource<K extends Kind>(
   { kind, address, key, layers }: Unresolved<K>,
   rows: readonly Field[],
@@ -114,10 +126,15 @@ const ID_PART = bare({ type: "uuid" });
 const ID_PATH: Path = ["id"];
 const ONLY_STAGES_PATH: Path = ["onlyStages"];
 
-/** Whether a place is a variable or a default. Its problems are reported once, not for each resource that uses it. */
+/**
+ * Whether a place is a variable or a default. Its problems are reported once, not for each resource
+ * that uses it.
+ */
 function isShared({ file, path }: Origin): boolean {
   const [first, , third] = typeof path[0] === "number" ? path.slice(1) : path;
-  return file === PROJECT_FILE || first === "defaults" || (first === "stages" && third === "defaults");
+  return (
+    file === PROJECT_FILE || first === "defaults" || (first === "stages" && third === "defaults")
+  );
 }
 
 /** Whether `onlyStages` lets a resource with these layers exist in a stage. */
@@ -126,7 +143,10 @@ export function existsIn(stage: string, layers: readonly Layer[]): boolean {
   return !isArray(only) || only.includes(stage);
 }
 
-/** Finds what two documents of a target both declare: which one wins would depend on the names of the files. */
+/**
+ * Finds what two documents of a target both declare: which one wins would depend on the names of
+ * the files.
+ */
 export function findDuplicates(
   { key: target, base }: TargetDocuments,
   stages: readonly string[],
@@ -139,7 +159,12 @@ export function findDuplicates(
     problems.push(manifestProblem("duplicate", origin, summary, detail, { at: "key", related }));
   };
   /** @param place path of a map of fields; @param owner of the fields, in words */
-  const checkFields = (layers: Layers, place: Path, fields: typeof OWN_FIELDS, owner: string): void => {
+  const checkFields = (
+    layers: Layers,
+    place: Path,
+    fields: typeof OWN_FIELDS,
+    owner: string,
+  ): void => {
     const detail = "Documents of one target share its fields and defaults. Remove one of the two.";
     for (const { name, path: inner } of fields) {
       const path = [...place, ...inner];
@@ -148,7 +173,8 @@ export function findDuplicates(
         .filter(({ value }) => valueAt(value, path) !== undefined);
       const [first, ...others] = holders;
       for (const layer of others)
-        if (first !== undefined) twice(layer, first, path, `\`${name}\` of ${owner} is set twice`, detail);
+        if (first !== undefined)
+          twice(layer, first, path, `\`${name}\` of ${owner} is set twice`, detail);
     }
   };
   for (const layers of [base, ...stages.map((stage) => stageLayers(base, stage))]) {
@@ -179,29 +205,43 @@ interface TargetDocuments {
   readonly inStages: Map<string, (kind: Kind) => ResourceLayers>;
 }
 
-/** Groups the documents of a project by the target they name, sorted by key. Cached for the same array of documents. */
+/**
+ * Groups the documents of a project by the target they name, sorted by key. Cached for the same
+ * array of documents.
+ */
 export function groupByTarget(documents: readonly Document[]): readonly TargetDocuments[] {
   return cached(GROUPED, documents, () => {
-    const groups = groupBy(documents, ({ value: { target } }) => (typeof target === "string" ? target : ""));
-    const named = [...groups].filter(([key]) => key !== "").toSorted(([a], [b]) => compareText(a, b));
+    const groups = groupBy(documents, ({ value: { target } }) =>
+      typeof target === "string" ? target : "",
+    );
+    const named = [...groups]
+      .filter(([key]) => key !== "")
+      .toSorted(([a], [b]) => compareText(a, b));
     return named.map(([key, members]) => ({ key, base: baseLayers(members), inStages: new Map() }));
   });
 }
 
 const GROUPED = new WeakMap<readonly Document[], readonly TargetDocuments[]>();
 
-/** Layers in the order of their files, indexed by key: most of ten thousand documents contain nothing but a test case. */
+/**
+ * Layers in the order of their files, indexed by key: most of ten thousand documents contain
+ * nothing but a test case.
+ */
 interface Layers {
   readonly all: readonly Layer[];
   readonly having: (key: string) => readonly Layer[];
 }
 
 function baseLayers(documents: readonly Document[]): Layers {
-  return byKey(documents.map(({ file, root, value }) => ({ kind: "base", file, path: root, value })));
+  return byKey(
+    documents.map(({ file, root, value }) => ({ kind: "base", file, path: root, value })),
+  );
 }
 
 function stageLayers(base: Layers, stage: string): Layers {
-  return byKey(base.having("stages").flatMap((layer) => layerAt(layer, ["stages", stage], "stage")));
+  return byKey(
+    base.having("stages").flatMap((layer) => layerAt(layer, ["stages", stage], "stage")),
+  );
 }
 
 function byKey(all: readonly Layer[]): Layers {
@@ -221,15 +261,19 @@ function layerAt({ file, path, value }: Layer, inner: Path, kind: Layer["kind"])
   return isObject(map) ? [{ kind, file, path: [...path, ...inner], value: map }] : [];
 }
 
-/** The layers of resources of one kind, lowest first: of each that is declared, and the defaults for any other. */
+/**
+ * The layers of resources of one kind, lowest first: of each that is declared, and the defaults for
+ * any other.
+ */
 interface ResourceLayers {
   readonly byKey: ReadonlyMap<string, readonly Layer[]>;
   readonly defaults: readonly Layer[];
 }
 
 /**
- * Returns the layers of a target in one stage: those of the target itself, as defaults, and those of the resources of a
- * kind. A layer is created once and shared: a hundred thousand test cases have the same defaults.
+ * Returns the layers of a target in one stage: those of the target itself, as defaults, and those
+ * of the resources of a kind. A layer is created once and shared: a hundred thousand test cases
+ * have the same defaults.
  *
  * @param settings the layers of `tasc.yaml` for the stage; only their defaults concern targets
  */
@@ -245,30 +289,39 @@ export function layersIn(
     const speaking = new Set(TARGET_KEYS.flatMap(having));
     return all.filter((layer) => speaking.has(layer));
   });
-  // A document that only adds resources to the target is not a layer of the target, unless there is no other document.
+  // A document that only adds resources to the target is not a layer of the target, unless there is
+  // no other document.
   const target = own.some(({ kind }) => kind === "base") ? own : [...base.all.slice(0, 1), ...own];
   const known = new Map<Kind, ResourceLayers>();
   const section = (kind: Kind): ResourceLayers => {
     const name = SECTIONS.find((one) => one.kind === kind)?.name;
     if (name === undefined) return { defaults: target, byKey: new Map() };
-    // The same as merging the stage's overrides into the document first, its defaults into the defaults.
-    const defaults = [...settings, ...base.having("defaults"), ...overrides.having("defaults")].flatMap(
-      (layer) => layerAt(layer, ["defaults", name], layer.kind === "stage" ? "stage defaults" : "defaults"),
+    // The same as merging the stage's overrides into the document first, its defaults into the
+    // defaults.
+    const defaults = [
+      ...settings,
+      ...base.having("defaults"),
+      ...overrides.having("defaults"),
+    ].flatMap((layer) =>
+      layerAt(layer, ["defaults", name], layer.kind === "stage" ? "stage defaults" : "defaults"),
     );
     const layers = new Map<string, readonly Layer[]>();
-    [...base.having(name), ...overrides.having(name)].forEach(({ kind: own, file, path, value }) => {
-      const declared = value[name];
-      if (!isObject(declared)) return;
-      for (const key in declared) {
-        const resource = declared[key];
-        const below = layers.get(key) ?? defaults;
-        if (!isObject(resource) || below.at(-1)?.kind === own) continue;
-        // `concat` where possible, because a spread list keeps room for a dozen more entries, for each of the resources.
-        const inner = path.length === 0 ? [name, key] : [...path, name, key];
-        const layer = { kind: own, file, path: inner, value: resource };
-        layers.set(key, below.length === 0 ? [layer] : below.concat(layer));
-      }
-    });
+    [...base.having(name), ...overrides.having(name)].forEach(
+      ({ kind: own, file, path, value }) => {
+        const declared = value[name];
+        if (!isObject(declared)) return;
+        for (const key in declared) {
+          const resource = declared[key];
+          const below = layers.get(key) ?? defaults;
+          if (!isObject(resource) || below.at(-1)?.kind === own) continue;
+          // `concat` where possible, because a spread list keeps room for a dozen more entries, for
+          // each of the resources.
+          const inner = path.length === 0 ? [name, key] : [...path, name, key];
+          const layer = { kind: own, file, path: inner, value: resource };
+          layers.set(key, below.length === 0 ? [layer] : below.concat(layer));
+        }
+      },
+    );
     return { defaults, byKey: layers };
   };
   const found = (kind: Kind): ResourceLayers => cached(known, kind, () => section(kind));
@@ -276,7 +329,10 @@ export function layersIn(
   return found;
 }
 
-/** Returns the `moved:` entries of a target's documents. Whether they make sense together is checked by the rules. */
+/**
+ * Returns the `moved:` entries of a target's documents. Whether they make sense together is checked
+ * by the rules.
+ */
 function movesOf({ having }: Layers): readonly Move[] {
   const moves: Move[] = [];
   for (const { file, path, value } of having("moved"))

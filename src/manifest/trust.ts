@@ -33,14 +33,20 @@ export interface Trust {
   readonly stages?: readonly string[];
 }
 
-/** Returns the limits of one stage. @throws TascError for a stage that the file does not allow, unless it is not `used` */
+/**
+ * Returns the limits of one stage.
+ * @throws TascError for a stage that the file does not allow, unless it is not `used`
+ */
 export type TrustOf = (stage: string, used: boolean) => Trust;
 
 const LISTS = ["origins", "stateHosts", "variables"] as const;
 const NUMBERS = ["maxChanges", "maxDisabledPercent", "maxGenerations", "planExpiry"] as const;
 const GLOBS = ["protected", "requireTags"] as const;
 
-/** Reads a trust file. @throws TascError if it is invalid in any way, so that no limit is lost to a misspelt key */
+/**
+ * Reads a trust file.
+ * @throws TascError if it is invalid in any way, so that no limit is lost to a misspelt key
+ */
 export async function readTrust(file: string): Promise<TrustOf> {
   const own = [...LISTS, "statePath", "policy"];
   const root = mapOf(file, "the file", await readYaml(file), ["version", ...own, "stages"]);
@@ -49,7 +55,10 @@ export async function readTrust(file: string): Promise<TrustOf> {
   const stages = new Map(
     Object.entries(mapOf(file, "`stages`", root.stages ?? {})).map(([stage, value]) => {
       const trust = trustOf(file, mapOf(file, `\`stages.${stage}\``, value, own));
-      return [stage, { ...base, ...trust, policy: stricter(base.policy ?? {}, trust.policy ?? {}) }];
+      return [
+        stage,
+        { ...base, ...trust, policy: stricter(base.policy ?? {}, trust.policy ?? {}) },
+      ];
     }),
   );
   return (stage, used) => {
@@ -105,7 +114,8 @@ export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Po
   const policy: Writable = {};
   for (const key of NUMBERS) {
     const limit = map[key];
-    const number = key === "planExpiry" && typeof limit === "string" ? parseDuration(limit, 30) : limit;
+    const number =
+      key === "planExpiry" && typeof limit === "string" ? parseDuration(limit, 30) : limit;
     if (typeof number === "number" && number >= 0) policy[key] = number;
     else if (limit !== undefined) refuse(key, "does not fit");
   }
@@ -120,13 +130,17 @@ export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Po
   return policy;
 }
 
-/** Combines two policies: the stricter of each rule. `onRemove` is not a limit; the second policy's value wins if set. */
+/**
+ * Combines two policies: the stricter of each rule. `onRemove` is not a limit; the second policy's
+ * value wins if set.
+ */
 export function stricter(a: Policy, b: Policy): Policy {
   const policy: Writable = { ...a, ...b };
   for (const key of NUMBERS)
     if (policy[key] !== undefined) policy[key] = Math.min(a[key] ?? Infinity, b[key] ?? Infinity);
   for (const key of [...GLOBS, "pinned"] as const)
-    if (policy[key] !== undefined) policy[key] = [...new Set([...(a[key] ?? []), ...(b[key] ?? [])])];
+    if (policy[key] !== undefined)
+      policy[key] = [...new Set([...(a[key] ?? []), ...(b[key] ?? [])])];
   if (a.sameCommit === true) policy.sameCommit = true;
   return policy;
 }
@@ -143,7 +157,10 @@ function mapOf(file: string, what: string, value: Json, known?: readonly string[
   const foreign = Object.keys(value).find((key) => known?.includes(key) === false);
   if (foreign === undefined) return value;
   const guess = nearest(foreign, known ?? []);
-  throw wrong(file, `unknown key \`${foreign}\`${guess === undefined ? "" : `; did you mean \`${guess}\`?`}`);
+  throw wrong(
+    file,
+    `unknown key \`${foreign}\`${guess === undefined ? "" : `; did you mean \`${guess}\`?`}`,
+  );
 }
 
 function wrong(file: string, reason: string): TascError {

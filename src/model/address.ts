@@ -38,7 +38,9 @@ export function isAddress(value: unknown): value is Address {
   return typeof value === "string" && ADDRESS.test(value);
 }
 
-/** Compares two addresses by target, then kind, then key. Every list of addresses is in this order. */
+/**
+ * Compares two addresses by target, then kind, then key. Every list of addresses is in this order.
+ */
 export function compareAddresses(a: Address, b: Address): number {
   if (a === b) return 0;
   const left = parseAddress(a);

@@ -12,7 +12,10 @@ export interface Desired {
 
 export interface DesiredTarget extends DesiredResource<"target"> {
   readonly onRemove: "ignore" | "disable";
-  /** No manifest declares the target any more. It is kept to decide on its test cases; it is not a resource itself. */
+  /**
+   * No manifest declares the target any more. It is kept to decide on its test cases; it is not a
+   * resource itself.
+   */
   readonly left?: true;
   /** Each list sorted by key. */
   readonly environments: readonly DesiredResource<"environment">[];
@@ -50,14 +53,23 @@ export interface Move {
   readonly origin: Origin;
 }
 
-/** Returns where a manifest declares a resource or, with `field`, where the effective value of that field is. */
+/**
+ * Returns where a manifest declares a resource or, with `field`, where the effective value of that
+ * field is.
+ */
 export function originOf({ layers }: DesiredResource, field: Path = []): Origin | undefined {
   const own = field.length === 0 ? undefined : originIn(layers, field);
-  // Defaults do not declare a resource: its own map does, or a stage's map if only the stage has it.
-  return own ?? layers.find(({ kind }) => kind === "base") ?? layers.find(({ kind }) => kind === "stage");
+  // Defaults do not declare a resource: its own map does, or a stage's map if only the stage has
+  // it.
+  return (
+    own ?? layers.find(({ kind }) => kind === "base") ?? layers.find(({ kind }) => kind === "stage")
+  );
 }
 
-/** Returns the place of the effective value in layers (lowest first), or `undefined` if no layer has the path. */
+/**
+ * Returns the place of the effective value in layers (lowest first), or `undefined` if no layer has
+ * the path.
+ */
 export function originIn(layers: readonly Layer[], path: Path): Origin | undefined {
   const layer = layers.findLast(({ value }) => valueAt(value, path) !== undefined);
   return layer && { file: layer.file, path: [...layer.path, ...path] };

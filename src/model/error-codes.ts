@@ -1,5 +1,6 @@
 /**
- * The codes of all diagnostics; a test checks them against the source. A code never changes its meaning.
+ * The codes of all diagnostics; a test checks them against the source. A code never changes its
+ * meaning.
  */
 // prettier-ignore
 const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: string, remedy: string]>> = {
@@ -205,7 +206,10 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
 
 export const ERROR_CODES = new Map(Object.entries(ENTRIES));
 
-/** Returns the entry of a code. All codes of the YAML reader share one entry, and so do all HTTP statuses. */
+/**
+ * Returns the entry of a code. All codes of the YAML reader share one entry, and so do all HTTP
+ * statuses.
+ */
 export function errorCode(code: string) {
   return ERROR_CODES.get(code.replace(/^(yaml)-[a-z-]+$|^(http)-\d+$/, "$1$2"));
 }

@@ -3,7 +3,10 @@ import { type Diagnostic, fault } from "./diagnostic.ts";
 /** Exit codes (design contract, section 6): this table is the only place that knows them. */
 export const EXIT = {
   done: 0,
-  /** A call or change failed, the plan has errors, a policy, gate or prompt refused it, or state is unreadable. */
+  /**
+   * A call or change failed, the plan has errors, a policy, gate or prompt refused it, or state is
+   * unreadable.
+   */
   failed: 1,
   /** `--detailed-exitcode`, `drift`: there are changes. */
   changes: 2,
@@ -26,7 +29,10 @@ export type FailureReason = Exclude<keyof typeof EXIT, "done" | "changes">;
 /** Returns the text of a manifest, for the excerpts in diagnostics. */
 export type ReadSource = (file: string) => string | undefined;
 
-/** An error that stops a command; one handler renders it. What a failed apply has done is an `Outcome`, not this error. */
+/**
+ * An error that stops a command; one handler renders it. What a failed apply has done is an
+ * `Outcome`, not this error.
+ */
 export class TascError extends Error {
   override readonly name = "TascError";
 
@@ -37,7 +43,12 @@ export class TascError extends Error {
   /** The stage that suggested commands must name. */
   readonly stage: string | undefined;
 
-  constructor(reason: FailureReason, found: readonly Diagnostic[], source?: ReadSource, stage?: string) {
+  constructor(
+    reason: FailureReason,
+    found: readonly Diagnostic[],
+    source?: ReadSource,
+    stage?: string,
+  ) {
     super(found.find(({ severity }) => severity === "error")?.summary ?? reason);
     this.reason = reason;
     this.diagnostics = found;

@@ -15,7 +15,10 @@ export type ClientEvent =
         /** Milliseconds. */
         readonly delay: number;
       })
-  /** The service answered 429: no call is sent for `pause` milliseconds, then at most `concurrency` at a time. */
+  /**
+   * The service answered 429: no call is sent for `pause` milliseconds, then at most `concurrency`
+   * at a time.
+   */
   | { readonly kind: "slowed"; readonly pause: number; readonly concurrency: number };
 
 export interface OfCall {
@@ -45,20 +48,30 @@ export interface Failure {
   readonly detail: string;
   /** Whether the service may have acted on the call. It decides how a creation continues. */
   readonly acted: "no" | "maybe";
-  /** True if the key was refused or the service cannot be reached: every further call would fail, too. */
+  /**
+   * True if the key was refused or the service cannot be reached: every further call would fail,
+   * too.
+   */
   readonly fatal: boolean;
 }
 
 /** The events of an apply. The apply itself prints nothing. */
 export type ApplyEvent =
   | { readonly type: "started"; readonly changes: number }
-  | { readonly type: "changeStarted" | "changeDone"; readonly address: Address; readonly action: Action }
+  | {
+      readonly type: "changeStarted" | "changeDone";
+      readonly address: Address;
+      readonly action: Action;
+    }
   | ({ readonly type: "changeFailed" } & Failed)
   | ({ readonly type: "changeSkipped" } & Skipped)
   /** A creation had no readable answer, so tasc reads the service before it repeats anything. */
   | { readonly type: "lookingUp"; readonly address: Address; readonly why: string }
   | { readonly type: "adopted"; readonly address: Address; readonly id: string }
-  | { readonly type: "reading"; readonly why: "after creations" | "after generations" | "final check" }
+  | {
+      readonly type: "reading";
+      readonly why: "after creations" | "after generations" | "final check";
+    }
   | { readonly type: "waiting"; readonly unfinished: number };
 
 /** The result of an apply; it determines the exit code and the final report. */
@@ -73,7 +86,10 @@ export interface Outcome {
   readonly calls: Readonly<Record<Method, number>>;
   /** Whether a signal ended the apply before everything was tried. */
   readonly interrupted: boolean;
-  /** The failure that ended the apply early (service, API key or state); nothing is known beyond the fields above. */
+  /**
+   * The failure that ended the apply early (service, API key or state); nothing is known beyond the
+   * fields above.
+   */
   readonly fatal: Failure | undefined;
 }
 

@@ -17,7 +17,10 @@ export type Shape =
   | { readonly type: "map"; readonly of: Shape; readonly sensitive?: true }
   /** Any JSON object; service-api.md does not specify its contents. */
   | { readonly type: "json" }
-  /** A key of the same target, or `{ description }` of an unmanaged test case. Sent by id, or by name if `by` says so. */
+  /**
+   * A key of the same target, or `{ description }` of an unmanaged test case. Sent by id, or by
+   * name if `by` says so.
+   */
   | { readonly type: "reference"; readonly to: "environment" | "testCase"; readonly by?: "name" };
 
 export interface ObjectShape {
@@ -37,7 +40,10 @@ export interface Part {
   readonly description: string;
 }
 
-/** How values are compared. An empty URL equals null; folders are written by name, read by id; elements by position. */
+/**
+ * How values are compared. An empty URL equals null; folders are written by name, read by id;
+ * elements by position.
+ */
 export type Compare = "plain" | "url" | "set" | "folder" | "elements";
 
 export interface Field {
@@ -47,16 +53,25 @@ export interface Field {
   readonly shape: Shape;
   /** Whether the API allows null in a PATCH. */
   readonly nullable: boolean;
-  /** Returns the live value, or `undefined` if the answer does not have it. A field without `read` is write-only. */
+  /**
+   * Returns the live value, or `undefined` if the answer does not have it. A field without `read`
+   * is write-only.
+   */
   readonly read?: (live: LiveResource) => Json | undefined;
   readonly compare: Compare;
   /** Key in the body of the creating POST, if the POST carries the field. */
   readonly create?: string;
-  /** Key in the body of a PATCH. Without it, the field is fixed after creation, and a difference is only a warning. */
+  /**
+   * Key in the body of a PATCH. Without it, the field is fixed after creation, and a difference is
+   * only a warning.
+   */
   readonly update?: string;
   /** Whether `promote` copies it from stage to stage (design contract, section 7). */
   readonly promoted?: true;
-  /** How the field identifies a test case: as its name, its id in another system, or the content it is generated from. */
+  /**
+   * How the field identifies a test case: as its name, its id in another system, or the content it
+   * is generated from.
+   */
   readonly recognizedBy?: "name" | "id" | "content";
   /** Whether writing the field makes the service regenerate the test case. */
   readonly generates?: true;
@@ -72,7 +87,15 @@ function field(
   description: string,
   more: Partial<Omit<Field, "name" | "path" | "shape" | "description">>,
 ): Field {
-  return { nullable: false, compare: "plain", ...more, name, path: name.split("."), shape, description };
+  return {
+    nullable: false,
+    compare: "plain",
+    ...more,
+    name,
+    path: name.split("."),
+    shape,
+    description,
+  };
 }
 
 /** Whether a readable field can only be set at creation. */
@@ -87,7 +110,11 @@ function sentAs(key: string): { readonly create: string; readonly update: string
 
 /** Makes a secret text part. @param what names it in the description */
 function secretPart(what: string): Part {
-  return { shape: TEXT, secret: true, description: `${what}, from \`\${secret:…}\` or \`\${file:…}\`.` };
+  return {
+    shape: TEXT,
+    secret: true,
+    description: `${what}, from \`\${secret:…}\` or \`\${file:…}\`.`,
+  };
 }
 
 function object(parts: ObjectShape["parts"], required?: readonly string[]): ObjectShape {
@@ -106,9 +133,14 @@ export const TARGET_FIELDS: readonly Field[] = [
     "App or project name on the service. Also used to match an existing target on first apply.",
     { read: (live) => live.app, ...sentAs("app") },
   ),
-  field("testIdAttribute", TEXT, "Attribute that the service uses to locate elements, e.g. `data-testid`.", {
-    update: "testIdAttribute",
-  }),
+  field(
+    "testIdAttribute",
+    TEXT,
+    "Attribute that the service uses to locate elements, e.g. `data-testid`.",
+    {
+      update: "testIdAttribute",
+    },
+  ),
   field(
     "timeoutPerStep",
     { type: "integer", minimum: 0 },
@@ -120,7 +152,10 @@ export const TARGET_FIELDS: readonly Field[] = [
     object({
       domain: { shape: URL_TEXT, description: "URL of the test-management tracker." },
       username: { shape: TEXT, description: "User that the service signs in as." },
-      projectId: { shape: TEXT, description: "Project in the tracker. Quote it if it is a number." },
+      projectId: {
+        shape: TEXT,
+        description: "Project in the tracker. Quote it if it is a number.",
+      },
       apiKey: secretPart("The tracker's API key"),
     }),
     "Integration with an external test-management tracker. All declared parts are sent together.",
@@ -131,7 +166,10 @@ export const TARGET_FIELDS: readonly Field[] = [
 const username: Part = { shape: TEXT, description: "User name." };
 const password = secretPart("Password");
 
-/** service-api.md, "Environment" and operations 5 and 6. The list of targets shows only the type and the URL. */
+/**
+ * service-api.md, "Environment" and operations 5 and 6. The list of targets shows only the type and
+ * the URL.
+ */
 export const ENVIRONMENT_FIELDS: readonly Field[] = [
   field("name", NAME, "Name on the service. Default on creation: the environment's key.", {
     nullable: true,
@@ -141,7 +179,12 @@ export const ENVIRONMENT_FIELDS: readonly Field[] = [
     "discoveryUrl",
     URL_TEXT,
     "URL of the application. Also used to match an existing additional environment on first apply.",
-    { nullable: true, read: (live) => live.discoveryUrl, compare: "url", ...sentAs("discoveryUrl") },
+    {
+      nullable: true,
+      read: (live) => live.discoveryUrl,
+      compare: "url",
+      ...sentAs("discoveryUrl"),
+    },
   ),
   field(
     "testAccount",
@@ -182,7 +225,10 @@ const SELECTOR = object(
   {
     selectorType: { shape: NAME, description: "Selector type, e.g. `TEXT`." },
     selector: { shape: TEXT, description: "Selector value." },
-    options: { shape: { type: "json" }, description: "Options of the selector; may include a `name`." },
+    options: {
+      shape: { type: "json" },
+      description: "Options of the selector; may include a `name`.",
+    },
   },
   ["selectorType", "selector"],
 );
@@ -197,11 +243,17 @@ const ASSERTION = object(
   ["expectation"],
 );
 
-/** service-api.md, "Test case element". Operation 9 writes `locatorLine`; the other handling follows from the shapes. */
+/**
+ * service-api.md, "Test case element". Operation 9 writes `locatorLine`; the other handling follows
+ * from the shapes.
+ */
 export const ELEMENT = object({
   interaction: { shape: INTERACTION, nullable: true, description: "What this step does." },
   assertion: { shape: ASSERTION, nullable: true, description: "What this step checks." },
-  selectors: { shape: { type: "list", of: SELECTOR }, description: "How the service finds the element." },
+  selectors: {
+    shape: { type: "list", of: SELECTOR },
+    description: "How the service finds the element.",
+  },
   locatorLine: {
     shape: NAME,
     writeOnly: true,
@@ -231,13 +283,23 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
     "description",
     NAME,
     "Name shown on the service. Also used to match an existing test case on first apply.",
-    { read: (live) => live.description, create: "name", update: "description", recognizedBy: "name" },
+    {
+      read: (live) => live.description,
+      create: "name",
+      update: "description",
+      recognizedBy: "name",
+    },
   ),
   field(
     "externalId",
     NAME,
     "Id in another system. Also used to match an existing test case on first apply, before its description.",
-    { nullable: true, read: (live) => live.externalId ?? null, ...sentAs("externalId"), recognizedBy: "id" },
+    {
+      nullable: true,
+      read: (live) => live.externalId ?? null,
+      ...sentAs("externalId"),
+      recognizedBy: "id",
+    },
   ),
   field("status", { type: "enum", values: STATUSES }, "Whether the test case is in use.", {
     read: (live) => live.status,
@@ -245,25 +307,35 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
     off: "DISABLED",
     promoted: true,
   }),
-  field("runStatus", { type: "enum", values: ["ON", "OFF"] }, "Whether runs include the test case.", {
-    read: (live) => live.runStatus,
-    update: "runStatus",
-    off: "OFF",
-    promoted: true,
-  }),
+  field(
+    "runStatus",
+    { type: "enum", values: ["ON", "OFF"] },
+    "Whether runs include the test case.",
+    {
+      read: (live) => live.runStatus,
+      update: "runStatus",
+      off: "OFF",
+      promoted: true,
+    },
+  ),
   field(
     "interactionStatus",
     { type: "enum", values: ["NEW", "EDITED", "APPROVED", "REJECTED"] },
     "Review state of the test case's interactions.",
     { update: "interactionStatus" },
   ),
-  field("tags", { type: "list", of: NAME }, "Tag names in any order. The list replaces the default list.", {
-    read: (live) => live.tags ?? [],
-    compare: "set",
-    create: "tagNames",
-    update: "assignedTagNames",
-    promoted: true,
-  }),
+  field(
+    "tags",
+    { type: "list", of: NAME },
+    "Tag names in any order. The list replaces the default list.",
+    {
+      read: (live) => live.tags ?? [],
+      compare: "set",
+      create: "tagNames",
+      update: "assignedTagNames",
+      promoted: true,
+    },
+  ),
   field("folder", NAME, "Name of the folder; null removes the test case from its folder.", {
     nullable: true,
     read: (live) => live.folderId ?? null,
@@ -306,9 +378,14 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
   ELEMENTS,
 ];
 
-/** service-api.md, operation 11. The API cannot read a batch generation, so all of its fields are write-only. */
+/**
+ * service-api.md, operation 11. The API cannot read a batch generation, so all of its fields are
+ * write-only.
+ */
 export const BATCH_GENERATION_FIELDS: readonly Field[] = [
-  field("prompt", NAME, "Prompt from which the service generates test cases.", { create: "prompt" }),
+  field("prompt", NAME, "Prompt from which the service generates test cases.", {
+    create: "prompt",
+  }),
   field("imageUrls", { type: "list", of: URL_TEXT }, "URLs of images for the prompt.", {
     create: "imageUrls",
   }),
@@ -316,10 +393,15 @@ export const BATCH_GENERATION_FIELDS: readonly Field[] = [
     nullable: true,
     create: "entryPointUrlPath",
   }),
-  field("environment", { type: "reference", to: "environment" }, "Key of the environment to run in.", {
-    nullable: true,
-    create: "environmentId",
-  }),
+  field(
+    "environment",
+    { type: "reference", to: "environment" },
+    "Key of the environment to run in.",
+    {
+      nullable: true,
+      create: "environmentId",
+    },
+  ),
   field(
     "prerequisite",
     { type: "reference", to: "testCase" },
@@ -345,6 +427,6 @@ export function fieldsOf(kind: Kind): readonly Field[] {
 }
 
 /** The keys of a PATCH that make the service regenerate the test case. */
-export const GENERATING_KEYS: readonly string[] = fieldsOf("testCase").flatMap(({ generates, update }) =>
-  generates === true && update !== undefined ? [update] : [],
+export const GENERATING_KEYS: readonly string[] = fieldsOf("testCase").flatMap(
+  ({ generates, update }) => (generates === true && update !== undefined ? [update] : []),
 );

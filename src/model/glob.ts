@@ -5,8 +5,9 @@ import { invalid } from "./error.ts";
 export type Glob = { readonly test: (text: string) => boolean } | { readonly fault: string };
 
 /**
- * Compiles a glob: `*` is any text, `?` one character, `{a,b}` either, `[a-c]` one of a range, and the rest is literal.
- * A pattern may be hostile, so patterns that could take a regular expression exponential time are refused.
+ * Compiles a glob: `*` is any text, `?` one character, `{a,b}` either, `[a-c]` one of a range, and
+ * the rest is literal. A pattern may be hostile, so patterns that could take a regular expression
+ * exponential time are refused.
  */
 export function compileGlob(source: string, { dot = true }: { readonly dot?: boolean } = {}): Glob {
   if (!/[*?[\]{}!\\]/.test(source)) return { test: (text) => text === source };
@@ -14,7 +15,8 @@ export function compileGlob(source: string, { dot = true }: { readonly dot?: boo
   if (source.length > LONGEST) return { fault: `it is longer than ${LONGEST} characters` };
   if (glob.split("*").length - 1 > MOST_STARS)
     return { fault: `it has more than ${MOST_STARS} \`*\` in one name` };
-  if (glob.split("{").length - 1 > MOST_BRACES) return { fault: `it has more than ${MOST_BRACES} \`{\`` };
+  if (glob.split("{").length - 1 > MOST_BRACES)
+    return { fault: `it has more than ${MOST_BRACES} \`{\`` };
   try {
     const options = { debug: true, dot, noextglob: true, nonegate: true, ...BRACKETS };
     // Most manifest patterns end in `*.yaml` or similar: these do not need picomatch to be loaded.
@@ -27,7 +29,8 @@ export function compileGlob(source: string, { dot = true }: { readonly dot?: boo
     if (!(error instanceof SyntaxError)) throw error;
     const [range] = /\[[^\]]*\]/.exec(source) ?? [];
     return {
-      fault: range === undefined ? "a `{` is not closed" : `\`${range}\` is not a range of characters`,
+      fault:
+        range === undefined ? "a `{` is not closed" : `\`${range}\` is not a range of characters`,
     };
   }
 }
@@ -35,7 +38,8 @@ export function compileGlob(source: string, { dot = true }: { readonly dot?: boo
 /** Returns the test of a glob that must be valid. @throws TascError if it is not */
 export function globTest(source: string): (text: string) => boolean {
   const glob = compileGlob(source);
-  if ("fault" in glob) throw invalid("bad-glob", `The glob \`${source}\` cannot be used: ${glob.fault}`);
+  if ("fault" in glob)
+    throw invalid("bad-glob", `The glob \`${source}\` cannot be used: ${glob.fault}`);
   return glob.test;
 }
 

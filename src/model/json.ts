@@ -25,7 +25,10 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   return true;
 }
 
-/** A separate function: in `sameJson`, comparing maps would also pay for allocating this closure's variables. */
+/**
+ * A separate function: in `sameJson`, comparing maps would also pay for allocating this closure's
+ * variables.
+ */
 function sameItems(a: JsonArray, b: JsonArray): boolean {
   return a.every((item, at) => sameJson(item, b[at]));
 }
@@ -35,7 +38,9 @@ export function mapTexts(value: Json, change: (text: string) => string): Json {
   if (typeof value === "string") return change(value);
   if (isArray(value)) return value.map((item) => mapTexts(item, change));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, mapTexts(part, change)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, mapTexts(part, change)]),
+  );
 }
 
 /** An object type in which fields that may be undefined are optional instead. */
@@ -47,7 +52,8 @@ export type Defined<T> = {
 export function defined<const T extends object>(fields: T): Defined<T> {
   const kept: Record<string, unknown> = {};
   for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only fields that the type makes optional were left out
+  // Only fields that the type makes optional were left out.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return kept as Defined<T>;
 }
 
@@ -65,7 +71,9 @@ export function startsWith(path: Path, start: Path): boolean {
   return start.every((step, at) => path[at] === step);
 }
 
-/** Returns the value of a JSON text, or `undefined` (which is not a JSON value) if it is invalid. */
+/**
+ * Returns the value of a JSON text, or `undefined` (which is not a JSON value) if it is invalid.
+ */
 export function jsonIn(text: string): Json | undefined {
   try {
     return parseJson(text);
@@ -77,7 +85,10 @@ export function jsonIn(text: string): Json | undefined {
 /** Parses JSON. @throws SyntaxError if it is invalid */
 export const parseJson: (text: string) => Json = JSON.parse;
 
-/** Copies a slice of a text, which would keep the whole text in memory. No built-in does that; this is the fastest way. */
+/**
+ * Copies a slice of a text, which would keep the whole text in memory. No built-in does that; this
+ * is the fastest way.
+ */
 export function copyOf(text: string): string {
   const copy = parseJson(JSON.stringify(text));
   return typeof copy === "string" ? copy : text;

@@ -2,8 +2,9 @@ import type { DesiredResource } from "./desired.ts";
 import type { JsonObject } from "./json.ts";
 
 /**
- * The answers of the service. `undefined` means that the answer did not have the field, `null` that it was null.
- * Enumerations are plain strings, because the service may know values that service-api.md does not list.
+ * The answers of the service. `undefined` means that the answer did not have the field, `null` that
+ * it was null. Enumerations are plain strings, because the service may know values that
+ * service-api.md does not list.
  */
 
 /** service-api.md, "Test target". */
@@ -34,7 +35,10 @@ export interface LiveTestCase {
   readonly prerequisiteId?: string | null | undefined;
   readonly elements?: readonly LiveElement[] | undefined;
   readonly discovery?: LiveDiscovery | undefined;
-  /** The resource that is bound to it and equal to it; in a plan-only read, most other fields are then dropped. */
+  /**
+   * The resource that is bound to it and equal to it; in a plan-only read, most other fields are
+   * then dropped.
+   */
   readonly asDeclared?: DesiredResource<"testCase"> | undefined;
 }
 
@@ -57,7 +61,10 @@ export interface LiveDiscovery {
   readonly message: string | undefined;
 }
 
-/** service-api.md, "Test case element", read according to its shape in the field table; sorted by `index`. */
+/**
+ * service-api.md, "Test case element", read according to its shape in the field table; sorted by
+ * `index`.
+ */
 export interface LiveElement {
   readonly id: string | undefined;
   /** The live values of the parts that a manifest can declare, under the names of the manifest. */
@@ -83,7 +90,9 @@ export interface Reader {
   ): Promise<readonly LiveTestCase[]>;
 }
 
-/** Waits for concurrent reads. If several fail, it always throws the error of the first in the list. */
+/**
+ * Waits for concurrent reads. If several fail, it always throws the error of the first in the list.
+ */
 export async function sideBySide<T>(reads: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(reads);
   return Promise.all(reads);

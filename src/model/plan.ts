@@ -3,7 +3,10 @@ import type { Diagnostic, Place } from "./diagnostic.ts";
 import { type Json, type Path, isArray } from "./json.ts";
 import { IdOf, type Secret, type Unknown, type Value, isLeafObject } from "./value.ts";
 
-/** The one plan that every output, check and apply reads (design contract, section 3); `PlanJson` is its public form. */
+/**
+ * The one plan that every output, check and apply reads (design contract, section 3); `PlanJson` is
+ * its public form.
+ */
 export interface Plan {
   readonly stage: string;
   readonly baseUrl: string;
@@ -15,16 +18,21 @@ export interface Plan {
 }
 
 /**
- * The actions of a change, most severe first. `disable`: it takes a test case out of runs, and may change more.
- * `rediscover`: the service generates the test case again, and more may change.
+ * The actions of a change, most severe first. `disable`: it takes a test case out of runs, and may
+ * change more. `rediscover`: the service generates the test case again, and more may change.
  */
 export const ACTIONS = ["disable", "rediscover", "create", "update"] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** A change that weakens a test that still runs: it checks less, or its failure no longer counts. */
+/**
+ * A change that weakens a test that still runs: it checks less, or its failure no longer counts.
+ */
 export type Harm = "assertion lost" | "failure ignored";
 
-/** Sorts changes: the most severe action first, harmful changes first within an action. The sort is stable. */
+/**
+ * Sorts changes: the most severe action first, harmful changes first within an action. The sort is
+ * stable.
+ */
 export function bySeverity<
   T extends { readonly action: Action; readonly fields: readonly { readonly harmful?: Harm }[] },
 >(changes: readonly T[]): readonly T[] {
@@ -33,7 +41,10 @@ export function bySeverity<
   return changes.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Why a change is planned, in display order: the manifests differ from the base, the base would make it, or drift. */
+/**
+ * Why a change is planned, in display order: the manifests differ from the base, the base would
+ * make it, or drift.
+ */
 export const CAUSES = ["manifest", "pending", "drift"] as const;
 export type Cause = (typeof CAUSES)[number];
 
@@ -45,7 +56,10 @@ export interface Change {
   readonly fields: readonly FieldChange[];
   /** The calls that are always sent, in this order. */
   readonly calls: readonly PlannedCall[];
-  /** Calls sent only if the service's values differ after generation; not counted in `summary.calls`. */
+  /**
+   * Calls sent only if the service's values differ after generation; not counted in
+   * `summary.calls`.
+   */
   readonly followUps: readonly PlannedCall[];
   /** Changes that must be done first: the target, an environment, a prerequisite. */
   readonly dependsOn: readonly Address[];
@@ -75,12 +89,20 @@ export type Method = "POST" | "PATCH";
 /** A part of a call's path or body: plain data, a secret, or an id that may not be known yet. */
 export type BodyValue = Value | IdOf | readonly BodyValue[] | { readonly [key: string]: BodyValue };
 
-/** Converts a part of a body to plain data. @param plainLeaf returns the value for a secret or an id */
-export function plainBody(value: BodyValue, plainLeaf: (leaf: Secret | Unknown | IdOf) => Json): Json {
+/**
+ * Converts a part of a body to plain data.
+ * @param plainLeaf returns the value for a secret or an id
+ */
+export function plainBody(
+  value: BodyValue,
+  plainLeaf: (leaf: Secret | Unknown | IdOf) => Json,
+): Json {
   if (isLeafObject(value) || value instanceof IdOf) return plainLeaf(value);
   if (isArray(value)) return value.map((item) => plainBody(item, plainLeaf));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plainBody(part, plainLeaf)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, plainBody(part, plainLeaf)]),
+  );
 }
 
 export interface PlannedCall {
@@ -95,7 +117,10 @@ export interface Orphan {
   readonly id: string;
 }
 
-/** The counts of a plan. `calls` are always sent, `followUps` only if the service's values differ after generation. */
+/**
+ * The counts of a plan. `calls` are always sent, `followUps` only if the service's values differ
+ * after generation.
+ */
 export type Summary = Readonly<
   Record<Action | "unchanged" | "orphaned" | "unmanaged" | "followUps", number>
 > & {

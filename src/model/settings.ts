@@ -26,7 +26,10 @@ export interface StateSettings {
   readonly backend: "local" | "postgres" | "http";
   /** Key for fingerprints, used instead of the API key. */
   readonly fingerprintKey?: Secret;
-  /** A fingerprint key is declared but its secret is missing (`--allow-missing-secrets`), so there are no fingerprints. */
+  /**
+   * A fingerprint key is declared but its secret is missing (`--allow-missing-secrets`), so there
+   * are no fingerprints.
+   */
   readonly fingerprintKeyUnknown?: true;
   /** The backend's own options, after interpolation; `src/state` checks them. */
   readonly options: Readonly<Record<string, string | number | boolean | Secret>>;
@@ -46,7 +49,9 @@ export type PolicyRule = (typeof POLICY_RULES)[number];
 export interface Policy {
   readonly maxChanges?: number;
   readonly maxDisabledPercent?: number;
-  /** Globs over addresses. `pinned` are those from the trust file, which manifests cannot remove. */
+  /**
+   * Globs over addresses. `pinned` are those from the trust file, which manifests cannot remove.
+   */
   readonly protected?: readonly string[];
   readonly pinned?: readonly string[];
   readonly requireTags?: readonly string[];

@@ -14,7 +14,10 @@ export function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** Parses a URL. Long non-ASCII text is refused: parsing it as a host takes quadratic time, and no host is that long. */
+/**
+ * Parses a URL. Long non-ASCII text is refused: parsing it as a host takes quadratic time, and no
+ * host is that long.
+ */
 export function urlOf(text: string): URL | undefined {
   if (text.length > 2048 && !/^[!-~]*$/.test(text)) return undefined;
   try {
@@ -25,7 +28,10 @@ export function urlOf(text: string): URL | undefined {
   }
 }
 
-/** Whether a parsed URL's host is this machine. The parser has normalised other spellings (`127.1`, `0x7f.0.0.1`). */
+/**
+ * Whether a parsed URL's host is this machine. The parser has normalised other spellings (`127.1`,
+ * `0x7f.0.0.1`).
+ */
 export function isLoopback(hostname = ""): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
@@ -62,13 +68,17 @@ type Members<S> = Defined<{ readonly [K in keyof S]: Guarded<S[K]> }>;
 /** The type of a record with the tested members. */
 export type Shape<S> = { readonly [K in keyof Members<S>]: Members<S>[K] };
 
-/** Makes a test for a record with exactly these members. Unless `others` allows more, unknown members are refused. */
+/**
+ * Makes a test for a record with exactly these members. Unless `others` allows more, unknown
+ * members are refused.
+ */
 export function shape<S extends Tests>(tests: S, others?: "and others"): Guard<Shape<S>> {
   // A map, so that `__proto__` and `constructor` are ordinary names.
   const all = new Map(Object.entries(tests));
   return (value): value is Shape<S> => {
     if (!isRecord(value)) return false;
-    if (others === undefined) for (const name of Object.keys(value)) if (!all.has(name)) return false;
+    if (others === undefined)
+      for (const name of Object.keys(value)) if (!all.has(name)) return false;
     for (const [name, test] of all) if (!test(value[name])) return false;
     return true;
   };

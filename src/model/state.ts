@@ -13,7 +13,10 @@ import {
   shape,
 } from "./shape.ts";
 
-/** What tasc remembers of one target in one stage (design contract, section 4). Only `applyEvents` changes a state. */
+/**
+ * What tasc remembers of one target in one stage (design contract, section 4). Only `applyEvents`
+ * changes a state.
+ */
 export interface State {
   /** A random id, created with the document, that shows which document a backup belongs to. */
   readonly lineage?: string;
@@ -45,23 +48,38 @@ const isFields = recordOf(isFieldRecord);
 
 const isLocator = shape({ line: isText, selectors: isText });
 export type LocatorRecord = Guarded<typeof isLocator>;
-/** Element id → digests of its last written locator line and of the selectors that the service made from it. */
+/**
+ * Element id → digests of its last written locator line and of the selectors that the service made
+ * from it.
+ */
 const isLocators = recordOf(isLocator);
 
 export const isBinding = shape({
   id: isText,
   fields: isFields,
-  /** Fields last written with a secret that the service may still show. They stay hidden until written without one. */
+  /**
+   * Fields last written with a secret that the service may still show. They stay hidden until
+   * written without one.
+   */
   secrets: maybe(isTexts),
-  /** Set while a discovery that tasc started has not ended: the mark of the discovery before it, or an empty text. */
+  /**
+   * Set while a discovery that tasc started has not ended: the mark of the discovery before it, or
+   * an empty text.
+   */
   generating: maybe(isText),
   locators: maybe(isLocators),
-  /** Bound by an import or by hand, but not applied yet: a manifest that lacks it has not removed it. */
+  /**
+   * Bound by an import or by hand, but not applied yet: a manifest that lacks it has not removed
+   * it.
+   */
   imported: maybe(oneOf(true)),
 });
 export type Binding = Guarded<typeof isBinding>;
 
-/** Returns fields last written with a secret, plus `elements` generated from a secret prompt, which may quote it. */
+/**
+ * Returns fields last written with a secret, plus `elements` generated from a secret prompt, which
+ * may quote it.
+ */
 export function secretFieldsOf(of: Pick<Binding, "fields" | "secrets">): readonly string[] {
   const { secrets = [] } = of;
   // `fields` is not destructured, because a packed binding unpacks it at every access.
@@ -70,8 +88,9 @@ export function secretFieldsOf(of: Pick<Binding, "fields" | "secrets">): readonl
 }
 
 /**
- * `done`: it ran with this content. `held`: the target was adopted, so it is unknown whether it ran.
- * `uncertain`: a POST was sent and its outcome is unknown. `undone`: the user said that it did not run.
+ * `done`: it ran with this content. `held`: the target was adopted, so it is unknown whether it
+ * ran. `uncertain`: a POST was sent and its outcome is unknown. `undone`: the user said that it did
+ * not run.
  */
 export const isBatchRecord = shape({
   status: oneOf("done", "held", "uncertain", "undone"),
@@ -79,16 +98,25 @@ export const isBatchRecord = shape({
 });
 export type BatchRecord = Guarded<typeof isBatchRecord>;
 
-/** A creation that was about to be sent, with the data needed to find out later whether it succeeded. */
+/**
+ * A creation that was about to be sent, with the data needed to find out later whether it
+ * succeeded.
+ */
 export const isIntent = shape({
   /** ISO 8601. */
   at: isText,
-  /** Older ids that could be mistaken for it: same name, external id or app; for an environment, all of its target. */
+  /**
+   * Older ids that could be mistaken for it: same name, external id or app; for an environment, all
+   * of its target.
+   */
   existing: isTexts,
   /** Fingerprint of the name: a test case's description, a target's app or an environment's URL. */
   name: maybe(isText),
   externalId: maybe(isText),
-  /** Fields that the POST carries, recorded once the created resource is found; `secrets` are those with a secret. */
+  /**
+   * Fields that the POST carries, recorded once the created resource is found; `secrets` are those
+   * with a secret.
+   */
   fields: isFields,
   secrets: maybe(isTexts),
   /** Content of a batch generation. */
@@ -110,9 +138,14 @@ export const RUN = {
 };
 /** An apply on one target, as recorded in the history. */
 export const isRun = shape({ id: isText, ...RUN });
-export type RunRecord = Guarded<typeof isRun> & { readonly changes: ReadonlyMap<Address, RunChange> };
+export type RunRecord = Guarded<typeof isRun> & {
+  readonly changes: ReadonlyMap<Address, RunChange>;
+};
 
-/** `calls`: the number of calls that the plan lists for a change, plus one if something follows them. */
+/**
+ * `calls`: the number of calls that the plan lists for a change, plus one if something follows
+ * them.
+ */
 const planned = { action: isText, calls: isCount };
 /** `answered`: the number of calls that succeeded. */
 export const isRunChange = shape({ ...planned, answered: isCount });
@@ -126,25 +159,37 @@ const address = isAddress;
 const secrets = maybe(isTexts);
 
 /**
- * Events from an apply or a state command; `src/state/events.ts` applies them. An event about an address that is not bound
- * changes nothing, except `bound`, `batch` and `intended`.
+ * Events from an apply or a state command; `src/state/events.ts` applies them. An event about an
+ * address that is not bound changes nothing, except `bound`, `batch` and `intended`.
  */
 const EVENTS = {
-  /** If the key has changed, this removes all fingerprints, because nothing can be compared with them. Record it first. */
+  /**
+   * If the key has changed, this removes all fingerprints, because nothing can be compared with
+   * them. Record it first.
+   */
   keyed: { keyCheck: isText },
   /** Binds an address; `fields` replaces the records. It also settles an intent of the address. */
   bound: { address, id: isText, fields: isFields, secrets, imported: maybe(oneOf(true)) },
   /** Replaces the records of these fields, including all of their parts. */
   wrote: { address, fields: isFields, secrets },
   forgot: { address, fields: isTexts },
-  /** Adds locators. `elements` has the ids of all existing elements; locators of other elements are removed. */
+  /**
+   * Adds locators. `elements` has the ids of all existing elements; locators of other elements are
+   * removed.
+   */
   located: { address, locators: isLocators, elements: maybe(isTexts) },
-  /** Removes the binding and the batch record, but not an intent: only the outcome of the creation settles that. */
+  /**
+   * Removes the binding and the batch record, but not an intent: only the outcome of the creation
+   * settles that.
+   */
   unbound: { address },
   /** Moves the records of `from` to `to`, where they replace existing ones. */
   moved: { from: isAddress, to: isAddress },
   folder: { name: isText, id: isText },
-  /** Records a batch generation. It also settles an intent of the address, because the record says what happened. */
+  /**
+   * Records a batch generation. It also settles an intent of the address, because the record says
+   * what happened.
+   */
   batch: { address, record: isBatchRecord },
   intended: { address, intent: isIntent },
   settled: { address },

@@ -8,7 +8,9 @@ export const KNOWN_AFTER_APPLY = "(known after apply)";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
-/** A value that always prints as `(sensitive)`: in string conversion, in JSON and in the debugger. */
+/**
+ * A value that always prints as `(sensitive)`: in string conversion, in JSON and in the debugger.
+ */
 class SensitiveValue {
   toString(): string {
     return SENSITIVE;
@@ -23,7 +25,10 @@ class SensitiveValue {
   }
 }
 
-/** A value that must not be shown. Code calls `reveal` only to use it: to send, fingerprint, compare or check it. */
+/**
+ * A value that must not be shown. Code calls `reveal` only to use it: to send, fingerprint, compare
+ * or check it.
+ */
 export class Secret extends SensitiveValue {
   readonly #text: string;
 
@@ -42,7 +47,10 @@ export class Unknown extends SensitiveValue {}
 
 export const UNKNOWN = new Unknown();
 
-/** A placeholder for an id in a planned call: of a resource, by its address, or of an element, by its position. */
+/**
+ * A placeholder for an id in a planned call: of a resource, by its address, or of an element, by
+ * its position.
+ */
 export class IdOf {
   readonly of: Address | number;
 
@@ -56,7 +64,8 @@ export class IdOf {
 }
 
 /** A declared value: plain data in which a leaf may be secret or unknown. */
-export type Value = null | boolean | number | string | Secret | Unknown | readonly Value[] | ValueObject;
+export type Value =
+  null | boolean | number | string | Secret | Unknown | readonly Value[] | ValueObject;
 export type ValueObject = { readonly [key: string]: Value };
 
 export function isLeafObject(value: unknown): value is Secret | Unknown {
@@ -64,7 +73,9 @@ export function isLeafObject(value: unknown): value is Secret | Unknown {
 }
 
 export function isValueObject(value: Value | undefined): value is ValueObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isLeafObject(value);
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !isLeafObject(value)
+  );
 }
 
 /** Whether any leaf of the value satisfies the test. */
@@ -88,7 +99,10 @@ export function isUnknown(value: Value): boolean {
   return hasLeaf(value, (leaf) => leaf instanceof Unknown);
 }
 
-/** Returns a value as plain data, with its secrets. @throws TypeError if the value contains an unknown one */
+/**
+ * Returns a value as plain data, with its secrets.
+ * @throws TypeError if the value contains an unknown one
+ */
 export function reveal(value: Value): Json {
   if (isPlain(value)) return value;
   if (value instanceof Secret) return value.reveal();

@@ -5,11 +5,24 @@ import { type Json, type Path, parseJson } from "../model/json.ts";
 import type { LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { ChangedBy, FieldChange } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
-import { UNKNOWN, type Value, isSensitive, isUnknown, isValueObject, reveal } from "../model/value.ts";
+import {
+  UNKNOWN,
+  type Value,
+  isSensitive,
+  isUnknown,
+  isValueObject,
+  reveal,
+} from "../model/value.ts";
 import { declaredElements, elementInWords, projectElements, sameElements } from "./elements.ts";
 import { type Fingerprinter, normalise, ordered, orderedParts, sameAsLive } from "./input.ts";
 import type { Match } from "./match.ts";
-import { type Memory, type SecretFields, changedBy, mayHoldSecret, unwrittenParts } from "./memory.ts";
+import {
+  type Memory,
+  type SecretFields,
+  changedBy,
+  mayHoldSecret,
+  unwrittenParts,
+} from "./memory.ts";
 
 /** The live value of a field, as a manifest would write it. */
 export type FieldReading =
@@ -18,7 +31,10 @@ export type FieldReading =
   | { readonly kind: "unnamed"; readonly id: string }
   | { readonly kind: "hidden" };
 
-/** Reads a live field. @param declared limits elements to their declared parts; undeclared elements are read whole */
+/**
+ * Reads a live field.
+ * @param declared limits elements to their declared parts; undeclared elements are read whole
+ */
 export function readField(
   field: Field,
   live: LiveResource,
@@ -26,7 +42,10 @@ export function readField(
   declared?: Value,
 ): FieldReading {
   if (field.compare === "elements")
-    return { kind: "shown", value: projectElements(declaredElements(declared), live.elements ?? []) };
+    return {
+      kind: "shown",
+      value: projectElements(declaredElements(declared), live.elements ?? []),
+    };
   const value = field.read?.(live);
   if (value === undefined) return HIDDEN;
   if (field.compare !== "folder" || typeof value !== "string") return { kind: "shown", value };
@@ -34,8 +53,15 @@ export function readField(
   return name === undefined ? { kind: "unnamed", id: value } : { kind: "shown", value: name };
 }
 
-/** Reads a live field in full, as a manifest would declare it, without element parts that mean the same as absence. */
-export function liveInWords(field: Field, live: LiveResource, folderName: FolderName): FieldReading {
+/**
+ * Reads a live field in full, as a manifest would declare it, without element parts that mean the
+ * same as absence.
+ */
+export function liveInWords(
+  field: Field,
+  live: LiveResource,
+  folderName: FolderName,
+): FieldReading {
   if (field.compare !== "elements") return readField(field, live, folderName);
   return { kind: "shown", value: (live.elements ?? []).map(elementInWords) };
 }
@@ -43,7 +69,9 @@ export function liveInWords(field: Field, live: LiveResource, folderName: Folder
 /** Returns the name of a folder by its id, if an answer has shown it. */
 type FolderName = (id: string) => string | undefined;
 
-/** Makes a lookup of folder names. If a folder has several names, it always returns the same one. */
+/**
+ * Makes a lookup of folder names. If a folder has several names, it always returns the same one.
+ */
 export function folderNames(folders: ReadonlyMap<string, string>): FolderName {
   return (id) => {
     let first: string | undefined;
@@ -53,14 +81,20 @@ export function folderNames(folders: ReadonlyMap<string, string>): FolderName {
   };
 }
 
-/** The result of comparing a field with its declaration. Plans, records, staleness checks and views rely on it. */
+/**
+ * The result of comparing a field with its declaration. Plans, records, staleness checks and views
+ * rely on it.
+ */
 export type Comparison =
   | { readonly kind: "same" }
   | {
       readonly kind: "differs";
       /** Absent if the service does not show a value, or if that value may be an old secret. */
       readonly before?: Json;
-      /** For a field that the service does not show: the parts that differ, or `[[]]` for the whole field. */
+      /**
+       * For a field that the service does not show: the parts that differ, or `[[]]` for the whole
+       * field.
+       */
       readonly parts: readonly Path[];
       readonly changedBy?: ChangedBy;
     }
@@ -73,7 +107,10 @@ const SAME = { kind: "same" } as const;
 const HIDDEN = { kind: "hidden" } as const;
 const UNCLEAR = { kind: "unknown" } as const;
 
-/** Compares a field with its declaration. @param expected the value that a fixed field would show, if it is known */
+/**
+ * Compares a field with its declaration.
+ * @param expected the value that a fixed field would show, if it is known
+ */
 export function compareField(
   field: Field,
   declared: Value,
@@ -100,7 +137,12 @@ export function compareField(
   if (field.compare === "folder") return compareFolder(field, declared, before, memory);
   if (sameAsLive(field.compare, declared, before)) return SAME;
   // The order of a set has no meaning, so the live value is shown in normal order.
-  return differs(field, declared, field.compare === "set" ? normalise("set", before) : before, memory);
+  return differs(
+    field,
+    declared,
+    field.compare === "set" ? normalise("set", before) : before,
+    memory,
+  );
 }
 
 const WHOLE: readonly Path[] = [[]];
@@ -116,9 +158,10 @@ function differs(field: Field, declared: Value, before: Json, memory: Memory): C
 }
 
 /**
- * Compares a field that the service does not show with its record. Two kinds of values without a record are assumed to be
- * as declared and are only recorded: a prompt, because sending it starts a generation, and a null for a readable field,
- * because the service may omit a field that has no value.
+ * Compares a field that the service does not show with its record. Two kinds of values without a
+ * record are assumed to be as declared and are only recorded: a prompt, because sending it starts a
+ * generation, and a null for a readable field, because the service may omit a field that has no
+ * value.
  */
 function compareRecord(field: Field, declared: Value, memory: Memory): Comparison {
   if (memory.fingerprints === undefined) return UNCLEAR;
@@ -131,8 +174,9 @@ function compareRecord(field: Field, declared: Value, memory: Memory): Compariso
 }
 
 /**
- * Compares a folder, which is written by name and read as an id. While the id of the declared name is unknown, every live
- * value counts as different. Secret names are not kept in state, so their ids are never known.
+ * Compares a folder, which is written by name and read as an id. While the id of the declared name
+ * is unknown, every live value counts as different. Secret names are not kept in state, so their
+ * ids are never known.
  */
 function compareFolder(field: Field, declared: Value, live: Json, memory: Memory): Comparison {
   if (isSensitive(declared)) return compareRecord(field, declared, memory);
@@ -152,7 +196,10 @@ export interface FieldDiff {
   readonly shown: readonly FieldChange[];
 }
 
-/** Returns the declared fields of a bound resource that a PATCH must write, except elements (see `diffElements`). */
+/**
+ * Returns the declared fields of a bound resource that a PATCH must write, except elements (see
+ * `diffElements`).
+ */
 export function diffFields(
   resource: DesiredResource,
   live: LiveResource,
@@ -163,7 +210,8 @@ export function diffFields(
     const value = resource.fields[field.name];
     if (value === undefined || field.update === undefined || field.compare === "elements") continue;
     const found = compareField(field, value, live, memory);
-    if (found.kind === "differs") diffs.push({ field, value, shown: fieldChanges(field, value, found) });
+    if (found.kind === "differs")
+      diffs.push({ field, value, shown: fieldChanges(field, value, found) });
   }
   return diffs;
 }
@@ -180,7 +228,10 @@ function fieldChanges(
   return by === undefined ? changes : changes.map((change) => ({ ...change, changedBy: by }));
 }
 
-/** Returns the changes to show for a value without a live one: in a creation, or of a field that is never shown. */
+/**
+ * Returns the changes to show for a value without a live one: in a creation, or of a field that is
+ * never shown.
+ */
 export function declaredChanges(
   field: Field,
   value: Value,
@@ -189,7 +240,8 @@ export function declaredChanges(
   const { path, shape } = field;
   const own = isValueObject(value) ? value : {};
   return parts.flatMap(([key]) => {
-    // A removed header has no new value, and its old one is secret, so only the fact that it changes is shown.
+    // A removed header has no new value, and its old one is secret, so only the fact that it
+    // changes is shown.
     if (key !== undefined) return [afterOnly([...path, key], own[key] ?? UNKNOWN)];
     const names =
       shape.type === "object" || shape.type === "map" ? orderedParts(shape, Object.keys(own)) : [];
@@ -198,7 +250,10 @@ export function declaredChanges(
   });
 }
 
-/** Makes a change without `before`. One sensitive leaf makes it all sensitive: the rest would reveal something of it. */
+/**
+ * Makes a change without `before`. One sensitive leaf makes it all sensitive: the rest would reveal
+ * something of it.
+ */
 function afterOnly(path: Path, value: Value): FieldChange {
   return isSensitive(value) ? { path, sensitive: true } : { path, after: ordered(reveal(value)) };
 }
@@ -222,6 +277,9 @@ export interface MatchedTarget {
   readonly fingerprints: Fingerprinter | undefined;
   /** From all states, not only this target's. */
   readonly secrets: SecretFields;
-  /** The match of each declared address, including the target's; an address with a problem has no entry. */
+  /**
+   * The match of each declared address, including the target's; an address with a problem has no
+   * entry.
+   */
   readonly matches: ReadonlyMap<Address, Match>;
 }

@@ -20,9 +20,10 @@ import { type Fingerprinter, caution, differences, ordered, problem } from "./in
 import { type Memory, changedBy, mayHoldSecret, withoutWriteOnly } from "./memory.ts";
 
 /**
- * A declared element (a step of a test case) and the live one that it continues. If the lists differ, a PATCH must send all
- * elements, and an element keeps its identity only if its id is sent. So the declared list is aligned with the live one, and
- * elements found in both keep their ids and their undeclared parts.
+ * A declared element (a step of a test case) and the live one that it continues. If the lists
+ * differ, a PATCH must send all elements, and an element keeps its identity only if its id is sent.
+ * So the declared list is aligned with the live one, and elements found in both keep their ids and
+ * their undeclared parts.
  */
 export interface ElementMatch {
   readonly declared: ValueObject;
@@ -40,8 +41,14 @@ export function declaredElements(value: Value | undefined): readonly ValueObject
 }
 
 /** Whether the live list matches the declared one, without locator lines, which are write-only. */
-export function sameElements(declared: readonly ValueObject[], live: readonly LiveElement[]): boolean {
-  return declared.length === live.length && declared.every((element, at) => sameElement(element, live[at]));
+export function sameElements(
+  declared: readonly ValueObject[],
+  live: readonly LiveElement[],
+): boolean {
+  return (
+    declared.length === live.length &&
+    declared.every((element, at) => sameElement(element, live[at]))
+  );
 }
 
 /** Whether a live element has every declared part. Most have, so the check avoids allocations. */
@@ -80,11 +87,17 @@ export function projectElement(declared: ValueObject | undefined, { parts }: Liv
 }
 
 /** Reduces each live element of a list to the parts that are declared at its position. */
-export function projectElements(declared: readonly ValueObject[], live: readonly LiveElement[]): Json {
+export function projectElements(
+  declared: readonly ValueObject[],
+  live: readonly LiveElement[],
+): Json {
   return live.map((element, at) => projectElement(declared[at], element));
 }
 
-/** Keeps the declared keys of live objects. A declared key that the service does not show stays missing and so differs. */
+/**
+ * Keeps the declared keys of live objects. A declared key that the service does not show stays
+ * missing and so differs.
+ */
 function project(shape: Shape, declared: Value | undefined, live: Json): Json {
   if (shape.type === "object" && isObject(live) && isValueObject(declared)) {
     const kept: Record<string, Json> = {};
@@ -101,7 +114,10 @@ function project(shape: Shape, declared: Value | undefined, live: Json): Json {
   return live.map((item, at) => project(shape.of, items[at], item));
 }
 
-/** Returns a live element as a manifest would declare it, without values that mean the same as absence. */
+/**
+ * Returns a live element as a manifest would declare it, without values that mean the same as
+ * absence.
+ */
 export function elementInWords({ parts }: LiveElement): JsonObject {
   const words = inWords(ELEMENT, parts);
   return isObject(words) ? words : {};
@@ -109,7 +125,8 @@ export function elementInWords({ parts }: LiveElement): JsonObject {
 
 function inWords(shape: Shape, live: Json): Json | undefined {
   if (live === null || live === false) return undefined;
-  if (shape.type === "json") return isObject(live) && Object.keys(live).length === 0 ? undefined : live;
+  if (shape.type === "json")
+    return isObject(live) && Object.keys(live).length === 0 ? undefined : live;
   if (shape.type === "list" && isArray(live))
     return live.length === 0 ? undefined : live.map((item) => inWords(shape.of, item) ?? {});
   if (shape.type !== "object" || !isObject(live)) return live;
@@ -121,30 +138,47 @@ function inWords(shape: Shape, live: Json): Json | undefined {
   return words;
 }
 
-/** Whether a manifest declares everything in the live elements, so that they contain nothing older. */
+/**
+ * Whether a manifest declares everything in the live elements, so that they contain nothing older.
+ */
 export function saysAll(declared: readonly ValueObject[], live: readonly LiveElement[]): boolean {
   return live.every((element, at) => {
     const own = declared[at] ?? {};
     // With a locator line, the service makes the selectors, so they count as declared.
     const comparable = own["locatorLine"] === undefined ? own : { ...own, selectors: [] };
-    return sameJson(inWords(ELEMENT, projectElement(comparable, element)) ?? {}, elementInWords(element));
+    return sameJson(
+      inWords(ELEMENT, projectElement(comparable, element)) ?? {},
+      elementInWords(element),
+    );
   });
 }
 
-/** Returns the digest of the selectors made from a locator line, which is recorded to detect later changes. */
+/**
+ * Returns the digest of the selectors made from a locator line, which is recorded to detect later
+ * changes.
+ */
 export function selectorsDigest(fingerprints: Fingerprinter, live: LiveElement): Fingerprint {
   return fingerprints.of(`${live.id ?? ""}/selectors`, live.parts["selectors"] ?? []);
 }
 
 /** Returns the digest of a locator line of an element, which is recorded. */
-export function locatorDigest(fingerprints: Fingerprinter, elementId: string, line: Value): Fingerprint {
+export function locatorDigest(
+  fingerprints: Fingerprinter,
+  elementId: string,
+  line: Value,
+): Fingerprint {
   return fingerprints.of(`${elementId}/locatorLine`, reveal(line));
 }
 
-/** Placeholder for the digest of selectors until the service's selectors for a line have been read. */
+/**
+ * Placeholder for the digest of selectors until the service's selectors for a line have been read.
+ */
 export const NOT_READ_YET = "";
 
-/** Returns why a locator line must be written; `undefined` if it is up to date, or cannot be compared or written. */
+/**
+ * Returns why a locator line must be written; `undefined` if it is up to date, or cannot be
+ * compared or written.
+ */
 export function locatorDifference(
   { declared, live }: ElementMatch,
   memory: Memory,
@@ -164,8 +198,9 @@ export function locatorDifference(
 }
 
 /**
- * Aligns the declared list with the live one. If they differ, it pairs first the equal elements in the same order, then the
- * equal elements that have moved, and last the remaining elements between two unmoved ones, in order.
+ * Aligns the declared list with the live one. If they differ, it pairs first the equal elements in
+ * the same order, then the equal elements that have moved, and last the remaining elements between
+ * two unmoved ones, in order.
  */
 export function alignElements(
   declared: readonly ValueObject[],
@@ -176,7 +211,11 @@ export function alignElements(
     return declared.map((element, at) => ({ declared: element, at, live: live[at] }));
   const same = (i: number, j: number): boolean => {
     const element = declared[i];
-    return element !== undefined && sameElement(element, live[j]) && sameLocator(element, live[j], memory);
+    return (
+      element !== undefined &&
+      sameElement(element, live[j]) &&
+      sameLocator(element, live[j], memory)
+    );
   };
   const stays = inOrderPairs(declared.length, live.length, same);
   const partner = new Map(stays);
@@ -188,7 +227,9 @@ export function alignElements(
   const moved = new Set<number>();
   for (const i of declared.keys()) {
     if (partner.has(i)) continue;
-    const j = live.findIndex((_, at) => !taken.has(at) && same(i, at) && isWhole(declared[i], live[at]));
+    const j = live.findIndex(
+      (_, at) => !taken.has(at) && same(i, at) && isWhole(declared[i], live[at]),
+    );
     if (j < 0) continue;
     moved.add(i);
     pair(i, j);
@@ -205,19 +246,31 @@ export function alignElements(
   return declared.map((element, at) => {
     const index = partner.get(at);
     if (index === undefined) return { declared: element, at, live: undefined };
-    return { declared: element, at, live: live[index], ...(moved.has(at) ? { movedFrom: index } : {}) };
+    return {
+      declared: element,
+      at,
+      live: live[index],
+      ...(moved.has(at) ? { movedFrom: index } : {}),
+    };
   });
 }
 
-/** Whether a manifest declares every part of a live element; a partial declaration may match another one by chance. */
+/**
+ * Whether a manifest declares every part of a live element; a partial declaration may match another
+ * one by chance.
+ */
 function isWhole(declared: ValueObject | undefined, live: LiveElement | undefined): boolean {
   if (declared === undefined || live === undefined) return false;
   const says = (part: string): boolean =>
-    Object.hasOwn(declared, part) || (part === "selectors" && declared["locatorLine"] !== undefined);
+    Object.hasOwn(declared, part) ||
+    (part === "selectors" && declared["locatorLine"] !== undefined);
   return Object.keys(elementInWords(live)).every(says);
 }
 
-/** Returns a longest list of equal positions in the same order. Equal elements at both ends are paired first. */
+/**
+ * Returns a longest list of equal positions in the same order. Equal elements at both ends are
+ * paired first.
+ */
 function inOrderPairs(
   n: number,
   m: number,
@@ -241,23 +294,34 @@ function inOrderPairs(
   return pairs;
 }
 
-/** Whether a recorded locator line, if any, is the declared one. It distinguishes steps that differ only in the line. */
-function sameLocator(declared: ValueObject, live: LiveElement | undefined, memory: Memory): boolean {
+/**
+ * Whether a recorded locator line, if any, is the declared one. It distinguishes steps that differ
+ * only in the line.
+ */
+function sameLocator(
+  declared: ValueObject,
+  live: LiveElement | undefined,
+  memory: Memory,
+): boolean {
   const line = declared["locatorLine"];
   const id = live?.id;
   const record = id === undefined ? undefined : locatorOf(memory.binding, id);
   if (line === undefined || id === undefined || record === undefined) return true;
-  return memory.fingerprints === undefined || record.line === locatorDigest(memory.fingerprints, id, line);
+  return (
+    memory.fingerprints === undefined ||
+    record.line === locatorDigest(memory.fingerprints, id, line)
+  );
 }
 
 export type Body = { readonly [key: string]: BodyValue };
 
 /**
- * Returns the `elements` of a PATCH (service-api.md, operation 8): declared parts override live ones; parts and nulls that
- * service-api.md does not describe are left out. If one leaf is sensitive, all text kept from live elements is sensitive,
- * because it may be an old secret.
+ * Returns the `elements` of a PATCH (service-api.md, operation 8): declared parts override live
+ * ones; parts and nulls that service-api.md does not describe are left out. If one leaf is
+ * sensitive, all text kept from live elements is sensitive, because it may be an old secret.
  *
- * @param mayHold whether live elements may contain an old secret although no leaf is sensitive any more
+ * @param mayHold whether live elements may contain an old secret although no leaf is sensitive any
+ * more
  */
 export function elementBodies(
   matches: readonly ElementMatch[],
@@ -268,7 +332,10 @@ export function elementBodies(
   const base = firstIndex(live.map((element) => element.raw));
   return matches.map(({ declared, live: { raw } = { raw: {} } }, position) => {
     const kept = isHidden ? hidden(raw) : raw;
-    const body: Record<string, BodyValue> = { ...pick(raw, ["id", "testCaseId"]), index: base + position };
+    const body: Record<string, BodyValue> = {
+      ...pick(raw, ["id", "testCaseId"]),
+      index: base + position,
+    };
     for (const [name, { shape, writeOnly }] of Object.entries(ELEMENT.parts)) {
       const value = writeOnly ? undefined : bodyPart(shape, declared[name], kept[name]);
       if (value !== undefined) body[name] = value;
@@ -277,21 +344,29 @@ export function elementBodies(
   });
 }
 
-/** Returns the first live index. It is unknown whether the service counts from 0 or 1, so its own start is reused. */
+/**
+ * Returns the first live index. It is unknown whether the service counts from 0 or 1, so its own
+ * start is reused.
+ */
 function firstIndex(raw: readonly ValueObject[]): number {
   const first = raw[0]?.["index"];
   return typeof first === "number" ? first : 0;
 }
 
 /** Returns a part to send. @param raw the live part as received, or with its texts hidden */
-function bodyPart(shape: Shape, declared: Value | undefined, raw: Value | undefined): BodyValue | undefined {
+function bodyPart(
+  shape: Shape,
+  declared: Value | undefined,
+  raw: Value | undefined,
+): BodyValue | undefined {
   if (shape.type === "object") {
     if (declared !== undefined && !isValueObject(declared)) return declared;
     if (!isValueObject(raw)) return declared ?? (raw === null ? null : undefined);
     return { ...pick(raw, [...LINKS, ...Object.keys(shape.parts)]), ...declared };
   }
   if (shape.type !== "list" || shape.of.type !== "object") return declared ?? raw ?? undefined;
-  // A declared item keeps the ids and undeclared parts of the live item that it continues; an undeclared list stays whole.
+  // A declared item keeps the ids and undeclared parts of the live item that it continues; an
+  // undeclared list stays whole.
   const before = isArray(raw) ? raw.filter(isValueObject) : [];
   const { parts, required = [] } = shape.of;
   const keys = [...LINKS, ...Object.keys(parts)];
@@ -304,7 +379,8 @@ function bodyPart(shape: Shape, declared: Value | undefined, raw: Value | undefi
     required.every((key) => sameJson(reveal(item[key] ?? null), reveal(one[key] ?? null)));
   const left = new Set(before);
   const take = (one?: ValueObject) => (one !== undefined && left.delete(one) ? one : undefined);
-  // An equal item keeps its own data, even if it moved; a new one continues the item at its position, if that is free.
+  // An equal item keeps its own data, even if it moved; a new one continues the item at its
+  // position, if that is free.
   const inPlace = items.map((item, at) => take(before.slice(at, at + 1).find(isSame(item))));
   const own = items.map((item, at) => inPlace[at] ?? take([...left].find(isSame(item))));
   return items.map((item, at) => ({
@@ -325,7 +401,9 @@ function hidden(value: Json): Value {
   if (isArray(value)) return value.map((item) => hidden(item));
   if (!isObject(value)) return value;
   const parts = Object.entries(value);
-  return Object.fromEntries(parts.map(([key, part]) => [key, LINKS.includes(key) ? part : hidden(part)]));
+  return Object.fromEntries(
+    parts.map(([key, part]) => [key, LINKS.includes(key) ? part : hidden(part)]),
+  );
 }
 
 function pick(source: ValueObject, keys: readonly string[]): ValueObject {
@@ -337,7 +415,10 @@ function pick(source: ValueObject, keys: readonly string[]): ValueObject {
   );
 }
 
-/** Whether a test case whose elements are as declared has a locator line that must be written, or cannot be. */
+/**
+ * Whether a test case whose elements are as declared has a locator line that must be written, or
+ * cannot be.
+ */
 export function hasOpenLocators(
   { fields }: DesiredResource,
   { elements = [] }: LiveResource,
@@ -351,7 +432,9 @@ export function hasOpenLocators(
   });
 }
 
-/** The differences of elements: a part of a PATCH, and the locator lines that need separate calls. */
+/**
+ * The differences of elements: a part of a PATCH, and the locator lines that need separate calls.
+ */
 interface ElementsDiff {
   readonly body: Body;
   readonly locators: readonly ElementMatch[];
@@ -359,14 +442,18 @@ interface ElementsDiff {
   readonly warnings: readonly Diagnostic[];
 }
 
-/** Compares elements. If only locator lines differ, each gets a call; otherwise one PATCH has all, and lines follow. */
+/**
+ * Compares elements. If only locator lines differ, each gets a call; otherwise one PATCH has all,
+ * and lines follow.
+ */
 export function diffElements(
   resource: DesiredResource,
   { elements: current = [] }: LiveResource,
   memory: Memory,
 ): ElementsDiff {
   const value = resource.fields["elements"];
-  if (value === undefined || isUnknown(value)) return { body: {}, locators: [], shown: [], warnings: [] };
+  if (value === undefined || isUnknown(value))
+    return { body: {}, locators: [], shown: [], warnings: [] };
   const declared = declaredElements(value);
   const matches = alignElements(declared, current, memory);
   const locators = matches.filter((match) => locatorDifference(match, memory) !== undefined);
@@ -386,12 +473,16 @@ export function diffElements(
   const changes = elementChanges(value, matches, current, mayHold);
   const elements = elementBodies(matches, current, mayHold);
   const tooLarge = "An undeclared number in its elements is too large to be sent back as it is";
-  const why = "Numbers beyond 2^53 lose digits as they are read. Declare the `options` that have it.";
+  const why =
+    "Numbers beyond 2^53 lose digits as they are read. Declare the `options` that have it.";
   const rounded = problem("rounded-number", resource, tooLarge, why, ["elements"]);
   return {
     body: { elements },
     locators,
-    shown: [...changes.map((change) => (by === undefined ? change : { ...change, changedBy: by })), ...lines],
+    shown: [
+      ...changes.map((change) => (by === undefined ? change : { ...change, changedBy: by })),
+      ...lines,
+    ],
     warnings: [
       ...matches.flatMap((match) => keptParts(resource, match)),
       ...(elements.some(isRounded) ? [rounded] : []),
@@ -399,26 +490,43 @@ export function diffElements(
   };
 }
 
-/** Whether a number in a value may have lost digits when it was read. Manifests have no numbers of that size. */
+/**
+ * Whether a number in a value may have lost digits when it was read. Manifests have no numbers of
+ * that size.
+ */
 function isRounded(value: unknown): boolean {
   if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER;
   return typeof value === "object" && value !== null && Object.values(value).some(isRounded);
 }
 
-/** Warns if an assertion is added to a step with an interaction, or vice versa: the user may want to replace the step. */
-function keptParts(resource: DesiredResource, { declared, at, live }: ElementMatch): readonly Diagnostic[] {
-  return Object.entries({ interaction: "assertion", assertion: "interaction" }).flatMap(([kept, added]) => {
-    const had = (part: string): boolean => isObject(live?.parts[part]);
-    const isAdded = had(kept) && !had(added) && isValueObject(declared[added]);
-    if (!isAdded || declared[kept] !== undefined) return [];
-    const detail = `The manifest declares an ${added} for a step that has an ${kept}. What is not declared stays, so the step has both. To replace the step, declare \`${kept}: null\` and \`ignoreFailure\`.`;
-    return [
-      caution("step-keeps-part", resource, `elements[${at}] keeps its ${kept}`, detail, ["elements", at]),
-    ];
-  });
+/**
+ * Warns if an assertion is added to a step with an interaction, or vice versa: the user may want to
+ * replace the step.
+ */
+function keptParts(
+  resource: DesiredResource,
+  { declared, at, live }: ElementMatch,
+): readonly Diagnostic[] {
+  return Object.entries({ interaction: "assertion", assertion: "interaction" }).flatMap(
+    ([kept, added]) => {
+      const had = (part: string): boolean => isObject(live?.parts[part]);
+      const isAdded = had(kept) && !had(added) && isValueObject(declared[added]);
+      if (!isAdded || declared[kept] !== undefined) return [];
+      const detail = `The manifest declares an ${added} for a step that has an ${kept}. What is not declared stays, so the step has both. To replace the step, declare \`${kept}: null\` and \`ignoreFailure\`.`;
+      return [
+        caution("step-keeps-part", resource, `elements[${at}] keeps its ${kept}`, detail, [
+          "elements",
+          at,
+        ]),
+      ];
+    },
+  );
 }
 
-/** Returns the differences step by step, as the PATCH handles them: a step inserted at the front is one insertion. */
+/**
+ * Returns the differences step by step, as the PATCH handles them: a step inserted at the front is
+ * one insertion.
+ */
 function elementChanges(
   value: Value,
   matches: readonly ElementMatch[],
@@ -432,11 +540,13 @@ function elementChanges(
     for (const element of current.slice(next, until)) {
       const lost = element.parts["assertion"] ? ({ harmful: "assertion lost" } as const) : {};
       const path = ["elements", next++];
-      if (!kept.has(element)) changes.push({ path, before: ordered(elementInWords(element)), ...lost });
+      if (!kept.has(element))
+        changes.push({ path, before: ordered(elementInWords(element)), ...lost });
     }
   };
   for (const match of matches) {
-    if (match.live !== undefined && match.movedFrom === undefined) reportRemoved(current.indexOf(match.live));
+    if (match.live !== undefined && match.movedFrom === undefined)
+      reportRemoved(current.indexOf(match.live));
     changes.push(...elementChange(match));
   }
   reportRemoved(current.length);
@@ -461,8 +571,9 @@ function elementChange({ declared, at, live, movedFrom }: ElementMatch): readonl
 }
 
 /**
- * Returns who changed the list. If an element was removed from the manifest or is declared differently, it is unknown which
- * of its parts were declared. So the live list counts as unchanged if it equals its record for any choice of parts.
+ * Returns who changed the list. If an element was removed from the manifest or is declared
+ * differently, it is unknown which of its parts were declared. So the live list counts as unchanged
+ * if it equals its record for any choice of parts.
  */
 function elementsChangedBy(
   declared: readonly ValueObject[],
@@ -473,21 +584,32 @@ function elementsChangedBy(
   const after = declared.map(withoutLine);
   const first = changedBy(ELEMENTS, after, projectElements(declared, current), memory);
   if (first !== "both") return first;
-  for (const known of [matches, matches.filter((match) => sameElement(match.declared, match.live))]) {
+  for (const known of [
+    matches,
+    matches.filter((match) => sameElement(match.declared, match.live)),
+  ]) {
     const parts = new Map(known.map((match) => [match.live, match.declared]));
     for (const choice of PART_CHOICES) {
-      const was = current.map((element) => projectElement(parts.get(element) ?? choice(element), element));
+      const was = current.map((element) =>
+        projectElement(parts.get(element) ?? choice(element), element),
+      );
       if (changedBy(ELEMENTS, after, was, memory) === "manifest") return "manifest";
     }
   }
   return first;
 }
 
-/** Every choice of parts that an element can be declared with; list items are whole or have only the required keys. */
-const PART_CHOICES = Object.entries(ELEMENT.parts).reduce<readonly ((element: LiveElement) => ValueObject)[]>(
+/**
+ * Every choice of parts that an element can be declared with; list items are whole or have only the
+ * required keys.
+ */
+const PART_CHOICES = Object.entries(ELEMENT.parts).reduce<
+  readonly ((element: LiveElement) => ValueObject)[]
+>(
   (choices, [name, { shape, writeOnly }]) => {
     if (writeOnly === true) return choices;
-    const required = shape.type === "list" && shape.of.type === "object" ? shape.of.required : undefined;
+    const required =
+      shape.type === "list" && shape.of.type === "object" ? shape.of.required : undefined;
     const item = Object.fromEntries((required ?? []).map((key) => [key, ""]));
     const itemsOf = (list: Json | undefined) => (isArray(list) ? list.map(() => item) : "");
     return choices.flatMap((choice) => [
@@ -495,19 +617,28 @@ const PART_CHOICES = Object.entries(ELEMENT.parts).reduce<readonly ((element: Li
       (element) => ({ ...choice(element), [name]: "" }),
       ...(required === undefined
         ? []
-        : [(element: LiveElement) => ({ ...choice(element), [name]: itemsOf(element.parts[name]) })]),
+        : [
+            (element: LiveElement) => ({
+              ...choice(element),
+              [name]: itemsOf(element.parts[name]),
+            }),
+          ]),
     ]);
   },
   [() => ({})],
 );
 
 /** Warns if a live element with a declared locator line has no id, which operation 9 needs. */
-export function namelessElements(resource: DesiredResource, live: LiveResource): readonly Diagnostic[] {
+export function namelessElements(
+  resource: DesiredResource,
+  live: LiveResource,
+): readonly Diagnostic[] {
   const declared = declaredElements(resource.fields["elements"]);
   const nameless = (live.elements ?? []).some(
     ({ id }, at) => id === undefined && declared[at]?.["locatorLine"] !== undefined,
   );
   const summary = "Locator lines cannot be written";
-  const why = "The service returns no ids of the elements, which are needed to write a locator line.";
+  const why =
+    "The service returns no ids of the elements, which are needed to write a locator line.";
   return nameless ? [caution("element-without-id", resource, summary, why, ["elements"])] : [];
 }

@@ -1,7 +1,12 @@
 import { hash } from "node:crypto";
 import deepDiff from "deep-diff";
 import { type Address, compareText } from "../model/address.ts";
-import { type Desired, type DesiredResource, type DesiredTarget, originOf } from "../model/desired.ts";
+import {
+  type Desired,
+  type DesiredResource,
+  type DesiredTarget,
+  originOf,
+} from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Compare, Shape } from "../model/fields.ts";
 import { globTest } from "../model/glob.ts";
@@ -25,7 +30,10 @@ export interface PlanInput {
   readonly states: ReadonlyMap<string, State>;
   /** States of targets that no manifest declares any more; their bindings are orphaned. */
   readonly strays: readonly State[];
-  /** Undefined in a plan without the key. Write-only fields are then unknown and do not become changes. */
+  /**
+   * Undefined in a plan without the key. Write-only fields are then unknown and do not become
+   * changes.
+   */
   readonly fingerprints: Fingerprinter | undefined;
   readonly scope: Scope;
   /** Declared targets that have nothing in scope. */
@@ -35,7 +43,9 @@ export interface PlanInput {
   /** Test cases whose prompt is sent regardless of state (`--rediscover`). */
   readonly rediscover: ReadonlySet<Address>;
   readonly baseUrl: string;
-  /** Whether the project's policy is `onRemove: disable`; a target's own `onRemove` also applies. */
+  /**
+   * Whether the project's policy is `onRemove: disable`; a target's own `onRemove` also applies.
+   */
   readonly disableRemoved: boolean;
 }
 
@@ -63,7 +73,10 @@ export function caution(...warning: Parameters<typeof problem>): Diagnostic {
   return { ...problem(...warning), severity: "warning" };
 }
 
-/** Sorts the keys of all objects in a value, since their order does not matter. Secrets and placeholders stay the same. */
+/**
+ * Sorts the keys of all objects in a value, since their order does not matter. Secrets and
+ * placeholders stay the same.
+ */
 export function ordered(value: Json): Json;
 export function ordered(value: BodyValue): BodyValue;
 export function ordered(value: BodyValue): BodyValue {
@@ -74,13 +87,19 @@ export function ordered(value: BodyValue): BodyValue {
   return Object.fromEntries(members.map(([key, part]) => [key, ordered(part)]));
 }
 
-/** Returns the names of a field's parts in the order of its shape, or sorted if the user chooses the names. */
+/**
+ * Returns the names of a field's parts in the order of its shape, or sorted if the user chooses the
+ * names.
+ */
 export function orderedParts(shape: Shape, names: readonly string[]): readonly string[] {
   if (shape.type !== "object") return names.toSorted(compareText);
   return Object.keys(shape.parts).filter((part) => names.includes(part));
 }
 
-/** The part of a project that a command works on: `--only` and `--exclude` take addresses or globs (`*` is any text). */
+/**
+ * The part of a project that a command works on: `--only` and `--exclude` take addresses or globs
+ * (`*` is any text).
+ */
 export interface Scope {
   readonly only: readonly string[];
   readonly exclude: readonly string[];
@@ -109,15 +128,21 @@ export function scopeTest(scope: Scope): (address: Address) => boolean {
 }
 
 /**
- * Makes a test whether a target is in a shard, by rendezvous hashing: the shard with the highest digest gets it. So a target
- * keeps its shard when other targets change, and another number of shards moves as few targets as possible.
+ * Makes a test whether a target is in a shard, by rendezvous hashing: the shard with the highest
+ * digest gets it. So a target keeps its shard when other targets change, and another number of
+ * shards moves as few targets as possible.
  */
 function shardTest(shard: Shard | undefined): (target: string) => boolean {
   if (shard === undefined) return () => true;
   const known = new Map<string, boolean>();
   const isOwn = (target: string): boolean => {
-    const digests = [...Array(shard.count).keys()].map((at) => hash("sha256", `${at + 1}\0${target}`));
-    const highest = digests.reduce((best, digest, at) => (digest > (digests[best] ?? "") ? at : best), 0);
+    const digests = [...Array(shard.count).keys()].map((at) =>
+      hash("sha256", `${at + 1}\0${target}`),
+    );
+    const highest = digests.reduce(
+      (best, digest, at) => (digest > (digests[best] ?? "") ? at : best),
+      0,
+    );
     return highest === shard.index - 1;
   };
   return (target) => cached(known, target, () => isOwn(target));
@@ -166,20 +191,28 @@ export function sameAsLive(compare: Compare, declared: Value, live: Json): boole
 
 /** Returns one form for all values with the same meaning, for comparisons and fingerprints. */
 export function normalise(compare: Compare, value: Json): Json {
-  if (compare === "set" && isArray(value)) return [...new Set(value.map(String))].toSorted(compareText);
+  if (compare === "set" && isArray(value))
+    return [...new Set(value.map(String))].toSorted(compareText);
   if (compare === "url" && value === "") return null;
   return compare === "url" && typeof value === "string" ? normalUrl(value) : value;
 }
 
-/** Normalises a URL: a service may return `https://shop.example.com` as `https://shop.example.com/`. */
+/**
+ * Normalises a URL: a service may return `https://shop.example.com` as `https://shop.example.com/`.
+ */
 export function normalUrl(text: string): string {
   return urlOf(text)?.href ?? text;
 }
 
-/** A place where two pieces of plain data differ; `before` or `after` is absent if that side has no value there. */
+/**
+ * A place where two pieces of plain data differ; `before` or `after` is absent if that side has no
+ * value there.
+ */
 export type Difference = Pick<FieldChange, "path" | "before" | "after">;
 
-/** Returns the places where two unequal pieces of plain data differ, in the order of their paths. */
+/**
+ * Returns the places where two unequal pieces of plain data differ, in the order of their paths.
+ */
 export function differences(before: Json, after: Json): readonly Difference[] {
   const found = deepDiff.diff<Json, Json>(before, after) ?? [];
   // The library reports the additional items of a longer list from its end.
@@ -192,13 +225,20 @@ export function differences(before: Json, after: Json): readonly Difference[] {
 }
 
 function difference(found: deepDiff.Diff<Json, Json>): Difference {
-  const path = found.path?.map((part: unknown) => (typeof part === "number" ? part : String(part))) ?? [];
+  const path =
+    found.path?.map((part: unknown) => (typeof part === "number" ? part : String(part))) ?? [];
   if (found.kind === "A") return { ...difference(found.item), path: [...path, found.index] };
-  const [before, after] = ["lhs" in found ? found.lhs : undefined, "rhs" in found ? found.rhs : undefined];
+  const [before, after] = [
+    "lhs" in found ? found.lhs : undefined,
+    "rhs" in found ? found.rhs : undefined,
+  ];
   return defined({ path, before, after });
 }
 
-/** Maximum number of addresses or ids in one message: each of thousands may get a message that lists all others. */
+/**
+ * Maximum number of addresses or ids in one message: each of thousands may get a message that lists
+ * all others.
+ */
 const MOST_NAMED = 20;
 
 export function fewOf(all: readonly string[], joint = ", "): string {

@@ -8,9 +8,10 @@ import { serviceNoun } from "../render/words.ts";
 import { fewOf, knownText, normalUrl, problem } from "./input.ts";
 
 /**
- * The live resource of an address (design contract, section 2), found by the `id:` of the manifest, then by the id in state,
- * then by name. Matches by id come first. A live resource never belongs to two addresses: if two claim it, that is an error
- * that names them. Several candidates for one address are an error that lists their ids.
+ * The live resource of an address (design contract, section 2), found by the `id:` of the manifest,
+ * then by the id in state, then by name. Matches by id come first. A live resource never belongs to
+ * two addresses: if two claim it, that is an error that names them. Several candidates for one
+ * address are an error that lists their ids.
  */
 export interface Match<L extends LiveResource = LiveResource> {
   /** Absent if the resource does not exist yet. */
@@ -22,14 +23,21 @@ export interface Match<L extends LiveResource = LiveResource> {
 /** The match of each address; an address with a problem has no entry. */
 export type Matches<L extends LiveResource = LiveResource> = Map<Address, Match<L>>;
 
-/** The names by which a resource is matched if it has no id; they must be unique among live resources. */
+/**
+ * The names by which a resource is matched if it has no id; they must be unique among live
+ * resources.
+ */
 export interface Names {
   readonly name: string | undefined;
   /** Takes precedence over the name. */
   readonly externalId: string | undefined;
 }
 
-export const NAMED_BY = { target: "app", environment: "discoveryUrl", testCase: "description" } as const;
+export const NAMED_BY = {
+  target: "app",
+  environment: "discoveryUrl",
+  testCase: "description",
+} as const;
 
 /** Returns the names that a manifest declares. */
 export function namesOf(resource: DesiredResource): Names {
@@ -47,12 +55,19 @@ export function liveNames(kind: NamedKind, live: LiveResource): Names {
 }
 
 function namesIn(kind: Kind, name: string | undefined, externalId: string | undefined): Names {
-  return { name: kind === "environment" && name !== undefined ? normalUrl(name) : name, externalId };
+  return {
+    name: kind === "environment" && name !== undefined ? normalUrl(name) : name,
+    externalId,
+  };
 }
 
-/** Normalises accents and white space, which a service may change in a name: tasc must recognise what it created. */
+/**
+ * Normalises accents and white space, which a service may change in a name: tasc must recognise
+ * what it created.
+ */
 export function levelName(name: string): string {
-  // Normalising a run of accents takes quadratic time, so names with a long run are left as they are.
+  // Normalising a run of accents takes quadratic time, so names with a long run are left as they
+  // are.
   return (/\p{M}{31}/u.test(name) ? name : name.normalize("NFC")).replace(/\s+/g, " ").trim();
 }
 
@@ -68,7 +83,8 @@ interface MatchRule<L extends LiveResource> {
 
 /**
  * Matches the declared targets. @param others declared targets that are out of scope
- * @returns the matches by address, and in `meant` the ids of all live targets that a declared one means or may mean
+ * @returns the matches by address, and in `meant` the ids of all live targets that a declared one
+ * means or may mean
  */
 export function matchTargets(
   targets: readonly DesiredTarget[],
@@ -92,7 +108,8 @@ export function matchTargets(
   const unclear = declared.filter(({ address }) => !byAddress.has(address));
   const candidates = unclear.flatMap((target) => byApp(namesOf(target).name));
   const meant = new Set([...matchedIds(byAddress), ...candidates.map(({ id }) => id)]);
-  // A removed target is found by state, unless a declared target means it now: then only its key has changed.
+  // A removed target is found by state, unless a declared target means it now: then only its key
+  // has changed.
   for (const target of targets) {
     if (!target.left) continue;
     const id = boundId(target, states.get(target.key));
@@ -118,7 +135,8 @@ export function matchEnvironments(
   const byUrl = lazy(() => byNames(additional, (one) => liveNames("environment", one).name));
   return matchAll(found, target.environments, () => state, {
     live,
-    shownAs: ({ type = "environment", discoveryUrl = "no URL" }) => oneLine(`${type} at ${discoveryUrl}`),
+    shownAs: ({ type = "environment", discoveryUrl = "no URL" }) =>
+      oneLine(`${type} at ${discoveryUrl}`),
     candidates: (resource) =>
       resource.key === "default"
         ? live.filter(({ type }) => type === "DEFAULT")
@@ -127,7 +145,11 @@ export function matchEnvironments(
   });
 }
 
-/** Matches the test cases of a target. @param live without deleted ones @param found receives the matches */
+/**
+ * Matches the test cases of a target.
+ * @param live without deleted ones
+ * @param found receives the matches
+ */
 export function matchTestCases(
   target: DesiredTarget,
   live: readonly LiveTestCase[],
@@ -190,7 +212,8 @@ function matchAll<L extends LiveResource, R extends DesiredResource<NamedKind>>(
     const candidates = rule.candidates(resource).filter(({ id }) => !taken.has(id));
     const [only] = candidates;
     const removed = boundId(resource, stateOf(resource));
-    if (candidates.length > 1) problems.push(ambiguous(resource, candidates, stateOf(resource), rule));
+    if (candidates.length > 1)
+      problems.push(ambiguous(resource, candidates, stateOf(resource), rule));
     else if (only !== undefined) bind(resource, only, removed);
     else if (byId.size < rule.live.length) problems.push(listTorn(resource));
     else found.set(resource.address, removed === undefined ? {} : { removed });
@@ -216,7 +239,10 @@ function unlisted(resource: DesiredResource, id: string): Diagnostic {
   );
 }
 
-/** Makes the error for a list with a repeated item: it may lack another item, which would then be created again. */
+/**
+ * Makes the error for a list with a repeated item: it may lack another item, which would then be
+ * created again.
+ */
 function listTorn(resource: DesiredResource): Diagnostic {
   const noun = serviceNoun(resource.kind);
   return problem(
@@ -236,9 +262,13 @@ function ambiguous<L extends LiveResource>(
   const namedBy = NAMED_BY[resource.kind];
   const hidden = isSensitive(resource.fields[namedBy] ?? null);
   const bound = [...(state?.bindings.values() ?? [])];
-  const mayShowSecret = new Set(bound.flatMap((one) => (one.secrets?.includes(namedBy) ? [one.id] : [])));
+  const mayShowSecret = new Set(
+    bound.flatMap((one) => (one.secrets?.includes(namedBy) ? [one.id] : [])),
+  );
   const list = candidates
-    .map((live) => `  ${live.id}${hidden || mayShowSecret.has(live.id) ? "" : `  ${shownAs(live)}`}`)
+    .map(
+      (live) => `  ${live.id}${hidden || mayShowSecret.has(live.id) ? "" : `  ${shownAs(live)}`}`,
+    )
     .toSorted(compareText);
   return problem(
     "ambiguous-match",
@@ -284,8 +314,9 @@ export function lazy<T extends object>(make: () => T): () => T {
 }
 
 /**
- * Returns the changes to state for `moved:`: records that are still under an old address go to the new one. A move that
- * is done, or whose new address is in use already, changes nothing, so it may stay in the manifest.
+ * Returns the changes to state for `moved:`: records that are still under an old address go to the
+ * new one. A move that is done, or whose new address is in use already, changes nothing, so it may
+ * stay in the manifest.
  */
 export function pendingMoves(moves: readonly Move[], state: State): readonly StateEvent[] {
   if (moves.length === 0) return [];
@@ -300,7 +331,8 @@ export function pendingMoves(moves: readonly Move[], state: State): readonly Sta
     if (!bound.has(from)) continue;
     // Follow the whole chain: a record left at a must go to c if b moved on to c long ago.
     let to = from;
-    for (let step = next.get(to); step !== undefined && !bound.has(step); step = next.get(to)) to = step;
+    for (let step = next.get(to); step !== undefined && !bound.has(step); step = next.get(to))
+      to = step;
     if (to === from) continue;
     bound.delete(from);
     bound.add(to);
@@ -309,7 +341,10 @@ export function pendingMoves(moves: readonly Move[], state: State): readonly Sta
   return events;
 }
 
-/** Sorts moves: of a chain a → b → c the last one comes first, because b must be free before a moves there. */
+/**
+ * Sorts moves: of a chain a → b → c the last one comes first, because b must be free before a moves
+ * there.
+ */
 function lastLinksFirst(moves: readonly Move[]): readonly Move[] {
   const byFrom = new Map(moves.map((move) => [move.from, move]));
   const seen = new Set<Address>();

@@ -38,7 +38,10 @@ interface Remembering {
   readonly secrets?: SecretFields | undefined;
 }
 
-/** Returns the memory of a live resource. Records made with another key are useless, so they count as missing. */
+/**
+ * Returns the memory of a live resource. Records made with another key are useless, so they count
+ * as missing.
+ */
 export function memoryOf(
   address: Address,
   id: string,
@@ -49,7 +52,8 @@ export function memoryOf(
   const trusted = fingerprints === undefined || keyHolds(state, fingerprints);
   return {
     id,
-    binding: binding && (trusted ? binding : { id, fields: {}, ...withSecrets(binding.secrets ?? []) }),
+    binding:
+      binding && (trusted ? binding : { id, fields: {}, ...withSecrets(binding.secrets ?? []) }),
     secrets: (binding ? secretFieldsOf(binding) : secrets?.get(id)) ?? [],
     folders: state?.folders ?? new Map(),
     fingerprints,
@@ -61,7 +65,10 @@ export function keyHolds(state: State | undefined, fingerprints: Fingerprinter):
   return state?.keyCheck === undefined || state.keyCheck === fingerprints.keyCheck;
 }
 
-/** Returns the record of a value: one digest per part if parts can change separately (not in a list), otherwise one. */
+/**
+ * Returns the record of a value: one digest per part if parts can change separately (not in a
+ * list), otherwise one.
+ */
 export function recordField(
   fingerprints: Fingerprinter,
   id: string,
@@ -77,7 +84,10 @@ export function recordField(
   return Object.fromEntries(parts);
 }
 
-/** Returns the part of a record that names the fields with a secret; it is empty if no field has one. */
+/**
+ * Returns the part of a record that names the fields with a secret; it is empty if no field has
+ * one.
+ */
 export function withSecrets(names: readonly string[]): { readonly secrets?: readonly string[] } {
   return names.length === 0 ? {} : { secrets: names.toSorted(compareText) };
 }
@@ -87,28 +97,45 @@ export function secretsAmong(
   resource: DesiredResource,
   fields: Readonly<Record<string, FieldRecord>>,
 ): { readonly secrets?: readonly string[] } {
-  return withSecrets(Object.keys(fields).filter((name) => isSensitive(resource.fields[name] ?? null)));
+  return withSecrets(
+    Object.keys(fields).filter((name) => isSensitive(resource.fields[name] ?? null)),
+  );
 }
 
-/** Removes the write-only parts of a value; those of elements (locator lines) have separate records. */
+/**
+ * Removes the write-only parts of a value; those of elements (locator lines) have separate records.
+ */
 export function withoutWriteOnly(shape: Shape, value: Value): Value {
-  if (shape.type === "list" && isArray(value)) return value.map((item) => withoutWriteOnly(shape.of, item));
+  if (shape.type === "list" && isArray(value))
+    return value.map((item) => withoutWriteOnly(shape.of, item));
   if (shape.type !== "object" || !isValueObject(value)) return value;
   const shown = Object.entries(value).filter(([part]) => shape.parts[part]?.writeOnly !== true);
   return Object.fromEntries(shown);
 }
 
-/** Returns one digest of a plain value; also of a live value, to compare it with the last applied one. */
-function wholeRecord(fingerprints: Fingerprinter, id: string, field: Field, value: Json): Fingerprint {
+/**
+ * Returns one digest of a plain value; also of a live value, to compare it with the last applied
+ * one.
+ */
+function wholeRecord(
+  fingerprints: Fingerprinter,
+  id: string,
+  field: Field,
+  value: Json,
+): Fingerprint {
   return fingerprints.of(`${id}/${field.name}`, normalise(field.compare, value));
 }
 
-/** By id of a live resource: fields whose live values may still show a secret that no manifest contains any more. */
+/**
+ * By id of a live resource: fields whose live values may still show a secret that no manifest
+ * contains any more.
+ */
 export type SecretFields = Pick<ReadonlyMap<Json | undefined, readonly string[]>, "get">;
 
 /**
- * Collects these fields from all states, because a resource may now have another address, in another target's state. An
- * unbound resource may be the result of an unsettled creation, so it gets the secret fields of all intents.
+ * Collects these fields from all states, because a resource may now have another address, in
+ * another target's state. An unbound resource may be the result of an unsettled creation, so it
+ * gets the secret fields of all intents.
  */
 export function secretFields(states: Iterable<State>): SecretFields {
   const all = [...states];
@@ -121,7 +148,10 @@ export function secretFields(states: Iterable<State>): SecretFields {
   return { get: (id) => found.get(id) ?? open };
 }
 
-/** Whether a live value may contain a secret that was written earlier, even if the manifest has changed since. */
+/**
+ * Whether a live value may contain a secret that was written earlier, even if the manifest has
+ * changed since.
+ */
 export function mayHoldSecret(field: Field, { secrets }: Memory): boolean {
   return secrets.includes(field.name);
 }
@@ -142,8 +172,9 @@ export function changedBy(
 }
 
 /**
- * Returns the parts of a write-only field that differ from the last written value: `[[]]` for the whole field; an empty list
- * if it is the same, if it contains an unknown value, or if there is no key to compare with.
+ * Returns the parts of a write-only field that differ from the last written value: `[[]]` for the
+ * whole field; an empty list if it is the same, if it contains an unknown value, or if there is no
+ * key to compare with.
  */
 export function unwrittenParts(field: Field, value: Value, memory: Memory): readonly Path[] {
   const { fingerprints, binding } = memory;
@@ -153,9 +184,12 @@ export function unwrittenParts(field: Field, value: Value, memory: Memory): read
   if (typeof wanted === "string") return record === wanted ? [] : [[]];
   const before = typeof record === "object" ? record : {};
   const changed = Object.keys(wanted).filter((part) => before[part] !== wanted[part]);
-  // An undeclared part of an object is left alone. A map is managed as a whole, so a key removed from it is a change.
+  // An undeclared part of an object is left alone. A map is managed as a whole, so a key removed
+  // from it is a change.
   const gone =
-    field.shape.type === "map" ? Object.keys(before).filter((part) => !Object.hasOwn(wanted, part)) : [];
+    field.shape.type === "map"
+      ? Object.keys(before).filter((part) => !Object.hasOwn(wanted, part))
+      : [];
   // An empty map has no part that distinguishes it from null or from a missing record.
   const emptied = Object.keys(wanted).length === 0 && typeof record !== "object" ? [[]] : [];
   return [...orderedParts(field.shape, [...changed, ...gone]).map((part) => [part]), ...emptied];
@@ -174,10 +208,11 @@ interface RecoverySources {
 export const NO_ID_YET = "intent";
 
 /**
- * Finds the results of creations with an unknown outcome (design contract, section 5): an intent is written before each POST
- * and settled after it. A live resource that has the intended name and is new is the result of the POST. Ordinary matching
- * by name would fail if the name existed before, or if the manifest has changed since. So an intent keeps the ids of similar
- * older resources, and digests of its names.
+ * Finds the results of creations with an unknown outcome (design contract, section 5): an intent is
+ * written before each POST and settled after it. A live resource that has the intended name and is
+ * new is the result of the POST. Ordinary matching by name would fail if the name existed before,
+ * or if the manifest has changed since. So an intent keeps the ids of similar older resources, and
+ * digests of its names.
  */
 export function recover(state: State, around: RecoverySources) {
   const events: StateEvent[] = [];
@@ -191,7 +226,8 @@ export function recover(state: State, around: RecoverySources) {
       events.push({ type: "batch", address, record: defined({ status: "uncertain", content }) });
       continue;
     }
-    // Digests made with another key cannot be compared, so the names that are declared now are used.
+    // Digests made with another key cannot be compared, so the names that are declared now are
+    // used.
     const isReadable = intent.name !== undefined && keyHolds(state, around.fingerprints);
     const resource = around.resources.get(address);
     const named =
@@ -208,8 +244,15 @@ export function recover(state: State, around: RecoverySources) {
     else {
       around.taken.add(only);
       const fields = isReadable ? sentFields(address, intent, only, around) : {};
-      events.push({ type: "bound", address, id: only, fields, ...withSecrets(intent.secrets ?? []) });
-      // Resources created in the target are looked up after it: maps keep their order, and targets come first.
+      events.push({
+        type: "bound",
+        address,
+        id: only,
+        fields,
+        ...withSecrets(intent.secrets ?? []),
+      });
+      // Resources created in the target are looked up after it: maps keep their order, and targets
+      // come first.
       if (kind === "target") targetId = only;
     }
   }
@@ -230,14 +273,26 @@ function madeBy(
     id: one.id,
     ...nameDigests(fingerprints, kind, liveNames(kind, one)),
   }));
-  const same = named.filter(({ externalId }) => externalId !== undefined && externalId === intent.externalId);
-  // As in matching: a resource with an external id of its own is a different one, even if the names are equal.
-  const byName = named.filter(({ name, externalId }) => externalId === undefined && name === intent.name);
+  const same = named.filter(
+    ({ externalId }) => externalId !== undefined && externalId === intent.externalId,
+  );
+  // As in matching: a resource with an external id of its own is a different one, even if the names
+  // are equal.
+  const byName = named.filter(
+    ({ name, externalId }) => externalId === undefined && name === intent.name,
+  );
   return (same.length > 0 ? same : byName).map(({ id }) => id);
 }
 
-/** Returns the listed resources of a kind: all targets, or the environments or test cases of one target. */
-export function listedOf(kind: NamedKind, live: Live, targetId: string | undefined): readonly LiveResource[] {
+/**
+ * Returns the listed resources of a kind: all targets, or the environments or test cases of one
+ * target.
+ */
+export function listedOf(
+  kind: NamedKind,
+  live: Live,
+  targetId: string | undefined,
+): readonly LiveResource[] {
   switch (kind) {
     case "target":
       return live.targets;
@@ -249,8 +304,9 @@ export function listedOf(kind: NamedKind, live: Live, targetId: string | undefin
 }
 
 /**
- * Returns the records of those fields of the POST whose values the manifest has not changed since. A changed prompt keeps
- * the record made without the id, which never equals one made with the id, so the prompt counts as changed.
+ * Returns the records of those fields of the POST whose values the manifest has not changed since.
+ * A changed prompt keeps the record made without the id, which never equals one made with the id,
+ * so the prompt counts as changed.
  */
 function sentFields(
   address: Address,
@@ -279,11 +335,16 @@ export function nameDigests(
 ): Pick<Intent, "name" | "externalId"> {
   return {
     name: fingerprints.of(kind === "environment" ? "url" : "name", levelName(name)),
-    ...(externalId === undefined ? {} : { externalId: fingerprints.of("name", levelName(externalId)) }),
+    ...(externalId === undefined
+      ? {}
+      : { externalId: fingerprints.of("name", levelName(externalId)) }),
   };
 }
 
-/** Makes the error for an unclear creation. @param ids empty if no name matches and the intent's digests are unreadable */
+/**
+ * Makes the error for an unclear creation.
+ * @param ids empty if no name matches and the intent's digests are unreadable
+ */
 function unclearCreation(address: Address, { at }: Intent, ids: readonly string[]): Diagnostic {
   const list = ids.toSorted(compareText).map((id) => `  ${id}`);
   const [summary, why] =

@@ -11,7 +11,10 @@ import { type PlanInput, caution } from "./input.ts";
 import { matchedIds } from "./match.ts";
 import { mayHoldSecret, memoryOf, recordField } from "./memory.ts";
 
-/** Returns undeclared bindings of a target: `orphans` are listed and match no declared address, the rest is `gone`. */
+/**
+ * Returns undeclared bindings of a target: `orphans` are listed and match no declared address, the
+ * rest is `gone`.
+ */
 export function undeclaredBindings(matched: MatchedTarget): {
   readonly orphans: readonly Orphan[];
   readonly gone: readonly Address[];
@@ -30,7 +33,10 @@ export function undeclaredBindings(matched: MatchedTarget): {
   };
 }
 
-/** Returns the bindings of undeclared targets that are live and not matched to a declared one, without reading contents. */
+/**
+ * Returns the bindings of undeclared targets that are live and not matched to a declared one,
+ * without reading contents.
+ */
 export function undeclaredOrphans(
   undeclared: readonly State[],
   targets: readonly LiveTarget[],
@@ -45,7 +51,10 @@ export function undeclaredOrphans(
 }
 
 /** Yields the ids that the service lists for a target: its own and those inside it. */
-function* listedIn(live: LiveTarget | undefined, testCases: readonly LiveTestCase[]): Generator<string> {
+function* listedIn(
+  live: LiveTarget | undefined,
+  testCases: readonly LiveTestCase[],
+): Generator<string> {
   if (live !== undefined) yield live.id;
   for (const { id } of live?.environments ?? []) yield id;
   for (const { id } of testCases) yield id;
@@ -64,7 +73,10 @@ export function countUnmanaged(
 /** Maximum number of pairs that are searched for renamed test cases. */
 const MOST_PAIRS = 100_000;
 
-/** Warns about test cases that would be created although an orphaned one has all that they declare except the name. */
+/**
+ * Warns about test cases that would be created although an orphaned one has all that they declare
+ * except the name.
+ */
 export function renamedWarnings(
   { resources, testCases, state }: MatchedTarget,
   changes: readonly Change[],
@@ -83,7 +95,8 @@ export function renamedWarnings(
     return TEST_CASE_FIELDS.every((field) => {
       const value = resource.fields[field.name];
       if (value === undefined || field.recognizedBy === "name") return true;
-      // Secrets are not compared for a hint: a snapshot has none, and must give the same plan as the service.
+      // Secrets are not compared for a hint: a snapshot has none, and must give the same plan as
+      // the service.
       if (isSensitive(value) || mayHoldSecret(field, memory)) return false;
       const kind = other && compareField(field, value, other, memory).kind;
       return kind === "same" || (kind === "hidden" && field.read === undefined);
@@ -106,7 +119,10 @@ export function renamedWarnings(
 
 const SWITCHES = TEST_CASE_FIELDS.filter(({ off }) => off !== undefined);
 
-/** Warns about test cases that tasc took out of runs and whose manifest no longer declares this: it may go unnoticed. */
+/**
+ * Warns about test cases that tasc took out of runs and whose manifest no longer declares this: it
+ * may go unnoticed.
+ */
 export function leftOffWarnings(matched: MatchedTarget): readonly Diagnostic[] {
   const { resources, matches, state, fingerprints } = matched;
   return [...resources.values()].flatMap((resource) => {
@@ -127,8 +143,9 @@ export function leftOffWarnings(matched: MatchedTarget): readonly Diagnostic[] {
 export type Remembered = Pick<PlanInput, "desired" | "states" | "strays">;
 
 /**
- * Adds removed targets, as targets that declare nothing, if the project's policy is `onRemove: disable`. The test cases of a
- * target that was removed as a whole are then disabled like individually removed ones.
+ * Adds removed targets, as targets that declare nothing, if the project's policy is `onRemove:
+ * disable`. The test cases of a target that was removed as a whole are then disabled like
+ * individually removed ones.
  */
 export function withRemovedTargets(remembered: Remembered, disableRemoved: boolean): Remembered {
   const { desired, states, strays } = remembered;

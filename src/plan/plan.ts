@@ -24,14 +24,18 @@ export interface Planned {
   readonly states: readonly State[];
   /** The live data that was read for the plan. */
   readonly live: PlanInput["live"];
-  /** Only with `plan --base`: the matches of the base's manifests, with and without state, if valid for the stage. */
+  /**
+   * Only with `plan --base`: the matches of the base's manifests, with and without state, if valid
+   * for the stage.
+   */
   readonly base?: readonly Planned["matched"][] | "unreadable";
   /** Only with `plan --base`: the policies of the other stages of the base. */
   readonly baseStages?: ReadonlyMap<string, Policy> | undefined;
 }
 
 /**
- * Makes a plan. This is the only function that decides on calls (design contract, sections 2 and 3):
+ * Makes a plan. This is the only function that decides on calls (design contract, sections 2 and
+ * 3):
  *
  * 1. state is updated with `moved:` and with the results of interrupted creations,
  * 2. each address is matched with its live resource,
@@ -44,12 +48,20 @@ export function makePlan(input: PlanInput): Planned {
   const targets = matchTargets(input.desired.targets, input.live.targets, states, input.elsewhere);
   const secrets = secretFields([...input.states.values(), ...input.strays]);
   const targetPlans = input.desired.targets.map((target) =>
-    planTarget(target, targets.byAddress.get(target.address), states.get(target.key), input, secrets),
+    planTarget(
+      target,
+      targets.byAddress.get(target.address),
+      states.get(target.key),
+      input,
+      secrets,
+    ),
   );
   return {
     plan: assemble(input, targetPlans, targets.meant, [...targets.problems, ...diagnostics]),
     matched: new Map(
-      targetPlans.flatMap(({ matched }) => (matched === undefined ? [] : [[matched.target.key, matched]])),
+      targetPlans.flatMap(({ matched }) =>
+        matched === undefined ? [] : [[matched.target.key, matched]],
+      ),
     ),
     stateEvents: events,
     states: [...input.states.values(), ...input.strays],
@@ -57,7 +69,10 @@ export function makePlan(input: PlanInput): Planned {
   };
 }
 
-/** Returns the targets whose test cases a plan must read: the live ones, by key, each with its state after moves. */
+/**
+ * Returns the targets whose test cases a plan must read: the live ones, by key, each with its state
+ * after moves.
+ */
 export function liveTargets(input: Omit<Refreshable, "live">, targets: readonly LiveTarget[]) {
   const { states } = bringUpToDate({ ...input, live: { targets, testCases: new Map() } });
   const matches = matchTargets(input.desired.targets, targets, states, input.elsewhere).byAddress;
@@ -74,7 +89,10 @@ export function liveTargets(input: Omit<Refreshable, "live">, targets: readonly 
 /** The input that determines which live resource belongs to which address. */
 type Refreshable = Pick<PlanInput, "desired" | "states" | "live" | "fingerprints" | "elsewhere">;
 
-/** Applies moves and the results of interrupted creations to the states; returns states and events by target key. */
+/**
+ * Applies moves and the results of interrupted creations to the states; returns states and events
+ * by target key.
+ */
 function bringUpToDate({ desired, states, live, fingerprints }: Refreshable) {
   // The bound ids. Lazy, because only an unsettled creation needs them.
   const taken = lazy(() => {
@@ -119,7 +137,11 @@ function assemble(
   const orphaned = orphans.filter(({ address }) => inScope(address)).toSorted(sortedByAddress);
 
   // Diagnostics without an address come first.
-  const diagnostics = [...problems, ...needed.problems, ...targetPlans.flatMap((one) => one.diagnostics)]
+  const diagnostics = [
+    ...problems,
+    ...needed.problems,
+    ...targetPlans.flatMap((one) => one.diagnostics),
+  ]
     .filter(({ address }) => address === undefined || inScope(address) || changed.has(address))
     .toSorted((a, b) =>
       a.address === undefined || b.address === undefined
@@ -157,14 +179,17 @@ function assemble(
   };
 }
 
-function sortedByAddress(a: { readonly address: Address }, b: { readonly address: Address }): number {
+function sortedByAddress(
+  a: { readonly address: Address },
+  b: { readonly address: Address },
+): number {
   return compareAddresses(a.address, b.address);
 }
 
 /**
- * Returns the changes in scope and the creations that they need. With `--only`, these are included, because a change cannot
- * refer to a target, environment or prerequisite that does not exist. Resources left out by `--exclude` are not created, and
- * a change that needs one is a problem.
+ * Returns the changes in scope and the creations that they need. With `--only`, these are included,
+ * because a change cannot refer to a target, environment or prerequisite that does not exist.
+ * Resources left out by `--exclude` are not created, and a change that needs one is a problem.
  */
 function withNeeded(all: readonly Change[], inScope: (address: Address) => boolean, scope: Scope) {
   const changes = byAddress(all);

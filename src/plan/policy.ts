@@ -14,12 +14,21 @@ import type { Planned } from "./plan.ts";
 import { isRediscovering } from "./staleness.ts";
 
 /** A violation of a policy rule. */
-type Breach = Pick<Diagnostic, "summary" | "detail" | "address"> & { readonly origin: Origin | undefined };
+type Breach = Pick<Diagnostic, "summary" | "detail" | "address"> & {
+  readonly origin: Origin | undefined;
+};
 
 /** Addresses in the state of another stage, with the policy of both stages. */
-type BoundElsewhere = { readonly stage: string; readonly policy: Policy; readonly bound: readonly Orphan[] };
+type BoundElsewhere = {
+  readonly stage: string;
+  readonly policy: Policy;
+  readonly bound: readonly Orphan[];
+};
 
-export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states" | "live" | "base"> {
+export interface PolicyInput extends Pick<
+  Planned,
+  "plan" | "matched" | "states" | "live" | "base"
+> {
   readonly policy: Policy;
   /** Addresses that other stages have for live resources of this plan. */
   readonly elsewhere?: readonly BoundElsewhere[];
@@ -29,7 +38,10 @@ export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states"
   readonly ruleOrigin: (rule: PolicyRule) => Origin | undefined;
 }
 
-/** Returns the violations of the project's policy by a plan (design contract, section 8), rule by rule. */
+/**
+ * Returns the violations of the project's policy by a plan (design contract, section 8), rule by
+ * rule.
+ */
 export function violationsOf(input: PolicyInput) {
   // Another stage may protect what this one does not.
   const isSet = (rule: PolicyRule) => rule === "protected" || input.policy[rule] !== undefined;
@@ -48,7 +60,10 @@ const RULES: Readonly<
     return [{ summary: `${changes.length} planned, at most ${most} allowed`, detail, origin }];
   },
 
-  /** Managed test cases are declared live ones, and those that the plan disables because they left the manifests. */
+  /**
+   * Managed test cases are declared live ones, and those that the plan disables because they left
+   * the manifests.
+   */
   maxDisabledPercent({ plan, matched, policy: { maxDisabledPercent: most = 100 } }, origin) {
     return [...matched.values()].flatMap(({ target, resources, matches }) => {
       const own = plan.changes.filter(({ address }) => targetOf(address) === target.key);
@@ -64,7 +79,10 @@ const RULES: Readonly<
 
   protected: protectedHarms,
 
-  /** Checks the resolved configuration, because undeclared tags on the service can disappear at any time. */
+  /**
+   * Checks the resolved configuration, because undeclared tags on the service can disappear at any
+   * time.
+   */
   requireTags({ matched, policy: { requireTags = [] }, inScope }) {
     const testCases = [...matched.values()].flatMap(({ target }) => target.testCases);
     return testCases.flatMap((resource) => {
@@ -80,11 +98,14 @@ const RULES: Readonly<
     });
   },
 
-  /** Counts the changes that make the service generate: they cost money and change what tests do. */
+  /**
+   * Counts the changes that make the service generate: they cost money and change what tests do.
+   */
   maxGenerations({ plan, policy: { maxGenerations: most = Infinity } }, origin) {
     const generating = plan.changes.filter((change) => {
       const kind = parseAddress(change.address)?.kind;
-      const isNew = change.action === "create" && (kind === "testCase" || kind === "batchGeneration");
+      const isNew =
+        change.action === "create" && (kind === "testCase" || kind === "batchGeneration");
       return isNew || isRediscovering(change);
     });
     if (generating.length <= most) return [];
@@ -96,7 +117,10 @@ const RULES: Readonly<
 /** An address and the id of its live resource. */
 type Bound = Pick<Change, "address" | "id">;
 
-/** Returns a function that names a resource: with the glob that protects it, and whether one of the trust file does. */
+/**
+ * Returns a function that names a resource: with the glob that protects it, and whether one of the
+ * trust file does.
+ */
 function namesUnder({ protected: globs = [], pinned = [] }: Policy) {
   const tests = globs.map((glob) => ({ glob, fits: globTest(glob) }));
   const kept = pinned.map((glob) => globTest(glob));
@@ -117,7 +141,8 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
     const nameOf = namesUnder(both);
     return bound.map(({ address, id }) => [id, nameOf(address, stage)] as const);
   });
-  if ((policy.protected ?? []).length === 0 && !theirs.some(([, name]) => isProtected(name))) return [];
+  if ((policy.protected ?? []).length === 0 && !theirs.some(([, name]) => isProtected(name)))
+    return [];
   const bound = boundIn(matched);
   const bases = input.base === "unreadable" ? [] : (input.base ?? []);
   const names = namesById(input, bases.flatMap(boundIn), own);
@@ -128,42 +153,57 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   };
   for (const change of plan.changes) {
     const { address, action, calls } = change;
-    // The API does not say whether test cases with other statuses run, so only ENABLED counts as running.
-    const { status: was = "ENABLED" } = matched.get(targetOf(address))?.matches.get(address)?.live ?? {};
+    // The API does not say whether test cases with other statuses run, so only ENABLED counts as
+    // running.
+    const { status: was = "ENABLED" } =
+      matched.get(targetOf(address))?.matches.get(address)?.live ?? {};
     const leaves = calls.some(({ method, body: { status: to = "ENABLED" } }) => {
       return method === "PATCH" && (to instanceof Secret ? to.reveal() : to) !== "ENABLED";
     });
-    if (action === "disable" || (action !== "create" && was === "ENABLED" && leaves)) add(change, "disabled");
+    if (action === "disable" || (action !== "create" && was === "ENABLED" && leaves))
+      add(change, "disabled");
     if (isRediscovering(change)) add(change, "rediscovered");
-    const isStep = (one: BodyValue) => isRecord(one) && Boolean(one["interaction"] ?? one["assertion"]);
+    const isStep = (one: BodyValue) =>
+      isRecord(one) && Boolean(one["interaction"] ?? one["assertion"]);
     if (calls.some(({ body: { elements } }) => isArray(elements) && !elements.some(isStep)))
       add(change, "left without steps");
   }
   for (const one of plan.orphaned) add(one, "orphaned");
-  // An `id:` or a renamed target can leave a live resource without an address, although its old address is declared.
+  // An `id:` or a renamed target can leave a live resource without an address, although its old
+  // address is declared.
   const [meant, isListed] = [new Set(bound.map(({ id }) => id)), listedIds(input)];
   for (const [id, all] of names) {
     const name = all.find((one) => isProtected(one) && inScope(one.address));
     if (name !== undefined && !meant.has(id) && isListed.has(id)) add({ ...name, id }, "orphaned");
   }
-  // If only the base's manifests mean a target, its test cases were not read: everything declared in it counts as orphaned.
+  // If only the base's manifests mean a target, its test cases were not read: everything declared
+  // in it counts as orphaned.
   for (const { live, resources } of bases.flatMap((base) => [...base.values()]))
     if (live !== undefined && !input.live.testCases.has(live.id))
       for (const address of resources.keys())
-        if (isProtected(own(address)) && inScope(address)) add({ address, id: live.id }, "orphaned");
-  // Under its new address, nothing would protect it from the next plan, or only a glob that manifests can remove.
+        if (isProtected(own(address)) && inScope(address))
+          add({ address, id: live.id }, "orphaned");
+  // Under its new address, nothing would protect it from the next plan, or only a glob that
+  // manifests can remove.
   for (const one of bound)
     for (const isKept of [isProtected, isPinned]) {
       const name = isKept(own(one.address)) ? undefined : names.get(one.id)?.find(isKept);
-      if (name !== undefined) add(one, name.stage === undefined ? "renamed" : "taken from another stage");
+      if (name !== undefined)
+        add(one, name.stage === undefined ? "renamed" : "taken from another stage");
     }
 
   const found = [...harms].flatMap(([address, { id, what }]): readonly Breach[] => {
-    // The protection applies to the live resource, so a different key or target does not circumvent it.
+    // The protection applies to the live resource, so a different key or target does not circumvent
+    // it.
     const all = [own(address), ...((id === undefined ? undefined : names.get(id)) ?? [])];
-    const { glob, stage, address: name } = all.find(isPinned) ?? all.find(isProtected) ?? own(address);
+    const {
+      glob,
+      stage,
+      address: name,
+    } = all.find(isPinned) ?? all.find(isProtected) ?? own(address);
     if (glob === undefined) return [];
-    const known = (name === address ? "" : ` as ${name}`) + (stage === undefined ? "" : ` in stage ${stage}`);
+    const known =
+      (name === address ? "" : ` as ${name}`) + (stage === undefined ? "" : ` in stage ${stage}`);
     const resource = matched.get(targetOf(address))?.resources.get(address);
     const noun = parseAddress(address)?.kind === "testCase" ? "test case" : "resource";
     const back = resource
@@ -178,17 +218,20 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
       },
     ];
   });
-  const nameless = input.base === "unreadable" ? bound.filter(({ address }) => inScope(address)) : [];
+  const nameless =
+    input.base === "unreadable" ? bound.filter(({ address }) => inScope(address)) : [];
   if (nameless.length === 0) return found;
-  // A new stage or another folder would leave every live resource without the address that protects it.
+  // A new stage or another folder would leave every live resource without the address that protects
+  // it.
   const summary = `the base has no valid manifests for stage ${plan.stage}, so it is unknown what it protects`;
   const detail = `Any of these live resources may have had a protected address: ${listed(nameless)}.`;
   return [{ summary, detail, origin: ruleOrigin }, ...found];
 }
 
 /**
- * Returns the names of each live resource in this stage, by id: addresses in any state, and in the base's manifests. One in
- * the state of an undeclared target counts only if no declared target's state has an address for the id.
+ * Returns the names of each live resource in this stage, by id: addresses in any state, and in the
+ * base's manifests. One in the state of an undeclared target counts only if no declared target's
+ * state has an address for the id.
  */
 function namesById(
   { states, matched }: PolicyInput,
@@ -196,7 +239,8 @@ function namesById(
   nameOf: (address: Address) => Name,
 ): Map<string, Name[]> {
   const names = new Map<string, Name[]>();
-  const add = (address: Address, id: string) => cached(names, id, (): Name[] => []).push(nameOf(address));
+  const add = (address: Address, id: string) =>
+    cached(names, id, (): Name[] => []).push(nameOf(address));
   for (const { target, bindings } of states) {
     const known = matched.get(target)?.target;
     const isDeclared = known !== undefined && known.left !== true;
@@ -206,7 +250,10 @@ function namesById(
   return names;
 }
 
-/** Returns all live ids. If a target was not read, because its address now means another one, all ids in its state count. */
+/**
+ * Returns all live ids. If a target was not read, because its address now means another one, all
+ * ids in its state count.
+ */
 function listedIds({ live, states, matched }: PolicyInput): ReadonlySet<string> {
   const ids = new Set(
     live.targets.flatMap(({ id, environments }) => [id, ...environments.map((one) => one.id)]),
@@ -224,7 +271,9 @@ function listedIds({ live, states, matched }: PolicyInput): ReadonlySet<string> 
 /** Returns all declared addresses that have a live resource, with its id. */
 function boundIn(matched: PolicyInput["matched"]) {
   return [...matched.values()].flatMap(({ matches }) =>
-    [...matches].flatMap(([address, { live }]) => (live === undefined ? [] : [{ address, id: live.id }])),
+    [...matches].flatMap(([address, { live }]) =>
+      live === undefined ? [] : [{ address, id: live.id }],
+    ),
   );
 }
 

@@ -13,8 +13,8 @@ import { undeclaredBindings } from "./orphans.ts";
 import { batchContent } from "./resources.ts";
 
 /**
- * Returns the events to record after a target has been read: the id of each address, and the fields that are as declared.
- * The results of calls are recorded elsewhere, when the calls are answered.
+ * Returns the events to record after a target has been read: the id of each address, and the fields
+ * that are as declared. The results of calls are recorded elsewhere, when the calls are answered.
  * @param isAnew whether the existing record of a field is checked again
  */
 export function refreshEvents(
@@ -26,14 +26,18 @@ export function refreshEvents(
   const { state, live } = matched;
   // The key comes first, even if the target does not exist yet: all later records are made with it.
   const keyed: readonly StateEvent[] =
-    state?.keyCheck === fingerprints.keyCheck ? [] : [{ type: "keyed", keyCheck: fingerprints.keyCheck }];
+    state?.keyCheck === fingerprints.keyCheck
+      ? []
+      : [{ type: "keyed", keyCheck: fingerprints.keyCheck }];
   if (live === undefined) return keyed;
-  // After a change of the key, all records of the target are useless, so all are made again, regardless of scope.
+  // After a change of the key, all records of the target are useless, so all are made again,
+  // regardless of scope.
   const isRead = keyHolds(state, fingerprints) ? inScope : () => true;
   const read = new Set<string>();
   return [
     ...keyed,
-    // Before the bindings: once a target has bindings, batch generations that are not recorded as held count as never run.
+    // Before the bindings: once a target has bindings, batch generations that are not recorded as
+    // held count as never run.
     ...batchEvents(matched, fingerprints),
     // The target is bound regardless of scope: nothing in it can be looked up without its id.
     ...[...matched.resources.values()].flatMap((resource) => {
@@ -79,15 +83,21 @@ function settled(
     if (known !== undefined && !secrets.has(name) && !isDue(resource.address, field)) continue;
     const isOpen = !isSensitive(value) && !secrets.has(name);
     // A record that already has the declared value is kept, regardless of the live value.
-    if (known !== undefined && isOpen && sameJson(known, recordField(fingerprints, id, field, value)))
+    if (
+      known !== undefined &&
+      isOpen &&
+      sameJson(known, recordField(fingerprints, id, field, value))
+    )
       continue;
     const { kind } = compareField(field, value, live, memory);
-    // A prompt or null that the service does not show is assumed to be as declared (see `compareRecord`).
+    // A prompt or null that the service does not show is assumed to be as declared (see
+    // `compareRecord`).
     if (kind !== "same" && !(kind === "hidden" && known === undefined)) continue;
     records[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
-    // A field stays marked as secret while an old secret may remain: in a hidden field, in undeclared parts of elements,
-    // or in elements that the service is still generating from the prompt.
+    // A field stays marked as secret while an old secret may remain: in a hidden field, in
+    // undeclared parts of elements, or in elements that the service is still generating from the
+    // prompt.
     else if (
       secrets.has(name) &&
       kind === "same" &&
@@ -98,7 +108,9 @@ function settled(
   }
   const isKnown = before?.id === id && before.imported !== true && sameJson(before.fields, records);
   if (isKnown && secrets.size === (before.secrets?.length ?? 0)) return [];
-  return [{ type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) }];
+  return [
+    { type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) },
+  ];
 }
 
 /** Whether a discovery that tasc started may still replace the elements. */
@@ -106,7 +118,10 @@ function isUnderWay({ discovery }: LiveResource, { generating }: Partial<Binding
   return generating !== undefined && !hasEnded(discovery, generating);
 }
 
-/** Whether any field is as declared but differs from the last apply: it was changed on the service, then pulled. */
+/**
+ * Whether any field is as declared but differs from the last apply: it was changed on the service,
+ * then pulled.
+ */
 export function isPulled(resource: DesiredResource, live: LiveResource, memory: Memory): boolean {
   const { id, binding, fingerprints } = memory;
   return fieldsOf(resource.kind).some((field) => {
@@ -117,7 +132,10 @@ export function isPulled(resource: DesiredResource, live: LiveResource, memory: 
   });
 }
 
-/** Returns an event that records the selectors made from locator lines and drops elements that no longer exist. */
+/**
+ * Returns an event that records the selectors made from locator lines and drops elements that no
+ * longer exist.
+ */
 function locatorEvents(
   address: Address,
   { elements }: LiveResource,
@@ -137,21 +155,38 @@ function locatorEvents(
   return [{ type: "located", address, locators: Object.fromEntries(read), elements: ids }];
 }
 
-/** Returns a text that identifies a discovery, or "". Only a timestamp is used: state must not keep arbitrary text. */
+/**
+ * Returns a text that identifies a discovery, or "". Only a timestamp is used: state must not keep
+ * arbitrary text.
+ */
 export function discoveryMark(discovery: LiveDiscovery | undefined): string {
   const { updatedAt: at = "" } = discovery ?? {};
-  return /^\d{4}-\d\d[-\d:.,TtZz+ ]{3,30}$/.test(at) ? `${at}${hasEnded(discovery, "") ? " ended" : ""}` : "";
+  return /^\d{4}-\d\d[-\d:.,TtZz+ ]{3,30}$/.test(at)
+    ? `${at}${hasEnded(discovery, "") ? " ended" : ""}`
+    : "";
 }
 
-/** Whether the discovery after the one marked `before` has ended: it has an abort cause, or a status that means an end. */
+/**
+ * Whether the discovery after the one marked `before` has ended: it has an abort cause, or a status
+ * that means an end.
+ */
 export function hasEnded(discovery: LiveDiscovery | undefined, before: string): boolean {
-  if (discovery === undefined || (before !== "" && discoveryMark(discovery) === before)) return false;
+  if (discovery === undefined || (before !== "" && discoveryMark(discovery) === before))
+    return false;
   if ((discovery.abortCause ?? "") !== "") return true;
-  return /finish|complete|success|succeed|done|fail|abort|cancel|error/i.test(discovery.status ?? "");
+  return /finish|complete|success|succeed|done|fail|abort|cancel|error/i.test(
+    discovery.status ?? "",
+  );
 }
 
-/** Returns events that hold batch generations of an adopted target, even out of scope, until the user says if they ran. */
-function batchEvents({ target, state }: MatchedTarget, fingerprints: Fingerprinter): readonly StateEvent[] {
+/**
+ * Returns events that hold batch generations of an adopted target, even out of scope, until the
+ * user says if they ran.
+ */
+function batchEvents(
+  { target, state }: MatchedTarget,
+  fingerprints: Fingerprinter,
+): readonly StateEvent[] {
   const adopting = state === undefined || state.bindings.size === 0;
   const rekeyed = !keyHolds(state, fingerprints);
   return target.batchGenerations.flatMap((resource): readonly StateEvent[] => {

@@ -1,4 +1,9 @@
-import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
+import {
+  type Desired,
+  type DesiredResource,
+  type DesiredTarget,
+  resourcesOf,
+} from "../model/desired.ts";
 import { type LiveElement, type LiveTestCase, type Reader, sideBySide } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
@@ -10,12 +15,14 @@ import { liveTargets, makePlan } from "./plan.ts";
 import { isAsDeclared } from "./resources.ts";
 
 /**
- * Makes the function that reduces a live test case to the data that a plan needs. Elements are nine tenths of a list. A plan
- * needs them only if they are declared, and their raw form only if they differ, so the rest is dropped while the list is
- * read. Without this, all data of a service with 100,000 test cases would have to fit into memory.
+ * Makes the function that reduces a live test case to the data that a plan needs. Elements are nine
+ * tenths of a list. A plan needs them only if they are declared, and their raw form only if they
+ * differ, so the rest is dropped while the list is read. Without this, all data of a service with
+ * 100,000 test cases would have to fit into memory.
  *
- * Most test cases are bound and as declared. This is checked only once, while the answer is read. If only the plan is
- * needed, only the data that distinguishes such a test case from others is then kept.
+ * Most test cases are bound and as declared. This is checked only once, while the answer is read.
+ * If only the plan is needed, only the data that distinguishes such a test case from others is then
+ * kept.
  */
 export function keeping(
   target: DesiredTarget,
@@ -26,9 +33,13 @@ export function keeping(
   // The result of an interrupted creation is known only when all test cases have been read.
   const isSettled = state?.intents.size === 0;
   // The test case that it created may have another name than the one declared now.
-  const isOpen = [...(state?.intents.keys() ?? [])].some((address) => address.startsWith("testCase."));
+  const isOpen = [...(state?.intents.keys() ?? [])].some((address) =>
+    address.startsWith("testCase."),
+  );
   const byName = lazy(() => byNames(target.testCases, (resource) => namesOf(resource).name));
-  const byExternalId = lazy(() => byNames(target.testCases, (resource) => namesOf(resource).externalId));
+  const byExternalId = lazy(() =>
+    byNames(target.testCases, (resource) => namesOf(resource).externalId),
+  );
   return (live) => {
     const own = bound.get(live.id);
     if (own !== undefined && isSettled) {
@@ -36,18 +47,28 @@ export function keeping(
       if (isAsDeclared(own, live, memory))
         return planOnly === true && !rediscover.has(own.address)
           ? unchanged(live, own, own.id ?? memory.binding?.id)
-          : { ...withSharedPrompt(live, own), elements: keptElements(live.elements, [own]), asDeclared: own };
+          : {
+              ...withSharedPrompt(live, own),
+              elements: keptElements(live.elements, [own]),
+              asDeclared: own,
+            };
     }
     // A bound test case cannot belong to another address, even if the names are equal.
     const candidates = own
       ? [own]
       : [...byName()(live.description), ...byExternalId()(live.externalId ?? undefined)];
     const mayBeAny = own === undefined && isOpen;
-    return { ...live, elements: mayBeAny ? live.elements : keptElements(live.elements, candidates) };
+    return {
+      ...live,
+      elements: mayBeAny ? live.elements : keptElements(live.elements, candidates),
+    };
   };
 }
 
-/** Keeps only the id, name and statuses, and shares strings that the manifest and state have in memory anyway. */
+/**
+ * Keeps only the id, name and statuses, and shares strings that the manifest and state have in
+ * memory anyway.
+ */
 function unchanged(
   { id, description, status, runStatus }: LiveTestCase,
   asDeclared: DesiredResource<"testCase">,
@@ -58,16 +79,24 @@ function unchanged(
   return { id: knownId, description: own, status, runStatus, asDeclared };
 }
 
-/** Shares the manifest's equal prompt, because the prompt is most of the data that is kept of a test case. */
+/**
+ * Shares the manifest's equal prompt, because the prompt is most of the data that is kept of a test
+ * case.
+ */
 function withSharedPrompt(live: LiveTestCase, { fields }: DesiredResource): LiveTestCase {
   const declared = fields["discovery.prompt"];
   const { discovery } = live;
-  return discovery !== undefined && discovery.freePrompt === declared && typeof declared === "string"
+  return discovery !== undefined &&
+    discovery.freePrompt === declared &&
+    typeof declared === "string"
     ? { ...live, discovery: { ...discovery, freePrompt: declared } }
     : live;
 }
 
-/** Returns test cases by the id in the manifest or state. An id of two test cases is left out; matching handles it. */
+/**
+ * Returns test cases by the id in the manifest or state. An id of two test cases is left out;
+ * matching handles it.
+ */
 function boundResources(
   { testCases }: DesiredTarget,
   state: State | undefined,
@@ -84,7 +113,10 @@ function boundResources(
   return bound;
 }
 
-/** Returns the elements to keep if a test case may be any of the candidates; without raw data if nothing differs. */
+/**
+ * Returns the elements to keep if a test case may be any of the candidates; without raw data if
+ * nothing differs.
+ */
 function keptElements(
   elements: readonly LiveElement[] | undefined,
   candidates: readonly DesiredResource[],
@@ -103,27 +135,41 @@ const NOTHING: LiveElement["raw"] = {};
 
 /** The input of a plan, except the live data. */
 export interface RefreshOptions extends Omit<PlanInput, "live"> {
-  /** Whether only the plan is needed; live values of test cases that are as declared are then dropped. */
+  /**
+   * Whether only the plan is needed; live values of test cases that are as declared are then
+   * dropped.
+   */
   readonly planOnly?: boolean;
 }
 
 export type Refreshed = Awaited<ReturnType<typeof refresh>>;
 
 /** Reduces the project to the targets that have something in scope: the others are not read. */
-export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyMap<string, State>): Desired {
+export function desiredInScope(
+  desired: Desired,
+  scope: Scope,
+  states: ReadonlyMap<string, State>,
+): Desired {
   if (isEverything(scope)) return desired;
   const targets = desired.targets.filter((target) => {
     const orphans = states.get(target.key)?.bindings.keys() ?? [];
-    return targetInScope(scope, [...resourcesOf(target).map((resource) => resource.address), ...orphans]);
+    return targetInScope(scope, [
+      ...resourcesOf(target).map((resource) => resource.address),
+      ...orphans,
+    ]);
   });
   return { ...desired, targets };
 }
 
-/** Plans from one request for all targets and one per target for test cases, concurrently (design contract, section 2). */
+/**
+ * Plans from one request for all targets and one per target for test cases, concurrently (design
+ * contract, section 2).
+ */
 export async function refresh(reader: Reader, options: RefreshOptions) {
   const desired = desiredInScope(options.desired, options.scope, options.states);
   const targets = await reader.listTargets();
-  // If a target now has another key that is out of scope, it must not count as removed or match a target with its app.
+  // If a target now has another key that is out of scope, it must not count as removed or match a
+  // target with its app.
   const own = new Set(desired.targets);
   const elsewhere = options.desired.targets.filter((target) => !own.has(target));
   const input = { ...options, desired, elsewhere };
@@ -132,7 +178,10 @@ export async function refresh(reader: Reader, options: RefreshOptions) {
   return { input: whole, planned: makePlan(whole) };
 }
 
-/** Returns test cases by target id. A separate function, so that data needed only here is freed before planning. */
+/**
+ * Returns test cases by target id. A separate function, so that data needed only here is freed
+ * before planning.
+ */
 async function readTestCases(
   reader: Reader,
   options: RefreshOptions,

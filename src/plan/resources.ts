@@ -1,5 +1,10 @@
 import { type Address, type Kind, addressOf, compareText, parseAddress } from "../model/address.ts";
-import { type DesiredResource, type DesiredTarget, byAddress, resourcesOf } from "../model/desired.ts";
+import {
+  type DesiredResource,
+  type DesiredTarget,
+  byAddress,
+  resourcesOf,
+} from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { DELETED, type Field, TEST_CASE_FIELDS, fieldsOf } from "../model/fields.ts";
 import { type Json, valueAt } from "../model/json.ts";
@@ -69,8 +74,9 @@ function refused(...refusal: Parameters<typeof problem>): Decision {
 type Sent = Pick<FieldDiff, "field"> & { readonly value: BodyValue | undefined };
 
 /**
- * Makes a call below a target (service-api.md, "Endpoints"). Keys inside fields are sorted, so that the bytes do not depend
- * on the manifest; fields are already in the order of the field table. @param path segments after the target's id
+ * Makes a call below a target (service-api.md, "Endpoints"). Keys inside fields are sorted, so that
+ * the bytes do not depend on the manifest; fields are already in the order of the field table.
+ * @param path segments after the target's id
  */
 function callOf(
   method: PlannedCall["method"],
@@ -80,15 +86,25 @@ function callOf(
 ): PlannedCall {
   const id = live?.id ?? new IdOf(target.address);
   const inOrder = Object.entries(body).map(([key, value]) => [key, ordered(value)] as const);
-  return { method, path: ["apiKey", "v3", "test-targets", id, ...path], body: Object.fromEntries(inOrder) };
+  return {
+    method,
+    path: ["apiKey", "v3", "test-targets", id, ...path],
+    body: Object.fromEntries(inOrder),
+  };
 }
 
 /** Returns a PATCH of the fields, or an empty list if nothing is sent. */
-function patchOf(matched: MatchedTarget, path: PlannedCall["path"], sent: readonly Sent[]): PlannedCall[] {
+function patchOf(
+  matched: MatchedTarget,
+  path: PlannedCall["path"],
+  sent: readonly Sent[],
+): PlannedCall[] {
   return sent.length === 0 ? [] : [callOf("PATCH", matched, path, bodyOf(sent, "update"))];
 }
 
-/** Returns a body with each field under its name on the service; objects have all declared parts. */
+/**
+ * Returns a body with each field under its name on the service; objects have all declared parts.
+ */
 function bodyOf(sent: readonly Sent[], as: "create" | "update"): Body {
   const body: Record<string, BodyValue> = {};
   for (const { field, value } of sent) {
@@ -162,7 +178,11 @@ function decideEnvironment(matched: MatchedTarget, resource: DesiredResource): D
   if (live !== undefined) return updated(matched, resource, live, ["environments", live.id]);
   const sent = sentFields(resource);
   const create = (calls: readonly PlannedCall[]): Decision =>
-    decided(resource, "create", { fields: shownFields(sent), calls, dependsOn: needsTarget(matched) });
+    decided(resource, "create", {
+      fields: shownFields(sent),
+      calls,
+      dependsOn: needsTarget(matched),
+    });
   const body = { name: resource.key, ...bodyOf(sent, "create") };
   if (resource.key !== "default") return create([callOf("POST", matched, ["environments"], body)]);
   // The service creates it with the target, including the URL; other declared fields need a PATCH.
@@ -178,7 +198,11 @@ function decideEnvironment(matched: MatchedTarget, resource: DesiredResource): D
 }
 
 /** Decides on a test case (service-api.md, operations 8, 9 and 10). */
-function decideTestCase(matched: MatchedTarget, resource: DesiredResource, rediscover: boolean): Decision {
+function decideTestCase(
+  matched: MatchedTarget,
+  resource: DesiredResource,
+  rediscover: boolean,
+): Decision {
   const match = matched.matches.get(resource.address);
   if (match === undefined) return UNCHANGED;
   const { live } = match;
@@ -192,8 +216,15 @@ function decideTestCase(matched: MatchedTarget, resource: DesiredResource, redis
   ];
 }
 
-/** Whether a plan has nothing to report on a bound test case; false if it refers to others, which are not looked at. */
-export function isAsDeclared(resource: DesiredResource, live: LiveTestCase, memory: Memory): boolean {
+/**
+ * Whether a plan has nothing to report on a bound test case; false if it refers to others, which
+ * are not looked at.
+ */
+export function isAsDeclared(
+  resource: DesiredResource,
+  live: LiveTestCase,
+  memory: Memory,
+): boolean {
   for (const field of TEST_CASE_FIELDS) {
     const value = resource.fields[field.name];
     if (value === undefined) continue;
@@ -245,28 +276,38 @@ function updateTestCase(
   const elements = diffElements(resource, live, memory);
   const body = { ...bodyOf(diffs, "update"), ...elements.body };
   const calls = [
-    ...(Object.keys(body).length === 0 ? [] : [callOf("PATCH", matched, ["test-cases", live.id], body)]),
+    ...(Object.keys(body).length === 0
+      ? []
+      : [callOf("PATCH", matched, ["test-cases", live.id], body)]),
     ...elements.locators.map((locator) => patchElement(matched, resource, live.id, locator)),
   ];
   if (calls.length === 0) return UNCHANGED;
   // After a new generation, the new elements need their locator lines, too.
-  const unsent = newLines(resource).filter((line) => !elements.locators.some(({ at }) => at === line.at));
+  const unsent = newLines(resource).filter(
+    (line) => !elements.locators.some(({ at }) => at === line.at),
+  );
   const lines = unsent.map((line) => patchElement(matched, resource, live.id, line));
   const takesOutOfRuns = diffs.some(({ field: { off, update = "" } }) => {
     const value = body[update];
     return off !== undefined && (value instanceof Secret ? value.reveal() : value) === off;
   });
-  const change = decided(resource, takesOutOfRuns ? "disable" : generates ? "rediscover" : "update", {
-    id: live.id,
-    fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
-    calls,
-    followUps: generates ? [...followUps(matched, resource, live.id), ...lines] : [],
-  });
+  const change = decided(
+    resource,
+    takesOutOfRuns ? "disable" : generates ? "rediscover" : "update",
+    {
+      id: live.id,
+      fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
+      calls,
+      followUps: generates ? [...followUps(matched, resource, live.id), ...lines] : [],
+    },
+  );
   return [...change, ...elements.warnings];
 }
 
 function createTestCase(matched: MatchedTarget, resource: DesiredResource): Decision {
-  const missing = ["description", "discovery.prompt"].find((name) => knownText(resource, name) === undefined);
+  const missing = ["description", "discovery.prompt"].find(
+    (name) => knownText(resource, name) === undefined,
+  );
   if (missing !== undefined)
     // A missing secret is reported elsewhere, and nothing is planned from it.
     return isUnknown(resource.fields[missing] ?? null)
@@ -278,8 +319,11 @@ function createTestCase(matched: MatchedTarget, resource: DesiredResource): Deci
           `Declare \`${missing}\`, or bind it to a live test case with \`id:\`. The API creates test cases only from a prompt.`,
         );
   const self = new IdOf(resource.address);
-  // The POST does not carry these fields and no answer shows them, so they are always written afterwards.
-  const settings = sentFields(resource).filter(({ field }) => (field.read ?? field.create) === undefined);
+  // The POST does not carry these fields and no answer shows them, so they are always written
+  // afterwards.
+  const settings = sentFields(resource).filter(
+    ({ field }) => (field.read ?? field.create) === undefined,
+  );
   return created(matched, resource, "discoveries", {
     calls: [
       ...patchOf(matched, ["test-cases", self], settings),
@@ -289,7 +333,10 @@ function createTestCase(matched: MatchedTarget, resource: DesiredResource): Deci
   });
 }
 
-/** Plans a creation: the POST carries all the fields it can, with references resolved. @param after calls after the POST */
+/**
+ * Plans a creation: the POST carries all the fields it can, with references resolved.
+ * @param after calls after the POST
+ */
 function created(
   matched: MatchedTarget,
   resource: DesiredResource,
@@ -319,7 +366,10 @@ function newLines(resource: DesiredResource): readonly ElementMatch[] {
   );
 }
 
-/** Returns a PATCH of readable fields that the service may set when it generates: not in the POST, or left out as null. */
+/**
+ * Returns a PATCH of readable fields that the service may set when it generates: not in the POST,
+ * or left out as null.
+ */
 function followUps(
   matched: MatchedTarget,
   resource: DesiredResource,
@@ -327,10 +377,14 @@ function followUps(
 ): readonly PlannedCall[] {
   const open = TEST_CASE_FIELDS.flatMap((field): readonly Sent[] => {
     const value = resource.fields[field.name];
-    if (value === undefined || isUnknown(value) || field.update === undefined || field.generates) return [];
+    if (value === undefined || isUnknown(value) || field.update === undefined || field.generates)
+      return [];
     if (field.read === undefined || (field.create !== undefined && value !== null)) return [];
     return [
-      { field, value: field.compare === "elements" ? elementBodies(newElements(resource), []) : value },
+      {
+        field,
+        value: field.compare === "elements" ? elementBodies(newElements(resource), []) : value,
+      },
     ];
   });
   return patchOf(matched, ["test-cases", id], open);
@@ -348,13 +402,21 @@ function patchElement(
   return callOf("PATCH", matched, path, { locatorLine: hide ? new Secret(line) : line });
 }
 
-/** Decides on a batch generation (service-api.md, operation 11): it runs once per content and can never be read. */
-function decideBatchGeneration(matched: MatchedTarget, resource: DesiredResource, run: boolean): Decision {
+/**
+ * Decides on a batch generation (service-api.md, operation 11): it runs once per content and can
+ * never be read.
+ */
+function decideBatchGeneration(
+  matched: MatchedTarget,
+  resource: DesiredResource,
+  run: boolean,
+): Decision {
   const { live, state, fingerprints } = matched;
   const record = state?.batchGenerations.get(resource.address);
   // On a target that tasc has applied before, an unrecorded batch generation did not run.
   const isNew = record === undefined && state !== undefined && state.bindings.size > 0;
-  // Without the key, or with another one, contents cannot be compared, and it must not run a second time.
+  // Without the key, or with another one, contents cannot be compared, and it must not run a second
+  // time.
   const isOther =
     record?.content !== undefined &&
     record.status !== "held" &&
@@ -382,7 +444,10 @@ function decideBatchGeneration(matched: MatchedTarget, resource: DesiredResource
   return [caution(code, resource, summary, `${why}\n${ways}`)];
 }
 
-/** Returns the digest of the fields that a batch generation sends; the address is not part of it, as `moved:` changes it. */
+/**
+ * Returns the digest of the fields that a batch generation sends; the address is not part of it, as
+ * `moved:` changes it.
+ */
 export function batchContent(fingerprints: Fingerprinter, resource: DesiredResource): Fingerprint {
   const content = sentFields(resource).map(({ field, value }) => [field.name, value] as const);
   return fingerprints.of("batchGeneration", reveal(Object.fromEntries(content)));
@@ -408,8 +473,10 @@ function referred(
   if (address === undefined && (found === undefined || others.length > 0))
     return { field, value: undefined, problem: notOneByName(resource, name, live, field) };
   const needs = address === undefined || found !== undefined ? [] : [address];
-  if (shape.by !== "name") return { field, value: found?.id ?? (address && new IdOf(address)), needs };
-  // The service looks up the name when the POST arrives. Renames come later, so the live name takes precedence.
+  if (shape.by !== "name")
+    return { field, value: found?.id ?? (address && new IdOf(address)), needs };
+  // The service looks up the name when the POST arrives. Renames come later, so the live name takes
+  // precedence.
   const shown = found?.[NAMED_BY.testCase];
   const declared = address && matched.resources.get(address)?.fields[NAMED_BY.testCase];
   // The live name is sensitive if the declared name is, or was when it was written.
@@ -418,10 +485,17 @@ function referred(
     found !== undefined &&
     memoryOf(address, found.id, matched).secrets.includes(NAMED_BY.testCase);
   const isSecret = wasSecret || (declared !== undefined && isSensitive(declared));
-  return { field, value: (shown !== undefined && isSecret ? new Secret(shown) : shown) ?? declared, needs };
+  return {
+    field,
+    value: (shown !== undefined && isSecret ? new Secret(shown) : shown) ?? declared,
+    needs,
+  };
 }
 
-/** Resolves a reference: a key of the same target, or the live test cases with a name that no address matches. */
+/**
+ * Resolves a reference: a key of the same target, or the live test cases with a name that no
+ * address matches.
+ */
 function referents(
   { target, matches, testCases }: MatchedTarget,
   to: Exclude<Kind, "target">,
@@ -435,10 +509,16 @@ function referents(
   }
   const name = valueAt(plain, [NAMED_BY.testCase]) ?? null;
   const managed = matchedIds(matches);
-  return { name, live: testCases.filter((one) => one.description === name && !managed.has(one.id)) };
+  return {
+    name,
+    live: testCases.filter((one) => one.description === name && !managed.has(one.id)),
+  };
 }
 
-/** Makes the error for a `{ description: … }` that does not name exactly one unmanaged live test case. */
+/**
+ * Makes the error for a `{ description: … }` that does not name exactly one unmanaged live test
+ * case.
+ */
 function notOneByName(
   resource: DesiredResource,
   description: Json | undefined,
@@ -460,21 +540,31 @@ function notOneByName(
   return problem("prerequisite-by-name", resource, summary, detail, path);
 }
 
-/** Returns the value that the service would show for a fixed field, or `undefined` if it is unknown. */
-export function expectedLive(matched: MatchedTarget, { shape }: Field, value: Value): Json | undefined {
+/**
+ * Returns the value that the service would show for a fixed field, or `undefined` if it is unknown.
+ */
+export function expectedLive(
+  matched: MatchedTarget,
+  { shape }: Field,
+  value: Value,
+): Json | undefined {
   if (shape.type !== "reference") return typeof value === "string" ? value : undefined;
-  return value === null || isUnknown(value) ? undefined : referents(matched, shape.to, value).live[0]?.id;
+  return value === null || isUnknown(value)
+    ? undefined
+    : referents(matched, shape.to, value).live[0]?.id;
 }
 
 /**
- * Plans to set an orphaned test case that is still in use to DISABLED (`onRemove: disable`). If only an import has bound
- * it, it is left alone: its manifests may still be on a branch, or may have been abandoned.
+ * Plans to set an orphaned test case that is still in use to DISABLED (`onRemove: disable`). If
+ * only an import has bound it, it is left alone: its manifests may still be on a branch, or may
+ * have been abandoned.
  */
 function disableOrphan(matched: MatchedTarget, orphan: Orphan): Decision {
   const { address, id } = orphan;
   const live = matched.testCases.find((testCase) => testCase.id === id);
   if (live === undefined || parseAddress(address)?.kind !== "testCase") return UNCHANGED;
-  if (live.status === "DISABLED" || matched.state?.bindings.get(address)?.imported === true) return UNCHANGED;
+  if (live.status === "DISABLED" || matched.state?.bindings.get(address)?.imported === true)
+    return UNCHANGED;
   return decided(orphan, "disable", {
     id,
     fields: [{ path: ["status"], before: live.status ?? null, after: "DISABLED" }],
@@ -524,18 +614,24 @@ export function planTarget(
     matches,
   };
   const own = decideTarget(matched);
-  if (live === undefined && !own.some(isChange)) return { ...UNCLEAR, diagnostics: own.filter(isDiagnostic) };
+  if (live === undefined && !own.some(isChange))
+    return { ...UNCLEAR, diagnostics: own.filter(isDiagnostic) };
   const { orphans } = undeclaredBindings(matched);
   const disables = input.disableRemoved || target.onRemove === "disable" ? orphans : [];
   const decided = [
     own,
     ...target.environments.map((one) => decideEnvironment(matched, one)),
-    ...target.testCases.map((one) => decideTestCase(matched, one, input.rediscover.has(one.address))),
-    ...target.batchGenerations.map((one) => decideBatchGeneration(matched, one, input.run.has(one.address))),
+    ...target.testCases.map((one) =>
+      decideTestCase(matched, one, input.rediscover.has(one.address)),
+    ),
+    ...target.batchGenerations.map((one) =>
+      decideBatchGeneration(matched, one, input.run.has(one.address)),
+    ),
     ...disables.map((one) => disableOrphan(matched, one)),
   ].flat();
   const changes = decided.filter(isChange);
-  // Not a loop: for it, V8 would optimise this whole function, which takes longer than the rest of a plan.
+  // Not a loop: for it, V8 would optimise this whole function, which takes longer than the rest of
+  // a plan.
   const warnings = [...matches].flatMap(([address, { removed, live: now }]) => {
     const resource = matched.resources.get(address);
     if (removed === undefined || resource === undefined) return [];

@@ -8,9 +8,15 @@ import { readField } from "./compare.ts";
 import { type Fingerprinter, normalise, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 
-/** What must be unchanged when a saved plan is applied, as keyed digests, so that guesses cannot be tested against it. */
+/**
+ * What must be unchanged when a saved plan is applied, as keyed digests, so that guesses cannot be
+ * tested against it.
+ */
 export interface Guard {
-  /** Id of the live resource, or status in state of a batch generation that was sent; null if there was neither. */
+  /**
+   * Id of the live resource, or status in state of a batch generation that was sent; null if there
+   * was neither.
+   */
   readonly id: string | null;
   /** Digest of everything that is declared for the address. */
   readonly declared: string;
@@ -18,7 +24,10 @@ export interface Guard {
   readonly live: Readonly<Record<string, string>>;
 }
 
-export function guardsOf(planned: Planned, fingerprints: Fingerprinter): Readonly<Record<string, Guard>> {
+export function guardsOf(
+  planned: Planned,
+  fingerprints: Fingerprinter,
+): Readonly<Record<string, Guard>> {
   return Object.fromEntries(
     planned.plan.changes.map((change) => [
       change.address,
@@ -28,7 +37,10 @@ export function guardsOf(planned: Planned, fingerprints: Fingerprinter): Readonl
 }
 
 /** Returns the names, as in the field table, of the fields that a change shows. */
-export function changedFields({ address, fields }: Pick<Change, "address" | "fields">): readonly string[] {
+export function changedFields({
+  address,
+  fields,
+}: Pick<Change, "address" | "fields">): readonly string[] {
   return fieldsAt(address)
     .filter((field) => isShown({ fields }, field))
     .map(({ name }) => name);
@@ -54,7 +66,8 @@ export function guardOf(
   const { matches, resources, state, testCases } = planned.matched.get(targetOf(address)) ?? {};
   const resource = resources?.get(address);
   const bound = state?.bindings.get(address)?.id;
-  // Without a match, a bound address is an orphan. A batch generation has neither match nor binding.
+  // Without a match, a bound address is an orphan. A batch generation has neither match nor
+  // binding.
   const live = matches?.get(address)?.live ?? testCases?.find(({ id }) => id === bound);
   const status = state?.batchGenerations.get(address)?.status;
   const sent = status === "done" || status === "uncertain" ? status : null;
@@ -74,11 +87,16 @@ export function guardOf(
   return { id: live?.id ?? sent, declared, live: digests };
 }
 
-/** Returns a live value: a folder as its id; of elements the declared parts, with selectors if there is a locator line. */
+/**
+ * Returns a live value: a folder as its id; of elements the declared parts, with selectors if there
+ * is a locator line.
+ */
 function readLive(field: Field, live: LiveResource, declared: Value | undefined): Json | undefined {
   const parts = isArray(declared)
     ? declared.map((item) =>
-        isValueObject(item) && item["locatorLine"] !== undefined ? { ...item, selectors: [] } : item,
+        isValueObject(item) && item["locatorLine"] !== undefined
+          ? { ...item, selectors: [] }
+          : item,
       )
     : undefined;
   const reading = readField(field, live, () => undefined, parts);
@@ -95,12 +113,16 @@ export type Staleness =
 /** Compares the guard of an address in a saved plan with its current guard. */
 export function compareGuards(reviewed: Guard, now: Guard): readonly Staleness[] {
   if (reviewed.id !== now.id) return [{ kind: "existence", reviewed: reviewed.id, now: now.id }];
-  const fields = Object.keys(reviewed.live).filter((field) => reviewed.live[field] !== now.live[field]);
+  const fields = Object.keys(reviewed.live).filter(
+    (field) => reviewed.live[field] !== now.live[field],
+  );
   const values = fields.map((field) => ({ kind: "value" as const, field }));
   return reviewed.declared === now.declared ? values : [{ kind: "manifest" }, ...values];
 }
 
-/** Limits the bodies of a change's calls to the keys to keep; calls with an empty body are dropped. */
+/**
+ * Limits the bodies of a change's calls to the keys to keep; calls with an empty body are dropped.
+ */
 export function withBodyKeys(change: Change, keep: (key: string) => boolean): Change {
   const calls = change.calls.flatMap((call) => {
     const body: Record<string, BodyValue> = {};
@@ -110,15 +132,21 @@ export function withBodyKeys(change: Change, keep: (key: string) => boolean): Ch
   return { ...change, calls };
 }
 
-/** Whether a change makes the service generate a test case again, regardless of the change's action. */
+/**
+ * Whether a change makes the service generate a test case again, regardless of the change's action.
+ */
 export function isRediscovering({ calls }: Change): boolean {
   return calls.some(
-    ({ method, body }) => method === "PATCH" && GENERATING_KEYS.some((key) => Object.hasOwn(body, key)),
+    ({ method, body }) =>
+      method === "PATCH" && GENERATING_KEYS.some((key) => Object.hasOwn(body, key)),
   );
 }
 
 /** Limits a current change to the body keys that were reviewed. */
-export function onlyReviewed(current: Change, reviewed: readonly { readonly body: unknown }[]): Change {
+export function onlyReviewed(
+  current: Change,
+  reviewed: readonly { readonly body: unknown }[],
+): Change {
   const keys = new Set(reviewed.flatMap(({ body }) => Object.keys(body ?? {})));
   return withBodyKeys(current, (key) => keys.has(key));
 }

@@ -21,16 +21,25 @@ export interface ReportFacts {
 
 export type NextStep = { readonly command: string; readonly purpose: string };
 
-/** Maximum number of done changes that are listed by name without `verbose`; more are only counted. */
+/**
+ * Maximum number of done changes that are listed by name without `verbose`; more are only counted.
+ */
 const MOST_DONE = 40;
 
-export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options: ReportOptions): string {
+export function renderApplyReport(
+  outcome: Outcome,
+  facts: ReportFacts,
+  options: ReportOptions,
+): string {
   const { style, width, screen = Infinity, verbose } = options;
   const { done, failed, skipped, calls, interrupted, fatal } = outcome;
   const titleOf = (address: Address, action = facts.actions.get(address)): string =>
     action === undefined ? address : `${style(action, SIGNS[action])} ${address}`;
   // An address without a planned action was patched because an earlier discovery had changed it.
-  const actions = done.map((address) => ({ address, action: facts.actions.get(address) ?? "update" }));
+  const actions = done.map((address) => ({
+    address,
+    action: facts.actions.get(address) ?? "update",
+  }));
   const named = sorted(actions).map(({ address, action }) => titleOf(address, action));
   const counted = actionsIn(actions).map(
     ([action, amount]) => `${style(action, SIGNS[action])} ${amount} ${action}`,
@@ -41,9 +50,14 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
     ...linesOf(detail).flatMap((line) => wrap(line, width - 6)),
   ];
   const section = (title: string, lines: readonly string[]): readonly string[] =>
-    lines.length === 0 ? [] : [style("strong", title), ...lines.map((line) => `  ${line}`.trimEnd())];
-  const steps = facts.next.map(({ command, purpose }) => `run \`${safeLine(command)}\` ${safeLine(purpose)}`);
-  // Scripts look for this line: its parts are always present, and it breaks only at the edge of a screen.
+    lines.length === 0
+      ? []
+      : [style("strong", title), ...lines.map((line) => `  ${line}`.trimEnd())];
+  const steps = facts.next.map(
+    ({ command, purpose }) => `run \`${safeLine(command)}\` ${safeLine(purpose)}`,
+  );
+  // Scripts look for this line: its parts are always present, and it breaks only at the edge of a
+  // screen.
   const total = [
     `${interrupted ? "Interrupted" : "Applied"}: ${done.length} done,`,
     `${failed.length} failed,`,
@@ -64,7 +78,10 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
       ),
       section(
         "Skipped",
-        sorted(skipped).flatMap(({ address, reason }) => [titleOf(address), `    ${skipText(reason)}`]),
+        sorted(skipped).flatMap(({ address, reason }) => [
+          titleOf(address),
+          `    ${skipText(reason)}`,
+        ]),
       ),
       section(
         "Did not take",
@@ -87,7 +104,10 @@ function sorted<T extends { readonly address: Address }>(items: readonly T[]): r
   return items.toSorted((a, b) => compareAddresses(a.address, b.address));
 }
 
-/** An event of a running apply: from the apply, from its calls, or from the user who stops it (Ctrl-C). */
+/**
+ * An event of a running apply: from the apply, from its calls, or from the user who stops it
+ * (Ctrl-C).
+ */
 export type ProgressEvent = ApplyEvent | ClientEvent | { readonly type: "stopping" };
 
 type Row = readonly [word: string, text: string];
@@ -103,14 +123,21 @@ interface EventText {
 /** How long the note of an event without an end of its own stays, in milliseconds. */
 const BRIEFLY = 3000;
 
-/** Returns an event as one line of a log, if it has one. A word comes first, padded to eight columns. */
+/**
+ * Returns an event as one line of a log, if it has one. A word comes first, padded to eight
+ * columns.
+ */
 export function eventLine(event: ProgressEvent): string | undefined {
   const { row } = textOf(event);
   return row && `${row[0].padEnd(8)} ${safeLine(row[1])}`.trimEnd();
 }
 
 function textOf(event: ProgressEvent): EventText {
-  const same = (row: Row, lasting = BRIEFLY): EventText => ({ row, note: row.join(" ").trim(), lasting });
+  const same = (row: Row, lasting = BRIEFLY): EventText => ({
+    row,
+    note: row.join(" ").trim(),
+    lasting,
+  });
   // Client events have a `kind`, all others a `type`.
   if ("kind" in event) {
     if (event.kind === "slowed") {
@@ -149,7 +176,10 @@ function textOf(event: ProgressEvent): EventText {
       );
     case "stopping":
       return same(
-        ["Stopping:", "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately."],
+        [
+          "Stopping:",
+          "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately.",
+        ],
         Infinity,
       );
     case "changeStarted":
@@ -205,7 +235,9 @@ export class ApplyStatus {
     }
   }
 
-  /** Returns the status area: a bar with the counts, the changes that have run longest, and a note. */
+  /**
+   * Returns the status area: a bar with the counts, the changes that have run longest, and a note.
+   */
   lines(now: number, style: Style): readonly string[] {
     const { changeDone: done, changeFailed: failed, changeSkipped: skipped } = this.#ended;
     const share = this.#total === 0 ? 0 : Math.min(1, (done + failed + skipped) / this.#total);
@@ -224,7 +256,9 @@ export class ApplyStatus {
     ];
     return [
       parts.join("  "),
-      ...longest.map(([address, since]) => `  ${address}  ${style("faint", durationText(now - since))}`),
+      ...longest.map(
+        ([address, since]) => `  ${address}  ${style("faint", durationText(now - since))}`,
+      ),
       ...(now >= this.#note.until ? [] : [`  ${style("warning", safeLine(this.#note.text))}`]),
     ];
   }

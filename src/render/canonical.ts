@@ -1,17 +1,24 @@
 /**
- * The canonical form of a text: the same for a secret and for what encoders make of it. Escapes are decoded, nested
- * ones too; then everything that formats change is normalised: white space, the marks that a diff or a quotation puts
- * before lines, quotes, and letters that consist of several characters. This may normalise more than one format would;
- * then slightly too much is redacted. Each step is one linear pass and records how its text maps to the previous one,
- * so that matches can be cut out of the original text.
+ * The canonical form of a text: the same for a secret and for what encoders make of it. Escapes are
+ * decoded, nested ones too; then everything that formats change is normalised: white space, the
+ * marks that a diff or a quotation puts before lines, quotes, and letters that consist of several
+ * characters. This may normalise more than one format would; then slightly too much is redacted.
+ * Each step is one linear pass and records how its text maps to the previous one, so that matches
+ * can be cut out of the original text.
  */
 export interface Rewritten {
   readonly text: string;
   /** Unset for the original text. */
   readonly from?: Rewritten;
-  /** Pieces that differ, four numbers each: position and length in this text, position and length in the previous one. */
+  /**
+   * Pieces that differ, four numbers each: position and length in this text, position and length in
+   * the previous one.
+   */
   readonly pieces: readonly number[];
-  /** Whether a match takes only one character of a piece at its edge: after a quote in a secret, a closing quote stays. */
+  /**
+   * Whether a match takes only one character of a piece at its edge: after a quote in a secret, a
+   * closing quote stays.
+   */
   readonly narrow: boolean;
 }
 
@@ -19,10 +26,15 @@ export function rawText(text: string): Rewritten {
   return { text, pieces: [], narrow: false };
 }
 
-/** Maximum nesting of escapes, more than occurs in practice; the limit keeps hostile texts linear. */
+/**
+ * Maximum nesting of escapes, more than occurs in practice; the limit keeps hostile texts linear.
+ */
 const DEEPEST = 6;
 
-/** Returns the text in lower case, except for letters whose length would change, so that positions stay the same. */
+/**
+ * Returns the text in lower case, except for letters whose length would change, so that positions
+ * stay the same.
+ */
 export function letterless(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;
@@ -31,11 +43,17 @@ export function letterless(text: string): string {
   );
 }
 
-/** Pattern of characters that may have an accented form: not ASCII, and not the signs that our own renderers draw. */
+/**
+ * Pattern of characters that may have an accented form: not ASCII, and not the signs that our own
+ * renderers draw.
+ */
 const LETTER = String.raw`[^\0-\u00bf→↻…’│⋮▸▾]`;
 const ENCODED = new RegExp(String.raw`[\\%&]|${LETTER}`);
 
-/** A piece of new text, and the length of what it replaces. A match for which no pieces are returned is unchanged. */
+/**
+ * A piece of new text, and the length of what it replaces. A match for which no pieces are returned
+ * is unchanged.
+ */
 type Piece = readonly [text: string, length: number];
 
 function rewrite(
@@ -100,8 +118,9 @@ function pieceAt(pieces: readonly number[], at: number) {
 
 const HEX = "[0-9A-Fa-f]";
 /**
- * One escape: backslashes (repeated quoting multiplies them) with the character that they escape; percent-encoded
- * bytes; an HTML character by name or number; or a letter with some accents (sorting all of them takes too long).
+ * One escape: backslashes (repeated quoting multiplies them) with the character that they escape;
+ * percent-encoded bytes; an HTML character by name or number; or a letter with some accents
+ * (sorting all of them takes too long).
  */
 const ESCAPE =
   String.raw`\\+(?:[uU](?<unit>${HEX}{4})|u\{(?<code>${HEX}{1,6})\}|[xX](?<byte>${HEX}{2})|(?<plain>[^\\]|$))` +
@@ -123,22 +142,36 @@ function decodedPieces({ 0: whole, groups = {} }: RegExpExecArray): readonly Pie
     const character = NAMES[name.toLowerCase()] ?? (accent && `${name.charAt(0)}${accent}`);
     // An unknown name behind `&amp;` is plain text behind an escaped `&`.
     if (character === undefined && length > name.length + 2) return [[`&${name};`, length]];
-    return character === undefined || name.startsWith(character) ? undefined : [[character, length]];
+    return character === undefined || name.startsWith(character)
+      ? undefined
+      : [[character, length]];
   }
   const number = Number.parseInt(
     unit ?? code ?? byte ?? decimal ?? hex ?? "",
     decimal === undefined ? 16 : 10,
   );
   if (number > 0x10ffff) return undefined;
-  return [[unit === undefined ? String.fromCodePoint(number) : String.fromCharCode(number), length]];
+  return [
+    [unit === undefined ? String.fromCodePoint(number) : String.fromCharCode(number), length],
+  ];
 }
 
-const WHITE: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", f: "\f", v: "\v", b: "\b" };
+const WHITE: Readonly<Record<string, string>> = {
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  f: "\f",
+  v: "\v",
+  b: "\b",
+};
 
 /** Decodes bytes as UTF-8; a byte that is not valid UTF-8 becomes the Latin-1 character. */
 function bytePieces(text: string): readonly Piece[] {
   const bytes = [...text.matchAll(/%(?:25)*([0-9A-Fa-f]{2})/g)].map(
-    ([whole, digits = ""]): readonly [number, number] => [Number.parseInt(digits, 16), whole.length],
+    ([whole, digits = ""]): readonly [number, number] => [
+      Number.parseInt(digits, 16),
+      whole.length,
+    ],
   );
   const pieces: Piece[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -176,8 +209,9 @@ const ACCENTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * White space with all blanks and line marks after it becomes one blank, as does the plus that a form writes for a
- * blank; adjacent quotes of any kind become one. A single blank and a single double quote stay as they are.
+ * White space with all blanks and line marks after it becomes one blank, as does the plus that a
+ * form writes for a blank; adjacent quotes of any kind become one. A single blank and a single
+ * double quote stay as they are.
  */
 const SIGNS = String.raw`[\s+|│>~\-]`;
 const LEVEL = new RegExp(` ${SIGNS}+|[^\\S ]${SIGNS}*|\\+${SIGNS}*|"["'\`]+|['\`]["'\`]*`, "g");
@@ -189,13 +223,21 @@ export function canonicalText(raw: Rewritten): Rewritten {
     if (next === text) break;
     text = next;
   }
-  return rewrite(text, LEVEL, ([whole]) => [[/^["'`]/.test(whole) ? '"' : " ", whole.length]], true);
+  return rewrite(
+    text,
+    LEVEL,
+    ([whole]) => [[/^["'`]/.test(whole) ? '"' : " ", whole.length]],
+    true,
+  );
 }
 
 /** A line break in long base64. */
 const WRAP = /\r?\n(?<=[\w+/-]{60}\r?\n)[ \t|│>~]*(?=[\w+/-])/g;
 
-/** Returns the text in which to search for base64: decoded but not normalised, with long words in one piece. */
+/**
+ * Returns the text in which to search for base64: decoded but not normalised, with long words in
+ * one piece.
+ */
 export function encodedWords(canonical: Rewritten): Rewritten {
   const plain = canonical.narrow && canonical.from !== undefined ? canonical.from : canonical;
   if (!plain.text.includes("\n")) return plain;

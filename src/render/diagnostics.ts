@@ -11,12 +11,16 @@ export interface DiagnosticOptions {
   readonly source?: (file: string) => string | undefined;
 }
 
-/** Renders errors, then warnings, each with its place, its source line and what to do, separated by blank lines. */
+/**
+ * Renders errors, then warnings, each with its place, its source line and what to do, separated by
+ * blank lines.
+ */
 export function renderDiagnostics(
   diagnostics: readonly DiagnosticView[],
   { style, width, source }: DiagnosticOptions,
 ): string {
-  // Files are split into lines once, because a file with thousands of errors is asked for thousands of lines.
+  // Files are split into lines once, because a file with thousands of errors is asked for thousands
+  // of lines.
   const files = new Map<string, readonly string[] | undefined>();
   const lineOf = ({ file, line }: DiagnosticView): string | undefined => {
     if (file === undefined || line === undefined) return undefined;
@@ -41,15 +45,23 @@ export function renderDiagnostics(
   return withoutWorkflowCommands(sectionsText(sections));
 }
 
-/** Returns the source line of a diagnostic, with a caret. A value that may be a password written by mistake is not shown. */
-function excerptLines(diagnostic: DiagnosticView, text: string | undefined, style: Style): readonly string[] {
+/**
+ * Returns the source line of a diagnostic, with a caret. A value that may be a password written by
+ * mistake is not shown.
+ */
+function excerptLines(
+  diagnostic: DiagnosticView,
+  text: string | undefined,
+  style: Style,
+): readonly string[] {
   const { severity, line, column } = diagnostic;
   if (text === undefined || text.length > LONGEST_LINE || text.trim() === "") return [];
   const gutter = String(line);
   const pair = diagnostic.path?.includes("additionalHeaderFields") ? ANY_PAIR : SECRET_PAIR;
   const masked = text.replace(pair, `$1${SENSITIVE}`);
   // A value on a line of its own has no name in front that identifies it.
-  const isAlone = masked === text && diagnostic.path?.some((step) => SECRET_NAME.test(String(step)));
+  const isAlone =
+    masked === text && diagnostic.path?.some((step) => SECRET_NAME.test(String(step)));
   if (isAlone && !text.includes("${")) return [];
   const shown = untabbed(masked.replace(/\r$/, ""));
   const lines = [`  ${style("faint", `${gutter} │`)} ${shown}`];
@@ -58,19 +70,28 @@ function excerptLines(diagnostic: DiagnosticView, text: string | undefined, styl
   return [...lines, `  ${style("faint", `${" ".repeat(gutter.length)} │`)} ${caret}`];
 }
 
-/** Returns a place as editors and terminals open it, `targets/shop.yaml:12:5`; empty if there is no place. */
+/**
+ * Returns a place as editors and terminals open it, `targets/shop.yaml:12:5`; empty if there is no
+ * place.
+ */
 export function placeText({ file, line, column }: Partial<Place>): string {
   return [file, line, column].filter((part) => part !== undefined).join(":");
 }
 
-/** Maximum length of an excerpt: a longer line is of no use on a terminal, and too much for a regular expression. */
+/**
+ * Maximum length of an excerpt: a longer line is of no use on a terminal, and too much for a
+ * regular expression.
+ */
 const LONGEST_LINE = 10_000;
 
 function untabbed(text: string): string {
   return safeLine(text.replaceAll("\t", "→ "));
 }
 
-/** A quoted value, or a bare one up to the next item of a flow map; not a reference to a secret, which may be shown. */
+/**
+ * A quoted value, or a bare one up to the next item of a flow map; not a reference to a secret,
+ * which may be shown.
+ */
 const VALUE = String.raw`(?!["']?\$\{[^}]*\}["']?\s*(?:[,}#]|$))(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s,}](?:[^,}]*[^\s,}])?)`;
 const NAMES = "(?:password|otpInitializerKey|apiKey|fingerprintKey)";
 const SECRET_NAME = new RegExp(`^${NAMES}$`);

@@ -18,7 +18,9 @@ export function annotationProperty(text: string): string {
   return annotationMessage(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }
 
-/** Writes inline code in Markdown. It only needs a fence that is longer than any run of backticks. */
+/**
+ * Writes inline code in Markdown. It only needs a fence that is longer than any run of backticks.
+ */
 export function markdownCode(text: string): string {
   const line = withoutLogCommands(safeLine(text));
   if (line === "") return "";
@@ -27,7 +29,10 @@ export function markdownCode(text: string): string {
   return `${fence}${pad}${line}${pad}${fence}`;
 }
 
-/** Writes inline code in a table cell. A bar would end the cell; as an entity, all parsers read it in the same way. */
+/**
+ * Writes inline code in a table cell. A bar would end the cell; as an entity, all parsers read it
+ * in the same way.
+ */
 export function markdownCellCode(text: string): string {
   return text.includes("|") ? `<code>${markdownText(text)}</code>` : markdownCode(text);
 }
@@ -39,8 +44,9 @@ export function markdownBlock(text: string, language: string): string {
 }
 
 /**
- * Escapes running text for Markdown. Every special character becomes an entity. GitHub finds mentions, issue numbers,
- * commit hashes and URLs after it has decoded entities, so an invisible character splits these.
+ * Escapes running text for Markdown. Every special character becomes an entity. GitHub finds
+ * mentions, issue numbers, commit hashes and URLs after it has decoded entities, so an invisible
+ * character splits these.
  */
 export function markdownText(text: string): string {
   return safeLine(text)
@@ -68,7 +74,9 @@ export function html(text: string): string {
     .replace(/#(?=#)/g, "&#35;");
 }
 
-/** Escapes an XML attribute like HTML, and also line breaks and tabs, which would be read as blanks. */
+/**
+ * Escapes an XML attribute like HTML, and also line breaks and tabs, which would be read as blanks.
+ */
 export function xmlAttribute(text: string): string {
   return html(text).replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
 }
@@ -78,7 +86,10 @@ export function uriPart(text: string): string {
   return encodeURIComponent(text.replace(/[\ud800-\udfff]/gu, "\ufffd"));
 }
 
-/** Makes JSON text safe to print, with the same value: characters that act on a terminal or a workflow log are escaped. */
+/**
+ * Makes JSON text safe to print, with the same value: characters that act on a terminal or a
+ * workflow log are escaped.
+ */
 export function printedJson(json: string): string {
   return replaceActing(json, "inLines", byUnits).replace(/##(?=\w*\[)/g, byUnits);
 }
@@ -94,14 +105,18 @@ function longestRun(text: string): number {
   return longest;
 }
 
-/** Controls, separators, invisible characters, direction marks, halves of characters, private use (any appearance). */
+/**
+ * Controls, separators, invisible characters, direction marks, halves of characters, private use
+ * (any appearance).
+ */
 const ACTING = String.raw`[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\u2800\ufff9-\ufffb\p{Noncharacter_Code_Point}\p{Cs}\p{Co}]`;
 /** Letters of scripts in which a joiner can be visible. */
 const JOINED = String.raw`[^\P{L}\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{sc=Han}]`;
 /**
- * Invisible characters that may stay. Joiners, selectors and tags can hide a difference between two names. But some are
- * part of visible text: they combine emoji, shape a Persian or Hindi word, or spell the flags of England, Scotland and
- * Wales. Neighbours are checked last, because a pattern of all emoji is too slow to try at every character.
+ * Invisible characters that may stay. Joiners, selectors and tags can hide a difference between two
+ * names. But some are part of visible text: they combine emoji, shape a Persian or Hindi word, or
+ * spell the flags of England, Scotland and Wales. Neighbours are checked last, because a pattern of
+ * all emoji is too slow to try at every character.
  */
 const HARMLESS = [
   String.raw`[\ufe0e\ufe0f](?:(?<=(?![\d#*])\p{Emoji}.)|(?=\u20e3))`,
@@ -125,15 +140,24 @@ function makePatterns() {
   };
 }
 let made: ReturnType<typeof makePatterns> | undefined;
-/** Compiles the patterns on first use: whole character classes take as long to compile as a manifest takes to read. */
+/**
+ * Compiles the patterns on first use: whole character classes take as long to compile as a manifest
+ * takes to read.
+ */
 const patterns = () => (made ??= makePatterns());
 
-/** Makes text safe for one line: controls are shown by number, line breaks and tabs as `\n` and `\t`. */
+/**
+ * Makes text safe for one line: controls are shown by number, line breaks and tabs as `\n` and
+ * `\t`.
+ */
 export function safeLine(text: string): string {
   return replaceActing(text, "inLine", numbered);
 }
 
-/** Makes text safe for several lines: line breaks and tabs stay as they are; `\r\n` counts as one line break. */
+/**
+ * Makes text safe for several lines: line breaks and tabs stay as they are; `\r\n` counts as one
+ * line break.
+ */
 export function safeLines(text: string): string {
   return replaceActing(text.replaceAll("\r\n", "\n"), "inLines", numbered);
 }
@@ -143,7 +167,10 @@ export function linesOf(text: string): readonly string[] {
   return text === "" ? [] : safeLines(text).trimEnd().split("\n");
 }
 
-/** Most texts have only these characters (Latin letters and our own signs), so one quick test shows that nothing acts. */
+/**
+ * Most texts have only these characters (Latin letters and our own signs), so one quick test shows
+ * that nothing acts.
+ */
 const PLAIN = {
   inLine: /^[ -~\u00a0-\u00ac\u00ae-\u024f→…↻]*$/,
   inLines: /^[\n\t -~\u00a0-\u00ac\u00ae-\u024f→…↻]*$/,
@@ -167,19 +194,30 @@ function numbered(character: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 
-/** Makes a finished text safe for a terminal or a log: nothing in it acts except, with `colour`, our own colours. */
+/**
+ * Makes a finished text safe for a terminal or a log: nothing in it acts except, with `colour`, our
+ * own colours.
+ */
 export function safeOutput(text: string, { colour }: { readonly colour: boolean }): string {
   if (isHarmless(text)) return text;
   const parts = colour ? text.split(COLOUR) : [text];
-  return withoutWorkflowCommands(parts.map((part, at) => (at % 2 === 1 ? part : safeLines(part))).join(""));
+  return withoutWorkflowCommands(
+    parts.map((part, at) => (at % 2 === 1 ? part : safeLines(part))).join(""),
+  );
 }
 
-/** Puts a visible blank into commands: GitHub's runner obeys `::` at a line's start and ignores invisible characters. */
+/**
+ * Puts a visible blank into commands: GitHub's runner obeys `::` at a line's start and ignores
+ * invisible characters.
+ */
 export function withoutWorkflowCommands(text: string): string {
   return isHarmless(text) ? text : withoutLogCommands(text).replace(patterns().workflow, "$1: $2:");
 }
 
-/** Breaks up log commands: `##[` is obeyed anywhere in a line, as are `##vso[` on Azure and `##teamcity[`. */
+/**
+ * Breaks up log commands: `##[` is obeyed anywhere in a line, as are `##vso[` on Azure and
+ * `##teamcity[`.
+ */
 function withoutLogCommands(text: string): string {
   return isHarmless(text) ? text : text.replace(patterns().log, "# $1#");
 }

@@ -8,9 +8,14 @@ import type { ChangeView } from "./json.ts";
 import { textWidth } from "./style.ts";
 import { HARMS, count, fieldName, groupBy, placeOf } from "./words.ts";
 
-/** Returns a field's change on one line, `status: DRAFT → ENABLED`; for long text, the number of changed lines. */
+/**
+ * Returns a field's change on one line, `status: DRAFT → ENABLED`; for long text, the number of
+ * changed lines.
+ */
 export function fieldLine(field: FieldJson, action: Action, most: number): string {
-  return [fieldName(field.path), ...changeMeaning(field), fieldValues(field, action, most)].join(": ");
+  return [fieldName(field.path), ...changeMeaning(field), fieldValues(field, action, most)].join(
+    ": ",
+  );
 }
 
 export function fieldValues(field: FieldJson, action: Action, most: number): string {
@@ -26,8 +31,17 @@ export function fieldValues(field: FieldJson, action: Action, most: number): str
     .join(" → ");
 }
 
-/** Returns what the change of an element means: `step removed, assertion lost`. Empty for most other fields. */
-export function changeMeaning({ path, before, after, movedFrom, harmful }: FieldJson): readonly string[] {
+/**
+ * Returns what the change of an element means: `step removed, assertion lost`. Empty for most other
+ * fields.
+ */
+export function changeMeaning({
+  path,
+  before,
+  after,
+  movedFrom,
+  harmful,
+}: FieldJson): readonly string[] {
   if (!isListItem(path)) return harmful === undefined ? [] : [HARMS[harmful]];
   const noun = path.at(-2) === "elements" ? "step" : "item";
   const what =
@@ -47,7 +61,9 @@ export function sidesOf({ path, before, after }: FieldJson, action: Action) {
     { kind: "removed", value: before },
     { kind: "added", value: after },
   ] as const;
-  return action !== "create" && !isListItem(path) ? sides : sides.filter(({ value }) => value !== undefined);
+  return action !== "create" && !isListItem(path)
+    ? sides
+    : sides.filter(({ value }) => value !== undefined);
 }
 
 function isListItem(path: Path): boolean {
@@ -55,12 +71,19 @@ function isListItem(path: Path): boolean {
 }
 
 export function isHarmful({ path: [name], after, harmful }: FieldJson, action: Action): boolean {
-  const isOff = (name === "status" && after === "DISABLED") || (name === "runStatus" && after === "OFF");
+  const isOff =
+    (name === "status" && after === "DISABLED") || (name === "runStatus" && after === "OFF");
   return harmful !== undefined || (action === "disable" && isOff);
 }
 
-/** Returns the fields that a line names: all harmful ones, then, if there is room, the prompt that regenerates, the rest. */
-export function leadingFields({ fields, action }: Pick<ChangeView, "fields" | "action">, most: number) {
+/**
+ * Returns the fields that a line names: all harmful ones, then, if there is room, the prompt that
+ * regenerates, the rest.
+ */
+export function leadingFields(
+  { fields, action }: Pick<ChangeView, "fields" | "action">,
+  most: number,
+) {
   const rank = (field: FieldJson): number =>
     isHarmful(field, action) ? 0 : action === "rediscover" && generates(field) ? 1 : 2;
   const harmful = fields.filter((field) => isHarmful(field, action)).length;
@@ -69,7 +92,9 @@ export function leadingFields({ fields, action }: Pick<ChangeView, "fields" | "a
 }
 
 function generates({ path }: FieldJson): boolean {
-  return fieldsOf("testCase").some((field) => field.generates === true && field.name === path.join("."));
+  return fieldsOf("testCase").some(
+    (field) => field.generates === true && field.name === path.join("."),
+  );
 }
 
 export function fieldsText({ fields, action }: ChangeView, most: number): string {
@@ -79,7 +104,10 @@ export function fieldsText({ fields, action }: ChangeView, most: number): string
 /** Placeholder for a value that is never shown. */
 export const NOT_SHOWN = "(not shown)";
 
-/** Returns both values if they are texts and one of them is long: their difference then reads better than the values. */
+/**
+ * Returns both values if they are texts and one of them is long: their difference then reads better
+ * than the values.
+ */
 export function longTexts({ before, after }: FieldJson) {
   if (typeof before !== "string" || typeof after !== "string") return undefined;
   return isLongText(before) || isLongText(after) ? ([before, after] as const) : undefined;
@@ -92,7 +120,9 @@ export function isLongText(value: Json | undefined): value is string {
   return typeof value === "string" && (value.includes("\n") || textWidth(value) > LONG);
 }
 
-/** Writes a value on one line as its author would in YAML, without quotes if it cannot be misread. */
+/**
+ * Writes a value on one line as its author would in YAML, without quotes if it cannot be misread.
+ */
 export function valueText(value: Json): string {
   if (typeof value === "string") return isBare(value) ? value : safeLine(JSON.stringify(value));
   if (isArray(value)) return value.length === 0 ? "[]" : `[${value.map(inner).join(", ")}]`;
@@ -107,7 +137,10 @@ function inner(value: Json): string {
   return isBare(value) && !/[,[\]{}]|: |:$/.test(value) ? value : safeLine(JSON.stringify(value));
 }
 
-/** True if a text does not look like another type, has no white space at its edges, and needs no escaping. */
+/**
+ * True if a text does not look like another type, has no white space at its edges, and needs no
+ * escaping.
+ */
 function isBare(text: string): boolean {
   return (
     text !== "" &&
@@ -124,25 +157,38 @@ export function clip(text: string, most: number): string {
   return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}… (${text.length} characters)`;
 }
 
-/** Long lines are split at sentences: showing their beginning only, or all of them, would hide what differs. */
+/**
+ * Long lines are split at sentences: showing their beginning only, or all of them, would hide what
+ * differs.
+ */
 const LONG_LINE = /(?<![^\n])[^\n]{501,}/g;
 const SENTENCE = /(?:[^]{0,498}?[.!?] |[^]{500})(?=[^])/gu;
-export const inLines = (text: string) => text.replace(LONG_LINE, (line) => line.replace(SENTENCE, "$&…\n"));
+export const inLines = (text: string) =>
+  text.replace(LONG_LINE, (line) => line.replace(SENTENCE, "$&…\n"));
 
 export type Piece = { readonly kind: "same" | "added" | "removed"; readonly text: string };
 
-/** Compares two texts line by line, in reading order. A line break at the very end does not count as a line. */
+/**
+ * Compares two texts line by line, in reading order. A line break at the very end does not count as
+ * a line.
+ */
 export function lineDiff(before: string, after: string): readonly Piece[] {
-  const [old = "", wanted = ""] = [before, after].map((text) => inLines(text).replace(/(?<=[^\n])$/, "\n"));
+  const [old = "", wanted = ""] = [before, after].map((text) =>
+    inLines(text).replace(/(?<=[^\n])$/, "\n"),
+  );
   const parts = diffLines(old, wanted, { maxEditLength: MOST_LINES });
   if (parts === undefined) return [...lines("removed", old), ...lines("added", wanted)];
   return parts.flatMap((part) => lines(kindOf(part), part.value));
 }
 
-/** Compares two texts by words and the white space between them; neighbouring changed words are one change. */
+/**
+ * Compares two texts by words and the white space between them; neighbouring changed words are one
+ * change.
+ */
 export function wordDiff(before: string, after: string): readonly Piece[] {
   const parts = diffWordsWithSpace(before, after, { maxEditLength: MOST_WORDS });
-  if (parts !== undefined) return joined(parts.map((part) => ({ kind: kindOf(part), text: part.value })));
+  if (parts !== undefined)
+    return joined(parts.map((part) => ({ kind: kindOf(part), text: part.value })));
   return [
     { kind: "removed", text: before },
     { kind: "added", text: after },
@@ -174,7 +220,10 @@ function joined(pieces: readonly Piece[]): readonly Piece[] {
   return result;
 }
 
-/** Maximum number of edits in a diff: time grows with the square, and above this the new text reads better as a whole. */
+/**
+ * Maximum number of edits in a diff: time grows with the square, and above this the new text reads
+ * better as a whole.
+ */
 const MOST_LINES = 80;
 const MOST_WORDS = 100;
 
@@ -191,7 +240,9 @@ const CONTEXT = 2;
 
 export type Excerpt = Piece | { readonly kind: "skipped"; readonly lines: number };
 
-/** Leaves out unchanged lines far from any change, except a single line, which would save nothing. */
+/**
+ * Leaves out unchanged lines far from any change, except a single line, which would save nothing.
+ */
 export function excerpts(pieces: readonly Piece[]): readonly Excerpt[] {
   const near = pieces.map((_, at) =>
     pieces.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(({ kind }) => kind !== "same"),
@@ -213,7 +264,10 @@ export type Fold = readonly [first: ChangeView, ...others: ChangeView[]];
 /** Minimum number of equal changes to fold; fewer are quicker to read one by one. */
 const FEWEST = 4;
 
-/** Folds equal changes (kind, action, fields, values, who changed them) into the first; with `verbose`, folds nothing. */
+/**
+ * Folds equal changes (kind, action, fields, values, who changed them) into the first; with
+ * `verbose`, folds nothing.
+ */
 export function foldAlike(changes: readonly ChangeView[], verbose = false): readonly Fold[] {
   const likeness = ({ address, action, fields }: ChangeView): string => {
     const { kind, target } = placeOf(address);

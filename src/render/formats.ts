@@ -27,7 +27,10 @@ const DIAGNOSTICS: ReadonlyMap<string, () => Promise<DiagnosticsRenderer>> = new
   ["junit", async () => (await import("./reports.ts")).renderDiagnosticsJunit],
 ]);
 
-/** Formats that show the place of each change, and up to how many changes: it costs a second parse of the manifests. */
+/**
+ * Formats that show the place of each change, and up to how many changes: it costs a second parse
+ * of the manifests.
+ */
 const PLACES: Partial<Record<PlanFormat, number>> = {
   github: Infinity,
   sarif: Infinity,
@@ -55,7 +58,9 @@ export async function renderPlan(
   return render === undefined ? writeJson(plan) : render(planView(plan, extras), options);
 }
 
-/** Renders errors and warnings without a plan; returns undefined for a format that cannot show them. */
+/**
+ * Renders errors and warnings without a plan; returns undefined for a format that cannot show them.
+ */
 export async function renderDiagnosticsAs(
   format: string,
   diagnostics: readonly DiagnosticView[],

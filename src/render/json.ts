@@ -25,7 +25,10 @@ export interface PlanMeta {
   readonly createdAt: string;
 }
 
-/** Returns the public form of a plan (design contract, section 3), without secrets. The same plan gives the same bytes. */
+/**
+ * Returns the public form of a plan (design contract, section 3), without secrets. The same plan
+ * gives the same bytes.
+ */
 export function planJson(plan: Plan, { tool, createdAt }: PlanMeta): PlanJson {
   const { stage, baseUrl } = plan;
   const { calls: sent, followUps: later, ...counts } = plan.summary;
@@ -80,7 +83,10 @@ export function codedDiagnosticJson(diagnostic: Diagnostic): JsonObject {
   return { severity, code: diagnostic.code, ...rest };
 }
 
-/** Returns a failure as data for programs: what was wrong, all diagnostics, and the commands that help. */
+/**
+ * Returns a failure as data for programs: what was wrong, all diagnostics, and the commands that
+ * help.
+ */
 export function failureJson(failure: TascError, diagnostics = failure.diagnostics): JsonObject {
   const { reason, stage } = failure;
   const first = diagnostics.find(({ severity }) => severity === "error");
@@ -95,7 +101,10 @@ export function failureJson(failure: TascError, diagnostics = failure.diagnostic
   };
 }
 
-/** A tasc command without characters that are special in a shell: it may contain an id that the service made up. */
+/**
+ * A tasc command without characters that are special in a shell: it may contain an id that the
+ * service made up.
+ */
 const COMMAND = /^tasc [^;&|<>()$`\\"'{}!#~]+$/;
 
 /** Commands that help if no diagnostic names one. */
@@ -108,7 +117,9 @@ const NEXT: Readonly<Record<FailureReason, readonly string[]>> = {
   interrupted: ["tasc plan"],
 };
 
-/** Display data of a plan beyond its public form, stored in a saved plan. No decision depends on it. */
+/**
+ * Display data of a plan beyond its public form, stored in a saved plan. No decision depends on it.
+ */
 export interface PlanExtras {
   /** Who changed a field, by address and by path as JSON. */
   readonly changedBy?: Readonly<Record<string, Readonly<Record<string, ChangedBy>>>>;
@@ -116,7 +127,10 @@ export interface PlanExtras {
   readonly dependsOn?: Readonly<Record<string, readonly Address[]>>;
   /** The place in the manifest that causes each change. */
   readonly places?: Readonly<Record<string, Place>>;
-  /** Parts of the plan's diagnostics that the public form leaves out, in the order of the diagnostics. */
+  /**
+   * Parts of the plan's diagnostics that the public form leaves out, in the order of the
+   * diagnostics.
+   */
   readonly diagnostics?: readonly { readonly code: string; readonly path?: Path }[];
 }
 
@@ -181,7 +195,10 @@ export function planView(plan: PlanJson, extras: PlanExtras): PlanView {
       });
       return { ...change, fields, needs, place };
     }),
-    diagnostics: plan.diagnostics.map((diagnostic, at) => ({ ...diagnostic, ...extras.diagnostics?.[at] })),
+    diagnostics: plan.diagnostics.map((diagnostic, at) => ({
+      ...diagnostic,
+      ...extras.diagnostics?.[at],
+    })),
   };
 }
 

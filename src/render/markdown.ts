@@ -16,9 +16,10 @@ export interface MarkdownOptions {
 }
 
 /**
- * Renders the plan as a comment on a pull request: a caution with everything that needs attention, totals, and a folded
- * section per target; no change appears twice. To fit the budget, every change first gets a line, the most severe
- * first; then as many as possible get their details. The mark at the very top lets the next comment find this one.
+ * Renders the plan as a comment on a pull request: a caution with everything that needs attention,
+ * totals, and a folded section per target; no change appears twice. To fit the budget, every change
+ * first gets a line, the most severe first; then as many as possible get their details. The mark at
+ * the very top lets the next comment find this one.
  */
 export function renderPlanMarkdown(
   plan: PlanView,
@@ -28,15 +29,22 @@ export function renderPlanMarkdown(
   const head = headText(plan, links);
   const texts = fit(items, budget - head.length - totalsText(plan, MOST_LEFT_OUT).length);
   const shown = items.filter((item) => texts.has(item));
-  const sections = [...new Set(shown.map(({ section }) => section))].toSorted((a, b) => a.at - b.at);
+  const sections = [...new Set(shown.map(({ section }) => section))].toSorted(
+    (a, b) => a.at - b.at,
+  );
   const drawn = sections.map((section) =>
-    section.frame(shown.flatMap((item) => (item.section === section ? (texts.get(item) ?? "") : []))),
+    section.frame(
+      shown.flatMap((item) => (item.section === section ? (texts.get(item) ?? "") : [])),
+    ),
   );
   const caution = sections[0]?.at === 0 ? drawn.shift() : "";
   return `${head}${caution}${totalsText(plan, leftOut(items, texts))}${drawn.join("")}`;
 }
 
-/** A part of the comment with a frame of its own. Parts are sorted by `at`: the caution first, then the targets. */
+/**
+ * A part of the comment with a frame of its own. Parts are sorted by `at`: the caution first, then
+ * the targets.
+ */
 type Section = { readonly at: number; readonly frame: (texts: readonly string[]) => string };
 
 type Item = ReturnType<typeof itemOf>;
@@ -47,12 +55,29 @@ const LAST = 1e6;
 /** Maximum share of the budget per kind of item, so that a long list leaves room for the rest. */
 const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 } as const;
 
-/** Creates an item: `line` is its short form, `full` its details if there is room, `changes` the number of changes in it. */
-function itemOf(section: Section, kind: keyof typeof SHARES, changes: number, line: string, full = () => "") {
-  return { section, kind, changes, line: withoutForgeries(line), full: () => withoutForgeries(full()) };
+/**
+ * Creates an item: `line` is its short form, `full` its details if there is room, `changes` the
+ * number of changes in it.
+ */
+function itemOf(
+  section: Section,
+  kind: keyof typeof SHARES,
+  changes: number,
+  line: string,
+  full = () => "",
+) {
+  return {
+    section,
+    kind,
+    changes,
+    line: withoutForgeries(line),
+    full: () => withoutForgeries(full()),
+  };
 }
 
-/** Breaks up workflow commands, and marks by which this comment could be mistaken for another one. */
+/**
+ * Breaks up workflow commands, and marks by which this comment could be mistaken for another one.
+ */
 function withoutForgeries(text: string): string {
   return escape.withoutWorkflowCommands(text).replaceAll("<!-- tasc:plan", "<!-- tasc: plan");
 }
@@ -66,7 +91,8 @@ function itemsOf(plan: PlanView): readonly Item[] {
   // GitHub shows this quote in red.
   const caution: Section = {
     at: 0,
-    frame: (texts) => `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
+    frame: (texts) =>
+      `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
   };
   const listed = foldedSection(LAST, words.count(warnings.length, "warning"));
   const left = `${orphaned.length} orphaned: removed from the manifests but still on the service`;
@@ -98,7 +124,10 @@ function foldedSection(at: number, title: string): Section {
 
 const TABLE = "| | Address | Fields |\n|---|---|---|\n";
 
-/** Returns items for changes without danger: one section per target and, if known, cause. Equal changes are folded. */
+/**
+ * Returns items for changes without danger: one section per target and, if known, cause. Equal
+ * changes are folded.
+ */
 function targetItems(changes: readonly ChangeView[]): readonly Item[] {
   let at = 0;
   const items = words.byCause(changes).flatMap(({ title, changes: own }) =>
@@ -116,7 +145,11 @@ function targetItems(changes: readonly ChangeView[]): readonly Item[] {
 const LINE = 300;
 const DETAIL = 4000;
 
-function diagnosticItem(diagnostic: DiagnosticView, section: Section, kind: "error" | "warning"): Item {
+function diagnosticItem(
+  diagnostic: DiagnosticView,
+  section: Section,
+  kind: "error" | "warning",
+): Item {
   const { summary, detail, address } = diagnostic;
   const where = [address ?? "", placeText(diagnostic)].filter(Boolean);
   const what = `**${escape.markdownText(show.clip(summary, LINE))}**`;
@@ -129,11 +162,17 @@ function indented(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }
 
-/** Maximum number of fields and of harmful fields in a line, and maximum length of each side of a field. */
+/**
+ * Maximum number of fields and of harmful fields in a line, and maximum length of each side of a
+ * field.
+ */
 const FIELDS_IN_LINE = 3;
 const HARMS_IN_LINE = 20;
 const SIDE_IN_LINE = 40;
-/** Maximum length of a name or a field: keys may have any length, and a line that does not fit would be left out. */
+/**
+ * Maximum length of a name or a field: keys may have any length, and a line that does not fit would
+ * be left out.
+ */
 const TEXT_IN_LINE = 200;
 
 /** Summarises the fields of a change: the harmful ones, then the first of the others. */
@@ -151,7 +190,11 @@ const lineOf = (field: FieldView, action: Action): string =>
 function dangerItem(change: ChangeView, section: Section): Item {
   const { action, address, cause } = change;
   const why = cause === undefined ? [] : [`(${words.CAUSE_WORDS[cause].label})`];
-  const texts = [escape.markdownCode(inLine(address)), ...why, ...fieldTexts(change, escape.markdownCode)];
+  const texts = [
+    escape.markdownCode(inLine(address)),
+    ...why,
+    ...fieldTexts(change, escape.markdownCode),
+  ];
   const line = `- ${words.SIGNS[action].replace("-", "\\-")} **${action}** ${texts.join(" ")}\n`;
   const details = () => `<details><summary>Details</summary>\n\n${diffBlock(change)}\n</details>\n`;
   return itemOf(section, "danger", 1, line, () =>
@@ -178,7 +221,10 @@ function changeItem(fold: show.Fold, section: Section): Item {
   const names = more === 0 ? "" : escape.markdownBlock(all, "text");
   return itemOf(section, "change", fold.length, `| ${cells.join(" | ")} |\n`, () => {
     if (more === 0 && lineSaysAll(first)) return "";
-    const told = fieldTexts(first, (text) => `<code>${escape.html(escape.safeLine(text))}</code>`).join(" ");
+    const told = fieldTexts(
+      first,
+      (text) => `<code>${escape.html(escape.safeLine(text))}</code>`,
+    ).join(" ");
     return (
       `<details><summary>${words.SIGNS[action]} ${action} <code>${escape.html(inLine(address))}</code>${alike} ${told}</summary>\n\n` +
       `${diffBlock(first)}${names}\n</details>\n`
@@ -186,7 +232,10 @@ function changeItem(fold: show.Fold, section: Section): Item {
   });
 }
 
-/** True if the details would only repeat the line: they are left out, since a reviewer would open them for nothing. */
+/**
+ * True if the details would only repeat the line: they are left out, since a reviewer would open
+ * them for nothing.
+ */
 function lineSaysAll({ action, fields }: ChangeView): boolean {
   const isComplete = (field: FieldView): boolean =>
     field.who === undefined &&
@@ -196,8 +245,9 @@ function lineSaysAll({ action, fields }: ChangeView): boolean {
 }
 
 /**
- * Chooses texts within the budget: a line of each error and each change, the most severe first, then details, then
- * warnings and orphans. An item that does not fit is left out, and smaller ones after it are still tried.
+ * Chooses texts within the budget: a line of each error and each change, the most severe first,
+ * then details, then warnings and orphans. An item that does not fit is left out, and smaller ones
+ * after it are still tried.
  */
 function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> {
   const chosen = new Map<Item, string>();
@@ -212,7 +262,8 @@ function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> 
     const before = chosen.get(item);
     const cost = text.length + marks + frame - (before?.length ?? 0);
     const used = spent[kind] + cost;
-    if (text === "" || cost > left || (before === undefined && used > budget * SHARES[kind])) return;
+    if (text === "" || cost > left || (before === undefined && used > budget * SHARES[kind]))
+      return;
     chosen.set(item, text);
     framed.add(section);
     spent[kind] = used;
@@ -228,7 +279,10 @@ function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> 
 /** Larger than any real counts, so that the totals leave enough room for the real text. */
 const MOST_LEFT_OUT = { changes: 1e9, details: 1e9, others: 1e9 };
 
-/** Counts the changes that are not shown at all or not in full, and the missing errors, warnings and orphans. */
+/**
+ * Counts the changes that are not shown at all or not in full, and the missing errors, warnings and
+ * orphans.
+ */
 function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): typeof MOST_LEFT_OUT {
   const missing = items.filter((item) => !texts.has(item));
   return {
@@ -286,11 +340,15 @@ function diffLines(field: FieldView, action: Action): readonly string[] {
   const name = words.fieldName(field.path);
   if (field.sensitive) return [`! ${name}: ${SENSITIVE}`];
   const texts = show.longTexts(field);
-  if (texts !== undefined) return [`  ${name}:`, ...show.excerpts(show.lineDiff(...texts)).map(excerptLine)];
-  const meant = show.changeMeaning(field).map((text) => `${field.harmful === undefined ? "#" : "!"} ${text}`);
+  if (texts !== undefined)
+    return [`  ${name}:`, ...show.excerpts(show.lineDiff(...texts)).map(excerptLine)];
+  const meant = show
+    .changeMeaning(field)
+    .map((text) => `${field.harmful === undefined ? "#" : "!"} ${text}`);
   const sides = show.sidesOf(field, action).flatMap(({ kind, value }) => {
     const isBlock = kind === "added" && show.isLongText(value);
-    const text = value === undefined ? show.NOT_SHOWN : isBlock ? `\n${value}` : show.valueText(value);
+    const text =
+      value === undefined ? show.NOT_SHOWN : isBlock ? `\n${value}` : show.valueText(value);
     const [first, ...rest] = show.inLines(text).split("\n");
     const sign = DIFF_SIGNS[kind];
     return [`${sign} ${name}: ${first}`.trimEnd(), ...rest.map((line) => `${sign}   ${line}`)];

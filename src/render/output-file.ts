@@ -12,9 +12,9 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { failed, isSystemError } from "../model/error.ts";
 
 /**
- * Refuses to write to a symbolic link or, below `root`, through one: a repository could contain links that lead out of
- * it, and another user could create one in a shared folder. With `follow`, a link may lead to another place below
- * `root`, as for manifests. @throws TascError
+ * Refuses to write to a symbolic link or, below `root`, through one: a repository could contain
+ * links that lead out of it, and another user could create one in a shared folder. With `follow`, a
+ * link may lead to another place below `root`, as for manifests. @throws TascError
  */
 export function refuseLinks(path: string, root: string, follow = false): void {
   const isInside = isBelow(path, root);
@@ -37,8 +37,9 @@ function isBelow(path: string, root: string): boolean {
 }
 
 /**
- * Writes a file that only its owner can ever read; it takes its name only when it is complete. Never writes through a
- * link and never replaces a device or a folder. @param code of the error @throws TascError
+ * Writes a file that only its owner can ever read; it takes its name only when it is complete.
+ * Never writes through a link and never replaces a device or a folder. @param code of the error
+ * @throws TascError
  */
 export async function writeWhole(
   name: string,
@@ -48,7 +49,8 @@ export async function writeWhole(
 ): Promise<void> {
   const path = resolve(cwd, name);
   const temporary = `${path}.${process.pid}.tmp`;
-  const detail = "Check that it is not a folder, and that its folder exists, is writable and has space.";
+  const detail =
+    "Check that it is not a folder, and that its folder exists, is writable and has space.";
   const refusal = failed(code, `Cannot write ${name}`, detail);
   try {
     // With `--chdir`, the repository can also have links above its project.

@@ -8,11 +8,12 @@ import type { ChangeView, FieldView } from "./json.ts";
 import { cached } from "./words.ts";
 
 /**
- * Redacts secrets by value, in any form: in data, before a renderer cuts, wraps or escapes it, and as a safety net in
- * all output. It takes time linear in the text: text and secrets are converted to one canonical form (`canonical.ts`),
- * and one pass searches for all secrets. Base64, hex and base32 cannot be decoded without trying, so the encoded
- * secrets are searched for. A value is redacted wherever it occurs, even in a name that somebody else chose, so anyone
- * who can write names and read the output can test a guess (docs/security.md).
+ * Redacts secrets by value, in any form: in data, before a renderer cuts, wraps or escapes it, and
+ * as a safety net in all output. It takes time linear in the text: text and secrets are converted
+ * to one canonical form (`canonical.ts`), and one pass searches for all secrets. Base64, hex and
+ * base32 cannot be decoded without trying, so the encoded secrets are searched for. A value is
+ * redacted wherever it occurs, even in a name that somebody else chose, so anyone who can write
+ * names and read the output can test a guess (docs/security.md).
  */
 export type Redactor = Readonly<ReturnType<typeof createRedactor>>;
 
@@ -23,7 +24,10 @@ export type ViewJson =
   | readonly ViewJson[]
   | { readonly [key: string]: ViewJson | undefined };
 
-/** An object whose keys come from outside, e.g. a payload or headers: its keys are redacted as strictly as its values. */
+/**
+ * An object whose keys come from outside, e.g. a payload or headers: its keys are redacted as
+ * strictly as its values.
+ */
 export class Outside {
   readonly value: Json;
 
@@ -37,11 +41,17 @@ export function outside(value: Json | undefined): Outside | undefined {
   return value === undefined ? undefined : new Outside(value);
 }
 
-/** Minimum length of a secret to search for; shorter values are too common in other text (design contract, section 1). */
+/**
+ * Minimum length of a secret to search for; shorter values are too common in other text (design
+ * contract, section 1).
+ */
 const SHORTEST_SECRET = 4;
 const [LONGEST_WORD, MOST_WORDS] = [12, 1000];
 
-/** Creates a redactor. @param secrets of any length; those under four characters are ignored. A set may grow later. */
+/**
+ * Creates a redactor.
+ * @param secrets of any length; those under four characters are ignored. A set may grow later.
+ */
 export function createRedactor(secrets: ReadonlySet<string> | readonly string[]) {
   const all = "size" in secrets ? secrets : new Set(secrets);
   const text = replacerOf(all, ({ length }) => length >= SHORTEST_SECRET, false);
@@ -54,17 +64,25 @@ export function createRedactor(secrets: ReadonlySet<string> | readonly string[])
     },
     /** Replaces every secret in a text with `(sensitive)`; overlapping secrets become one. */
     text,
-    /** The same for a key or a path of a program, but only for secrets that cannot be mistaken for words of the format. */
+    /**
+     * The same for a key or a path of a program, but only for secrets that cannot be mistaken for
+     * words of the format.
+     */
     word,
-    // Finished texts are redacted piece by piece: a secret must not take a whole change with it, or characters that make
-    // other texts harmless. Secrets that look like numbers stay in documents, because `1234` would spoil every count.
+    // Finished texts are redacted piece by piece: a secret must not take a whole change with it, or
+    // characters that make other texts harmless. Secrets that look like numbers stay in documents,
+    // because `1234` would spoil every count.
     /** Redacts JSON, string by string. */
     document: (json: string) => (word(json) === json ? json : inStrings(json, word)),
     /** Redacts markup, word by word. */
-    markup: (markup: string) => (word(markup) === markup ? markup : markup.replace(/[\w.-]{8,}/g, word)),
+    markup: (markup: string) =>
+      word(markup) === markup ? markup : markup.replace(/[\w.-]{8,}/g, word),
     /** Redacts a result for people, line by line. */
     lines: (lines: string) => (text(lines) === lines ? lines : lines.replace(/.+/g, text)),
-    /** Redacts all strings of plain data; a number that contains a secret becomes a string. Keys are treated like `word`. */
+    /**
+     * Redacts all strings of plain data; a number that contains a secret becomes a string. Keys are
+     * treated like `word`.
+     */
     json: (value: ViewJson) => redactJson(value, text, word),
     /** The same for data whose keys also come from outside. */
     freeJson: (value: Json) => redactJson(value, text, text),
@@ -73,7 +91,10 @@ export function createRedactor(secrets: ReadonlySet<string> | readonly string[])
 
 type Replacer = (text: string) => string;
 
-/** Returns a redacting function. @param inDocument whether a backslash in front escapes what follows, which must stay */
+/**
+ * Returns a redacting function.
+ * @param inDocument whether a backslash in front escapes what follows, which must stay
+ */
 function replacerOf(
   secrets: ReadonlySet<string>,
   isWanted: (secret: string) => boolean,
@@ -82,7 +103,9 @@ function replacerOf(
   let known = 0;
   let wanted: readonly string[] = [];
   let searches: ReturnType<typeof searchesFor> | undefined;
-  /** Cache of short texts without a secret: long lists repeat the same few field names and values. */
+  /**
+   * Cache of short texts without a secret: long lists repeat the same few field names and values.
+   */
   const harmless = new Set<string>();
   return (text) => {
     if (known !== secrets.size) {
@@ -131,13 +154,19 @@ interface Pattern {
   readonly exact?: string;
   /** Number of leading characters that the canonical form leaves out. */
   readonly lead?: number;
-  /** Alphabet of the encoding: only the beginning of a long encoded secret is searched for; this matches the rest. */
+  /**
+   * Alphabet of the encoding: only the beginning of a long encoded secret is searched for; this
+   * matches the rest.
+   */
   readonly tail?: RegExp;
 }
 
 /** Minimum length of secrets that match in any case: a match by chance is unlikely. */
 const CASELESS = 8;
-/** Minimum length of a line of a longer secret to count as a secret itself; shorter lines are `}` or `-----`. */
+/**
+ * Minimum length of a line of a longer secret to count as a secret itself; shorter lines are `}` or
+ * `-----`.
+ */
 const SHORTEST_LINE = 8;
 /** Decoder of UTF-8 that is misread as Windows-1252: each byte of a letter becomes a character. */
 const WINDOWS = new TextDecoder("windows-1252");
@@ -158,7 +187,8 @@ function searchesFor(secrets: readonly string[]) {
     for (const part of new Set([secret, ...lines, ...misread])) {
       const pattern = canonicalPattern(part);
       if (pattern !== undefined) canonical.push(pattern);
-      // Too little is left of punctuation once quotes and blanks are normalised: search only for its usual written forms.
+      // Too little is left of punctuation once quotes and blanks are normalised: search only for
+      // its usual written forms.
       else raw.push(...writtenForms(part).map((text) => ({ text })));
     }
     canonical.push(...[HEX, BASE32].flatMap((alphabet) => encodedForms(bytes, alphabet)));
@@ -186,7 +216,10 @@ function writtenForms(secret: string): readonly string[] {
     const [double = "", single = ""] = quotes.split(" ");
     return tags.replaceAll('"', double).replaceAll("'", single);
   });
-  const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const ascii = json.replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
   return [...new Set([secret, secret.trim(), json, ascii, uriPart(secret), tags, ...html])];
 }
 
@@ -205,16 +238,32 @@ function base64Forms(secret: string): readonly Pattern[] {
     ...own.map(({ text }) => Buffer.from(text)),
   ];
   const all = [...own, ...others.flatMap((bytes) => encodedForms(bytes, BASE64))];
-  const forUrls = all.map((one) => ({ ...one, text: one.text.replaceAll("+", "-").replaceAll("/", "_") }));
+  const forUrls = all.map((one) => ({
+    ...one,
+    text: one.text.replaceAll("+", "-").replaceAll("/", "_"),
+  }));
   return [...all, ...forUrls.filter(({ text }) => /[-_]/.test(text))];
 }
 
 const LATIN = /^[\0-\u00ff]*[\u0080-\u00ff][\0-\u00ff]*$/;
 
-/** An encoding: `bits` per character, and `group`, the number of bytes after which the alignment repeats. */
-const BASE64 = { encode: (bytes: Buffer) => bytes.toString("base64"), bits: 6, group: 3, tail: /[\w+/-]*/y };
+/**
+ * An encoding: `bits` per character, and `group`, the number of bytes after which the alignment
+ * repeats.
+ */
+const BASE64 = {
+  encode: (bytes: Buffer) => bytes.toString("base64"),
+  bits: 6,
+  group: 3,
+  tail: /[\w+/-]*/y,
+};
 /** Lower case, like base32, because the text is searched without regard to case. */
-const HEX = { encode: (bytes: Buffer) => bytes.toString("hex"), bits: 4, group: 1, tail: /[0-9a-f]*/y };
+const HEX = {
+  encode: (bytes: Buffer) => bytes.toString("hex"),
+  bits: 4,
+  group: 1,
+  tail: /[0-9a-f]*/y,
+};
 const BASE32 = { encode: base32, bits: 5, group: 5, tail: /[a-z2-7]*/y };
 
 function base32(bytes: Buffer): string {
@@ -224,8 +273,9 @@ function base32(bytes: Buffer): string {
 }
 
 /**
- * Returns the encoded forms of a secret. Within a longer text there are three in base64 and five in base32, depending on
- * where it starts. They contain only characters that the secret alone determines; a few more bits are in their neighbours.
+ * Returns the encoded forms of a secret. Within a longer text there are three in base64 and five in
+ * base32, depending on where it starts. They contain only characters that the secret alone
+ * determines; a few more bits are in their neighbours.
  */
 function encodedForms(all: Buffer, { encode, bits, group, tail }: typeof HEX, shortest = CASELESS) {
   const bytes = all.subarray(0, ENOUGH);
@@ -250,7 +300,8 @@ function spansIn(
 ): readonly Span[] {
   const found: Span[] = [];
   raw.scan(text, (start, end) => {
-    // In a document, the first character belongs to an escape, which the canonical form takes as a whole.
+    // In a document, the first character belongs to an escape, which the canonical form takes as a
+    // whole.
     if (!inDocument || text[start - 1] !== "\\") found.push({ start, end });
   });
   const whole = canonicalText(rawText(text));
@@ -291,7 +342,10 @@ function signsBefore(text: string, start: number, most: number): number {
   return amount;
 }
 
-/** Redacts spans. Overlapping ones become one, because what one match leaves over may belong to another. */
+/**
+ * Redacts spans. Overlapping ones become one, because what one match leaves over may belong to
+ * another.
+ */
 function withoutSpans(text: string, spans: readonly Span[]): string {
   if (spans.length === 0) return text;
   const parts: string[] = [];
@@ -304,31 +358,46 @@ function withoutSpans(text: string, spans: readonly Span[]): string {
 }
 
 const BASE = 0x5bd1e995;
-/** Number of characters that are compared one by one; the rest of a longer text is compared by its hash. */
+/**
+ * Number of characters that are compared one by one; the rest of a longer text is compared by its
+ * hash.
+ */
 const COMPARED = 16;
 
-/** The offset of four characters within a pattern, the pattern's length, and `BASE` to the power of that length. */
+/**
+ * The offset of four characters within a pattern, the pattern's length, and `BASE` to the power of
+ * that length.
+ */
 type Shape = { readonly offset: number; readonly length: number; readonly power: number };
 
 const GRAM = 4;
-/** Each skipped position costs an entry for every pattern, so with many patterns no position is skipped. */
+/**
+ * Each skipped position costs an entry for every pattern, so with many patterns no position is
+ * skipped.
+ */
 const WIDEST_STEP = 16;
 const MANY = 200;
 
 /**
- * Searches for many patterns in one pass. It looks only at every n-th position, often enough to find the shortest pattern.
- * The four characters there give the possible lengths, and a hash gives the pattern, so thousands take no longer.
+ * Searches for many patterns in one pass. It looks only at every n-th position, often enough to
+ * find the shortest pattern. The four characters there give the possible lengths, and a hash gives
+ * the pattern, so thousands take no longer.
  */
 class Search {
   readonly #step: number;
   readonly #shapes = new Map<number, Shape[]>();
   readonly #byHash = new Map<number, Pattern[]>();
-  /** Whether any pattern has four characters with this hash; the answer is "no" nearly everywhere. */
+  /**
+   * Whether any pattern has four characters with this hash; the answer is "no" nearly everywhere.
+   */
   readonly #filter = new Uint8Array(1 << 16);
 
   constructor(patterns: readonly Pattern[]) {
     const different = new Map(
-      patterns.map((pattern) => [`${pattern.exact ?? ""}\0${pattern.tail ?? ""}\0${pattern.text}`, pattern]),
+      patterns.map((pattern) => [
+        `${pattern.exact ?? ""}\0${pattern.tail ?? ""}\0${pattern.text}`,
+        pattern,
+      ]),
     );
     const shortest = patterns.reduce((least, { text }) => Math.min(least, text.length), Infinity);
     this.#step = different.size > MANY ? 1 : Math.min(WIDEST_STEP, shortest - GRAM + 1);
@@ -336,7 +405,9 @@ class Search {
       const { length } = pattern.text;
       let power = 1;
       for (let at = 0; at < length; at++) power = Math.imul(power, BASE);
-      cached<number, Pattern[]>(this.#byHash, hashesOf(pattern.text)[length] ?? 0, () => []).push(pattern);
+      cached<number, Pattern[]>(this.#byHash, hashesOf(pattern.text)[length] ?? 0, () => []).push(
+        pattern,
+      );
       for (let offset = 0; offset < this.#step; offset++) {
         const gram = gramAt(pattern.text, offset);
         const own = cached<number, Shape[]>(this.#shapes, gram, () => []);
@@ -363,7 +434,10 @@ class Search {
         for (const pattern of this.#byHash.get(hash) ?? []) {
           // Skip a match within a longer one that starts at the same place: there may be thousands.
           if (start === from && end <= reached && !pattern.tail && !pattern.lead) continue;
-          if (pattern.text.length !== length || !text.startsWith(pattern.text.slice(0, COMPARED), start))
+          if (
+            pattern.text.length !== length ||
+            !text.startsWith(pattern.text.slice(0, COMPARED), start)
+          )
             continue;
           found(start, end, pattern);
           if (pattern.exact === undefined) [from, reached] = [start, end];
@@ -393,7 +467,10 @@ function hashesOf(text: string): Int32Array {
   return hashes;
 }
 
-/** Redacts the parts of a plan that come from outside. Redacting our own words would reveal the secret. */
+/**
+ * Redacts the parts of a plan that come from outside. Redacting our own words would reveal the
+ * secret.
+ */
 export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
   if (!redactor.knowsSecrets) return plan;
   return {
@@ -433,8 +510,14 @@ export function redactDiagnostic<D extends Failed["failure"]>(told: D, { text }:
   return { ...told, summary: text(told.summary), detail: text(told.detail) };
 }
 
-/** Redacts failures; a `fatal` one may name the place of the state that could not be saved, which may contain a secret. */
+/**
+ * Redacts failures; a `fatal` one may name the place of the state that could not be saved, which
+ * may contain a secret.
+ */
 export function redactOutcome(outcome: Outcome, redactor: Redactor): Outcome {
-  const failed = outcome.failed.map((one) => ({ ...one, failure: redactDiagnostic(one.failure, redactor) }));
+  const failed = outcome.failed.map((one) => ({
+    ...one,
+    failure: redactDiagnostic(one.failure, redactor),
+  }));
   return { ...outcome, failed, fatal: outcome.fatal && redactDiagnostic(outcome.fatal, redactor) };
 }

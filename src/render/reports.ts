@@ -6,8 +6,14 @@ import { fieldsText } from "./fields.ts";
 import { type ChangeView, type DiagnosticView, type PlanView, writeJson } from "./json.ts";
 import * as words from "./words.ts";
 
-/** An entry of a report: an error, a warning, or a change at the line of the manifest that causes it. */
-interface ReportItem extends Pick<DiagnosticView, "address" | "detail" | "file" | "line" | "column"> {
+/**
+ * An entry of a report: an error, a warning, or a change at the line of the manifest that causes
+ * it.
+ */
+interface ReportItem extends Pick<
+  DiagnosticView,
+  "address" | "detail" | "file" | "line" | "column"
+> {
   readonly level: "error" | "warning" | "note";
   readonly rule: string;
   /** The summary, or the action and the address of a change. */
@@ -29,13 +35,18 @@ function changeItems(plan: PlanView): readonly ReportItem[] {
   });
 }
 
-/** Returns errors, changes that need attention, warnings, then the other changes; each group keeps its order. */
+/**
+ * Returns errors, changes that need attention, warnings, then the other changes; each group keeps
+ * its order.
+ */
 function planItems(plan: PlanView): readonly ReportItem[] {
   return worstFirst([...changeItems(plan), ...plan.diagnostics.map(diagnosticItem)]);
 }
 
 function worstFirst(items: readonly ReportItem[]): readonly ReportItem[] {
-  return ["error", "warning", "note"].flatMap((wanted) => items.filter(({ level }) => level === wanted));
+  return ["error", "warning", "note"].flatMap((wanted) =>
+    items.filter(({ level }) => level === wanted),
+  );
 }
 
 /** Maximum length of a value in a message that GitHub shows in a box, and in reports. */
@@ -46,7 +57,10 @@ export function renderDiagnosticsGithub(diagnostics: readonly DiagnosticView[]):
   return worstFirst(diagnostics.map(diagnosticItem)).map(annotation).join("");
 }
 
-/** Renders a plan as annotations, the most severe first, because GitHub shows only ten per level; then the summary line. */
+/**
+ * Renders a plan as annotations, the most severe first, because GitHub shows only ten per level;
+ * then the summary line.
+ */
 export function renderPlanGithub(plan: PlanView): string {
   const also = words.alsoLine(plan.summary);
   return [
@@ -56,7 +70,16 @@ export function renderPlanGithub(plan: PlanView): string {
   ].join("");
 }
 
-function annotation({ level, title, detail, address, file, line, column, change }: ReportItem): string {
+function annotation({
+  level,
+  title,
+  detail,
+  address,
+  file,
+  line,
+  column,
+  change,
+}: ReportItem): string {
   const properties = Object.entries(defined({ file, line, col: column, title })).map(
     ([name, value]) => `${name}=${escape.annotationProperty(String(value))}`,
   );
@@ -68,7 +91,10 @@ function annotation({ level, title, detail, address, file, line, column, change 
   return `::${word} ${properties.join(",")}::${escape.annotationMessage(message)}\n`;
 }
 
-/** Renders GitLab's Terraform report. A disabled test counts as a deletion; a report without counts is shown as failed. */
+/**
+ * Renders GitLab's Terraform report. A disabled test counts as a deletion; a report without counts
+ * is shown as failed.
+ */
 export function renderPlanGitlab(plan: PlanView): string {
   const { create, update, rediscover, disable } = plan.summary;
   const counted = { create, update: update + rediscover, delete: disable };
@@ -82,12 +108,18 @@ export function renderPlanGitlab(plan: PlanView): string {
 /** Codes that `tasc show` reports for a seal that is broken, or that it cannot check. */
 const SEAL_CODES: readonly string[] = ["plan-altered", "plan-not-verified"];
 
-/** Renders errors and warnings as a JUnit report; if there are no problems, the report has one passed case. */
+/**
+ * Renders errors and warnings as a JUnit report; if there are no problems, the report has one
+ * passed case.
+ */
 export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[]): string {
   return report("tasc validate", diagnostics.map(diagnosticItem), "tasc validate");
 }
 
-/** Renders a plan as a JUnit report. A change is a skipped case and not a failure, because it is still to be applied. */
+/**
+ * Renders a plan as a JUnit report. A change is a skipped case and not a failure, because it is
+ * still to be applied.
+ */
 export function renderPlanJunit(plan: PlanView): string {
   const items = [...plan.diagnostics.map(diagnosticItem), ...changeItems(plan)];
   return report(`tasc plan ${plan.stage}`, items, words.planLine(plan.summary));
@@ -138,11 +170,17 @@ function caseXml(item: ReportItem): string {
 }
 
 /** Renders errors and warnings as SARIF 2.1.0. `tool` is name and version, `tasc 1.0.0`. */
-export function renderDiagnosticsSarif(diagnostics: readonly DiagnosticView[], tool: string): string {
+export function renderDiagnosticsSarif(
+  diagnostics: readonly DiagnosticView[],
+  tool: string,
+): string {
   return log(diagnostics.map(diagnosticItem), tool);
 }
 
-/** Renders a plan as SARIF 2.1.0, the most severe first: each change is a result at the line that causes it. */
+/**
+ * Renders a plan as SARIF 2.1.0, the most severe first: each change is a result at the line that
+ * causes it.
+ */
 export function renderPlanSarif(plan: PlanView): string {
   return log(planItems(plan), plan.tool);
 }

@@ -1,6 +1,9 @@
 import stringWidth from "fast-string-width";
 
-/** The terminal's own sixteen colours by meaning: the codes that switch one on and off. Red is only for harm. */
+/**
+ * The terminal's own sixteen colours by meaning: the codes that switch one on and off. Red is only
+ * for harm.
+ */
 const CODES = {
   create: [32, 39],
   update: [33, 39],
@@ -30,7 +33,10 @@ export const COLOURED: Style = (meaning, text) => {
 // oxlint-disable-next-line no-control-regex -- a terminal's colours start with this control
 export const COLOUR = /(\u001b\[[0-9;]*m)/;
 
-/** Returns the columns of a text on a terminal: two for a wide character, none for colours and joiners. */
+/**
+ * Returns the columns of a text on a terminal: two for a wide character, none for colours and
+ * joiners.
+ */
 export function textWidth(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
@@ -39,7 +45,10 @@ export function padTo(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - textWidth(text)));
 }
 
-/** Breaks a line at its spaces. Long words stay whole: half an id is useless, and half a secret gets past the redactor. */
+/**
+ * Breaks a line at its spaces. Long words stay whole: half an id is useless, and half a secret gets
+ * past the redactor.
+ */
 export function wrap(line: string, width: number): readonly string[] {
   if (textWidth(line) <= width) return [line];
   const lines: string[] = [];
@@ -61,7 +70,10 @@ export function sectionsText(sections: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** Cuts a line to a width. Colour codes stay, so that every colour that was switched on is switched off again. */
+/**
+ * Cuts a line to a width. Colour codes stay, so that every colour that was switched on is switched
+ * off again.
+ */
 export function cutTo(line: string, width: number): string {
   if (textWidth(line) <= width) return line;
   // Created here, because creating one takes as long as the whole rest of a command's start.

@@ -2,7 +2,10 @@ import { safeOutput } from "./escape.ts";
 import type { Redactor } from "./redact.ts";
 import { cutTo } from "./style.ts";
 
-/** Facts about the screen of a stream, as plain data, so that only the entry point reads the environment. */
+/**
+ * Facts about the screen of a stream, as plain data, so that only the entry point reads the
+ * environment.
+ */
 export type Terminal = Readonly<ReturnType<typeof terminalOf>>;
 
 export interface TerminalFacts {
@@ -20,8 +23,9 @@ const MOST_TEXT = 120;
 const LEAST_TEXT = 40;
 
 /**
- * Returns how to write to a stream. Colour: never with `--no-color` or a non-empty `NO_COLOR`; otherwise as `FORCE_COLOR`
- * says; otherwise on a terminal that is not `dumb`. `CI` only turns off live drawing, because its logs keep every line.
+ * Returns how to write to a stream. Colour: never with `--no-color` or a non-empty `NO_COLOR`;
+ * otherwise as `FORCE_COLOR` says; otherwise on a terminal that is not `dumb`. `CI` only turns off
+ * live drawing, because its logs keep every line.
  */
 export function terminalOf({ isTTY = false, columns = 0, environment, noColor }: TerminalFacts) {
   const dumb = environment["TERM"] === "dumb";
@@ -52,8 +56,9 @@ export interface WriterOptions {
 }
 
 /**
- * The only code that writes to standard output and standard error. Every text is redacted, and text for people is made
- * safe for a terminal and a workflow log. A reader that has gone (`tasc plan | head`) is not an error.
+ * The only code that writes to standard output and standard error. Every text is redacted, and text
+ * for people is made safe for a terminal and a workflow log. A reader that has gone (`tasc plan |
+ * head`) is not an error.
  */
 export class Writer {
   readonly #out: (text: string) => void;
@@ -75,7 +80,9 @@ export class Writer {
     this.#redraw(this.#area, () => this.#out(this.#forPeople(text, "stdout")));
   }
 
-  /** Writes a finished document for a program to standard output. Its data must already be redacted. */
+  /**
+   * Writes a finished document for a program to standard output. Its data must already be redacted.
+   */
   document(text: string, isMarkup = false): void {
     this.flush();
     const searched = this.#options.redactor[isMarkup ? "markup" : "document"](text);
@@ -88,7 +95,10 @@ export class Writer {
     this.flush();
   }
 
-  /** Like `note`, but written with the next output or `flush`: a write to a pipe takes as long as a call to the service. */
+  /**
+   * Like `note`, but written with the next output or `flush`: a write to a pipe takes as long as a
+   * call to the service.
+   */
   queue(text: string): void {
     this.#queued += text;
   }
@@ -99,7 +109,9 @@ export class Writer {
     if (text !== "") this.#redraw(this.#area, () => this.#err(this.#forPeople(text, "stderr")));
   }
 
-  /** Redraws the status area; an empty list removes it. Does nothing if the terminal cannot redraw. */
+  /**
+   * Redraws the status area; an empty list removes it. Does nothing if the terminal cannot redraw.
+   */
   status(lines: readonly string[]): void {
     const { live, columns } = this.#options.terminals.stderr;
     if (!live) return;
@@ -121,7 +133,10 @@ export class Writer {
   }
 }
 
-/** Returns a function that writes to a stream until its reader has gone; `failed` gets any other error. */
+/**
+ * Returns a function that writes to a stream until its reader has gone; `failed` gets any other
+ * error.
+ */
 export function openSink(stream: NodeJS.WritableStream, failed: (error: Error) => void) {
   let broken = false;
   stream.on("error", (error: Error & { readonly code?: string }) => {

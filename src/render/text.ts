@@ -21,7 +21,9 @@ export function renderPlanText(plan: PlanView, options: PlanTextOptions): string
   const { style, screen } = options;
   const { stage, baseUrl, changes, summary } = plan;
   const { errors, dangers } = words.byWeight(plan);
-  const signs = words.actionsIn(changes).map(([action]) => `${style(action, words.SIGNS[action])} ${action}`);
+  const signs = words
+    .actionsIn(changes)
+    .map(([action]) => `${style(action, words.SIGNS[action])} ${action}`);
   if (errors.length > 0) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
   const nothing = changes.length === 0 ? [words.NOTHING_TO_DO] : [];
   const total = words.planLine(summary, screen).split("\n");
@@ -50,7 +52,10 @@ export function renderPlanText(plan: PlanView, options: PlanTextOptions): string
 
 type Lines = readonly string[];
 
-/** Draws the first items of a long list, and a line with the number of the others; with `verbose`, draws all. */
+/**
+ * Draws the first items of a long list, and a line with the number of the others; with `verbose`,
+ * draws all.
+ */
 function firstOf<T>(
   items: readonly T[],
   most: number,
@@ -65,7 +70,10 @@ function firstOf<T>(
 
 const MOST_DANGERS = 30;
 
-/** Lists what must not be missed, the most severe first: errors, then changes that take something from a test. */
+/**
+ * Lists what must not be missed, the most severe first: errors, then changes that take something
+ * from a test.
+ */
 function attentionSection(
   errors: readonly DiagnosticView[],
   changes: readonly ChangeView[],
@@ -80,14 +88,20 @@ function attentionSection(
   const lines = [
     ...bounded(errors, "errors", (error) => errorLines(error, options)),
     ...[...dangers].flatMap(([action, own]) => {
-      const noun = action === "disable" || action === "rediscover" ? `to ${action}` : "harmful changes";
+      const noun =
+        action === "disable" || action === "rediscover" ? `to ${action}` : "harmful changes";
       return bounded(own, noun, (change) => dangerLines(change, options));
     }),
   ];
-  return lines.length === 0 ? [] : [style("strong", "Needs attention"), ...lines.map((line) => `  ${line}`)];
+  return lines.length === 0
+    ? []
+    : [style("strong", "Needs attention"), ...lines.map((line) => `  ${line}`)];
 }
 
-function errorLines({ address, summary }: DiagnosticView, { style, width }: PlanTextOptions): Lines {
+function errorLines(
+  { address, summary }: DiagnosticView,
+  { style, width }: PlanTextOptions,
+): Lines {
   const sign = style("error", words.PROBLEM_SIGN);
   if (address === undefined) return [`${sign} ${safeLine(summary)}`];
   return oneOrTwo(`${sign} ${style("strong", address)}`, [safeLine(summary)], width);
@@ -102,7 +116,8 @@ function dangerLines(change: ChangeView, { style, width }: PlanTextOptions): Lin
     return show.isHarmful(field, action) ? style("error", line) : line;
   });
   if (left > 0) texts.push(style("faint", `and ${words.count(left, "more field")}`));
-  const why = cause === undefined ? "" : ` ${style("faint", `(${words.CAUSE_WORDS[cause].label})`)}`;
+  const why =
+    cause === undefined ? "" : ` ${style("faint", `(${words.CAUSE_WORDS[cause].label})`)}`;
   return oneOrTwo(heading(change, style) + why, texts, width);
 }
 
@@ -131,11 +146,21 @@ function targetSections(
   };
   const entries = [
     ...folds.map((fold) => {
-      return { address: fold[0].address, lines: changeLines(fold, inside), changes: fold, problems: 0 };
+      return {
+        address: fold[0].address,
+        lines: changeLines(fold, inside),
+        changes: fold,
+        problems: 0,
+      };
     }),
     ...[...words.byAddress(errors)].map(([address, own]) => {
       const head = `${style("error", words.PROBLEM_SIGN)} ${style("strong", address)}`;
-      return { address, lines: [head, ...own.map(problemLines)], changes: [], problems: own.length };
+      return {
+        address,
+        lines: [head, ...own.map(problemLines)],
+        changes: [],
+        problems: own.length,
+      };
     }),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
   return [...words.byTarget(entries)].map(([target, own]) => {
@@ -149,10 +174,15 @@ function targetSections(
   });
 }
 
-/** Puts a blank line between resources of several lines; resources of one line follow each other directly. */
+/**
+ * Puts a blank line between resources of several lines; resources of one line follow each other
+ * directly.
+ */
 function spaced(entries: readonly Lines[]): Lines {
   return entries.flatMap((lines, at) => {
-    return at > 0 && Math.max(lines.length, entries[at - 1]?.length ?? 0) > 1 ? ["", ...lines] : lines;
+    return at > 0 && Math.max(lines.length, entries[at - 1]?.length ?? 0) > 1
+      ? ["", ...lines]
+      : lines;
   });
 }
 
@@ -191,7 +221,10 @@ function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions)
   return [renderDiagnostics(shown, options).trimEnd().split("\n"), left];
 }
 
-/** Options of a change. With `brief`, creations show only their name, so that a plan of a thousand changes is readable. */
+/**
+ * Options of a change. With `brief`, creations show only their name, so that a plan of a thousand
+ * changes is readable.
+ */
 type ChangeOptions = FieldOptions & { readonly brief: boolean };
 
 export function changeLines(fold: show.Fold, options: ChangeOptions): Lines {
@@ -200,7 +233,8 @@ export function changeLines(fold: show.Fold, options: ChangeOptions): Lines {
   const { action, fields, calls, followUps, id } = first;
   const alone = others.length === 0;
   const head = heading(first, style);
-  if (brief && alone && action === "create") return [`${head}  ${style("faint", nameOf(first))}`.trimEnd()];
+  if (brief && alone && action === "create")
+    return [`${head}  ${style("faint", nameOf(first))}`.trimEnd()];
   // Who changed the fields, if it is the same for all of them.
   const common = fields.every(({ who }) => who === fields[0]?.who) ? fields[0]?.who : undefined;
   const note = common === undefined ? "" : `  ${style("faint", common)}`;
@@ -211,7 +245,9 @@ export function changeLines(fold: show.Fold, options: ChangeOptions): Lines {
     return [`${head}  ${lines.join("")}${note}`];
   const later = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
   const about = [
-    ...(later.length === 0 ? [] : wrap(`then set if needed: ${later.map(safeLine).join(", ")}`, width)),
+    ...(later.length === 0
+      ? []
+      : wrap(`then set if needed: ${later.map(safeLine).join(", ")}`, width)),
     ...(verbose && alone
       ? [
           `id ${id}`,
@@ -259,11 +295,16 @@ export function clippedValue(value: Json, verbose: boolean): string {
   return show.clip(show.valueText(value), verbose ? Infinity : MOST_CHARACTERS);
 }
 
-/** Returns the lines of a field: `name: before → after`, or for long text the name and a block below it. */
+/**
+ * Returns the lines of a field: `name: before → after`, or for long text the name and a block below
+ * it.
+ */
 export function fieldLines(field: FieldView, action: Action, options: FieldOptions): Lines {
   const { style, width, verbose } = options;
   const harmful = show.isHarmful(field, action);
-  const meant = show.changeMeaning(field).map((text) => `: ${harmful ? style("error", text) : text}`);
+  const meant = show
+    .changeMeaning(field)
+    .map((text) => `: ${harmful ? style("error", text) : text}`);
   const name = words.fieldName(field.path) + meant.join("");
   const suffix = field.who === undefined ? "" : `  ${style("faint", field.who)}`;
   if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];
@@ -279,7 +320,8 @@ export function fieldLines(field: FieldView, action: Action, options: FieldOptio
   });
   const line = `${name}: ${old}`;
   if (wanted === undefined) return [line + suffix];
-  if (textWidth(line) + " → ".length + textWidth(wanted) <= width) return [`${line} → ${wanted}${suffix}`];
+  if (textWidth(line) + " → ".length + textWidth(wanted) <= width)
+    return [`${line} → ${wanted}${suffix}`];
   const indent = " ".repeat(Math.min(textWidth(name), Math.floor(width / 3)));
   return [line, `${indent}→ ${wanted}${suffix}`];
 }
@@ -316,9 +358,13 @@ function blockLines(field: FieldJson, options: FieldOptions): Lines | undefined 
   return undefined;
 }
 
-/** Draws a piece of a diff. Every line into which a long line breaks has the sign, or it would look unchanged. */
+/**
+ * Draws a piece of a diff. Every line into which a long line breaks has the sign, or it would look
+ * unchanged.
+ */
 function excerptLines(piece: show.Excerpt, { style, width }: FieldOptions): Lines {
-  if (piece.kind === "skipped") return [style("faint", `⋮ ${words.count(piece.lines, "unchanged line")}`)];
+  if (piece.kind === "skipped")
+    return [style("faint", `⋮ ${words.count(piece.lines, "unchanged line")}`)];
   const { kind, text } = piece;
   const [first = "", ...rest] = wrap(safeLine(text), width - 8);
   const lines = [first, ...rest.map((line) => `  ${line}`)];

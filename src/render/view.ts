@@ -11,8 +11,9 @@ import { changeLines, clippedValue, fieldLines } from "./text.ts";
 import { fieldName } from "./words.ts";
 
 /**
- * The output of a command as plain data: for people (`text`), for programs (`json`) and in other formats (`documents`).
- * `show` redacts secrets first and then makes every text harmless, so that no view can forget either.
+ * The output of a command as plain data: for people (`text`), for programs (`json`) and in other
+ * formats (`documents`). `show` redacts secrets first and then makes every text harmless, so that
+ * no view can forget either.
  */
 export interface View {
   /** Data with keys in a fixed order. */
@@ -53,11 +54,17 @@ export type StyledText =
 export const strong = (text: string): StyledText => ({ style: "strong", text });
 export const faint = (text: string): StyledText => ({ style: "faint", text });
 
-/** A document in another format: our own words as they are, and texts from outside with the function that escapes them. */
+/**
+ * A document in another format: our own words as they are, and texts from outside with the function
+ * that escapes them.
+ */
 export type Markup = readonly (string | { readonly text: string; readonly escape: Escape })[];
 type Escape = (text: string) => string;
 
-/** Returns a template tag that writes markup: strings that are filled in come from outside; markup is inserted unchanged. */
+/**
+ * Returns a template tag that writes markup: strings that are filled in come from outside; markup
+ * is inserted unchanged.
+ */
 export function markup(escape: Escape) {
   return (words: TemplateStringsArray, ...filled: readonly (string | number | Markup)[]): Markup =>
     words.flatMap((own, at) => {
@@ -81,7 +88,9 @@ export function show(view: View, format: string, options: ShowOptions): string {
     return (view.documents?.[format] ?? [])
       .map((piece) => (typeof piece === "string" ? piece : piece.escape(redactor.text(piece.text))))
       .join("");
-  return sectionsText(view.text.map((blocks) => blocks.flatMap((block) => blockLines(block, options))));
+  return sectionsText(
+    view.text.map((blocks) => blocks.flatMap((block) => blockLines(block, options))),
+  );
 }
 
 function blockLines(block: Block, options: ShowOptions): readonly string[] {
@@ -106,12 +115,16 @@ function blockLines(block: Block, options: ShowOptions): readonly string[] {
     const { path, before, after, sensitive } = field;
     if (sensitive || (before !== undefined && after !== undefined))
       return fieldLines(field, "update", { style, width, verbose: false });
-    const side = (value: Json | undefined) => (value === undefined ? "(not declared)" : shortText(value));
+    const side = (value: Json | undefined) =>
+      value === undefined ? "(not declared)" : shortText(value);
     return [`${fieldName(path)}: ${side(before)} → ${side(after)}`];
   }
   if ("fold" in block) {
     const [first, ...others] = block.fold;
-    const fold: Fold = [redactChange(first, redactor), ...others.map((one) => redactChange(one, redactor))];
+    const fold: Fold = [
+      redactChange(first, redactor),
+      ...others.map((one) => redactChange(one, redactor)),
+    ];
     return changeLines(fold, { ...options, verbose: block.verbose, brief: false });
   }
   const inside = { ...options, width: width - block.indent };

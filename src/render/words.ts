@@ -22,7 +22,9 @@ export function nonZero(...counts: readonly string[]): readonly string[] {
 }
 
 export function list(parts: readonly string[], joint: "and" | "or" = "and"): string {
-  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} ${joint} ${parts.at(-1)}`;
+  return parts.length < 2
+    ? parts.join("")
+    : `${parts.slice(0, -1).join(", ")} ${joint} ${parts.at(-1)}`;
 }
 
 /** Returns a kind in words, e.g. `test case`. */
@@ -34,12 +36,18 @@ export function serviceNoun(kind: Kind): string {
   return kind === "target" ? "test target" : kindNoun(kind);
 }
 
-/** Returns kind and target of an address, for grouping; a text that is not an address is a group of its own. */
+/**
+ * Returns kind and target of an address, for grouping; a text that is not an address is a group of
+ * its own.
+ */
 export function placeOf(address: string): { readonly kind: Kind; readonly target: string } {
   return parseAddress(address) ?? { kind: KINDS[0], target: address };
 }
 
-/** Writes a field's path as people do: `discovery.prompt`, `elements[2].locatorLine`, `headers["X.Y"]`. */
+/**
+ * Writes a field's path as people do: `discovery.prompt`, `elements[2].locatorLine`,
+ * `headers["X.Y"]`.
+ */
 export function fieldName(path: Path): string {
   const step = (key: string | number, at: number): string => {
     if (typeof key === "number") return `[${key}]`;
@@ -75,14 +83,22 @@ export const HARMS: Readonly<Record<Harm, string>> = {
   "failure ignored": "ignoreFailure switched on",
 };
 
-/** Whether a reviewer must not miss a change: a test stops running, is generated again, or gets weaker. */
+/**
+ * Whether a reviewer must not miss a change: a test stops running, is generated again, or gets
+ * weaker.
+ */
 export function needsAttention({ action, fields }: Pick<ChangeView, "action" | "fields">): boolean {
   return (
-    action === "disable" || action === "rediscover" || fields.some(({ harmful }) => harmful !== undefined)
+    action === "disable" ||
+    action === "rediscover" ||
+    fields.some(({ harmful }) => harmful !== undefined)
   );
 }
 
-/** Groups changes and diagnostics by severity; changes that need attention are sorted, the most severe first. */
+/**
+ * Groups changes and diagnostics by severity; changes that need attention are sorted, the most
+ * severe first.
+ */
 export function byWeight({ changes, diagnostics }: PlanView) {
   return {
     errors: diagnostics.filter(isError),
@@ -92,11 +108,15 @@ export function byWeight({ changes, diagnostics }: PlanView) {
   };
 }
 
-/** Returns the verdict on a plan: whether it is blocked, needs attention or is safe, and the reasons, the worst first. */
+/**
+ * Returns the verdict on a plan: whether it is blocked, needs attention or is safe, and the
+ * reasons, the worst first.
+ */
 export function summaryVerdict({ changes, diagnostics }: PlanView) {
   const errors = diagnostics.filter(isError);
   const isRefused = errors.some(
-    ({ summary, code = "" }) => code.startsWith("policy-") || /^(?:Blocked by policy|Policy )/.test(summary),
+    ({ summary, code = "" }) =>
+      code.startsWith("policy-") || /^(?:Blocked by policy|Policy )/.test(summary),
   );
   const harms = groupBy(
     changes.flatMap(({ fields }) => fields.flatMap(({ harmful }) => harmful ?? [])),
@@ -104,7 +124,9 @@ export function summaryVerdict({ changes, diagnostics }: PlanView) {
   );
   const reasons = [
     ...(errors.length === 0 ? [] : [count(errors.length, "error")]),
-    ...actionCounts(changes.filter(({ action }) => action === "disable" || action === "rediscover")),
+    ...actionCounts(
+      changes.filter(({ action }) => action === "disable" || action === "rediscover"),
+    ),
     ...[...harms].map(([text, own]) => `${own.length} ${text}`),
   ];
   if (isRefused) return { kind: "blocked", title: "Blocked by policy", reasons } as const;
@@ -115,7 +137,10 @@ export function summaryVerdict({ changes, diagnostics }: PlanView) {
 
 export const NOTHING_TO_DO = "No changes. The service matches your manifests.";
 
-/** Groups changes by cause, the reader's own first. Returns at least one group; it has no title if the cause is unknown. */
+/**
+ * Groups changes by cause, the reader's own first. Returns at least one group; it has no title if
+ * the cause is unknown.
+ */
 export function byCause(changes: readonly ChangeView[]) {
   const groups = groupBy(changes, ({ cause }) => cause ?? "");
   if (groups.size === 0) return [{ title: undefined, changes }];
@@ -126,13 +151,18 @@ export function byCause(changes: readonly ChangeView[]) {
 }
 
 /** Titles for groups of changes, and labels for single changes. */
-export const CAUSE_WORDS: Readonly<Record<Cause, { readonly title: string; readonly label: string }>> = {
+export const CAUSE_WORDS: Readonly<
+  Record<Cause, { readonly title: string; readonly label: string }>
+> = {
   manifest: { title: "Changed by these manifests", label: "these manifests" },
   pending: { title: "Pending before these manifests", label: "pending" },
   drift: { title: "Changed on the service since the last apply", label: "drift" },
 };
 
-/** Returns the line that scripts look for: the count of each action is always present, and no part breaks. */
+/**
+ * Returns the line that scripts look for: the count of each action is always present, and no part
+ * breaks.
+ */
 export function planLine(summary: Summary, width = Infinity): string {
   const { create, update, rediscover, disable, unchanged, calls, followUps } = summary;
   const sent = `(${calls.POST} POST, ${calls.PATCH} PATCH`;
@@ -142,13 +172,21 @@ export function planLine(summary: Summary, width = Infinity): string {
     `${rediscover} to rediscover,`,
     `${disable} to disable,`,
     `${unchanged} unchanged`,
-    ...(followUps === 0 ? [`${sent})`] : [`${sent},`, `up to ${followUps} more after discoveries)`]),
+    ...(followUps === 0
+      ? [`${sent})`]
+      : [`${sent},`, `up to ${followUps} more after discoveries)`]),
   ];
   return filled(parts, width).join("\n");
 }
 
 /** Arranges parts in lines of `width` columns; a part never breaks. */
-export function filled(parts: readonly string[], width: number, joint = " ", indent = "  ", first = "") {
+export function filled(
+  parts: readonly string[],
+  width: number,
+  joint = " ",
+  indent = "  ",
+  first = "",
+) {
   const lines: string[] = [];
   for (const part of parts) {
     const last = lines.at(-1);
@@ -160,7 +198,10 @@ export function filled(parts: readonly string[], width: number, joint = " ", ind
 }
 
 export function alsoLine({ orphaned, unmanaged }: Summary): string | undefined {
-  const parts = nonZero(`${orphaned} orphaned (no longer in any manifest)`, `${unmanaged} unmanaged`);
+  const parts = nonZero(
+    `${orphaned} orphaned (no longer in any manifest)`,
+    `${unmanaged} unmanaged`,
+  );
   return parts.length === 0 ? undefined : `Also: ${list(parts)}`;
 }
 
@@ -187,7 +228,9 @@ export function durationText(milliseconds: number): string {
 /** Writes a time span like a stop watch: `00:42`, `12:05`, `1:02:03`. */
 export function clockText(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
-  const parts = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, "0"));
+  const parts = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) =>
+    String(part).padStart(2, "0"),
+  );
   const hours = Math.floor(seconds / 3600);
   return hours === 0 ? parts.join(":") : `${hours}:${parts.join(":")}`;
 }
@@ -234,9 +277,10 @@ export function timeText(time: string): string {
 }
 
 /** Written out, because loading a date formatter takes longer than writing a page. */
-const MONTHS = "January February March April May June July August September October November December".split(
-  " ",
-);
+const MONTHS =
+  "January February March April May June July August September October November December".split(
+    " ",
+  );
 
 /** A link to a page that a plan belongs to, e.g. its pull request. */
 export type Link = { readonly text: string; readonly url: string };

@@ -1,7 +1,14 @@
 import { type Json, parseJson } from "../model/json.ts";
 import { type Interface, faultRule } from "./exchange.ts";
 import { type createRunner, notify } from "./generation.ts";
-import { type Answer, type HandlerCall, type Received, type Reply, type Route, findRoute } from "./http.ts";
+import {
+  type Answer,
+  type HandlerCall,
+  type Received,
+  type Reply,
+  type Route,
+  findRoute,
+} from "./http.ts";
 import * as v from "./input.ts";
 import * as r from "./resources.ts";
 import { testReportView } from "./reports.ts";
@@ -29,7 +36,10 @@ const replaceData: ControlOperation = ({ service, runner }, call) => {
   runner.stop();
 };
 
-/** Reads a document. Refuses it if an id is repeated, or if a row belongs to a target that is not in the document. */
+/**
+ * Reads a document. Refuses it if an id is repeated, or if a row belongs to a target that is not in
+ * the document.
+ */
 export function dataIn(document: Json, runtime: v.ServerRuntime): r.Data {
   const data = r.dataReader(document, "", runtime);
   const targets = new Set(data.testTargets.map((target) => target.id));
@@ -61,7 +71,10 @@ const edit = v.object({
   remove: v.or(v.flag, false),
 });
 
-/** POST /control/edit: a change that a colleague could make in the web application. Answers the resource as stored. */
+/**
+ * POST /control/edit: a change that a colleague could make in the web application. Answers the
+ * resource as stored.
+ */
 const editResource: ControlOperation = ({ service: { store, runtime } }, call) => {
   const { kind, id, set, remove } = call.body(edit);
   for (const name of ["id", "testTargetId"])
@@ -83,9 +96,11 @@ const editResource: ControlOperation = ({ service: { store, runtime } }, call) =
   return store.write(() => {
     const edited = edits[kind]();
     if (!remove) return edited;
-    // With a test target, everything it has is removed; with a test case, the generation that would still write to it.
+    // With a test target, everything it has is removed; with a test case, the generation that would
+    // still write to it.
     if (kind === "testTarget")
-      for (const owned of r.OWNED) for (const row of store[owned].of(id)) store[owned].remove(row.id);
+      for (const owned of r.OWNED)
+        for (const row of store[owned].of(id)) store[owned].remove(row.id);
     if (kind === "testCase")
       for (const generation of store.generations.all())
         if (generation.testCaseId === id) store.generations.remove(generation.id);
@@ -101,7 +116,9 @@ const execution = v.object({
   browser: r.browser,
 });
 
-/** POST /control/reports: starts a report of the given test cases, or of all that are not DELETED. */
+/**
+ * POST /control/reports: starts a report of the given test cases, or of all that are not DELETED.
+ */
 const beginReport: ControlOperation = ({ service: { store, runtime } }, call) => {
   const { testCaseIds, ...given } = call.body(execution);
   const { testTargetId } = given;
@@ -123,7 +140,11 @@ const beginReport: ControlOperation = ({ service: { store, runtime } }, call) =>
     ...times,
     ...(executionUrl !== undefined && { executionUrl }),
     context: { source: "WEB_APP", triggeredBy: { type: "USER", userId: "local" } },
-    testResults: cases.map(({ id, description }) => ({ testCaseId: id, name: description, ...times })),
+    testResults: cases.map(({ id, description }) => ({
+      testCaseId: id,
+      name: description,
+      ...times,
+    })),
   });
   store.write(() => store.testReports.insert(report));
   return testReportView(report);
@@ -131,7 +152,10 @@ const beginReport: ControlOperation = ({ service: { store, runtime } }, call) =>
 
 const outcome = v.object({ results: v.freeForm, errorMessage: v.or(v.text, "the test failed") });
 
-/** POST /control/reports/{id}/results: finishes results; the report is finished with the last of them. */
+/**
+ * POST /control/reports/{id}/results: finishes results; the report is finished with the last of
+ * them.
+ */
 const finishResults: ControlOperation = ({ service }, call) => {
   const { store, runtime } = service;
   const before = store.testReports.get(call.id("id"));
@@ -139,7 +163,8 @@ const finishResults: ControlOperation = ({ service }, call) => {
   const { results, errorMessage } = call.body(outcome);
   const known = new Set(before.testResults.map((result) => result.testCaseId));
   const unknownId = Object.keys(results).find((id) => !known.has(id));
-  if (unknownId !== undefined) throw v.badValue(`results.${unknownId}`, "is not a test case of the report");
+  if (unknownId !== undefined)
+    throw v.badValue(`results.${unknownId}`, "is not a test case of the report");
   const updatedAt = runtime.now();
   const testResults = before.testResults.map((result): r.TestResult => {
     const sent = results[result.testCaseId];
@@ -154,7 +179,10 @@ const finishResults: ControlOperation = ({ service }, call) => {
   return store.write(() => {
     store.testReports.update(report);
     if (r.derivedStatus(before.testResults) === "WAITING" && status !== "WAITING")
-      notify(service, report.testTargetId, "REPORT_EXECUTION_FINISHED", { testReportId: report.id, status });
+      notify(service, report.testTargetId, "REPORT_EXECUTION_FINISHED", {
+        testReportId: report.id,
+        status,
+      });
     return testReportView(report);
   });
 };
@@ -172,7 +200,10 @@ const listFaults: ControlOperation = ({ faults }) =>
 const replaceSettings: ControlOperation = ({ service, startSettings }, call) =>
   (service.settings = call.body(r.settingsReader(startSettings)));
 
-/** The control interface, under `/control`. It is not part of the described service, so faults do not apply to it. */
+/**
+ * The control interface, under `/control`. It is not part of the described service, so faults do
+ * not apply to it.
+ */
 const routes: readonly Route<ControlOperation>[] = [
   { method: "GET", path: "/requests", run: ({ log }) => log },
   { method: "DELETE", path: "/requests", run: ({ log }) => void log.splice(0) },
@@ -184,7 +215,11 @@ const routes: readonly Route<ControlOperation>[] = [
   { method: "POST", path: "/edit", run: editResource },
   { method: "POST", path: "/reports", run: beginReport, status: 201 },
   { method: "POST", path: "/reports/{id}/results", run: finishResults },
-  { method: "POST", path: "/discoveries/finish", run: ({ runner }) => ({ finished: runner.finishAll() }) },
+  {
+    method: "POST",
+    path: "/discoveries/finish",
+    run: ({ runner }) => ({ finished: runner.finishAll() }),
+  },
   { method: "GET", path: "/settings", run: ({ service }) => service.settings },
   { method: "PUT", path: "/settings", run: replaceSettings },
 ];

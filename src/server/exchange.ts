@@ -19,7 +19,10 @@ export type Interface = {
   readonly faults: FaultPlan;
 };
 
-/** Handles one request of the interface, with the fault that applies to it, if any, and logs the result. */
+/**
+ * Handles one request of the interface, with the fault that applies to it, if any, and logs the
+ * result.
+ */
 export async function exchange(
   { log, faults, service }: Interface,
   received: Received,
@@ -35,20 +38,31 @@ export async function exchange(
   const fault = nextFault(faults, received);
   if (fault?.type === "latency") await sleep(fault.ms, undefined, { signal: closing });
   const isSilent = fault?.type === "reset" || fault?.type === "hang";
-  const isKept = (isSilent && fault.when === "before") || (fault?.type === "status" && fault.before);
+  const isKept =
+    (isSilent && fault.when === "before") || (fault?.type === "status" && fault.before);
   const performed = isKept ? undefined : act();
   const made = fault?.type === "status" ? faultReply(fault, service) : performed?.reply;
   const reply = isSilent ? undefined : made;
-  Object.assign(logged, defined({ status: reply?.status, fault: fault?.type, defect: performed?.defect }));
+  Object.assign(
+    logged,
+    defined({ status: reply?.status, fault: fault?.type, defect: performed?.defect }),
+  );
   if (fault?.type === "reset") response.socket?.resetAndDestroy();
   if (reply !== undefined) await (fault?.type === "truncate" ? sendHalf : send)(response, reply);
 }
 
-function faultReply({ status, headers, body }: v.Read<typeof FAULTS.status>, { settings }: Service): Reply {
+function faultReply(
+  { status, headers, body }: v.Read<typeof FAULTS.status>,
+  { settings }: Service,
+): Reply {
   if (body === undefined)
     return errorReply(new v.Refusal(status, "an injected fault", { headers }), settings.errorBody);
   if (typeof body !== "string") return { status, headers, body };
-  return { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers }, text: body };
+  return {
+    status,
+    headers: { "content-type": "text/plain; charset=utf-8", ...headers },
+    text: body,
+  };
 }
 
 /** Returns the body as JSON, or as it was sent if it is not JSON. */
@@ -111,8 +125,9 @@ const pattern: v.Reader<string> = (value, at, runtime) => {
 };
 
 /**
- * A fault and its requests: those with `method` whose path after /apiKey/v3 matches the expression `path`; of these, the
- * `nth` and all later ones, but at most `times`. With `nth` alone, only that request.
+ * A fault and its requests: those with `method` whose path after /apiKey/v3 matches the expression
+ * `path`; of these, the `nth` and all later ones, but at most `times`. With `nth` alone, only that
+ * request.
  */
 export const faultRule = v.object({
   method: v.optional(v.nonEmptyText),
@@ -125,7 +140,10 @@ export const faultRule = v.object({
 /** The active rules, with the number of requests that each has matched so far. */
 export type FaultPlan = Map<v.Read<typeof faultRule>, number>;
 
-/** Counts the request for every rule that it matches, and returns the fault of the first rule that applies. */
+/**
+ * Counts the request for every rule that it matches, and returns the fault of the first rule that
+ * applies.
+ */
 function nextFault(faults: FaultPlan, { method, path }: Received): Fault | undefined {
   let found: Fault | undefined;
   for (const [rule, before] of faults) {

@@ -22,9 +22,13 @@ const discoveryBody = v.object({
   type: v.optional(v.oneOf("LOGIN", "COOKIE_BANNER")),
 });
 
-/** Operation 10: POST /test-targets/{testTargetId}/discoveries. The test case exists at once, without elements. */
+/**
+ * Operation 10: POST /test-targets/{testTargetId}/discoveries. The test case exists at once,
+ * without elements.
+ */
 export const createDiscovery: TargetOperation = (service, call, { id: testTargetId }) => {
-  const { name, prompt, prerequisiteName, folderName, tagNames, ...given } = call.body(discoveryBody);
+  const { name, prompt, prerequisiteName, folderName, tagNames, ...given } =
+    call.body(discoveryBody);
   const testCase = freshTestCase(service, {
     ...given,
     testTargetId,
@@ -45,13 +49,19 @@ function freshTestCase({ runtime, settings }: Service, given: JsonObject): r.Tes
   return r.fresh(r.testCaseReader, runtime, { status, runStatus, ...r.created(runtime), ...given });
 }
 
-/** "Six documented variants", of which only one is shown: any object with a `source`, which says which one it is. */
+/**
+ * "Six documented variants", of which only one is shown: any object with a `source`, which says
+ * which one it is.
+ */
 const context: v.Reader<void> = (value, at, runtime) => {
   const { source } = v.freeForm(value, at, runtime);
   v.object({ source: v.nonEmptyText })(source === undefined ? {} : { source }, at, runtime);
 };
 
-/** The body of operation 11. All fields are checked, but only those that a later answer can show are kept. */
+/**
+ * The body of operation 11. All fields are checked, but only those that a later answer can show are
+ * kept.
+ */
 const batchBody = v.object({
   prompt: v.or(v.text, ""),
   imageUrls: v.optional(v.list(v.webUrl)),
@@ -67,17 +77,31 @@ export const createBatchGeneration: TargetOperation = (service, call, { id: test
   const { store } = service;
   const given = call.body(batchBody);
   const { environmentId, prerequisiteId } = given;
-  if (environmentId !== null && store.environments.get(environmentId)?.testTargetId !== testTargetId)
+  if (
+    environmentId !== null &&
+    store.environments.get(environmentId)?.testTargetId !== testTargetId
+  )
     throw v.badValue("environmentId", "is not an environment of the test target");
   if (prerequisiteId !== null && liveCase(service, testTargetId, prerequisiteId) === undefined)
     throw v.badValue("prerequisiteId", "is not a test case of the test target");
   const wanted = r.pick(given, "prompt", "entryPointUrlPath", "prerequisiteId");
-  const { id: batchGenerationId } = startGeneration(service, { ...wanted, testTargetId, kind: "batch" });
+  const { id: batchGenerationId } = startGeneration(service, {
+    ...wanted,
+    testTargetId,
+    kind: "batch",
+  });
   return { batchGenerationId };
 };
 
-/** Starts the generation of a stored test case. Cancels a running one, because both would write the same elements. */
-export function startDiscovery(service: Service, testCase: r.TestCase, freePrompt: string): r.Generation {
+/**
+ * Starts the generation of a stored test case. Cancels a running one, because both would write the
+ * same elements.
+ */
+export function startDiscovery(
+  service: Service,
+  testCase: r.TestCase,
+  freePrompt: string,
+): r.Generation {
   const { store, runtime } = service;
   const { id: testCaseId, testTargetId } = testCase;
   for (const running of store.generations.of(testTargetId))
@@ -99,7 +123,10 @@ function startGeneration({ store, runtime, settings }: Service, wanted: JsonObje
 export function createRunner(service: Service) {
   const { store, runtime } = service;
   const timers = new Map<string, NodeJS.Timeout>();
-  /** Ends a generation with success or failure, in one write. Does nothing if it was cancelled meanwhile. */
+  /**
+   * Ends a generation with success or failure, in one write. Does nothing if it was cancelled
+   * meanwhile.
+   */
   const end = (id: string): void => {
     clearTimeout(timers.get(id));
     timers.delete(id);
@@ -114,7 +141,10 @@ export function createRunner(service: Service) {
     });
   };
   return {
-    /** Sets a timer for every stored generation that has none: after a write, and when the process starts. */
+    /**
+     * Sets a timer for every stored generation that has none: after a write, and when the process
+     * starts.
+     */
     schedule(): void {
       for (const { id, dueAt } of store.generations.all()) {
         if (timers.has(id)) continue;
@@ -122,7 +152,9 @@ export function createRunner(service: Service) {
         timers.set(id, setTimeout(end, wait, id));
       }
     },
-    /** Ends all running generations now, in the order of their requests, and returns their number. */
+    /**
+     * Ends all running generations now, in the order of their requests, and returns their number.
+     */
     finishAll(): number {
       const running = [...store.generations.all()];
       for (const { id } of running) end(id);
@@ -155,10 +187,16 @@ function endDiscovery(service: Service, testCase: r.TestCase, freePrompt: string
 }
 
 /** Ends a batch: creates two test cases, with one notification for each. */
-function endBatch(service: Service, { id, testTargetId, prompt, ...generation }: r.Generation): void {
+function endBatch(
+  service: Service,
+  { id, testTargetId, prompt, ...generation }: r.Generation,
+): void {
   const batchGenerationId = id;
   if (prompt.includes(FAIL)) {
-    notify(service, testTargetId, "PROPOSAL_FAILED", { batchGenerationId, message: FAILURE.message });
+    notify(service, testTargetId, "PROPOSAL_FAILED", {
+      batchGenerationId,
+      message: FAILURE.message,
+    });
     return;
   }
   for (const part of [1, 2]) {
@@ -170,14 +208,20 @@ function endBatch(service: Service, { id, testTargetId, prompt, ...generation }:
       elements: generatedElements(description, service.runtime),
     };
     service.store.testCases.insert(testCase);
-    notify(service, testTargetId, "PROPOSAL_SUCCESS", { testCaseId: testCase.id, batchGenerationId });
+    notify(service, testTargetId, "PROPOSAL_SUCCESS", {
+      testCaseId: testCase.id,
+      batchGenerationId,
+    });
   }
 }
 
 /** Maximum number of steps, because a prompt may be a page long. Further steps are left out. */
 const MOST_STEPS = 8;
 
-/** "How a discovery ... executes internally" is not shown (Gaps): here, a click for each sentence, and a final assertion. */
+/**
+ * "How a discovery ... executes internally" is not shown (Gaps): here, a click for each sentence,
+ * and a final assertion.
+ */
 function generatedElements(prompt: string, runtime: v.ServerRuntime): readonly r.Element[] {
   const steps = prompt
     .split(/[.;\n]+/)

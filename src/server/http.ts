@@ -4,10 +4,20 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isLoopback, urlOf } from "../model/shape.ts";
-import { type Reader, Refusal, type ServerRuntime, isUuid, notFound, parseForeign } from "./input.ts";
+import {
+  type Reader,
+  Refusal,
+  type ServerRuntime,
+  isUuid,
+  notFound,
+  parseForeign,
+} from "./input.ts";
 import type { Settings } from "./resources.ts";
 
-/** Maximum bytes of a body, far above any honest request; service-api.md gives no size bounds (Limits). */
+/**
+ * Maximum bytes of a body, far above any honest request; service-api.md gives no size bounds
+ * (Limits).
+ */
 const LARGEST_BODY = 256 * 1024 * 1024;
 
 export type Received = Awaited<ReturnType<typeof receive>>;
@@ -18,7 +28,8 @@ export async function receive(request: IncomingMessage, apiKey: string) {
   const [path = "", query] = url.split(/\?(.*)/s);
   const chunks: Buffer[] = [];
   let size = 0;
-  // A body that is too large, or without the key, is still read to its end: otherwise, the sender would miss the answer.
+  // A body that is too large, or without the key, is still read to its end: otherwise, the sender
+  // would miss the answer.
   for await (const chunk of request) {
     if (!Buffer.isBuffer(chunk)) throw new Error("a request's stream holds bytes");
     size += chunk.length;
@@ -28,8 +39,12 @@ export async function receive(request: IncomingMessage, apiKey: string) {
   return { method, path, query: new URLSearchParams(query), headers, body: Buffer.concat(chunks) };
 }
 
-/** The values in answers. An undefined field is not written: it has no value, and service-api.md does not allow null. */
-export type AnsweredJson = null | boolean | number | string | readonly AnsweredJson[] | AnsweredObject;
+/**
+ * The values in answers. An undefined field is not written: it has no value, and service-api.md
+ * does not allow null.
+ */
+export type AnsweredJson =
+  null | boolean | number | string | readonly AnsweredJson[] | AnsweredObject;
 export type AnsweredObject = { readonly [name: string]: AnsweredJson | undefined };
 
 /** Undefined for no body. A list may be generated while it is written. */
@@ -67,9 +82,18 @@ function* pieces({ body, text = "" }: Reply): Generator<string> {
 }
 
 /** Objects whose keys are data, not fields: an additional key would falsify the data. */
-const FREE_FORM = new Set(["additionalHeaderFields", "context", "options", "payload", "scrollState"]);
+const FREE_FORM = new Set([
+  "additionalHeaderFields",
+  "context",
+  "options",
+  "payload",
+  "scrollState",
+]);
 
-/** Returns the answer of a later service: every object has a field that service-api.md does not have. */
+/**
+ * Returns the answer of a later service: every object has a field that service-api.md does not
+ * have.
+ */
 export function withExtraFields(body: Answer): Answer {
   return isList(body) ? Array.from(body, extended) : body === undefined ? body : extended(body);
 }
@@ -84,8 +108,14 @@ function extended(json: AnsweredJson): AnsweredJson {
   return Object.fromEntries([...fields, ["addedLater", { since: "v3" }]]);
 }
 
-/** "Error status codes, error body shape and error codes ...: not shown" (Errors), so one of four forms. */
-export function errorReply({ status, message, field, headers }: Refusal, form: Settings["errorBody"]): Reply {
+/**
+ * "Error status codes, error body shape and error codes ...: not shown" (Errors), so one of four
+ * forms.
+ */
+export function errorReply(
+  { status, message, field, headers }: Refusal,
+  form: Settings["errorBody"],
+): Reply {
   if (form === "empty") return { status, headers };
   if (form === "json") return { status, headers, body: { statusCode: status, message, field } };
   const escaped = message.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
@@ -103,18 +133,29 @@ export async function send(response: ServerResponse, reply: Reply): Promise<void
 export async function sendHalf(response: ServerResponse, reply: Reply): Promise<void> {
   const whole = Buffer.from([...pieces(reply)].join(""));
   response.writeHead(reply.status, { ...headersOf(reply), "content-length": whole.length });
-  await new Promise((written) => void response.write(whole.subarray(0, whole.length >> 1), written));
+  await new Promise(
+    (written) => void response.write(whole.subarray(0, whole.length >> 1), written),
+  );
   response.destroy();
 }
 
 function headersOf({ headers, body }: Reply): Record<string, string> {
-  return { ...(body !== undefined && { "content-type": "application/json; charset=utf-8" }), ...headers };
+  return {
+    ...(body !== undefined && { "content-type": "application/json; charset=utf-8" }),
+    ...headers,
+  };
 }
 
-/** A request as an operation sees it: the query, the UUIDs of the path by name, and the body, read on demand. */
+/**
+ * A request as an operation sees it: the query, the UUIDs of the path by name, and the body, read
+ * on demand.
+ */
 export type HandlerCall = ReturnType<typeof findRoute>["call"];
 
-/** One row of a table of operations; `{name}` in a path is a UUID. `status` is set if it is not the usual one. */
+/**
+ * One row of a table of operations; `{name}` in a path is a UUID. `status` is set if it is not the
+ * usual one.
+ */
 export type Route<Run> = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -122,7 +163,10 @@ export type Route<Run> = {
   readonly status?: number;
 };
 
-/** Finds the row of a request. Unknown paths are 404, methods without a row 405 with Allow, other ids than UUIDs 400. */
+/**
+ * Finds the row of a request. Unknown paths are 404, methods without a row 405 with Allow, other
+ * ids than UUIDs 400.
+ */
 export function findRoute<Run>(
   routes: readonly Route<Run>[],
   { method, path, query, headers, body }: Received,
@@ -152,7 +196,8 @@ export function findRoute<Run>(
     /** "Bodies are `application/json`" (Endpoints). */
     body: <T>(read: Reader<T>): T => {
       const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
-      if (type !== "application/json") throw new Refusal(415, "the content-type must be application/json");
+      if (type !== "application/json")
+        throw new Refusal(415, "the content-type must be application/json");
       if (!isUtf8(body)) throw new Refusal(400, "the body is not UTF-8");
       return read(parseForeign(new TextDecoder().decode(body), "the body"), "", runtime);
     },
@@ -161,8 +206,9 @@ export function findRoute<Run>(
 }
 
 /**
- * Refuses requests from web pages. If a page's name was made to point here (DNS rebinding), Host contains that name; a
- * page from elsewhere has its own name in Origin; and browsers report a request from another site in Sec-Fetch-Site.
+ * Refuses requests from web pages. If a page's name was made to point here (DNS rebinding), Host
+ * contains that name; a page from elsewhere has its own name in Origin; and browsers report a
+ * request from another site in Sec-Fetch-Site.
  */
 export function refuseForeignPages({
   host = "",
@@ -177,8 +223,14 @@ export function refuseForeignPages({
     throw new Refusal(403, "the Sec-Fetch-Site header says that a page of another site asks");
 }
 
-/** "Every operation requires an API key sent in the request header `X-API-Key`" (Authentication). */
-export function checkKey(headers: IncomingHttpHeaders, apiKey: string, wrongKeyStatus: 401 | 403): void {
+/**
+ * "Every operation requires an API key sent in the request header `X-API-Key`" (Authentication).
+ */
+export function checkKey(
+  headers: IncomingHttpHeaders,
+  apiKey: string,
+  wrongKeyStatus: 401 | 403,
+): void {
   const sent = headers["x-api-key"];
   if (sent === undefined) throw new Refusal(401, "the header X-API-Key is missing");
   if (!isKey(sent, apiKey)) throw new Refusal(wrongKeyStatus, "the API key in X-API-Key is wrong");

@@ -28,9 +28,15 @@ export type ServerOptions = {
   readonly discoveryTime?: number;
   /** Settings to start with, where they differ from the defaults. */
   readonly settings?: Partial<Settings>;
-  /** The content for an empty data directory: a document as from `GET /control/data`, in which fields may be missing. */
+  /**
+   * The content for an empty data directory: a document as from `GET /control/data`, in which
+   * fields may be missing.
+   */
   readonly seed?: JsonObject;
-  /** Returns milliseconds since the epoch; the service makes its timestamps strictly increasing by itself. */
+  /**
+   * Returns milliseconds since the epoch; the service makes its timestamps strictly increasing by
+   * itself.
+   */
   readonly clock?: () => number;
   /** Returns UUIDs; random ones by default. */
   readonly ids?: () => string;
@@ -41,7 +47,10 @@ export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 /** Only this machine may use the service. */
 const HOST = "127.0.0.1";
 
-/** Starts the local service. @throws TascError, a Refusal of the seed, or the system's error (port taken) */
+/**
+ * Starts the local service.
+ * @throws TascError, a Refusal of the seed, or the system's error (port taken)
+ */
 export async function startServer(options: ServerOptions) {
   const { apiKey, seed, discoveryTime, settings } = options;
   const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
@@ -55,16 +64,19 @@ export async function startServer(options: ServerOptions) {
   const control = { service, runner, log: [], faults: new Map(), startSettings };
   const handle = handlerOf(control, apiKey, closing.signal);
   try {
-    // A seed is only for an empty data directory: after a restart, the data written since then is kept.
+    // A seed is only for an empty data directory: after a restart, the data written since then is
+    // kept.
     if (data !== undefined && [...store.testTargets.all()].length === 0) putData(service, data);
     const server = createServer((request, response) => {
-      // It is too late to answer after an error here: the client has gone, or half of the answer was sent.
+      // It is too late to answer after an error here: the client has gone, or half of the answer
+      // was sent.
       handle(request, response).catch(() => response.destroy());
     });
     server.listen(options.port ?? 0, HOST);
     await once(server, "listening");
     const address = server.address();
-    if (typeof address !== "object" || address === null) throw new Error("a listening server has an address");
+    if (typeof address !== "object" || address === null)
+      throw new Error("a listening server has an address");
     runner.schedule();
     const url = `http://${HOST}:${address.port}`;
     const close = async (): Promise<void> => {
@@ -112,7 +124,10 @@ const operations: readonly http.Route<Operation>[] = [
   { method: "GET", path: `${target}/notifications`, run: inTarget(listNotifications) },
 ];
 
-/** Carries out one request of the interface: checks key, path, method and ids; an operation writes in one transaction. */
+/**
+ * Carries out one request of the interface: checks key, path, method and ids; an operation writes
+ * in one transaction.
+ */
 function performed(service: Service, apiKey: string, received: http.Received): http.Reply {
   const { settings, store } = service;
   http.checkKey(received.headers, apiKey, settings.wrongKeyStatus);
@@ -125,10 +140,16 @@ function performed(service: Service, apiKey: string, received: http.Received): h
   return { status, body: settings.extraFields ? http.withExtraFields(body) : body };
 }
 
-/** Returns the handler of requests: version 3 of the described interface, and the one that controls this server. */
+/**
+ * Returns the handler of requests: version 3 of the described interface, and the one that controls
+ * this server.
+ */
 function handlerOf(control: Control, apiKey: string, closing: AbortSignal) {
   const { service, runner } = control;
-  /** Carries out a request, and starts the timers of new generations; any error other than a refusal is a defect. */
+  /**
+   * Carries out a request, and starts the timers of new generations; any error other than a refusal
+   * is a defect.
+   */
   const act = (work: () => http.Reply, form = service.settings.errorBody): HandlerAnswer => {
     try {
       return { reply: work() };

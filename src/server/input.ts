@@ -1,6 +1,9 @@
 import { type Defined, type Json, defined, isArray, isObject, parseJson } from "../model/json.ts";
 
-/** A refusal by the service: an answer, not a defect. Thrown by any code that finds a request invalid. */
+/**
+ * A refusal by the service: an answer, not a defect. Thrown by any code that finds a request
+ * invalid.
+ */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -8,7 +11,11 @@ export class Refusal extends Error {
   readonly field: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, message: string, more: Partial<Pick<Refusal, "field" | "headers">> = {}) {
+  constructor(
+    status: number,
+    message: string,
+    more: Partial<Pick<Refusal, "field" | "headers">> = {},
+  ) {
     super(message);
     this.status = status;
     this.field = more.field;
@@ -16,9 +23,14 @@ export class Refusal extends Error {
   }
 }
 
-/** Returns the refusal of a value that differs from service-api.md; `at` is its path, empty for the body itself. */
+/**
+ * Returns the refusal of a value that differs from service-api.md; `at` is its path, empty for the
+ * body itself.
+ */
 export function badValue(at: string, must: string): Refusal {
-  return at === "" ? new Refusal(400, `the body ${must}`) : new Refusal(400, `${at} ${must}`, { field: at });
+  return at === ""
+    ? new Refusal(400, `the body ${must}`)
+    : new Refusal(400, `${at} ${must}`, { field: at });
 }
 
 export function notFound(what: string): Refusal {
@@ -46,10 +58,15 @@ export type ServerRuntime = {
   readonly newId: () => string;
 };
 
-/** Converts plain data to a typed value, or throws a Refusal that names the place. All input passes through a reader. */
+/**
+ * Converts plain data to a typed value, or throws a Refusal that names the place. All input passes
+ * through a reader.
+ */
 export type Reader<T> = (value: Json, at: string, runtime: ServerRuntime) => T;
 
-/** An optional field and its default value; an undefined default leaves the field out of the object. */
+/**
+ * An optional field and its default value; an undefined default leaves the field out of the object.
+ */
 type Optional<T> = { readonly read: Reader<T>; readonly absent: (runtime: ServerRuntime) => T };
 
 export type Read<F> = F extends Reader<infer T> ? T : F extends Optional<infer T> ? T : never;
@@ -70,7 +87,8 @@ export function object<S extends Fields>(fields: S): Reader<ReadObject<S>> {
     });
     const unknown = Object.keys(value).find((name) => !Object.hasOwn(fields, name));
     if (unknown !== undefined) throw badValue(inside(unknown), "is not a known field");
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry was made by the reader of its field
+    // Each entry was made by the reader of its field.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return defined(Object.fromEntries(entries)) as ReadObject<S>;
   };
 }
@@ -87,7 +105,9 @@ export function list<T>(read: Reader<T>): Reader<readonly T[]> {
   return numbered(() => read);
 }
 
-/** Returns a reader of a list whose items know their position, because their `index` is optional. */
+/**
+ * Returns a reader of a list whose items know their position, because their `index` is optional.
+ */
 export function numbered<T>(read: (position: number) => Reader<T>): Reader<readonly T[]> {
   return (value, at, runtime) => {
     if (!isArray(value)) throw badValue(at, "must be an array");
@@ -109,7 +129,11 @@ export function oneOf<const T extends string | number>(...values: readonly T[]):
   };
 }
 
-function checked<I, T extends I>(read: Reader<I>, holds: (value: I) => value is T, must: string): Reader<T>;
+function checked<I, T extends I>(
+  read: Reader<I>,
+  holds: (value: I) => value is T,
+  must: string,
+): Reader<T>;
 function checked<T>(read: Reader<T>, holds: (value: T) => boolean, must: string): Reader<T>;
 function checked<T>(read: Reader<T>, holds: (value: T) => boolean, must: string): Reader<T> {
   return (value, at, runtime) => {
@@ -142,7 +166,11 @@ export const webUrl = checked(
   (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
   "must be an absolute http or https URL",
 );
-export const flag = checked(anything, (value) => typeof value === "boolean", "must be true or false");
+export const flag = checked(
+  anything,
+  (value) => typeof value === "boolean",
+  "must be true or false",
+);
 export const integer = checked(
   anything,
   (value): value is number => typeof value === "number" && Number.isSafeInteger(value),
@@ -152,13 +180,20 @@ export const integer = checked(
 export const freeForm = checked(anything, isObject, "must be an object");
 
 export function integerFrom(least: number, most = Number.MAX_SAFE_INTEGER): Reader<number> {
-  return checked(integer, (value) => value >= least && value <= most, `must be from ${least} to ${most}`);
+  return checked(
+    integer,
+    (value) => value >= least && value <= most,
+    `must be from ${least} to ${most}`,
+  );
 }
 
 /** A field that is generated if it is missing. */
 export const newId: Optional<string> = { read: uuid, absent: (runtime) => runtime.newId() };
 export const now: Optional<string> = { read: dateTime, absent: (runtime) => runtime.now() };
-/** A field that is accepted but ignored because it repeats something, such as a parent's id in a nested object. */
+/**
+ * A field that is accepted but ignored because it repeats something, such as a parent's id in a
+ * nested object.
+ */
 export const ignored: Optional<undefined> = { read: () => undefined, absent: () => undefined };
 
 /** Parses JSON from outside; `what` names the text in the refusal. */

@@ -1,4 +1,7 @@
-/** The part of node:sqlite that the store uses, and that libsql has, too. The types of Node 20 do not contain it. */
+/**
+ * The part of node:sqlite that the store uses, and that libsql has, too. The types of Node 20 do
+ * not contain it.
+ */
 declare module "node:sqlite" {
   type Row = { readonly [column: string]: string | number } | undefined;
   export class DatabaseSync {

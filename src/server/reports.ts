@@ -3,7 +3,10 @@ import * as v from "./input.ts";
 import * as r from "./resources.ts";
 import { type Service, type TargetOperation, openEnum, ownedBy } from "./service.ts";
 
-/** Operation 12: newest first. The next page is requested with this answer's `key`, unless the settings differ. */
+/**
+ * Operation 12: newest first. The next page is requested with this answer's `key`, unless the
+ * settings differ.
+ */
 export const listTestReports: TargetOperation = (service, call, target) => {
   const before = cursor(service, call.query);
   const rest = [...service.store.testReports.of(target.id)]
@@ -11,8 +14,11 @@ export const listTestReports: TargetOperation = (service, call, target) => {
     .filter((report) => before === undefined || Date.parse(report.createdAt) < before);
   const { pageSize } = service.settings;
   const last = rest[pageSize - 1];
-  // The cursor is only a time, so reports of the same instant stay on one page, even if that exceeds the page size.
-  const page = rest.filter((report, at) => at < pageSize || newestFirst(report, last ?? report) === 0);
+  // The cursor is only a time, so reports of the same instant stay on one page, even if that
+  // exceeds the page size.
+  const page = rest.filter(
+    (report, at) => at < pageSize || newestFirst(report, last ?? report) === 0,
+  );
   const createdAt = page.at(-1)?.createdAt;
   return {
     data: page.map(listedTestReportView),
@@ -46,7 +52,10 @@ export const listNotifications: TargetOperation = ({ store, settings }, _, targe
     type: openEnum(notification.type, settings),
   }));
 
-/** Returns a report with plain test results (operation 13), or as it would be with only some of them. */
+/**
+ * Returns a report with plain test results (operation 13), or as it would be with only some of
+ * them.
+ */
 export function testReportView(report: r.TestReport, results = report.testResults): AnsweredObject {
   const { id: testReportId, testTargetId } = report;
   return {
@@ -56,7 +65,10 @@ export function testReportView(report: r.TestReport, results = report.testResult
   };
 }
 
-/** "Report-shaped" testResults (operation 12): here, each one is the report as it would be with only that result. */
+/**
+ * "Report-shaped" testResults (operation 12): here, each one is the report as it would be with only
+ * that result.
+ */
 function listedTestReportView(report: r.TestReport): AnsweredJson {
   return {
     ...testReportView(report),

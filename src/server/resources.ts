@@ -1,7 +1,10 @@
 import type { JsonObject } from "../model/json.ts";
 import * as v from "./input.ts";
 
-/** Returns a runtime whose clock never repeats a time: all writes have an order, and `createdAt` can be a cursor. */
+/**
+ * Returns a runtime whose clock never repeats a time: all writes have an order, and `createdAt` can
+ * be a cursor.
+ */
 export function serverRuntime(clock: () => number, newId: () => string): v.ServerRuntime {
   let last = 0;
   return {
@@ -24,15 +27,20 @@ export function created(runtime: v.ServerRuntime) {
 }
 
 /** Returns some fields of an object; missing fields stay missing. */
-export function pick<T extends object, K extends keyof T>(from: T, ...names: readonly K[]): Pick<T, K> {
+export function pick<T extends object, K extends keyof T>(
+  from: T,
+  ...names: readonly K[]
+): Pick<T, K> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are the fields by name
-  return Object.fromEntries(names.flatMap((name) => (name in from ? [[name, from[name]]] : []))) as Pick<
-    T,
-    K
-  >;
+  return Object.fromEntries(
+    names.flatMap((name) => (name in from ? [[name, from[name]]] : [])),
+  ) as Pick<T, K>;
 }
 
-/** "trackerIntegration fields" (Test target). All optional, because service-api.md does not show which are required. */
+/**
+ * "trackerIntegration fields" (Test target). All optional, because service-api.md does not show
+ * which are required.
+ */
 export const trackerIntegration = v.object({
   domain: v.optional(v.webUrl),
   username: v.optional(v.text),
@@ -85,15 +93,23 @@ export const environmentReader = v.object({
 
 export type Environment = v.Read<typeof environmentReader>;
 
-/** A folder has no operation of its own: requests contain its name, and answers its id (Test case, `folderId`). */
+/**
+ * A folder has no operation of its own: requests contain its name, and answers its id (Test case,
+ * `folderId`).
+ */
 const folderReader = v.object({ id: v.uuid, testTargetId: v.uuid, name: v.text });
 
-// The stored shapes leave out `testCaseId` and `testCaseElementId`, which only repeat the parent's id: answers add them,
-// and readers accept and drop them, so that the elements of an answer can be used as data.
+// The stored shapes leave out `testCaseId` and `testCaseElementId`, which only repeat the parent's
+// id: answers add them, and readers accept and drop them, so that the elements of an answer can be
+// used as data.
 
 export const interaction = { action: v.nonEmptyText, calledWith: v.optional(v.text) };
 export const assertion = { expectation: v.nonEmptyText, calledWith: v.optional(v.text) };
-export const selector = { selector: v.text, selectorType: v.nonEmptyText, options: v.or(v.freeForm, {}) };
+export const selector = {
+  selector: v.text,
+  selectorType: v.nonEmptyText,
+  options: v.or(v.freeForm, {}),
+};
 
 const part = { id: v.newId, testCaseElementId: v.ignored };
 const interactionReader = v.object({ ...part, ...interaction });
@@ -119,7 +135,10 @@ const elementReader = (position: number) =>
     locatorLine: v.optional(v.text),
   });
 
-/** The elements of a test case as stored (Test case element), with the last locator line that was set. */
+/**
+ * The elements of a test case as stored (Test case element), with the last locator line that was
+ * set.
+ */
 export const elementsReader = v.numbered(elementReader);
 
 export type Element = v.Read<ReturnType<typeof elementReader>>;
@@ -143,7 +162,10 @@ const discoveryReader = v.object({
   message: v.optional(v.text),
 });
 
-/** A test case as stored (Test case). Its description is the name that discoveries and prerequisites use. */
+/**
+ * A test case as stored (Test case). Its description is the name that discoveries and prerequisites
+ * use.
+ */
 export const testCaseReader = v.object({
   id: v.uuid,
   testTargetId: v.uuid,
@@ -168,7 +190,10 @@ export const testCaseReader = v.object({
 
 export type TestCase = v.Read<typeof testCaseReader>;
 
-/** Whether users still see a test case. A DELETED one is kept, but only the list with a filter returns it. */
+/**
+ * Whether users still see a test case. A DELETED one is kept, but only the list with a filter
+ * returns it.
+ */
 export function isLive(testCase: TestCase): boolean {
   return testCase.status !== "DELETED";
 }
@@ -187,7 +212,9 @@ const testResultReader = v.object({
   traceUrl: v.or(v.nullable(v.text), null),
 });
 
-/** A test report as stored (Test report). Its status is not stored, but derived from the results. */
+/**
+ * A test report as stored (Test report). Its status is not stored, but derived from the results.
+ */
 export const testReportReader = v.object({
   id: v.uuid,
   testTargetId: v.uuid,
@@ -204,8 +231,9 @@ export type TestReport = v.Read<typeof testReportReader>;
 export type TestResult = v.Read<typeof testResultReader>;
 
 /**
- * Derives a report's status by the table of "States and transitions". A status other than the three known ones counts as
- * done, but not as failed or passed: without a failed result, the report stays WAITING, as no row of the table fits.
+ * Derives a report's status by the table of "States and transitions". A status other than the three
+ * known ones counts as done, but not as failed or passed: without a failed result, the report stays
+ * WAITING, as no row of the table fits.
  */
 export function derivedStatus(results: readonly Pick<TestResult, "status">[]) {
   const statuses = results.map((result) => result.status);
@@ -235,7 +263,10 @@ export const notificationReader = v.object({
   ack: v.or(v.nullable(v.oneOf("IN_WEB_APP")), null),
 });
 
-/** A discovery or batch generation in progress. It is stored before its request is answered, so it survives the process. */
+/**
+ * A discovery or batch generation in progress. It is stored before its request is answered, so it
+ * survives the process.
+ */
 export const generationReader = v.object({
   id: v.uuid,
   testTargetId: v.uuid,
@@ -276,11 +307,17 @@ export const OWNED = [
 
 const LONGEST_WAIT = 2 ** 31 - 1;
 
-/** Behaviour for which service-api.md says "not shown", or two things. A client must work with every combination. */
+/**
+ * Behaviour for which service-api.md says "not shown", or two things. A client must work with every
+ * combination.
+ */
 const settings = v.object({
   /** Status of the POST operations. */
   createStatus: v.or(v.oneOf(200, 201), 201),
-  /** Status of operations 4, 8 and 9; 204 has no body. Operation 6 is described as 200, so that is fixed. */
+  /**
+   * Status of operations 4, 8 and 9; 204 has no body. Operation 6 is described as 200, so that is
+   * fixed.
+   */
   updateStatus: v.or(v.oneOf(200, 204), 200),
   /** "Response body ... not shown" (operation 4). */
   patchTargetBody: v.or(v.oneOf("resource", "empty"), "resource"),
@@ -289,7 +326,10 @@ const settings = v.object({
   showDiscovery: v.or(v.flag, true),
   /** Adds an unknown field to every answered object, except to free-form objects. */
   extraFields: v.or(v.flag, false),
-  /** Answers unlisted values for enumerations that service-api.md leaves open, and as notification types. */
+  /**
+   * Answers unlisted values for enumerations that service-api.md leaves open, and as notification
+   * types.
+   */
   unknownEnums: v.or(v.flag, false),
   errorBody: v.or(v.oneOf("json", "text", "html", "empty"), "json"),
   /** For a wrong key; a missing key is always 401. */
@@ -304,7 +344,10 @@ const settings = v.object({
   /** Reports per page, and the query parameter that requests the next page. */
   pageSize: v.or(v.integerFrom(1), 20),
   pageParameter: v.or(v.oneOf("key", "createdAt", "none"), "key"),
-  /** The `name` in answers of environments: "enum" as in the response table, "given" as in the request. */
+  /**
+   * The `name` in answers of environments: "enum" as in the response table, "given" as in the
+   * request.
+   */
   environmentName: v.or(v.oneOf("enum", "given"), "enum"),
   tagOrder: v.or(v.oneOf("given", "sorted"), "given"),
 });
@@ -313,5 +356,6 @@ export type Settings = v.Read<typeof settings>;
 
 /** Returns a reader of the settings in a request; missing ones are as in `defaults`. */
 export function settingsReader(defaults: Partial<Settings>): v.Reader<Settings> {
-  return (given, at, runtime) => settings({ ...defaults, ...v.freeForm(given, at, runtime) }, at, runtime);
+  return (given, at, runtime) =>
+    settings({ ...defaults, ...v.freeForm(given, at, runtime) }, at, runtime);
 }

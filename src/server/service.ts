@@ -35,13 +35,24 @@ export function ownedBy<T extends { readonly testTargetId: string }>(
   return row;
 }
 
-export function liveCase({ store }: Service, testTargetId: string, id: string): TestCase | undefined {
+export function liveCase(
+  { store }: Service,
+  testTargetId: string,
+  id: string,
+): TestCase | undefined {
   const found = store.testCases.get(id);
   return found?.testTargetId === testTargetId && isLive(found) ? found : undefined;
 }
 
-/** Returns the folder with this name, and creates it if it is missing; null is not a folder (Test case, `folderName`). */
-export function folderIdNamed({ store, runtime }: Service, testTargetId: string, name: string | null) {
+/**
+ * Returns the folder with this name, and creates it if it is missing; null is not a folder (Test
+ * case, `folderName`).
+ */
+export function folderIdNamed(
+  { store, runtime }: Service,
+  testTargetId: string,
+  name: string | null,
+) {
   if (name === null) return null;
   for (const folder of store.folders.of(testTargetId)) if (folder.name === name) return folder.id;
   const folder = { id: runtime.newId(), testTargetId, name };
@@ -49,7 +60,10 @@ export function folderIdNamed({ store, runtime }: Service, testTargetId: string,
   return folder.id;
 }
 
-/** Returns the tags of a test case without duplicates. Adds those that the target does not have to the target. */
+/**
+ * Returns the tags of a test case without duplicates. Adds those that the target does not have to
+ * the target.
+ */
 export function tagsNamed({ store }: Service, testTargetId: string, names: readonly string[]) {
   const tags = [...new Set(names)];
   const target = store.testTargets.get(testTargetId);
@@ -59,14 +73,23 @@ export function tagsNamed({ store }: Service, testTargetId: string, names: reado
   return tags;
 }
 
-/** Finds the only live test case with this name (operation 10, `prerequisiteName`); the name is its description. */
-export function prerequisiteIdNamed({ store }: Service, testTargetId: string, name: string): string {
+/**
+ * Finds the only live test case with this name (operation 10, `prerequisiteName`); the name is its
+ * description.
+ */
+export function prerequisiteIdNamed(
+  { store }: Service,
+  testTargetId: string,
+  name: string,
+): string {
   const named = [...store.testCases.of(testTargetId)].filter(
     (testCase) => isLive(testCase) && testCase.description === name,
   );
   const [found] = named;
-  if (found === undefined) throw badValue("prerequisiteName", "names no test case of the test target");
-  if (named.length > 1) throw badValue("prerequisiteName", `is the name of ${named.length} test cases`);
+  if (found === undefined)
+    throw badValue("prerequisiteName", "names no test case of the test target");
+  if (named.length > 1)
+    throw badValue("prerequisiteName", `is the name of ${named.length} test cases`);
   return found.id;
 }
 

@@ -56,21 +56,24 @@ export async function openStore(dataDir: string | undefined): Promise<Store> {
 const FORMAT = 1;
 
 function prepare(db: Database, place: string): void {
-  // The version is checked before anything is read: 0 is a new file, and rows of another format cannot be trusted.
+  // The version is checked before anything is read: 0 is a new file, and rows of another format
+  // cannot be trusted.
   const version = db.prepare("PRAGMA user_version").get()?.["user_version"];
   const summary = `The data in ${place} has format ${String(version)}; this version reads ${FORMAT}`;
   if (version !== 0 && version !== FORMAT)
     throw failed("data-unusable", summary, "Use the version of tasc that wrote it.");
   db.exec(`PRAGMA user_version = ${FORMAT}`);
   db.exec("PRAGMA journal_mode = WAL");
-  // FULL, not NORMAL as usual with WAL: an answered write must be on the disk, not only on its way there.
+  // FULL, not NORMAL as usual with WAL: an answered write must be on the disk, not only on its way
+  // there.
   db.exec("PRAGMA synchronous = FULL");
 }
 
 /**
- * Locks the data folder, because two processes would have different faults and timers in memory. The lock is an open
- * transaction on a separate database, which the system releases when the process dies. It is not the data file, because a
- * connection with prepared statements keeps its locks after close() until the statements are garbage-collected.
+ * Locks the data folder, because two processes would have different faults and timers in memory.
+ * The lock is an open transaction on a separate database, which the system releases when the
+ * process dies. It is not the data file, because a connection with prepared statements keeps its
+ * locks after close() until the statements are garbage-collected.
  */
 function takeLock(open: OpenDatabase, dataDir: string): Database {
   const lock = open(join(dataDir, "lock.db"));
@@ -88,7 +91,10 @@ function takeLock(open: OpenDatabase, dataDir: string): Database {
 
 type OpenDatabase = (file: string) => Database;
 
-/** Loads Node's own SQLite (from 22.13), or libsql, which a project on Node 20 installs next to tasc. */
+/**
+ * Loads Node's own SQLite (from 22.13), or libsql, which a project on Node 20 installs next to
+ * tasc.
+ */
 async function sqlite(): Promise<OpenDatabase> {
   const builtIn = await withoutWarning(() => import("node:sqlite")).catch(() => undefined);
   if (builtIn !== undefined) return (file) => new builtIn.DatabaseSync(file);
@@ -101,7 +107,10 @@ async function sqlite(): Promise<OpenDatabase> {
   }
 }
 
-/** Suppresses Node's warning that the module is experimental, because users did not choose the module. */
+/**
+ * Suppresses Node's warning that the module is experimental, because users did not choose the
+ * module.
+ */
 async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
   const warn = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;
@@ -120,7 +129,10 @@ export type StoredRows<T> = {
   insert(row: T): void;
   update(row: T): void;
   get(id: string): T | undefined;
-  /** The rows of one test target, read during the iteration: rows written meanwhile may or may not appear. */
+  /**
+   * The rows of one test target, read during the iteration: rows written meanwhile may or may not
+   * appear.
+   */
   of(testTargetId: string): Iterable<T>;
   all(): Iterable<T>;
   remove(id: string): void;
@@ -131,7 +143,8 @@ function openTable<T extends { readonly id: string; readonly testTargetId?: stri
   db: Database,
   name: string,
 ): StoredRows<T> {
-  // AUTOINCREMENT: the position of a removed row is never reused, so an iteration never sees a row twice.
+  // AUTOINCREMENT: the position of a removed row is never reused, so an iteration never sees a row
+  // twice.
   db.exec(
     `CREATE TABLE IF NOT EXISTS ${name} (
        seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, target TEXT NOT NULL, json TEXT NOT NULL);
@@ -145,8 +158,9 @@ function openTable<T extends { readonly id: string; readonly testTargetId?: stri
   const [pageOf, pageOfAll] = [page("target = ? AND"), page("")];
   const remove = db.prepare(`DELETE FROM ${name} WHERE id = ?`);
   const clear = db.prepare(`DELETE FROM ${name}`);
-  // Only the two statements above write rows, and the file's version guarantees the same for earlier processes: so the
-  // parsed value is a T. Reading it like a request would cost more than all the rest of a long list.
+  // Only the two statements above write rows, and the file's version guarantees the same for
+  // earlier processes: so the parsed value is a T. Reading it like a request would cost more than
+  // all the rest of a long list.
   const parse: (json: string) => T = JSON.parse;
   /** Reads page by page, so that no statement stays open while a slow client reads the answer. */
   function* walk(pageAfter: (seq: number) => ReturnType<typeof pageOf.all>): Generator<T> {

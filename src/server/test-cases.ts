@@ -16,16 +16,17 @@ import {
 /** Operation 7: GET /test-targets/{testTargetId}/test-cases, in the order of creation. */
 export const listTestCases: TargetOperation = ({ store, settings, runtime }, call, target) => {
   const sent = call.query.get("filter");
-  const wanted = sent === null ? r.isLive : filter(v.parseForeign(sent, "filter"), "filter", runtime);
+  const wanted =
+    sent === null ? r.isLive : filter(v.parseForeign(sent, "filter"), "filter", runtime);
   return (function* () {
     for (const testCase of store.testCases.of(target.id))
       if (wanted(testCase)) yield listedTestCaseView(testCase, settings);
   })();
 };
 
-// The `elements` of an update (operation 8). The array replaces the stored array as a whole, and so does each element.
-// An object without an id takes the id of the stored object in its place: otherwise, a client that writes back an
-// assertion without its id would create a new one.
+// The `elements` of an update (operation 8). The array replaces the stored array as a whole, and so
+// does each element. An object without an id takes the id of the stored object in its place:
+// otherwise, a client that writes back an assertion without its id would create a new one.
 
 const part = { id: v.optional(v.uuid), testCaseElementId: v.optional(v.uuid) };
 const index = (position: number) => v.or(v.integerFrom(0), position);
@@ -60,7 +61,10 @@ const update = v.object({
   externalId: v.optional(v.nullable(v.text)),
 });
 
-/** Operation 8: PATCH …/test-cases/{testCaseId}. A new prompt starts a generation; the elements stay until it ends. */
+/**
+ * Operation 8: PATCH …/test-cases/{testCaseId}. A new prompt starts a generation; the elements stay
+ * until it ends.
+ */
 export const updateTestCase: TargetOperation = (service, call, target) => {
   const current = testCaseOf(service, call, target);
   const {
@@ -87,7 +91,10 @@ export const updateTestCase: TargetOperation = (service, call, target) => {
 
 const elementUpdate = v.object({ locatorLine: v.nonEmptyText });
 
-/** Operation 9: PATCH .../test-cases/{testCaseId}/elements/{elementId}. The selectors of the line replace all others. */
+/**
+ * Operation 9: PATCH .../test-cases/{testCaseId}/elements/{elementId}. The selectors of the line
+ * replace all others.
+ */
 export const updateElement: TargetOperation = (service, call, target) => {
   const testCase = testCaseOf(service, call, target);
   const current = testCase.elements.find((each) => each.id === call.id("elementId"));
@@ -108,7 +115,10 @@ function testCaseOf(service: Service, call: HandlerCall, target: r.TestTarget): 
 
 type Filter = (testCase: r.TestCase) => boolean;
 
-/** Reads the `filter` of the query (operation 7): values of fields, and lists of filters for AND, OR and NOT (none). */
+/**
+ * Reads the `filter` of the query (operation 7): values of fields, and lists of filters for AND, OR
+ * and NOT (none).
+ */
 const filter: v.Reader<Filter> = (...sent) => {
   const { AND = [], OR, NOT = [], ...wanted } = filterFields(...sent);
   return (testCase) =>
@@ -150,14 +160,26 @@ function listedTestCaseView(testCase: r.TestCase, settings: r.Settings): Answere
 
 function common(testCase: r.TestCase, shape: ElementShape, settings: r.Settings): AnsweredObject {
   return {
-    ...r.pick(testCase, "id", "testTargetId", "description", "status", "runStatus", "createdAt", "updatedAt"),
+    ...r.pick(
+      testCase,
+      "id",
+      "testTargetId",
+      "description",
+      "status",
+      "runStatus",
+      "createdAt",
+      "updatedAt",
+    ),
     ...r.pick(testCase, "entryPointUrlPath", "folderId", "externalId"),
     elements: testCase.elements.map((element) => elementView(element, testCase.id, shape)),
     tags: settings.tagOrder === "sorted" ? testCase.tags.toSorted() : testCase.tags,
   };
 }
 
-/** Returns the elements after the update. Refuses ids that are not of this test case, and repeated ids. */
+/**
+ * Returns the elements after the update. Refuses ids that are not of this test case, and repeated
+ * ids.
+ */
 function elementsAfter(
   elements: readonly v.Read<ReturnType<typeof writtenElement>>[],
   testCase: r.TestCase,
@@ -183,7 +205,10 @@ function elementsAfter(
       id,
       index,
       interaction: does && { ...r.pick(does, "action", "calledWith"), id: partId("interaction") },
-      assertion: checks && { ...r.pick(checks, "expectation", "calledWith"), id: partId("assertion") },
+      assertion: checks && {
+        ...r.pick(checks, "expectation", "calledWith"),
+        id: partId("assertion"),
+      },
       selectors: selectorsAfter(written.selectors, at, stored, runtime),
       ...(stored && r.pick(stored, "scrollState")),
       ignoreFailure,
@@ -203,7 +228,8 @@ function selectorsAfter(
   const after = selectors.map((written, position) => {
     const place = `${at}.selectors[${position}]`;
     mustBe(`${place}.testCaseElementId`, written.testCaseElementId, stored?.id);
-    // The stored selector in this place may have moved: then its id is used elsewhere in the request.
+    // The stored selector in this place may have moved: then its id is used elsewhere in the
+    // request.
     const free = named.has(before[position]?.id) ? undefined : before[position];
     const kept = written.id === undefined ? free : known(`${place}.id`, written.id, before);
     return {
@@ -215,7 +241,11 @@ function selectorsAfter(
   return after.toSorted((a, b) => a.index - b.index);
 }
 
-function known<T extends { readonly id: string }>(at: string, id: string | undefined, stored: readonly T[]) {
+function known<T extends { readonly id: string }>(
+  at: string,
+  id: string | undefined,
+  stored: readonly T[],
+) {
   const found = stored.find((each) => each.id === id);
   if (id !== undefined && found === undefined) throw v.badValue(at, "is not of this test case");
   return found;
@@ -243,7 +273,10 @@ const CALL = new RegExp(
 );
 const NAME = /\bname\s*:\s*(?:'([^']*)'|"([^"]*)")/;
 
-/** "How the locator line maps onto selectors: not shown" (operation 9): here, the calls that find something, in order. */
+/**
+ * "How the locator line maps onto selectors: not shown" (operation 9): here, the calls that find
+ * something, in order.
+ */
 function selectorsOf(locatorLine: string, runtime: v.ServerRuntime): r.Selector[] {
   const found = [...locatorLine.matchAll(CALL)].map(([, call = "", single, double, rest = ""]) => {
     const [, inSingle, inDouble] = NAME.exec(rest) ?? [];
@@ -251,7 +284,8 @@ function selectorsOf(locatorLine: string, runtime: v.ServerRuntime): r.Selector[
     const options: JsonObject = name === undefined ? {} : { name };
     return { selectorType: TYPES[call] ?? "LOCATOR", selector: single ?? double ?? "", options };
   });
-  if (found.length === 0) found.push({ selectorType: "LOCATOR", selector: locatorLine.trim(), options: {} });
+  if (found.length === 0)
+    found.push({ selectorType: "LOCATOR", selector: locatorLine.trim(), options: {} });
   return found.map((each, index) => ({ id: runtime.newId(), index, ...each }));
 }
 

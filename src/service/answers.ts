@@ -28,7 +28,10 @@ function placed(error: unknown, key: string | number): unknown {
 
 type Read<T> = (value: Json | undefined) => T;
 
-function required<T extends Json>(expected: string, test: (value: Json | undefined) => value is T): Read<T> {
+function required<T extends Json>(
+  expected: string,
+  test: (value: Json | undefined) => value is T,
+): Read<T> {
   return (value) => {
     if (test(value)) return value;
     throw misfit(expected, value);
@@ -48,9 +51,11 @@ const flag = optional(required("a boolean", (value) => typeof value === "boolean
 const number = optional(required("a number", (value) => typeof value === "number"));
 const object = optional(anObject);
 /** For fields of type `string or null`. */
-const nullableText: Read<string | null | undefined> = (value) => (value === null ? null : text(value));
+const nullableText: Read<string | null | undefined> = (value) =>
+  value === null ? null : text(value);
 /** Like `nullableText`, for ids: an empty one counts as null. */
-const nullableId: Read<string | null | undefined> = (value) => (value === "" ? null : nullableText(value));
+const nullableId: Read<string | null | undefined> = (value) =>
+  value === "" ? null : nullableText(value);
 
 function listOf<T>(read: Read<T>): Read<readonly T[]> {
   return (value) => {
@@ -69,7 +74,10 @@ function listOf<T>(read: Read<T>): Read<readonly T[]> {
 type Fields = Readonly<Record<string, Read<unknown>>>;
 type Made<F extends Fields> = { readonly [K in keyof F]: ReturnType<F[K]> };
 
-/** Returns a reader of an object with these fields, each read by its own reader; other fields are ignored. */
+/**
+ * Returns a reader of an object with these fields, each read by its own reader; other fields are
+ * ignored.
+ */
 function shape<const F extends Fields>(fields: F): Read<Made<F>> {
   const names = Object.keys(fields);
   return (value) => {
@@ -81,7 +89,8 @@ function shape<const F extends Fields>(fields: F): Read<Made<F>> {
     } catch (error) {
       throw placed(error, name);
     }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field was made by the reader of its name
+    // Each field was made by the reader of its name.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return made as Made<F>;
   };
 }
@@ -100,10 +109,14 @@ function orNone<T>(read: Read<readonly T[]>): Read<readonly T[]> {
   return (value) => readAny(value) ?? [];
 }
 
-/** Reads one item of operation 7 (service-api.md, "Test case", list shape). @param at its index in the list */
+/**
+ * Reads one item of operation 7 (service-api.md, "Test case", list shape).
+ * @param at its index in the list
+ */
 export function readTestCase(item: Json, at?: number): LiveTestCase {
   try {
-    // Checked only as a sign that this is a list of test cases, where the field is required; nothing else needs it.
+    // Checked only as a sign that this is a list of test cases, where the field is required;
+    // nothing else needs it.
     belonging(item);
     return testCase(item);
   } catch (error) {
@@ -146,12 +159,17 @@ function at<T>(holder: JsonObject, name: string, read: Read<T>): T {
   }
 }
 
-/** Returns a reader of the parts in the field table, named as in a manifest. Null is kept only in nullable parts. */
+/**
+ * Returns a reader of the parts in the field table, named as in a manifest. Null is kept only in
+ * nullable parts.
+ */
 function partsOf({ parts, required: strict }: ObjectShape): (holder: JsonObject) => JsonObject {
-  const readers = Object.entries(parts).map(([name, { shape: of, writeOnly, nullable = false }]) => {
-    const read: Read<Json> = writeOnly ? () => null : partOf(of, strict?.includes(name) === true);
-    return { name, read, nullable };
-  });
+  const readers = Object.entries(parts).map(
+    ([name, { shape: of, writeOnly, nullable = false }]) => {
+      const read: Read<Json> = writeOnly ? () => null : partOf(of, strict?.includes(name) === true);
+      return { name, read, nullable };
+    },
+  );
   return (holder) => {
     const made: Record<string, Json> = {};
     for (const { name, read, nullable } of readers) {
@@ -162,7 +180,10 @@ function partsOf({ parts, required: strict }: ObjectShape): (holder: JsonObject)
   };
 }
 
-/** Returns the reader of one part. A missing part is read as null, an empty list, or the service's default. */
+/**
+ * Returns the reader of one part. A missing part is read as null, an empty list, or the service's
+ * default.
+ */
 function partOf(of: Shape, strict: boolean): Read<Json> {
   if (of.type === "boolean") return (value) => flag(value) ?? false;
   if (of.type === "json") return (value) => object(value) ?? {};
@@ -175,13 +196,21 @@ function partOf(of: Shape, strict: boolean): Read<Json> {
   return orNone(inOrder((one) => (item === undefined ? (one ?? null) : item(anObject(one)))));
 }
 
-/** Returns a reader of a list that sorts it by `index`. If an item has no index, the list keeps its order. */
+/**
+ * Returns a reader of a list that sorts it by `index`. If an item has no index, the list keeps its
+ * order.
+ */
 function inOrder<T>(read: Read<T>): Read<readonly T[]> {
-  const [readItems, readIndexes] = [listOf(read), listOf((item) => at(anObject(item), "index", number))];
+  const [readItems, readIndexes] = [
+    listOf(read),
+    listOf((item) => at(anObject(item), "index", number)),
+  ];
   return (value) => {
     const items = readItems(value);
     const indexes = readIndexes(value);
-    const isSorted = indexes.every((own, nth) => own === undefined || own >= (indexes[nth - 1] ?? own));
+    const isSorted = indexes.every(
+      (own, nth) => own === undefined || own >= (indexes[nth - 1] ?? own),
+    );
     if (isSorted || indexes.includes(undefined)) return items;
     return items
       .map((item, nth) => ({ item, own: indexes[nth] ?? 0 }))
@@ -192,7 +221,9 @@ function inOrder<T>(read: Read<T>): Read<readonly T[]> {
 
 const elementParts = partsOf(ELEMENT);
 
-/** service-api.md, "Notification". The payload depends on the event; only `testCaseId` is described. */
+/**
+ * service-api.md, "Notification". The payload depends on the event; only `testCaseId` is described.
+ */
 const notification = shape({
   id: anId,
   testTargetId: anId,
@@ -241,8 +272,9 @@ export function readReport(answer: Json | undefined): LiveReport {
 }
 
 /**
- * Returns the results of a report. In the sample of the list, further report-shaped objects wrap them (service-api.md,
- * operation 12): an entry with `testResults` of its own and without a `testCaseId` is such a wrapper.
+ * Returns the results of a report. In the sample of the list, further report-shaped objects wrap
+ * them (service-api.md, operation 12): an entry with `testResults` of its own and without a
+ * `testCaseId` is such a wrapper.
  */
 function results(holder: JsonObject): readonly LiveResult[] {
   const read = listOf((json) => {
@@ -278,7 +310,9 @@ export type PageEnd =
 
 export type NewReports = { readonly reports: readonly LiveReport[]; readonly next: PageEnd };
 
-/** Returns the new reports of a page, and whether to request another page. Adds their ids to `seen`. */
+/**
+ * Returns the new reports of a page, and whether to request another page. Adds their ids to `seen`.
+ */
 export function newReports(page: ReportPage, seen: Set<string>, pages: number): NewReports {
   const reports = page.reports.filter(({ id }) => !seen.has(id) && seen.add(id));
   const isTooMuch = pages >= MAX_PAGES || seen.size >= MAX_REPORTS;

@@ -15,7 +15,14 @@ import {
   streamedList,
   wholeAnswer,
 } from "./exchange.ts";
-import { type Fault, type MayHaveActed, ServiceError, isTooMany, mayHaveActed, mayRetry } from "./failure.ts";
+import {
+  type Fault,
+  type MayHaveActed,
+  ServiceError,
+  isTooMany,
+  mayHaveActed,
+  mayRetry,
+} from "./failure.ts";
 import { Limiter, type ShareRate } from "./limiter.ts";
 import type { Redact } from "./refusal.ts";
 import {
@@ -38,9 +45,10 @@ interface Call<T> {
 }
 
 /**
- * Called right before every send and resend, reads included, after all waiting for a turn or a delay. The result of an
- * asynchronous check is valid for PERMISSION_LASTS; if connecting takes longer, it is called again. To refuse, it throws
- * a `TascError`: nothing is sent, and the call ends as `withheld`.
+ * Called right before every send and resend, reads included, after all waiting for a turn or a
+ * delay. The result of an asynchronous check is valid for PERMISSION_LASTS; if connecting takes
+ * longer, it is called again. To refuse, it throws a `TascError`: nothing is sent, and the call
+ * ends as `withheld`.
  */
 export type BeforeSend = (send: Sending) => void | Promise<void>;
 type Sending = Pick<OfCall, "method" | "path" | "attempt">;
@@ -53,17 +61,28 @@ export interface ClientOptions {
   readonly rateLimit?: number | undefined;
   /** Takes sends from a rate that is shared with other processes. */
   readonly shareRate?: ShareRate | undefined;
-  /** Milliseconds from connecting to the last byte of the answer; for the streamed list of test cases, per 256 KiB. */
+  /**
+   * Milliseconds from connecting to the last byte of the answer; for the streamed list of test
+   * cases, per 256 KiB.
+   */
   readonly requestTimeout: number;
   readonly retries: number;
   readonly world: ClientRuntime;
   readonly onEvent?: (event: ClientEvent) => void;
-  /** Environment with the proxy variables (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). If unset, no proxy is used. */
+  /**
+   * Environment with the proxy variables (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). If unset, no proxy is
+   * used.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly beforeSend?: BeforeSend;
-  /** Stops everything at once: requests in flight are dropped, and all calls end as `interrupted`. */
+  /**
+   * Stops everything at once: requests in flight are dropped, and all calls end as `interrupted`.
+   */
   readonly signal?: AbortSignal;
-  /** Removes secrets from the service's messages before these are shortened. The API key is always removed. */
+  /**
+   * Removes secrets from the service's messages before these are shortened. The API key is always
+   * removed.
+   */
   readonly redact?: Redact;
 }
 
@@ -77,15 +96,24 @@ const MAX_CONNECTS = 3;
 export type Client = ReturnType<typeof createClient>;
 
 /**
- * Creates the client of the service's 14 operations. They throw a `ServiceError` for faults of the service or the network;
- * any other error is a mistake of the caller. The HTTP library is loaded, and a connection opened, at the first call.
+ * Creates the client of the service's 14 operations. They throw a `ServiceError` for faults of the
+ * service or the network; any other error is a mistake of the caller. The HTTP library is loaded,
+ * and a connection opened, at the first call.
  */
 export function createClient(options: ClientOptions) {
   const { baseUrl, apiKey, concurrency, rateLimit, shareRate, retries, world, env = {} } = options;
-  const { onEvent = () => undefined, beforeSend = () => undefined, redact = (text) => text } = options;
+  const {
+    onEvent = () => undefined,
+    beforeSend = () => undefined,
+    redact = (text) => text,
+  } = options;
   const ending = new AbortController();
-  const signal = AbortSignal.any([ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
-  // Every call that waits for its next attempt adds a listener. From the eleventh on, Node would wrongly report a leak.
+  const signal = AbortSignal.any([
+    ending.signal,
+    ...(options.signal === undefined ? [] : [options.signal]),
+  ]);
+  // Every call that waits for its next attempt adds a listener. From the eleventh on, Node would
+  // wrongly report a leak.
   setMaxListeners(0, signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
   const limiter = new Limiter({ concurrency, rateLimit, shareRate, world, signal });
@@ -94,10 +122,16 @@ export function createClient(options: ClientOptions) {
     key.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(key, SENSITIVE);
   let transport: Promise<Transport> | undefined;
   const open = async (): Promise<Transport> =>
-    (await import("./transport.ts")).openTransport(baseUrl.origin, requestTimeout, concurrency, env);
+    (await import("./transport.ts")).openTransport(
+      baseUrl.origin,
+      requestTimeout,
+      concurrency,
+      env,
+    );
 
   const now = (): number => world.now();
-  // Calls in flight register here: a signal walks through all its listeners whenever one is added or removed.
+  // Calls in flight register here: a signal walks through all its listeners whenever one is added
+  // or removed.
   const inFlight = new Set<() => void>();
   signal.addEventListener("abort", () => {
     for (const interrupt of inFlight) interrupt();
@@ -105,7 +139,10 @@ export function createClient(options: ClientOptions) {
 
   const headers = ["X-API-Key", key, "Accept", "application/json", "User-Agent", "tasc"];
   const headersOfBody = [...headers, "Content-Type", "application/json"];
-  const send = async <T>({ query = "", body, reader }: Call<T>, about: Sending): Promise<Exchanged<T>> => {
+  const send = async <T>(
+    { query = "", body, reader }: Call<T>,
+    about: Sending,
+  ): Promise<Exchanged<T>> => {
     const connections = await (transport ??= open());
     const request = {
       origin: baseUrl.origin,
@@ -158,7 +195,8 @@ export function createClient(options: ClientOptions) {
         const { era } = limiter;
         const started = world.now();
         const about = { call: number, method, path, attempt };
-        // The spread comes last: V8 takes several times as long to create an object if fields are added after it.
+        // The spread comes last: V8 takes several times as long to create an object if fields are
+        // added after it.
         onEvent({ kind: "started", ...about });
         const { result, status, date, began } = await send(call, about).catch((error: unknown) => {
           limiter.sent(false);
@@ -175,7 +213,8 @@ export function createClient(options: ClientOptions) {
         if (result.ok) return result.value;
         const actedNow = mayHaveActed(method, result.failure, began);
         if (actedNow === "maybe") acted = actedNow;
-        if (attempt > retries || !mayRetry(method, result.failure, actedNow)) throw failed(result.failure);
+        if (attempt > retries || !mayRetry(method, result.failure, actedNow))
+          throw failed(result.failure);
         const { kind } = result.failure;
         onEvent({ kind: "waiting", fault: kind, status, attempts: retries + 1, delay, ...about });
         // After a 429, the limiter makes all calls wait, including this one.
@@ -187,10 +226,17 @@ export function createClient(options: ClientOptions) {
     }
   };
 
-  const get = <T>(inner: readonly string[], reader: () => AnswerReader<T>, query = ""): Promise<T> =>
+  const get = <T>(
+    inner: readonly string[],
+    reader: () => AnswerReader<T>,
+    query = "",
+  ): Promise<T> =>
     make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader });
-  const read = <T>(inner: readonly string[], reader: (answer: Json) => T, query?: string): Promise<T> =>
-    get(inner, () => shapedAnswer(reader), query);
+  const read = <T>(
+    inner: readonly string[],
+    reader: (answer: Json) => T,
+    query?: string,
+  ): Promise<T> => get(inner, () => shapedAnswer(reader), query);
   const listReports = (targetId: string, key?: Json): Promise<answers.ReportPage> => {
     const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
     return read([targetId, "test-reports"], answers.readReportPage, query);
@@ -198,9 +244,17 @@ export function createClient(options: ClientOptions) {
   return {
     listTargets: () => read([], answers.readTargets),
     getTarget: (targetId: string) => read([targetId], answers.readTarget),
-    /** In the service's order; the answer is never in memory as a whole. @param keep returns the part to keep of each */
-    listTestCases: <T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> =>
-      get([targetId, "test-cases"], () => streamedList((item, at) => keep(answers.readTestCase(item, at)))),
+    /**
+     * In the service's order; the answer is never in memory as a whole.
+     * @param keep returns the part to keep of each
+     */
+    listTestCases: <T>(
+      targetId: string,
+      keep: (testCase: LiveTestCase) => T,
+    ): Promise<readonly T[]> =>
+      get([targetId, "test-cases"], () =>
+        streamedList((item, at) => keep(answers.readTestCase(item, at))),
+      ),
     /** Returns undefined for an empty answer, and for an unreadable answer to a PATCH. */
     send: ({ method, path, body }: WriteCall): Promise<Json | undefined> =>
       make({
@@ -223,7 +277,8 @@ export function createClient(options: ClientOptions) {
     },
     getReport: (targetId: string, reportId: string) =>
       read([targetId, "test-reports", reportId], answers.readReport),
-    listNotifications: (targetId: string) => read([targetId, "notifications"], answers.readNotifications),
+    listNotifications: (targetId: string) =>
+      read([targetId, "notifications"], answers.readNotifications),
     /** Drops all connections; calls in progress end as `interrupted`. */
     close: async (): Promise<void> => {
       ending.abort();
@@ -233,17 +288,27 @@ export function createClient(options: ClientOptions) {
   };
 }
 
-/** Returns the milliseconds before the next send. A delay asked for by the service wins. @param send sends so far, from 1 */
+/**
+ * Returns the milliseconds before the next send. A delay asked for by the service wins.
+ * @param send sends so far, from 1
+ */
 export function retryDelay(fault: Fault, send: number, random: number): number {
   const asked = fault.kind === "status" ? fault.retryAfter : undefined;
   if (asked !== undefined && asked > 0) return asked;
-  // All five retries together take about 4 s on average. After a 429, half of the delay is fixed, to spare the service.
+  // All five retries together take about 4 s on average. After a 429, half of the delay is fixed,
+  // to spare the service.
   const [base, cap, jitter] = isTooMany(fault) ? [1000, 30_000, 0.5] : [250, 10_000, 1];
   return Math.round(Math.min(cap, base * 2 ** (send - 1)) * (1 - jitter + jitter * random));
 }
 
-/** Header values that arrive unchanged: ASCII, without line breaks or the blanks at the ends that CI variables can have. */
+/**
+ * Header values that arrive unchanged: ASCII, without line breaks or the blanks at the ends that CI
+ * variables can have.
+ */
 const HEADER_VALUE = /^[!-~]([\t -~]*[!-~])?$/;
 
-/** Minimum length of a key to redact. Shorter texts occur by chance; removing them would only spoil messages. */
+/**
+ * Minimum length of a key to redact. Shorter texts occur by chance; removing them would only spoil
+ * messages.
+ */
 const MIN_REDACTED = 4;

@@ -21,17 +21,26 @@ export interface Transport {
 }
 
 export interface ExchangeOptions<T> {
-  readonly request: Pick<Dispatcher.DispatchOptions, "origin" | "method" | "path" | "headers" | "body">;
+  readonly request: Pick<
+    Dispatcher.DispatchOptions,
+    "origin" | "method" | "path" | "headers" | "body"
+  >;
   readonly reader: AnswerReader<T>;
   readonly baseUrl: Pick<BaseUrl, "origin" | "host">;
-  /** Milliseconds from the start to the last byte of the answer; restarted after each `window` of the reader. */
+  /**
+   * Milliseconds from the start to the last byte of the answer; restarted after each `window` of
+   * the reader.
+   */
   readonly limit: number;
   readonly signal: AbortSignal;
   /** The callbacks to call when the signal is aborted. */
   readonly inFlight: Set<() => void>;
   readonly redact: Redact;
   readonly now: () => number;
-  /** Called once connected, before a byte is written. If it returns false, the connection is dropped. */
+  /**
+   * Called once connected, before a byte is written. If it returns false, the connection is
+   * dropped.
+   */
   readonly mayWrite: () => boolean;
 }
 
@@ -46,11 +55,14 @@ export interface Exchanged<T> {
 }
 
 /**
- * Sends one request once and reads its answer. The time limit covers connecting, headers and body. It runs on the real
- * clock, because it protects against a real peer that hangs or trickles.
+ * Sends one request once and reads its answer. The time limit covers connecting, headers and body.
+ * It runs on the real clock, because it protects against a real peer that hangs or trickles.
  * @throws any error of the reader except a FaultError
  */
-export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): Promise<Exchanged<T>> {
+export function exchange<T>(
+  transport: Transport,
+  options: ExchangeOptions<T>,
+): Promise<Exchanged<T>> {
   const { reader, limit, signal, inFlight, redact, now } = options;
   const { origin, host } = options.baseUrl;
   return new Promise((resolve, reject) => {
@@ -76,7 +88,10 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
       resolve({ result, status, date, began: abort !== undefined, tooLate });
     };
     const fail = (failure: Fault): void => settle({ ok: false, failure });
-    /** Runs the reader. An error other than a FaultError is a bug in tasc, so it rejects the promise. */
+    /**
+     * Runs the reader. An error other than a FaultError is a bug in tasc, so it rejects the
+     * promise.
+     */
     const guard = (read: () => void): void => {
       try {
         read();
@@ -89,13 +104,17 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     const finish = (): void => {
       if (body !== undefined) settle({ ok: true, value: body.end() });
     };
-    /** Ends with a fault. If a status has already refused the request, that is the result, even with an incomplete body. */
+    /**
+     * Ends with a fault. If a status has already refused the request, that is the result, even with
+     * an incomplete body.
+     */
     const giveUp = (fault: Fault): void => {
       if (status !== undefined && status >= 300) guard(finish);
       else fail(fault);
     };
     const timedOut = (): Fault => {
-      const during = abort === undefined ? "connecting" : status === undefined ? "waiting" : "reading";
+      const during =
+        abort === undefined ? "connecting" : status === undefined ? "waiting" : "reading";
       return { kind: "timeout", limit, during };
     };
     const interrupt = (): void => fail({ kind: "interrupted" });
@@ -106,7 +125,8 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
     transport.dispatcher.dispatch(options.request, {
       onRequestStart(controller) {
         // undici may move a request to another connection. A creation could then be sent twice.
-        if (abort !== undefined) return controller.abort(new Error("the request was about to be sent twice"));
+        if (abort !== undefined)
+          return controller.abort(new Error("the request was about to be sent twice"));
         const drop = (): void => controller.abort(new Error("the answer is not wanted any more"));
         // The call gave up while connecting: drop the connection before a byte is written.
         if (isOver) return drop();
@@ -148,7 +168,8 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
         guard(finish);
       },
       onResponseError(_controller, error) {
-        if (!isOver) giveUp(connectionFault(error, abort !== undefined, host, limit, transport.isProxied));
+        if (!isOver)
+          giveUp(connectionFault(error, abort !== undefined, host, limit, transport.isProxied));
       },
     });
   });
@@ -157,16 +178,32 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
 const COMPRESSED: Fault = { kind: "unreadable", why: "compressed", offset: undefined };
 
 export interface AnswerReader<T> {
-  /** @returns whether it needs the next piece; if not, the rest of the answer cannot change the result */
+  /**
+   * @returns whether it needs the next piece; if not, the rest of the answer cannot change the
+   * result
+   */
   take(piece: Uint8Array): boolean;
-  /** Called once, after the last piece. @param unreadable why the answer cannot be read at all @throws FaultError */
+  /**
+   * Called once, after the last piece.
+   * @param unreadable why the answer cannot be read at all
+   * @throws FaultError
+   */
   end(unreadable?: Fault): T;
-  /** Number of bytes after which the time limit restarts. If unset, the limit covers the whole answer. */
+  /**
+   * Number of bytes after which the time limit restarts. If unset, the limit covers the whole
+   * answer.
+   */
   readonly window?: number;
 }
 
-/** Keeps an answer in memory until it is longer than `most` bytes. @param read receives all of it, once */
-function held<T>(most: number, read: (bytes: Uint8Array, unreadable?: Fault) => T): AnswerReader<T> {
+/**
+ * Keeps an answer in memory until it is longer than `most` bytes.
+ * @param read receives all of it, once
+ */
+function held<T>(
+  most: number,
+  read: (bytes: Uint8Array, unreadable?: Fault) => T,
+): AnswerReader<T> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   return {
@@ -177,12 +214,18 @@ function held<T>(most: number, read: (bytes: Uint8Array, unreadable?: Fault) => 
     },
     end(unreadable) {
       const [first, ...others] = pieces;
-      return read(first === undefined || others.length > 0 ? Buffer.concat(pieces) : first, unreadable);
+      return read(
+        first === undefined || others.length > 0 ? Buffer.concat(pieces) : first,
+        unreadable,
+      );
     },
   };
 }
 
-/** Returns a reader that keeps the whole answer. @param read receives a function that parses the answer */
+/**
+ * Returns a reader that keeps the whole answer.
+ * @param read receives a function that parses the answer
+ */
 function heldAnswer<T>(read: (parse: () => Json | undefined) => T): AnswerReader<T> {
   return held(MAX_ANSWER_BYTES, (whole, unreadable) =>
     read(() => {
@@ -204,12 +247,15 @@ export function wholeAnswer(): AnswerReader<Json | undefined> {
 export function shapedAnswer<T>(read: (answer: Json) => T): AnswerReader<T> {
   return heldAnswer((parse) => {
     const answer = parse();
-    if (answer === undefined) throw new FaultError({ kind: "unreadable", why: "empty", offset: undefined });
+    if (answer === undefined)
+      throw new FaultError({ kind: "unreadable", why: "empty", offset: undefined });
     return read(answer);
   });
 }
 
-/** Reads the answer to an update. Its status is sufficient, so an unreadable body counts as empty. */
+/**
+ * Reads the answer to an update. Its status is sufficient, so an unreadable body counts as empty.
+ */
 export function optionalAnswer(): AnswerReader<Json | undefined> {
   return heldAnswer((parse) => {
     try {
@@ -221,7 +267,10 @@ export function optionalAnswer(): AnswerReader<Json | undefined> {
   });
 }
 
-/** Reads a list with only one item in memory at a time. @param read returns the part of an item to keep */
+/**
+ * Reads a list with only one item in memory at a time.
+ * @param read returns the part of an item to keep
+ */
 export function streamedList<T>(
   read: (item: Json, index: number) => T,
   limit = MAX_LIST_BYTES,
@@ -245,7 +294,11 @@ export function streamedList<T>(
   };
 }
 
-/** Returns the fault of a connection error. @param began whether writing had begun @param limit time limit of the call */
+/**
+ * Returns the fault of a connection error.
+ * @param began whether writing had begun
+ * @param limit time limit of the call
+ */
 export function connectionFault(
   error: Error,
   began: boolean,
@@ -268,8 +321,9 @@ export function connectionFault(
 }
 
 /**
- * Causes by error code. The codes of certificate checks come from OpenSSL and Node: DEPTH_ZERO_SELF_SIGNED_CERT,
- * ERR_TLS_CERT_ALTNAME_INVALID. Other handshake errors come, for example, from a server that speaks plain http.
+ * Causes by error code. The codes of certificate checks come from OpenSSL and Node:
+ * DEPTH_ZERO_SELF_SIGNED_CERT, ERR_TLS_CERT_ALTNAME_INVALID. Other handshake errors come, for
+ * example, from a server that speaks plain http.
  */
 const CAUSES = [
   [/^ECONNREFUSED$/, "refused"],
@@ -278,7 +332,10 @@ const CAUSES = [
   [/^ERR_TLS_|^ERR_SSL_|^EPROTO$/, "encryption"],
 ] as const;
 
-/** Returns the system's error code. If a name has several addresses, errors are bundled, and the first one counts. */
+/**
+ * Returns the system's error code. If a name has several addresses, errors are bundled, and the
+ * first one counts.
+ */
 function codeOf(error: Error): string {
   if ("code" in error && typeof error.code === "string" && error.code !== "") return error.code;
   const inner: readonly unknown[] = error instanceof AggregateError ? error.errors : [];

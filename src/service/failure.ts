@@ -5,7 +5,9 @@ import type { Method } from "./request.ts";
 type Kind = keyof typeof WORDS;
 /** A fault of one send. */
 export type Fault<K extends Kind = Kind> = {
-  [P in K]: { readonly kind: P } & ((typeof WORDS)[P] extends (of: infer A) => unknown ? Readonly<A> : never);
+  [P in K]: { readonly kind: P } & ((typeof WORDS)[P] extends (of: infer A) => unknown
+    ? Readonly<A>
+    : never);
 }[K];
 
 /** The error of the readers of answers, caught where the call is made. */
@@ -34,7 +36,11 @@ export class ServiceError extends TascError {
 
   constructor(failure: Failure) {
     const reason =
-      failure.kind === "interrupted" ? "interrupted" : isOutOfReach(failure) ? "unreachable" : "failed";
+      failure.kind === "interrupted"
+        ? "interrupted"
+        : isOutOfReach(failure)
+          ? "unreachable"
+          : "failed";
     super(reason, [{ severity: "error", ...describeFailure(failure) }]);
     this.failure = failure;
   }
@@ -43,17 +49,22 @@ export class ServiceError extends TascError {
 /** Whether the service cannot be reached or rejects the key: exit code 6 of the design contract. */
 export function isOutOfReach(fault: Fault): boolean {
   if (fault.kind === "timeout") return fault.during === "connecting";
-  return fault.kind === "unsendable" || fault.kind === "unreachable" || fault.kind === "key-refused";
+  return (
+    fault.kind === "unsendable" || fault.kind === "unreachable" || fault.kind === "key-refused"
+  );
 }
 
 /**
- * Whether the service may have acted on a send that ended with this fault. After a 4xx it has not, except after a 408 (it
- * stopped waiting); other faults of a write leave it open. @param began whether any byte of the request may have been sent
+ * Whether the service may have acted on a send that ended with this fault. After a 4xx it has not,
+ * except after a 408 (it stopped waiting); other faults of a write leave it open. @param began
+ * whether any byte of the request may have been sent
  */
 export function mayHaveActed(method: Method, fault: Fault, began: boolean): MayHaveActed {
   if (method === "GET" || !began || fault.kind === "key-refused") return "no";
   if (fault.kind !== "status") return "maybe";
-  return fault.status >= 400 && fault.status < 500 && fault.status !== REQUEST_TIMEOUT ? "no" : "maybe";
+  return fault.status >= 400 && fault.status < 500 && fault.status !== REQUEST_TIMEOUT
+    ? "no"
+    : "maybe";
 }
 
 const REQUEST_TIMEOUT = 408;
@@ -67,20 +78,27 @@ export function isTooMany(fault: Fault): boolean {
 export function mayRetry(method: Method, fault: Fault, acted: MayHaveActed): boolean {
   if (method === "POST" && acted === "maybe") return false;
   // A wrong certificate will still be wrong in a second.
-  if (fault.kind === "unreachable") return fault.cause !== "certificate" && fault.cause !== "encryption";
+  if (fault.kind === "unreachable")
+    return fault.cause !== "certificate" && fault.cause !== "encryption";
   if (fault.kind === "status")
     return (
-      isTooMany(fault) || fault.status === REQUEST_TIMEOUT || (fault.status >= 500 && fault.status < 600)
+      isTooMany(fault) ||
+      fault.status === REQUEST_TIMEOUT ||
+      (fault.status >= 500 && fault.status < 600)
     );
   return fault.kind === "timeout" || fault.kind === "broken";
 }
 
-/** Describes a failure without secrets: no header, no body, no query; the service's own words are redacted. */
+/**
+ * Describes a failure without secrets: no header, no body, no query; the service's own words are
+ * redacted.
+ */
 export function describeFailure<K extends Kind>(failure: Failure<K>) {
   const { method, path, attempts, acted } = failure;
   const [code, summary, detail, next] = DESCRIBED[failure.kind](failure);
   const call = `${method} ${path}${attempts > 1 ? `, sent ${attempts} times` : ""}`;
-  const open = method === "POST" && acted === "maybe" ? "The service may still have carried it out. " : "";
+  const open =
+    method === "POST" && acted === "maybe" ? "The service may still have carried it out. " : "";
   return {
     code,
     summary,
@@ -104,7 +122,15 @@ const WORDS = {
     "Check how the key gets into its environment variable.",
   ],
   /** No connection was made, so nothing was sent. */
-  unreachable: ({ cause, host, code }: { cause: keyof typeof UNREACHABLE; host: string; code: string }) => {
+  unreachable: ({
+    cause,
+    host,
+    code,
+  }: {
+    cause: keyof typeof UNREACHABLE;
+    host: string;
+    code: string;
+  }) => {
     const [why, next] = UNREACHABLE[cause];
     const detail = `no connection to ${host}: ${why} (${code})`;
     return ["unreachable", "The service cannot be reached", detail, next];
@@ -138,14 +164,19 @@ const WORDS = {
     says(words),
     "Check that `service.apiKey` is the key of this service and may do this.",
   ],
-  /** Any 3xx; redirects are never followed. `host` is host and port of `Location`, if it was given. */
+  /**
+   * Any 3xx; redirects are never followed. `host` is host and port of `Location`, if it was given.
+   */
   redirect: ({ status, host }: { status: number; host: string | undefined }) => [
     "redirect",
     `The service redirects (${status})`,
     `the answer ${host === undefined ? "names no other place" : `points to ${host}`}; redirects are never followed, because the API key would be sent along`,
     "If that is where the service is, make it the base address (`service.baseUrl`).",
   ],
-  /** Any other status outside 2xx. `words` is the service's message in one short line; `retryAfter` is in milliseconds. */
+  /**
+   * Any other status outside 2xx. `words` is the service's message in one short line; `retryAfter`
+   * is in milliseconds.
+   */
   status: ({ status, words }: Told & { status: number; retryAfter: number | undefined }) => {
     const next =
       status === 404
@@ -157,7 +188,10 @@ const WORDS = {
             : "Correct what the service refuses, and run the command again.";
     return [`http-${status}`, `The service answered ${status}`, says(words), next];
   },
-  /** A 2xx answer that is not JSON. `offset` is the first wrong byte, or the start of the list item that contains it. */
+  /**
+   * A 2xx answer that is not JSON. `offset` is the first wrong byte, or the start of the list item
+   * that contains it.
+   */
   unreadable: ({ why, offset }: { why: keyof typeof UNREADABLE; offset: number | undefined }) => [
     "answer-unreadable",
     "The service's answer cannot be read",
@@ -169,7 +203,12 @@ const WORDS = {
     const steps = at.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
     const place = at.length === 0 ? "" : `${steps.replace(/^\./, "")}: `;
     const summary = "The service's answer does not match its API description";
-    return ["answer-misshapen", summary, `${place}expected ${expected}, found ${found}`, CHECK_BASE_URL];
+    return [
+      "answer-misshapen",
+      summary,
+      `${place}expected ${expected}, found ${found}`,
+      CHECK_BASE_URL,
+    ];
   },
   "too-big": ({ what, limit }: { what: keyof typeof TOO_BIG; limit: number }) => [
     "answer-too-big",

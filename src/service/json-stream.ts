@@ -6,12 +6,14 @@ import { MAX_DEPTH, MAX_ITEMS, MAX_ITEM_BYTES } from "./request.ts";
 const NOT_IN_STRING = -1;
 
 /**
- * Splits a JSON list that arrives in pieces into its items, and parses each item from its own bytes.
+ * Splits a JSON list that arrives in pieces into its items, and parses each item from its own
+ * bytes.
  *
- * A scan finds the ends of items, and `JSON.parse` checks their contents. The scan counts brackets outside strings without
- * distinguishing `[` from `{`; where that matters (`[{]}`), the item is not valid JSON. So the list is accepted exactly
- * when `JSON.parse` would accept it. Pieces may end anywhere, even inside a character; the pieces of an unfinished item
- * are kept and joined once. After a fault, the splitter cannot be used any more.
+ * A scan finds the ends of items, and `JSON.parse` checks their contents. The scan counts brackets
+ * outside strings without distinguishing `[` from `{`; where that matters (`[{]}`), the item is not
+ * valid JSON. So the list is accepted exactly when `JSON.parse` would accept it. Pieces may end
+ * anywhere, even inside a character; the pieces of an unfinished item are kept and joined once.
+ * After a fault, the splitter cannot be used any more.
  */
 export class JsonSplitter {
   readonly #take: (item: Json, index: number) => unknown;
@@ -20,9 +22,15 @@ export class JsonSplitter {
   /** Offset of the current piece in the text. */
   #offset = 0;
   #count = 0;
-  /** Number of open brackets, including the list's own. An array, as V8 has several forms of objects `{ brackets }`. */
+  /**
+   * Number of open brackets, including the list's own. An array, as V8 has several forms of objects
+   * `{ brackets }`.
+   */
   readonly #open = new Uint8Array(1);
-  /** Where to continue inside an unfinished string: 0, or 1 after an escape; NOT_IN_STRING if outside a string. */
+  /**
+   * Where to continue inside an unfinished string: 0, or 1 after an escape; NOT_IN_STRING if
+   * outside a string.
+   */
   #resume = NOT_IN_STRING;
   #kept: Uint8Array[] = [];
   #keptBytes = 0;
@@ -34,7 +42,10 @@ export class JsonSplitter {
     this.#maxItems = maxItems;
   }
 
-  /** Reads the next piece, which must not change afterwards. @throws FaultError, and any error of `take` */
+  /**
+   * Reads the next piece, which must not change afterwards.
+   * @throws FaultError, and any error of `take`
+   */
   push(piece: Uint8Array): void {
     const from = this.#stage === "before" ? this.#begin(piece) : 0;
     const after = this.#stage === "inside" ? this.#inside(piece, from) : from;
@@ -45,7 +56,10 @@ export class JsonSplitter {
     this.#offset += piece.length;
   }
 
-  /** Ends the text. Inside the list, this is a broken connection that was not reported as one. @throws FaultError */
+  /**
+   * Ends the text. Inside the list, this is a broken connection that was not reported as one.
+   * @throws FaultError
+   */
   end(): void {
     if (this.#stage === "before") throw unreadable("empty");
     if (this.#stage === "inside") throw new FaultError({ kind: "broken", code: "CUT_OFF" });
@@ -115,7 +129,9 @@ export function tooBig(what: keyof typeof TOO_BIG, limit: number): FaultError {
   return new FaultError({ kind: "too-big", what, limit });
 }
 
-/** The structural bytes of JSON. All are ASCII, so they never equal a byte of a longer character. */
+/**
+ * The structural bytes of JSON. All are ASCII, so they never equal a byte of a longer character.
+ */
 export const COMMA = 0x2c;
 export const OPEN_LIST = 0x5b;
 export const CLOSE_LIST = 0x5d;
@@ -123,7 +139,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
-/** With this bit set, `[` becomes `{` and `]` becomes `}`; no other byte becomes one of these two. */
+/**
+ * With this bit set, `[` becomes `{` and `]` becomes `}`; no other byte becomes one of these two.
+ */
 const CASE_BIT = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
@@ -145,8 +163,9 @@ export function isBlank(byte: number): boolean {
 }
 
 /**
- * Returns the position of the quote that ends a string. If the text ends first, returns the text's length, or one more
- * if a backslash comes last: the difference is the position at which to continue in the next piece.
+ * Returns the position of the quote that ends a string. If the text ends first, returns the text's
+ * length, or one more if a backslash comes last: the difference is the position at which to
+ * continue in the next piece.
  */
 export function stringEnd(bytes: Uint8Array, from: number): number {
   // Read once, because the length of a view is looked up at each access.
@@ -161,8 +180,9 @@ export function stringEnd(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * Returns the position of the comma that ends an item of a list, or of the bracket that ends the list. If there is none,
- * returns the same as `stringEnd`. A separate function, because V8 keeps deoptimising a loop that does more.
+ * Returns the position of the comma that ends an item of a list, or of the bracket that ends the
+ * list. If there is none, returns the same as `stringEnd`. A separate function, because V8 keeps
+ * deoptimising a loop that does more.
  */
 function itemEnd(bytes: Uint8Array, from: number, open: Uint8Array): number {
   const { length } = bytes;
@@ -184,8 +204,9 @@ function itemEnd(bytes: Uint8Array, from: number, open: Uint8Array): number {
 }
 
 /**
- * Returns the members of a text's only object, each with the result of `valueOf` for the range of its value. Neither the
- * whole object nor its text is in memory. If a name is repeated, the last one wins, as in `JSON.parse`.
+ * Returns the members of a text's only object, each with the result of `valueOf` for the range of
+ * its value. Neither the whole object nor its text is in memory. If a name is repeated, the last
+ * one wins, as in `JSON.parse`.
  * @throws FaultError unless it is an object, as far as names and brackets show
  */
 export function membersOf<T>(
@@ -208,7 +229,8 @@ export function membersOf<T>(
     if (at === from && open[0] === 0 && members.size === 0) break;
     const colon = nextTo(stringEnd(bytes, from + 1) + 1);
     const name = jsonIn(bytes.toString("utf8", from, colon));
-    if (at >= stop || typeof name !== "string" || bytes[colon] !== COLON) throw unreadable("not-json", from);
+    if (at >= stop || typeof name !== "string" || bytes[colon] !== COLON)
+      throw unreadable("not-json", from);
     members.set(name, valueOf(colon + 1, at, name));
   }
   if (bytes[at] !== CLOSE || nextTo(at + 1) < stop) throw unreadable("not-json", at);
@@ -226,7 +248,10 @@ export function withoutBom(bytes: Uint8Array): Uint8Array {
     : bytes;
 }
 
-/** Whether brackets nest deeper than `limit`. Checked before parsing: the parser has no limit, but other code recurses. */
+/**
+ * Whether brackets nest deeper than `limit`. Checked before parsing: the parser has no limit, but
+ * other code recurses.
+ */
 export function isDeeper(bytes: Uint8Array, limit: number): boolean {
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -239,15 +264,18 @@ export function isDeeper(bytes: Uint8Array, limit: number): boolean {
 }
 
 /**
- * Parses JSON. Invalid UTF-8 is refused, not replaced: a replaced character would look like a difference and could be
- * written back. The parser's own message is dropped, because it quotes the text.
+ * Parses JSON. Invalid UTF-8 is refused, not replaced: a replaced character would look like a
+ * difference and could be written back. The parser's own message is dropped, because it quotes the
+ * text.
  * @param offset of the bytes in the whole text @throws FaultError
  */
 export function parseBytes(bytes: Uint8Array, offset?: number, from = 0, to = bytes.length): Json {
   // Not a view of each item, which would take longer than its check.
-  const own = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const own =
+    bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = own.toString("utf8", from, to);
-  if (text.includes("\ufffd") && !isUtf8(bytes.subarray(from, to))) throw unreadable("not-utf-8", offset);
+  if (text.includes("\ufffd") && !isUtf8(bytes.subarray(from, to)))
+    throw unreadable("not-utf-8", offset);
   const value = jsonIn(text);
   if (value === undefined) throw unreadable("not-json", offset);
   return value;

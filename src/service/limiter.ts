@@ -8,29 +8,41 @@ export interface LimiterOptions {
   readonly signal: AbortSignal;
 }
 
-/** Takes sends of a shared rate. If it fails, each process keeps to the rate alone. @returns milliseconds until the first */
+/**
+ * Takes sends of a shared rate. If it fails, each process keeps to the rate alone.
+ * @returns milliseconds until the first
+ */
 export type ShareRate = (sends: number) => Promise<number>;
 
 /** Called with false if waiting was aborted. */
 type Waiter = (mayGo: boolean) => void;
 
-/** Milliseconds that sends may be behind the rate and still catch up, because timers can be this late. */
+/**
+ * Milliseconds that sends may be behind the rate and still catch up, because timers can be this
+ * late.
+ */
 const LATENESS = 20;
 /** The same for sends that were taken from a shared rate, which no other process can use. */
 const SHARED_LATENESS = 250;
-/** Size of the first and the largest batch of sends taken. Sizes double, so that a short run leaves few unused. */
+/**
+ * Size of the first and the largest batch of sends taken. Sizes double, so that a short run leaves
+ * few unused.
+ */
 const FIRST_BATCH = 4;
 const LARGEST_BATCH = 20;
 
 /**
- * Decides which call may send next. A call keeps its place from its first send to its end, even while it waits between
- * attempts: when the service is down for a while, only the calls in flight use up their retries. Two numbers are limited:
- * places taken and requests in flight. They differ after a 429, when more calls have places than may send.
+ * Decides which call may send next. A call keeps its place from its first send to its end, even
+ * while it waits between attempts: when the service is down for a while, only the calls in flight
+ * use up their retries. Two numbers are limited: places taken and requests in flight. They differ
+ * after a 429, when more calls have places than may send.
  *
- * A 429 stops all sends until its pause is over, and halves the limit; of requests that were in flight together, only the
- * first 429 does. Each success adds 1/limit, so that the limit grows by one per round of calls.
+ * A 429 stops all sends until its pause is over, and halves the limit; of requests that were in
+ * flight together, only the first 429 does. Each success adds 1/limit, so that the limit grows by
+ * one per round of calls.
  *
- * A rate spaces all sends evenly, including resends: the service could refuse a burst even if the average is right.
+ * A rate spaces all sends evenly, including resends: the service could refuse a burst even if the
+ * average is right.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
@@ -56,7 +68,8 @@ export class Limiter {
     this.#spacing = options.rateLimit === undefined ? 0 : 1000 / options.rateLimit;
     if (options.shareRate !== undefined) this.#takenUntil = 0;
     options.signal.addEventListener("abort", () => {
-      for (const waiter of [...this.#returners.splice(0), ...this.#newcomers.splice(0)]) waiter(false);
+      for (const waiter of [...this.#returners.splice(0), ...this.#newcomers.splice(0)])
+        waiter(false);
     });
   }
 
@@ -90,7 +103,10 @@ export class Limiter {
     this.#letGo();
   }
 
-  /** Pauses all sends for so long after a 429, and lowers the limit. @param era the era in which the send began */
+  /**
+   * Pauses all sends for so long after a 429, and lowers the limit.
+   * @param era the era in which the send began
+   */
   slowDown(ms: number, era: number): void {
     this.#pauses++;
     this.#sending--;
@@ -124,7 +140,10 @@ export class Limiter {
     return line.shift();
   }
 
-  /** Whether the rate allows a send, which then counts as made. If not, waiting calls are tried again when it does. */
+  /**
+   * Whether the rate allows a send, which then counts as made. If not, waiting calls are tried
+   * again when it does.
+   */
   #isDue(): boolean {
     if (this.#spacing === 0) return true;
     if (this.#isSpacing) return false;

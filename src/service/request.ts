@@ -15,7 +15,10 @@ export interface WriteCall {
   readonly body: Json;
 }
 
-/** An id that is valid in a path: not empty, no `.` or `..` (which proxies would resolve), no space or control character. */
+/**
+ * An id that is valid in a path: not empty, no `.` or `..` (which proxies would resolve), no space
+ * or control character.
+ */
 // oxlint-disable-next-line no-control-regex -- what it must not have
 const SEGMENT = /^(?!\.{1,2}$)[^\s\0-\x1f\x7f-\x9f\ud800-\udfff]+$/u;
 
@@ -23,10 +26,14 @@ export function isSegment(value: unknown): value is string {
   return typeof value === "string" && SEGMENT.test(value);
 }
 
-/** Returns the path of a request, each segment percent-encoded. @throws RangeError for a segment that is not valid */
+/**
+ * Returns the path of a request, each segment percent-encoded.
+ * @throws RangeError for a segment that is not valid
+ */
 export function pathOf(segments: readonly string[]): string {
   const wrong = segments.find((segment) => !isSegment(segment));
-  if (wrong !== undefined) throw new RangeError(`${JSON.stringify(wrong)} cannot be a part of a path`);
+  if (wrong !== undefined)
+    throw new RangeError(`${JSON.stringify(wrong)} cannot be a part of a path`);
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join("");
 }
 
@@ -45,7 +52,10 @@ export type Result<T, F> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: F };
 
 /** Checks the service's base address: the part before `/apiKey` (service-api.md, first section). */
-export function checkBaseUrl(text: string, { insecure = false } = {}): Result<BaseUrl, BaseUrlProblem> {
+export function checkBaseUrl(
+  text: string,
+  { insecure = false } = {},
+): Result<BaseUrl, BaseUrlProblem> {
   if (!URL.canParse(text)) return notOne("base-url", "is not an absolute URL", EXAMPLE);
   const { protocol, username, password, href, origin, host, hostname, pathname } = new URL(text);
   if (protocol !== "https:" && protocol !== "http:")
@@ -117,5 +127,8 @@ export const MAX_DEPTH = 100;
 /** Maximum bytes of an error answer that are read for the service's message. */
 export const MAX_ERROR_BYTES = 64 * 1024;
 export const MAX_WORDS = 500;
-/** Bytes of a streamed list after which the time limit restarts: a server cannot trickle for days, and long lists pass. */
+/**
+ * Bytes of a streamed list after which the time limit restarts: a server cannot trickle for days,
+ * and long lists pass.
+ */
 export const STREAM_WINDOW_BYTES = 256 * 1024;

@@ -5,8 +5,9 @@ import { isLoopback } from "../model/shape.ts";
 import type { Transport } from "./exchange.ts";
 
 /**
- * Opens connections to the service. Only this module loads undici, so load it only when a call is about to be made. Its
- * inner modules save the 60 ms that the index takes for fetch, WebSocket and caches.
+ * Opens connections to the service. Only this module loads undici, so load it only when a call is
+ * about to be made. Its inner modules save the 60 ms that the index takes for fetch, WebSocket and
+ * caches.
  * @param origin the only host to connect to, except for a proxy
  * @param connections number of calls at once; by default, undici opens twice as many connections
  * @param env where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read
@@ -24,7 +25,10 @@ export async function openTransport(
   return { isProxied: proxied !== undefined, dispatcher };
 }
 
-/** Connects through the proxies in the environment. Returns undefined if none is set, or the origin is this machine. */
+/**
+ * Connects through the proxies in the environment. Returns undefined if none is set, or the origin
+ * is this machine.
+ */
 export async function throughProxies(
   origin: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -57,7 +61,11 @@ function proxiesFor(origin: string, env: Readonly<Record<string, string | undefi
   );
   if (!httpProxy && !httpsProxy) return undefined;
   if (isLoopback(new URL(origin).hostname)) return undefined;
-  return { httpProxy: proxyUrl(httpProxy), httpsProxy: proxyUrl(httpsProxy), noProxy: noProxy ?? "" };
+  return {
+    httpProxy: proxyUrl(httpProxy),
+    httpsProxy: proxyUrl(httpsProxy),
+    noProxy: noProxy ?? "",
+  };
 }
 
 function proxyUrl(text = ""): string {

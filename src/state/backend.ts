@@ -15,7 +15,10 @@ const isProcess = shape(
   {
     host: isText,
     pid: (value): value is number => isCount(value) && value > 0,
-    /** Distinguishes machines with the same name: a digest of the machine id, which itself must not be published. */
+    /**
+     * Distinguishes machines with the same name: a digest of the machine id, which itself must not
+     * be published.
+     */
     machine: maybe(isText),
     /** Boot id: changes with each start of the machine. */
     boot: maybe(isText),
@@ -28,7 +31,10 @@ const isProcess = shape(
 );
 export type ProcessTraits = Guarded<typeof isProcess>;
 
-/** The holder of a lock: who, where, since when and why, so that people can ask them. Any version of tasc may write it. */
+/**
+ * The holder of a lock: who, where, since when and why, so that people can ask them. Any version of
+ * tasc may write it.
+ */
 const isLockInfo = shape(
   {
     id: isText,
@@ -50,31 +56,58 @@ export function lockInfoIn(text: string): LockInfo | undefined {
   return isLockInfo(info) ? info : undefined;
 }
 
-/** A store of state documents. All backends behave the same, and throw StateFailure for expected errors. */
+/**
+ * A store of state documents. All backends behave the same, and throw StateFailure for expected
+ * errors.
+ */
 export interface Backend {
   /** Location of the documents, without credentials; absent if they are files of the project. */
   readonly place?: string;
-  /** Reads documents of one stage, by target, with everything that ended sessions recorded. Needs no lock. */
+  /**
+   * Reads documents of one stage, by target, with everything that ended sessions recorded. Needs no
+   * lock.
+   */
   readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>>;
   list(stage: string): Promise<readonly string[]>;
-  /** Takes the lock if it is free or its holder's process is gone. Does not wait (see `lockDocuments`). */
+  /**
+   * Takes the lock if it is free or its holder's process is gone. Does not wait (see
+   * `lockDocuments`).
+   */
   lock(key: DocumentKey, info: LockInfo): Promise<HeldLock>;
-  /** Returns the lock's holder; `undefined` if it is free, or if the backend must take the lock to find out. */
+  /**
+   * Returns the lock's holder; `undefined` if it is free, or if the backend must take the lock to
+   * find out.
+   */
   holder(key: StateKey): Promise<LockInfo | undefined>;
-  /** Removes a lock that somebody else has; with `id`, only the lock with this id. @returns its holder, if there was one */
+  /**
+   * Removes a lock that somebody else has; with `id`, only the lock with this id.
+   * @returns its holder, if there was one
+   */
   forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined>;
-  /** Adds targets to the list before their first write. Only for backends that cannot list documents. */
+  /**
+   * Adds targets to the list before their first write. Only for backends that cannot list
+   * documents.
+   */
   readonly register?: (stage: string, targets: readonly string[]) => Promise<void>;
-  /** Returns earlier versions of a document, newest first; absent if the backend keeps none. `written` is ISO 8601. */
+  /**
+   * Returns earlier versions of a document, newest first; absent if the backend keeps none.
+   * `written` is ISO 8601.
+   */
   readonly versions?: (
     key: StateKey,
   ) => Promise<readonly { readonly serial: string; readonly written: string }[]>;
-  /** Takes sends from a rate limit that all jobs on this backend share. @returns milliseconds until the first send */
+  /**
+   * Takes sends from a rate limit that all jobs on this backend share.
+   * @returns milliseconds until the first send
+   */
   readonly takeSends?: (bucket: string, sends: number, perSecond: number) => Promise<number>;
   addHistory(stage: string, entry: JsonObject): Promise<void>;
   /** Returns the kept history entries of a stage, oldest first. */
   history(stage: string): Promise<readonly unknown[]>;
-  /** Closes connections, which also releases locks still held on them. No method may be called afterwards. */
+  /**
+   * Closes connections, which also releases locks still held on them. No method may be called
+   * afterwards.
+   */
   close(): Promise<void>;
 }
 
@@ -83,14 +116,25 @@ export interface HeldLock {
   readonly key: DocumentKey;
   /** The previous holder, if the lock was taken over because its process is gone. */
   readonly takenOver?: LockInfo;
-  /** Replaces the document and its journal, if the revision is still `base` and the lock ours; durable once it resolves. */
+  /**
+   * Replaces the document and its journal, if the revision is still `base` and the lock ours;
+   * durable once it resolves.
+   */
   write(state: State, base: Revision): Promise<Revision>;
   /**
-   * Adds events on top of revision `base`, quickly. Once it resolves, they survive the end of this process; with `lasting`,
-   * they and all earlier ones also survive a power cut. Absent if only whole documents can be stored. One call at a time.
+   * Adds events on top of revision `base`, quickly. Once it resolves, they survive the end of this
+   * process; with `lasting`, they and all earlier ones also survive a power cut. Absent if only
+   * whole documents can be stored. One call at a time.
    */
-  readonly append?: (events: readonly StateEvent[], base: Revision, lasting: boolean) => Promise<void>;
-  /** Checks that the lock is still ours, unless the last check is recent. Absent if only a write can find out. */
+  readonly append?: (
+    events: readonly StateEvent[],
+    base: Revision,
+    lasting: boolean,
+  ) => Promise<void>;
+  /**
+   * Checks that the lock is still ours, unless the last check is recent. Absent if only a write can
+   * find out.
+   */
   readonly confirm?: () => Promise<void>;
   /** Aborted when the lock is lost. Absent if the backend is not notified of that. */
   readonly lost?: AbortSignal;
@@ -105,10 +149,16 @@ export interface StoredState {
   readonly journalled: boolean;
 }
 
-/** Maximum number of concurrent requests to a backend; with PostgreSQL they share one connection anyway. */
+/**
+ * Maximum number of concurrent requests to a backend; with PostgreSQL they share one connection
+ * anyway.
+ */
 const SIDE_BY_SIDE = 32;
 
-/** Processes some items at a time. After a failure, starts no other, and throws it when the running ones have ended. */
+/**
+ * Processes some items at a time. After a failure, starts no other, and throws it when the running
+ * ones have ended.
+ */
 export async function sideBySide<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
@@ -134,7 +184,10 @@ export async function sideBySide<T, R>(
 /** Milliseconds for which a check of a lock stays valid. */
 export const FRESH = 2_000;
 
-/** A point in time on two clocks: `steady` may stop while the machine sleeps, and `wall` may be set back. */
+/**
+ * A point in time on two clocks: `steady` may stop while the machine sleeps, and `wall` may be set
+ * back.
+ */
 export type Moment = readonly [wall: number, steady: number];
 
 export function moment(): Moment {
@@ -155,7 +208,10 @@ export interface StateRuntime {
   readonly projectFolder: string;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Returns an HMAC (from the fingerprint key) that proves that tasc wrote a text; absent without the key. */
+  /**
+   * Returns an HMAC (from the fingerprint key) that proves that tasc wrote a text; absent without
+   * the key.
+   */
   readonly seal?: (text: string) => string;
   readonly processes: Processes;
   /** Login name. A lock names its holder as `user@host`. */
@@ -170,7 +226,10 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Whether two base addresses mean the same service. Trailing slashes and the case of the host do not matter. */
+/**
+ * Whether two base addresses mean the same service. Trailing slashes and the case of the host do
+ * not matter.
+ */
 export function sameService(a: string, b: string): boolean {
   return a === b || normalAddress(a) === normalAddress(b);
 }

@@ -3,11 +3,15 @@ import type { Guard } from "../model/shape.ts";
 import { type Binding, type LocatorRecord, isBinding } from "../model/state.ts";
 
 /**
- * A binding that keeps all its digests in one string, to save memory: unpacked, a binding is ten objects, and for 100,000
- * test cases a quarter of a plan's memory. It has the members of a plain binding, and creates them when they are read.
+ * A binding that keeps all its digests in one string, to save memory: unpacked, a binding is ten
+ * objects, and for 100,000 test cases a quarter of a plan's memory. It has the members of a plain
+ * binding, and creates them when they are read.
  */
 class PackedBinding {
-  static readonly #members: Record<"fields" | "locators", PropertyDescriptor & ThisType<PackedBinding>> = {
+  static readonly #members: Record<
+    "fields" | "locators",
+    PropertyDescriptor & ThisType<PackedBinding>
+  > = {
     fields: {
       enumerable: true,
       get() {
@@ -48,7 +52,10 @@ class PackedBinding {
 const DIGEST = 16;
 const LOCATOR = String.raw`"[\w-]+":\{"line":"[\w-]*","selectors":"[\w-]*"\}`;
 
-/** Returns a pattern for the JSON of bindings that have only digests of these fields, an id, and optionally locators. */
+/**
+ * Returns a pattern for the JSON of bindings that have only digests of these fields, an id, and
+ * optionally locators.
+ */
 function packable(names: readonly string[]): RegExp {
   const fields = names.map((name) => `"${name.replaceAll(/\W/g, "\\$&")}":"([\\w-]{${DIGEST}})"`);
   return new RegExp(
@@ -56,13 +63,17 @@ function packable(names: readonly string[]): RegExp {
   );
 }
 
-/** Forms by field names. Bindings have only a few forms, and matching a pattern takes half the time of parsing. */
+/**
+ * Forms by field names. Bindings have only a few forms, and matching a pattern takes half the time
+ * of parsing.
+ */
 const FORMS = new Map<string, { readonly names: readonly string[]; readonly pattern: RegExp }>();
 const MOST_FORMS = 50;
 
 /**
- * Parses a binding, and packs it if its form is known; other values and the first of a form stay plain. Locators have ids as
- * keys, so as objects each would have its own V8 shape, and after too many so would other objects. @throws SyntaxError
+ * Parses a binding, and packs it if its form is known; other values and the first of a form stay
+ * plain. Locators have ids as keys, so as objects each would have its own V8 shape, and after too
+ * many so would other objects. @throws SyntaxError
  */
 export function heldBinding(json: string): unknown {
   for (const { names, pattern } of FORMS.values()) {
@@ -83,6 +94,9 @@ export const isHeldBinding: Guard<Binding> = (value): value is Binding =>
   value instanceof PackedBinding || isBinding(value);
 
 /** Returns the record of an element's locator, if the binding has one. */
-export function locatorOf(binding: Binding | undefined, element: string): LocatorRecord | undefined {
+export function locatorOf(
+  binding: Binding | undefined,
+  element: string,
+): LocatorRecord | undefined {
   return binding instanceof PackedBinding ? binding.locator(element) : binding?.locators?.[element];
 }

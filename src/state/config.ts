@@ -14,7 +14,10 @@ export const STATE_FOLDER = ".tasc/state";
 /** The check of an option's value, and its description in error messages. */
 type OptionForm = readonly [RegExp | ((text: string) => boolean), string];
 
-const POSTGRES_URL: OptionForm = [/^postgres(?:ql)?:\/\//, "postgres://user:password@host:port/database"];
+const POSTGRES_URL: OptionForm = [
+  /^postgres(?:ql)?:\/\//,
+  "postgres://user:password@host:port/database",
+];
 /** PostgreSQL truncates names at 63 bytes; our longest suffix needs eight. */
 const SQL_NAME: OptionForm = [/^[A-Za-z_][A-Za-z0-9_]{0,54}$/, "letters, digits and _, 55 at most"];
 const HTTP_METHOD: OptionForm = [/^[A-Z]+$/, "a method in capitals, such as POST"];
@@ -27,7 +30,10 @@ const HTTP_ADDRESS: OptionForm = [
   "an http or https address, with {target} or without {stage}",
 ];
 
-/** Reads a backend's settings, with defaults. Their shape was checked with tasc.yaml; this checks the resolved values. */
+/**
+ * Reads a backend's settings, with defaults. Their shape was checked with tasc.yaml; this checks
+ * the resolved values.
+ */
 export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   const { backend } = settings;
   const find = (name: string): string | undefined => {
@@ -51,7 +57,8 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
       /** The table of the documents; the names of the other tables start with it. */
       table: get("table", SQL_NAME, "state"),
     };
-  // Normalised, so that the address that is used and the one that the trust file is checked against are the same text.
+  // Normalised, so that the address that is used and the one that the trust file is checked against
+  // are the same text.
   const urlOf = (name: string, other?: string) => sentOf(get(name, HTTP_ADDRESS, other));
   const address = urlOf("address");
   const lockAddress = urlOf("lockAddress", address);
@@ -75,7 +82,9 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
     password: password === undefined ? undefined : new Secret(password),
   };
   const addresses = addressesOf(config).map((one) => new URL(one));
-  const open = addresses.find(({ protocol, hostname }) => protocol === "http:" && !isThisMachine(hostname));
+  const open = addresses.find(
+    ({ protocol, hostname }) => protocol === "http:" && !isThisMachine(hostname),
+  );
   // Over plain http, credentials could be read in transit.
   const hasSecret =
     (config.username ?? password) !== undefined || addresses.some(({ href }) => /[@?]/.test(href));
@@ -86,13 +95,19 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   return config;
 }
 
-/** Returns the part of an address that is sent, without a login or fragment. The trust file is checked against it. */
+/**
+ * Returns the part of an address that is sent, without a login or fragment. The trust file is
+ * checked against it.
+ */
 function sentOf(address: string): string {
   const { origin, pathname, search } = new URL(address);
   return (origin + pathname + search).replace(/%7B(\w+)%7D/g, "{$1}");
 }
 
-/** Returns all servers of state and locks, as their clients read the addresses, and the place on each; none for files. */
+/**
+ * Returns all servers of state and locks, as their clients read the addresses, and the place on
+ * each; none for files.
+ */
 export function stateServers(settings: StateSettings) {
   const config = readConfig(settings, { insecure: true });
   if (config.backend === "local") return [];
@@ -119,12 +134,14 @@ const PARAMETERS = {
 type Choice<K extends keyof typeof PARAMETERS> = NonNullable<(typeof PARAMETERS)[K]>[number];
 
 /**
- * Parses a connection string. Passwords are often pasted without escaping, so the user and password end at the last @, and
- * text with an invalid escape is taken literally. Characters that would end the server's name for another URL parser must be
- * escaped, so that all parsers see the same server. Error messages do not repeat values.
+ * Parses a connection string. Passwords are often pasted without escaping, so the user and password
+ * end at the last @, and text with an invalid escape is taken literally. Characters that would end
+ * the server's name for another URL parser must be escaped, so that all parsers see the same
+ * server. Error messages do not repeat values.
  */
 export function readPostgresUrl(url: string) {
-  // PostgreSQL reads parameters up to a zero byte: text after one would be another parameter, such as the database.
+  // PostgreSQL reads parameters up to a zero byte: text after one would be another parameter, such
+  // as the database.
   if (/%00|\0/.test(url)) throw wrongUrl("it has a zero byte (%00)");
   const rest = url.slice(url.indexOf("://") + 3);
   const query = /\?(?:[\w-]+=[^&?@]*)(?:&[\w-]+=[^&@]*)*$/.exec(rest);
@@ -143,7 +160,8 @@ export function readPostgresUrl(url: string) {
     const values: readonly Choice<K>[] = PARAMETERS[name];
     const text = parameters.get(name);
     const value = values.find((one) => one === text);
-    if (text !== null && value === undefined) throw wrongUrl(`${name} must be one of ${values.join(", ")}`);
+    if (text !== null && value === undefined)
+      throw wrongUrl(`${name} must be one of ${values.join(", ")}`);
     return value;
   };
   const tls = choice("sslmode");

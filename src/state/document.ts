@@ -12,7 +12,13 @@ import {
   isRun,
   isRunChange,
 } from "../model/state.ts";
-import { type Clock, type DocumentKey, type StoredState, sameService, sideBySide } from "./backend.ts";
+import {
+  type Clock,
+  type DocumentKey,
+  type StoredState,
+  sameService,
+  sideBySide,
+} from "./backend.ts";
 import { FaultError } from "../service/failure.ts";
 import { membersOf, withoutBom } from "../service/json-stream.ts";
 import { heldBinding, isHeldBinding } from "./binding.ts";
@@ -30,10 +36,23 @@ const FORMAT = "tasc-state";
 /** Version 2 added the lineage, the run in progress, and the fields that show a secret. */
 const VERSION = 2;
 
-/** Returns the text of a state. @param serial for backends that count a document's versions inside it */
+/**
+ * Returns the text of a state.
+ * @param serial for backends that count a document's versions inside it
+ */
 export function formatDocument(state: State, serial?: number): string {
-  const { batchGenerations, bindings, folders, intents, keyCheck, lineage, run, service, stage, target } =
-    state;
+  const {
+    batchGenerations,
+    bindings,
+    folders,
+    intents,
+    keyCheck,
+    lineage,
+    run,
+    service,
+    stage,
+    target,
+  } = state;
   const members = [
     ["batchGenerations", mapText(batchGenerations)],
     ["bindings", mapText(bindings)],
@@ -52,7 +71,10 @@ export function formatDocument(state: State, serial?: number): string {
   return `{\n${members.join(",\n")}\n}\n`;
 }
 
-/** Returns a text for comparing states, without the lineage: a state that has none gets one when it is written. */
+/**
+ * Returns a text for comparing states, without the lineage: a state that has none gets one when it
+ * is written.
+ */
 export function contentOf(state: State): string {
   return formatDocument({ ...state, lineage: "" });
 }
@@ -77,8 +99,9 @@ export interface ParsedDocument {
 type Root = Readonly<Record<string, unknown>>;
 
 /**
- * Parses a document: checks first what it says it is (format, version, stage, target, service), then its content. A document
- * that fails is never overwritten. @param where the file, row or address, for error messages @throws StateFailure
+ * Parses a document: checks first what it says it is (format, version, stage, target, service),
+ * then its content. A document that fails is never overwritten. @param where the file, row or
+ * address, for error messages @throws StateFailure
  */
 export function parseDocument(
   document: string | Buffer,
@@ -93,22 +116,30 @@ export function parseDocument(
   if (!isRecord(root)) {
     if (root !== undefined) throw corrupt("it is JSON, but not an object");
     const line = lineOf(bytes.toString(), MARKER);
-    throw line === undefined ? corrupt("invalid JSON; the file may be truncated") : conflicted(line);
+    throw line === undefined
+      ? corrupt("invalid JSON; the file may be truncated")
+      : conflicted(line);
   }
   const { format, version } = root;
   if (format !== FORMAT) throw corrupt(`its "format" is not "${FORMAT}"`);
-  if (!isCount(version) || version === 0) throw corrupt('its "version" is not a whole number from 1 up');
-  if (version > VERSION) throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
+  if (!isCount(version) || version === 0)
+    throw corrupt('its "version" is not a whole number from 1 up');
+  if (version > VERSION)
+    throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
   if (!isDocumentKey(root)) throw corrupt('it does not name its "stage", "target" and "service"');
   checkKey(root, expected, where);
   const content = readContent(root, expected, corrupt);
-  // If an entry is repeated, as `merge=union` may leave it, the last one was read: refuse the document.
+  // If an entry is repeated, as `merge=union` may leave it, the last one was read: refuse the
+  // document.
   const line = repeated ? lineOf(bytes.toString(), TWICE) : undefined;
   if (line !== undefined) throw conflicted(line);
   return content;
 }
 
-/** Reads the members of a document, large ones as maps, so that the whole text or parsed form is never in memory at once. */
+/**
+ * Reads the members of a document, large ones as maps, so that the whole text or parsed form is
+ * never in memory at once.
+ */
 function readMembers(bytes: Buffer): { readonly root: unknown; readonly repeated: boolean } {
   let repeated = false;
   const value = (from: number, to: number): unknown => parseJson(bytes.toString("utf8", from, to));
@@ -121,7 +152,9 @@ function readMembers(bytes: Buffer): { readonly root: unknown; readonly repeated
   };
   try {
     const root = membersOf(bytes, (from, to, name) =>
-      MAPS.includes(name) ? map([from, to], name === "bindings" ? binding : value) : value(from, to),
+      MAPS.includes(name)
+        ? map([from, to], name === "bindings" ? binding : value)
+        : value(from, to),
     );
     return { root: Object.fromEntries(root), repeated };
   } catch (error) {
@@ -135,7 +168,9 @@ interface StoredParts extends Pick<StoredState, "revision"> {
   readonly events: readonly StateEvent[] | undefined;
 }
 
-/** Returns the state of a document with the events on top of it; `undefined` if there is neither. */
+/**
+ * Returns the state of a document with the events on top of it; `undefined` if there is neither.
+ */
 export function storedState(
   { document, revision, events }: StoredParts,
   key: DocumentKey,
@@ -144,7 +179,9 @@ export function storedState(
   if (document === undefined && events === undefined) return undefined;
   const { stage, target, service } = key;
   const below =
-    document === undefined ? emptyState(stage, target, service) : parseDocument(document, key, where).state;
+    document === undefined
+      ? emptyState(stage, target, service)
+      : parseDocument(document, key, where).state;
   return { state: applyEvents(below, events ?? []), revision, journalled: events !== undefined };
 }
 
@@ -154,11 +191,19 @@ export function isDocumentKey(value: Root): value is Root & DocumentKey {
   return isText(value["stage"]) && isText(value["target"]) && isText(value["service"]);
 }
 
-/** Checks that a text is for the expected stage, target and service. @throws StateFailure if it is not */
+/**
+ * Checks that a text is for the expected stage, target and service.
+ * @throws StateFailure if it is not
+ */
 export function checkKey(found: DocumentKey, expected: DocumentKey, where: string): void {
   const keyOf = ({ stage, target }: DocumentKey) => ({ stage, target });
   if (found.stage !== expected.stage || found.target !== expected.target)
-    throw new StateFailure({ kind: "misplaced", where, expected: keyOf(expected), found: keyOf(found) });
+    throw new StateFailure({
+      kind: "misplaced",
+      where,
+      expected: keyOf(expected),
+      found: keyOf(found),
+    });
   if (!sameService(found.service, expected.service))
     throw new StateFailure({
       kind: "other-service",
@@ -174,7 +219,11 @@ const MEMBERS = new Set([
   ...MAPS,
 ]);
 
-function readContent(root: Root, { stage, target, service }: DocumentKey, corrupt: Corrupt): ParsedDocument {
+function readContent(
+  root: Root,
+  { stage, target, service }: DocumentKey,
+  corrupt: Corrupt,
+): ParsedDocument {
   const unknown = Object.keys(root).find((name) => !MEMBERS.has(name));
   if (unknown !== undefined)
     throw corrupt(`it has a member ${JSON.stringify(unknown)} that tasc does not know`);
@@ -190,7 +239,13 @@ function readContent(root: Root, { stage, target, service }: DocumentKey, corrup
     keyCheck,
     bindings: mapOf(bindings, "bindings", isAddress, isHeldBinding, corrupt),
     folders: mapOf(folders, "folders", isText, isText, corrupt),
-    batchGenerations: mapOf(batchGenerations, "batchGenerations", isAddress, isBatchRecord, corrupt),
+    batchGenerations: mapOf(
+      batchGenerations,
+      "batchGenerations",
+      isAddress,
+      isBatchRecord,
+      corrupt,
+    ),
     intents: mapOf(intents, "intents", isAddress, isIntent, corrupt),
   };
   return { state, serial };
@@ -214,9 +269,12 @@ function mapOf<K extends string, V>(
   const map = new Map<K, V>();
   const entries: Iterable<[string, unknown]> = found instanceof Map ? found : Object.entries(found);
   for (const [key, value] of entries) {
-    if (!isKey(key)) throw corrupt(`"${member}" has a key ${JSON.stringify(key)} that is not an address`);
+    if (!isKey(key))
+      throw corrupt(`"${member}" has a key ${JSON.stringify(key)} that is not an address`);
     if (!isValue(value))
-      throw corrupt(`the entry ${JSON.stringify(key)} of "${member}" is not in the expected format`);
+      throw corrupt(
+        `the entry ${JSON.stringify(key)} of "${member}" is not in the expected format`,
+      );
     map.set(key, value);
   }
   return map;
@@ -236,7 +294,10 @@ function lineOf(text: string, what: RegExp): number | undefined {
 /** Milliseconds to wait before a document that may be half written is read again. */
 const HALF_WRITTEN = 200;
 
-/** Reads documents singly, for `readAll`. A corrupt one is read again after a pause, because it may be half written. */
+/**
+ * Reads documents singly, for `readAll`. A corrupt one is read again after a pause, because it may
+ * be half written.
+ */
 export async function readEach(
   keys: readonly DocumentKey[],
   clock: Clock,

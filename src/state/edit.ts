@@ -1,4 +1,10 @@
-import { type Address, addressOf, compareAddresses, parseAddress, targetAddress } from "../model/address.ts";
+import {
+  type Address,
+  addressOf,
+  compareAddresses,
+  parseAddress,
+  targetAddress,
+} from "../model/address.ts";
 import { invalid, failed } from "../model/error.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import { formatDocument } from "./document.ts";
@@ -11,7 +17,9 @@ import { applyEvents } from "./events.ts";
 
 /** Whether state has a binding, a batch record or an intent of the address. */
 export function knows(state: State, address: Address): boolean {
-  return state.bindings.has(address) || state.batchGenerations.has(address) || state.intents.has(address);
+  return (
+    state.bindings.has(address) || state.batchGenerations.has(address) || state.intents.has(address)
+  );
 }
 
 export function knownAddresses(state: State): readonly Address[] {
@@ -23,7 +31,10 @@ function isBlank(state: State): boolean {
   return knownAddresses(state).length === 0;
 }
 
-/** Removes everything recorded of an address, open intents too; for a target, everything in it, since its id is gone. */
+/**
+ * Removes everything recorded of an address, open intents too; for a target, everything in it,
+ * since its id is gone.
+ */
 export function forgetAddress(state: State, address: Address): State {
   const isTarget = address === targetAddress(state.target);
   if (isTarget ? isBlank(state) : !knows(state, address)) throw unknown(address, "remove");
@@ -49,8 +60,9 @@ export function moveAddress(state: State, from: Address, to: Address): State {
 }
 
 /**
- * Moves a whole document to another target's key. Fingerprints are made from ids, so they stay valid. An existing document
- * with the same content is taken for an earlier attempt that was interrupted.
+ * Moves a whole document to another target's key. Fingerprints are made from ids, so they stay
+ * valid. An existing document with the same content is taken for an earlier attempt that was
+ * interrupted.
  */
 export function moveTarget(state: State, to: string, there: State | undefined): State {
   const from = targetAddress(state.target);
@@ -58,7 +70,8 @@ export function moveTarget(state: State, to: string, there: State | undefined): 
   const moves = knownAddresses(state).map((address): StateEvent => {
     const parts = parseAddress(address);
     if (parts === undefined) throw new TypeError(`not an address: ${address}`);
-    const inTarget = parts.kind === "target" ? targetAddress(to) : addressOf(parts.kind, to, parts.key);
+    const inTarget =
+      parts.kind === "target" ? targetAddress(to) : addressOf(parts.kind, to, parts.key);
     return { type: "moved", from: address, to: inTarget };
   });
   const moved = { ...applyEvents(state, moves), target: to };
@@ -76,12 +89,20 @@ function occupied(address: Address) {
 }
 
 /**
- * Binds an address. No fields are recorded, so write-only ones are sent once more; an existing binding is removed with its
- * records. The first binding of a target creates its state. Batch generations without a record would then count as never
- * run, so they are held. @param held the events that record this
+ * Binds an address. No fields are recorded, so write-only ones are sent once more; an existing
+ * binding is removed with its records. The first binding of a target creates its state. Batch
+ * generations without a record would then count as never run, so they are held. @param held the
+ * events that record this
  */
-export function bindAddress(state: State, address: Address, id: string, held: readonly StateEvent[]): State {
-  const holder = [...state.bindings].find(([other, binding]) => other !== address && binding.id === id);
+export function bindAddress(
+  state: State,
+  address: Address,
+  id: string,
+  held: readonly StateEvent[],
+): State {
+  const holder = [...state.bindings].find(
+    ([other, binding]) => other !== address && binding.id === id,
+  );
   if (holder !== undefined) throw idTaken(id, holder[0]);
   return applyEvents(state, [
     ...(state.bindings.size === 0 ? held : []),

@@ -29,11 +29,23 @@ export function erroredFile(
 
 const FORMAT = "tasc-errored";
 
-/** Writes the unsaved events to a file. @param saved the last saved state, without the events @returns the file's path */
+/**
+ * Writes the unsaved events to a file.
+ * @param saved the last saved state, without the events
+ * @returns the file's path
+ */
 export async function writeErrored(world: Sealer, saved: State, events: readonly StateEvent[]) {
   const file = erroredFile(world, saved);
   const { stage, target, service } = saved;
-  const content = { format: FORMAT, version: 1, stage, target, service, saved: digestOf(saved), events };
+  const content = {
+    format: FORMAT,
+    version: 1,
+    stage,
+    target,
+    service,
+    saved: digestOf(saved),
+    events,
+  };
   return await attempt(file, async () => {
     await makeFolder(join(file, ".."), world.projectFolder);
     const sealed = { ...content, seal: world.seal?.(JSON.stringify(content)) };
@@ -42,7 +54,10 @@ export async function writeErrored(world: Sealer, saved: State, events: readonly
   });
 }
 
-/** Records what an earlier run could not save, on top of a state, and removes its file. @returns the file's path, if any */
+/**
+ * Records what an earlier run could not save, on top of a state, and removes its file.
+ * @returns the file's path, if any
+ */
 export async function takeInErrored(
   world: Sealer,
   state: State,
@@ -88,7 +103,10 @@ function newTo(state: State, event: StateEvent): readonly StateEvent[] {
   return binding === undefined && !isTaken ? [event] : [];
 }
 
-/** Drops records of fields that both runs wrote differently. Keeps `secrets`: a secret of ours may still be shown. */
+/**
+ * Drops records of fields that both runs wrote differently. Keeps `secrets`: a secret of ours may
+ * still be shown.
+ */
 function unrecorded(
   state: State,
   { address, fields, secrets = [] }: Extract<StateEvent, { type: "wrote" }>,

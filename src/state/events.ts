@@ -54,7 +54,11 @@ function change(draft: MutableState, event: StateEvent): void {
     case "bound": {
       const before = draft.bindings.current.get(event.address);
       // A generation that ran on another live target may never have run on this one.
-      if (before !== undefined && before.id !== event.id && parseAddress(event.address)?.kind === "target")
+      if (
+        before !== undefined &&
+        before.id !== event.id &&
+        parseAddress(event.address)?.kind === "target"
+      )
         draft.batchGenerations.convert((record) => ({ ...record, status: "held" }));
       draft.bindings.set(event.address, bind(before, event));
       return draft.intents.delete(event.address);
@@ -111,8 +115,9 @@ function change(draft: MutableState, event: StateEvent): void {
 type EventOf<T extends StateEvent["type"]> = Extract<StateEvent, { type: T }>;
 
 /**
- * Records the key. Fingerprints of an old key equal none of the new one, so they are dropped: otherwise a batch generation
- * would look changed, and a creation would look as if it had made nothing.
+ * Records the key. Fingerprints of an old key equal none of the new one, so they are dropped:
+ * otherwise a batch generation would look changed, and a creation would look as if it had made
+ * nothing.
  */
 function key(draft: MutableState, keyCheck: string): void {
   const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;
@@ -123,12 +128,15 @@ function key(draft: MutableState, keyCheck: string): void {
     return { ...rest, fields: {} };
   });
   draft.batchGenerations.convert(({ status }) => ({ status }));
-  draft.intents.convert(({ at, existing, secrets }) => defined({ at, existing, fields: {}, secrets }));
+  draft.intents.convert(({ at, existing, secrets }) =>
+    defined({ at, existing, fields: {}, secrets }),
+  );
 }
 
 /**
- * Returns the binding after a `bound` event. Locators and shown secrets belong to one live resource, so another id drops
- * them. For the fields that the event records, the event itself says which may show a secret.
+ * Returns the binding after a `bound` event. Locators and shown secrets belong to one live
+ * resource, so another id drops them. For the fields that the event records, the event itself says
+ * which may show a secret.
  */
 function bind(before: Binding | undefined, event: EventOf<"bound">): Binding {
   const { id, fields, secrets = [], imported } = event;
@@ -145,7 +153,11 @@ function withSecrets(binding: Binding, names: readonly string[]): Binding {
   return all.size === 0 ? rest : { ...rest, secrets: [...all].toSorted(compareText) };
 }
 
-function alter(draft: MutableState, address: Address, alteration: (binding: Binding) => Binding): void {
+function alter(
+  draft: MutableState,
+  address: Address,
+  alteration: (binding: Binding) => Binding,
+): void {
   const binding = draft.bindings.current.get(address);
   if (binding !== undefined) draft.bindings.set(address, alteration(binding));
 }
@@ -165,7 +177,10 @@ function plannedChanges(changes: EventOf<"began">["changes"]): ReadonlyMap<Addre
   return new Map(entries);
 }
 
-/** Counts an answered call. A change that the plan does not list is a patch after the discovery of an earlier apply. */
+/**
+ * Counts an answered call. A change that the plan does not list is a patch after the discovery of
+ * an earlier apply.
+ */
 function countAnswer({ run, changes }: MutableState, { address, last }: EventOf<"answered">): void {
   if (run === undefined) return;
   const change = changes.current.get(address) ?? { action: "update", calls: 1, answered: 0 };
@@ -186,7 +201,10 @@ function keep<V>(
   return Object.fromEntries(Object.entries(record).filter(([name]) => isKept(name)));
 }
 
-/** A map that is copied before its first change, so that other users of the original do not see changes. */
+/**
+ * A map that is copied before its first change, so that other users of the original do not see
+ * changes.
+ */
 class LazyCopy<K extends string, V> {
   /** Do not hand it out before the last change: it is changed in place. */
   current: ReadonlyMap<K, V>;

@@ -24,8 +24,9 @@ export async function makeFolder(path: string, root: string): Promise<void> {
 }
 
 /**
- * Replaces a file atomically: after a crash at any point it has the old text or the new one, and once this resolves, the new
- * one. The temporary name is fixed, so that the next attempt removes what a crash left. One writer at a time.
+ * Replaces a file atomically: after a crash at any point it has the old text or the new one, and
+ * once this resolves, the new one. The temporary name is fixed, so that the next attempt removes
+ * what a crash left. One writer at a time.
  */
 export async function replaceFile(path: string, text: string | Uint8Array): Promise<void> {
   const temporary = `${path}.tmp`;
@@ -44,13 +45,24 @@ export async function replaceFile(path: string, text: string | Uint8Array): Prom
 
 const APPEND = constants.O_APPEND | constants.O_WRONLY | constants.O_NOFOLLOW;
 
-/** Opens a file for appending. `which` says whether it must be new, must exist, or may be either. Does not follow a link. */
-export async function openForAppend(path: string, which: "new" | "old" | "any"): Promise<FileHandle> {
-  const create = { new: constants.O_CREAT | constants.O_EXCL, old: 0, any: constants.O_CREAT }[which];
+/**
+ * Opens a file for appending. `which` says whether it must be new, must exist, or may be either.
+ * Does not follow a link.
+ */
+export async function openForAppend(
+  path: string,
+  which: "new" | "old" | "any",
+): Promise<FileHandle> {
+  const create = { new: constants.O_CREAT | constants.O_EXCL, old: 0, any: constants.O_CREAT }[
+    which
+  ];
   return await open(path, APPEND | create, FILE_MODE);
 }
 
-/** Makes the names in a folder durable. Windows cannot open folders, and keeps names in order by itself. */
+/**
+ * Makes the names in a folder durable. Windows cannot open folders, and keeps names in order by
+ * itself.
+ */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");
@@ -61,7 +73,10 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Returns a safe file name. A key is already one; a stage may have any name, and must not lead out of the folder. */
+/**
+ * Returns a safe file name. A key is already one; a stage may have any name, and must not lead out
+ * of the folder.
+ */
 export function fileName(key: string): string {
   return encodeURIComponent(key).replace(/^\./, "%2E");
 }

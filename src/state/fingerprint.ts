@@ -17,7 +17,10 @@ const KEY_BYTES = 32;
 const FINGERPRINT_BYTES = 12;
 const SCRYPT = { N: 2 ** 14, r: 8, p: 1 };
 
-/** Creates a stage's fingerprinter. @throws TypeError if the secret is empty, because that key is easy to guess */
+/**
+ * Creates a stage's fingerprinter.
+ * @throws TypeError if the secret is empty, because that key is easy to guess
+ */
 export function createFingerprinter(secret: Secret, stage: string) {
   if (secret.reveal() === "") throw new TypeError("a fingerprint key must not be empty");
   let own: ReturnType<typeof keepKeys> | undefined;
@@ -31,20 +34,25 @@ export function createFingerprinter(secret: Secret, stage: string) {
       return keys().keyCheck;
     },
     /**
-     * Returns a fingerprint; the order of keys does not matter. `context`, e.g. an address and a field name, distinguishes
-     * equal values. Its length comes first, so that its end and the start of the value cannot be confused.
+     * Returns a fingerprint; the order of keys does not matter. `context`, e.g. an address and a
+     * field name, distinguishes equal values. Its length comes first, so that its end and the start
+     * of the value cannot be confused.
      */
     of: (context: string, value: Json): Fingerprint =>
       keys().digest(`${context.length}:${context}${canonicalJson(value)}`),
     /** Returns an HMAC, which proves that the writer of one of tasc's files had the key. */
-    seal: (text: string): string => createHmac("sha256", keys().sealKey).update(text).digest("base64url"),
+    seal: (text: string): string =>
+      createHmac("sha256", keys().sealKey).update(text).digest("base64url"),
   };
 }
 
 /** Keys by secret and stage. They are freed together with the secret. */
 const derived = new WeakMap<Secret, Map<string, ReturnType<typeof keepKeys>>>();
 
-/** Derives the keys in the background. A call that needs a key earlier derives it itself, and blocks meanwhile. */
+/**
+ * Derives the keys in the background. A call that needs a key earlier derives it itself, and blocks
+ * meanwhile.
+ */
 export async function deriveKeys(secret: Secret, stage: string): Promise<void> {
   if (derived.get(secret)?.has(stage) === true) return;
   const strong = await new Promise<Buffer>((done, failed) =>
@@ -78,7 +86,10 @@ function expand(strong: Buffer, purpose: string, bytes: number): Buffer {
 /** The block size of SHA-256, in bytes. */
 const BLOCK = 64;
 
-/** Returns an HMAC-SHA-256 (RFC 2104) in two steps: `createHmac` takes several times as long, and a plan makes thousands. */
+/**
+ * Returns an HMAC-SHA-256 (RFC 2104) in two steps: `createHmac` takes several times as long, and a
+ * plan makes thousands.
+ */
 function digester(key: Buffer): (content: string) => Fingerprint {
   const padded = (byte: number): Uint8Array =>
     Uint8Array.from({ length: BLOCK }, (_, at) => byte ^ (key[at] ?? 0));
@@ -95,8 +106,9 @@ function digester(key: Buffer): (content: string) => Fingerprint {
 }
 
 /**
- * Returns the canonical JSON of a value: no white space, keys sorted by code unit, and no null for numbers too large for
- * JSON. Two values have the same text exactly if `sameJson` reports them as equal. Nearly all have sorted keys already.
+ * Returns the canonical JSON of a value: no white space, keys sorted by code unit, and no null for
+ * numbers too large for JSON. Two values have the same text exactly if `sameJson` reports them as
+ * equal. Nearly all have sorted keys already.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === "number") return String(value);

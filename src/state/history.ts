@@ -12,7 +12,10 @@ const isChange = shape(
   {
     address: isText,
     action: isText,
-    /** `unknown`: the run was interrupted, so the change was sent in part, not at all, or its answer was lost. */
+    /**
+     * `unknown`: the run was interrupted, so the change was sent in part, not at all, or its answer
+     * was lost.
+     */
     outcome: oneOf("done", "failed", "skipped", "unknown"),
   },
   "and others",
@@ -25,7 +28,8 @@ const isEntry = shape(
     ...RUN,
     /** Whether the run itself wrote this entry, at its end. Otherwise a later session wrote it. */
     ended: (value): value is boolean => typeof value === "boolean",
-    changes: (value): value is readonly HistoryChange[] => Array.isArray(value) && value.every(isChange),
+    changes: (value): value is readonly HistoryChange[] =>
+      Array.isArray(value) && value.every(isChange),
   },
   "and others",
 );
@@ -40,16 +44,24 @@ export function entryOfInterrupted({ changes, ...run }: RunRecord): HistoryEntry
   return entryOf(run, false, entries);
 }
 
-export function entryOf(of: Omit<RunRecord, "changes">, ended: boolean, changes: readonly HistoryChange[]) {
+export function entryOf(
+  of: Omit<RunRecord, "changes">,
+  ended: boolean,
+  changes: readonly HistoryChange[],
+) {
   const { id: run, at, who, where, commit, plan } = of;
   return defined({ run, at, who, where, commit, plan, ended, changes });
 }
 
-/** Returns one entry per run, newest first. Ignores invalid entries, because the history is mainly for people. */
+/**
+ * Returns one entry per run, newest first. Ignores invalid entries, because the history is mainly
+ * for people.
+ */
 export function readHistory(values: readonly unknown[]): readonly HistoryEntry[] {
   const runs = groupBy(values.filter(isEntry), ({ run }) => run);
   const joined = [...runs.values()].flatMap((entries): readonly HistoryEntry[] => {
-    // The entry that the run wrote at its end comes first. Without one, the latest entry comes first.
+    // The entry that the run wrote at its end comes first. Without one, the latest entry comes
+    // first.
     const rank = entries.findIndex(({ ended }) => ended) + 1 || entries.length;
     const [first, ...others] = [...entries.slice(0, rank).toReversed(), ...entries.slice(rank)];
     const changes = new Map(first?.changes.map((change) => [change.address, change]));

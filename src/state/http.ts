@@ -77,7 +77,9 @@ export class HttpBackend implements Backend {
 
   /** Adds targets before their first write. An entry without a document does no harm. */
   async register(stage: string, targets: readonly string[]): Promise<void> {
-    await this.#add({ stage, target: INDEX }, "targets", targets, (all) => all.filter(isText).toSorted());
+    await this.#add({ stage, target: INDEX }, "targets", targets, (all) =>
+      all.filter(isText).toSorted(),
+    );
   }
 
   async addHistory(stage: string, entry: JsonObject): Promise<void> {
@@ -94,7 +96,11 @@ export class HttpBackend implements Backend {
     const root = isDeeper(Buffer.from(text), MAX_DEPTH) ? undefined : jsonIn(text);
     const where = this.#where(key);
     if (!isRecord(root) || root["format"] !== formatOf(key) || root["stage"] !== key.stage)
-      throw new StateFailure({ kind: "corrupt", where, reason: "it is not in the expected format" });
+      throw new StateFailure({
+        kind: "corrupt",
+        where,
+        reason: "it is not in the expected format",
+      });
     const { version } = root;
     if (isCount(version) && version > 1)
       throw new StateFailure({ kind: "newer", where, version, understood: 1 });
@@ -102,8 +108,9 @@ export class HttpBackend implements Backend {
   }
 
   /**
-   * Adds to the list in a shared document without a lock, because a killed run would leave the lock behind. Checks
-   * afterwards that the items are there, and adds them again if another run wrote at the same time.
+   * Adds to the list in a shared document without a lock, because a killed run would leave the lock
+   * behind. Checks afterwards that the items are there, and adds them again if another run wrote at
+   * the same time.
    */
   async #add(
     key: StateKey,
@@ -131,9 +138,10 @@ export class HttpBackend implements Backend {
   }
 
   /**
-   * Takes the lock. The protocol has no compare-and-set. Under the lock there is no other writer, so the document's serial
-   * is checked before the first write, and again only if the server has no locks or the outcome of a write is unknown. Only
-   * a write shows whether the lock is still ours, so there is no `confirm`.
+   * Takes the lock. The protocol has no compare-and-set. Under the lock there is no other writer,
+   * so the document's serial is checked before the first write, and again only if the server has no
+   * locks or the outcome of a write is unknown. Only a write shows whether the lock is still ours,
+   * so there is no `confirm`.
    */
   async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
     await this.#takeLock(key, info);
@@ -170,7 +178,9 @@ export class HttpBackend implements Backend {
     };
   }
 
-  /** Always returns `undefined`: the protocol names the holder only in the answer to a lock request. */
+  /**
+   * Always returns `undefined`: the protocol names the holder only in the answer to a lock request.
+   */
   async holder(): Promise<undefined> {}
 
   /** Requests the lock to find out its holder, and releases it. */
@@ -181,7 +191,10 @@ export class HttpBackend implements Backend {
       await this.#takeLock(key, info);
     } catch (error) {
       // If the server does not name the holder, the given id is used without a check.
-      const { holder = id === undefined ? undefined : unknownHolder(id) } = problemOf(error, "locked");
+      const { holder = id === undefined ? undefined : unknownHolder(id) } = problemOf(
+        error,
+        "locked",
+      );
       if (holder === undefined || (id !== undefined && holder.id !== id)) throw error;
       if (await this.#free(key, holder)) return holder;
       throw locked(key);
@@ -206,7 +219,10 @@ export class HttpBackend implements Backend {
     return text;
   }
 
-  /** Writes a document. After a lost answer it is read first: a server that counts versions refuses the same one twice. */
+  /**
+   * Writes a document. After a lost answer it is read first: a server that counts versions refuses
+   * the same one twice.
+   */
   async #put(key: StateKey, body: string, holder?: LockInfo): Promise<void> {
     const address = withLockId(addressesOf(this.#config, key).document, holder?.id);
     const call = { method: this.#config.updateMethod, address, body };
@@ -222,7 +238,10 @@ export class HttpBackend implements Backend {
     );
   }
 
-  /** Requests the lock. After a lost answer the lock may be ours, so it is released and requested again. */
+  /**
+   * Requests the lock. After a lost answer the lock may be ours, so it is released and requested
+   * again.
+   */
   async #takeLock(key: StateKey, info: LockInfo): Promise<void> {
     const { locking } = this.#config;
     if (locking === undefined) return;
@@ -235,11 +254,15 @@ export class HttpBackend implements Backend {
     if (isSuccess(status)) return;
     if (!LOCKED.has(status)) throw unexpected(call, status);
     const holder = parseLockBody(text);
-    // Some servers, e.g. GitLab, answer with the lock info that was sent, which is not the holder's.
+    // Some servers, e.g. GitLab, answer with the lock info that was sent, which is not the
+    // holder's.
     throw locked(key, holder?.id === info.id ? undefined : holder);
   }
 
-  /** Releases this holder's lock; doing it twice does no harm. @returns false if somebody else has the lock by now */
+  /**
+   * Releases this holder's lock; doing it twice does no harm.
+   * @returns false if somebody else has the lock by now
+   */
   async #free(key: StateKey, holder: LockInfo): Promise<boolean> {
     const { locking } = this.#config;
     if (locking === undefined) return true;
@@ -252,7 +275,10 @@ export class HttpBackend implements Backend {
   }
 }
 
-/** Returns a lock in the protocol's format. `Info` is free text there, so it contains tasc's own lock info as JSON. */
+/**
+ * Returns a lock in the protocol's format. `Info` is free text there, so it contains tasc's own
+ * lock info as JSON.
+ */
 function lockBody({ stage, target }: StateKey, info: LockInfo): string {
   return JSON.stringify({
     ID: info.id,
@@ -280,8 +306,9 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * Returns the addresses of a document; the protocol has one for each. Fills in `{stage}` and `{target}` (some servers accept
- * only one path segment: `…/state/{stage}-{target}`). Without `{target}`, it adds `/STAGE/TARGET` to the path.
+ * Returns the addresses of a document; the protocol has one for each. Fills in `{stage}` and
+ * `{target}` (some servers accept only one path segment: `…/state/{stage}-{target}`). Without
+ * `{target}`, it adds `/STAGE/TARGET` to the path.
  */
 export function addressesOf({ address, locking }: HttpConfig, key: StateKey) {
   const [stage, target] = [encodeURIComponent(key.stage), encodeURIComponent(key.target)];
@@ -328,12 +355,17 @@ const HINTS: Readonly<Record<number, string>> = {
 
 function unexpected({ method, address }: StateCall, status: number): StateFailure {
   const isRedirect = status >= 300 && status < 400;
-  const hint = isRedirect ? "redirects are not followed: state.address must be the final one" : HINTS[status];
+  const hint = isRedirect
+    ? "redirects are not followed: state.address must be the final one"
+    : HINTS[status];
   const reason = `${method} was answered with status ${status}${hint === undefined ? "" : `; ${hint}`}`;
   return new StateFailure({ kind: "failed", where: shown(address), reason });
 }
 
-/** Returns the holder from a server's answer; `undefined` if it is not in it. Some servers answer only with the id. */
+/**
+ * Returns the holder from a server's answer; `undefined` if it is not in it. Some servers answer
+ * only with the id.
+ */
 function parseLockBody(text: string): LockInfo | undefined {
   const body = jsonIn(text) ?? text.trim();
   if (isText(body)) return /^[\w-]{8,64}$/.test(body) ? unknownHolder(body) : undefined;
@@ -341,7 +373,9 @@ function parseLockBody(text: string): LockInfo | undefined {
   const { ID: id, Info: info, Who: who, Created: since, Operation: why } = body;
   const own = isText(info) ? lockInfoIn(info) : undefined;
   if (own?.id === id) return own;
-  const known = Object.entries({ who, since, why }).filter(([, text]) => isText(text) && text !== "");
+  const known = Object.entries({ who, since, why }).filter(
+    ([, text]) => isText(text) && text !== "",
+  );
   return { ...unknownHolder(id), ...Object.fromEntries(known) };
 }
 
@@ -359,7 +393,10 @@ const LAST_LIMIT = 1_000;
 /** Maximum size of an answer. A document of a hundred thousand bindings has about 30 MB. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Opens a client. Imports only parts of undici: its index exports them under the same names, but loads much more. */
+/**
+ * Opens a client. Imports only parts of undici: its index exports them under the same names, but
+ * loads much more.
+ */
 export async function openClient(
   { address, username = "", password }: HttpConfig,
   { clock, environment }: StateRuntime,
@@ -379,7 +416,10 @@ export async function openClient(
   const credentials = `${username}:${password?.reveal() ?? ""}`;
   const authorization =
     credentials === ":" ? undefined : `Basic ${Buffer.from(credentials).toString("base64")}`;
-  /** Whether a call timed out and none was answered since. Later calls then have a short timeout and no retries. */
+  /**
+   * Whether a call timed out and none was answered since. Later calls then have a short timeout and
+   * no retries.
+   */
   let isGivenUp = false;
   /** @returns a failure if it is unknown whether the server acted */
   const sendOnce = async ({ method, address, body }: StateCall) => {
@@ -393,7 +433,14 @@ export async function openClient(
     });
     try {
       const path = `${pathname}${search}`;
-      const answer = await request.call(agent, { origin, path, method, headers, body: body ?? null, signal });
+      const answer = await request.call(agent, {
+        origin,
+        path,
+        method,
+        headers,
+        body: body ?? null,
+        signal,
+      });
       const text = await answer.body.text();
       isGivenUp = false;
       return { status: answer.statusCode, text };
@@ -402,13 +449,17 @@ export async function openClient(
         throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
       if (!(error instanceof Error)) throw error;
       isGivenUp ||= signal.aborted;
-      return failed(signal.aborted ? "no answer in time" : error.message || (codeOf(error) ?? error.name));
+      return failed(
+        signal.aborted ? "no answer in time" : error.message || (codeOf(error) ?? error.name),
+      );
     }
   };
   return {
     /**
-     * Sends a call, with retries. Does not follow redirects, so that credentials reach only the configured server.
-     * @param hasArrived for calls that must not be repeated blindly; reports after a lost answer whether the call was done
+     * Sends a call, with retries. Does not follow redirects, so that credentials reach only the
+     * configured server.
+     * @param hasArrived for calls that must not be repeated blindly; reports after a lost answer
+     * whether the call was done
      */
     send: async (
       call: StateCall,

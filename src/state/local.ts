@@ -30,7 +30,9 @@ import {
 import { createLockInfo, readLock, removeLock, takeLock } from "./lock.ts";
 import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts";
 
-/** Size in bytes after which a stage's history continues in a new file. The previous file is kept. */
+/**
+ * Size in bytes after which a stage's history continues in a new file. The previous file is kept.
+ */
 const HISTORY_CAP = 1024 * 1024;
 
 /** Maximum number of files read at once: the bytes of each stay in memory until it is parsed. */
@@ -39,10 +41,16 @@ const FILES_AT_ONCE = 4;
 /** Minimum time between two checks of the lock, in milliseconds. */
 const LOOK_EVERY = 100;
 
-/** Keeps documents as files of the project: STAGE/TARGET.json, with a lock and, during an apply, a journal next to it. */
+/**
+ * Keeps documents as files of the project: STAGE/TARGET.json, with a lock and, during an apply, a
+ * journal next to it.
+ */
 export class LocalBackend implements Backend {
   readonly #root: string;
-  /** With the default path, outside of the documents' folder, which people keep in git. With another path, inside it. */
+  /**
+   * With the default path, outside of the documents' folder, which people keep in git. With another
+   * path, inside it.
+   */
   readonly #historyFolder: string;
   readonly #world: StateRuntime;
 
@@ -107,7 +115,8 @@ export class LocalBackend implements Backend {
       const info = createLockInfo(this.#world, "tasc history");
       const guard = `${current}.lock`;
       const guarded = await takeLock(guard, info, processes);
-      // If another run is about to rename the file, this one only appends, and the file grows a little more.
+      // If another run is about to rename the file, this one only appends, and the file grows a
+      // little more.
       try {
         const size = (await readIfThere(current))?.length ?? 0;
         if (guarded.taken && size > HISTORY_CAP) await rename(current, before);
@@ -178,7 +187,8 @@ export class LocalBackend implements Backend {
           const bytes = Buffer.from(formatDocument(state));
           const revision = revisionOf(bytes);
           if (ready.journal !== undefined) {
-            // After its last valid line, the journal says which revision is about to contain its events.
+            // After its last valid line, the journal says which revision is about to contain its
+            // events.
             await truncate(paths.journal, ready.journal.soundBytes);
             await appendLine(paths.journal, "old", journalLine({ folded: revision }));
           }
@@ -187,8 +197,9 @@ export class LocalBackend implements Backend {
           await rm(paths.journal, { force: true });
           return revision;
         }),
-      // The lock is checked after the flush: if it is still ours, no other run can have folded the journal without these
-      // events. Events that need not last may be missing there, so for them the lock is only checked from time to time.
+      // The lock is checked after the flush: if it is still ours, no other run can have folded the
+      // journal without these events. Events that need not last may be missing there, so for them
+      // the lock is only checked from time to time.
       append: async (events, base, lasting) =>
         await attempt(paths.journal, async () => {
           const opened = journal ?? (await openJournal(base));
@@ -213,7 +224,10 @@ export class LocalBackend implements Backend {
   }
 }
 
-/** Appends a line durably. A short text is written faster synchronously, but waiting for the disk is not. */
+/**
+ * Appends a line durably. A short text is written faster synchronously, but waiting for the disk is
+ * not.
+ */
 async function flush(file: FileHandle, line: string): Promise<void> {
   appendFileSync(file.fd, line);
   await file.datasync();
@@ -228,7 +242,10 @@ async function appendLine(path: string, which: "old" | "any", line: string): Pro
   }
 }
 
-/** Returns a document's digest. A counter in it would conflict in every merge, and not show what git replaced. */
+/**
+ * Returns a document's digest. A counter in it would conflict in every merge, and not show what git
+ * replaced.
+ */
 export function revisionOf(bytes: Uint8Array | undefined): Revision {
   return bytes === undefined ? NO_DOCUMENT : hash("sha256", bytes, "base64url");
 }
@@ -238,8 +255,9 @@ const NOTHING = Buffer.alloc(0);
 const LOOKS = 20;
 
 /**
- * Reads a document and its journal; needs no lock. Reads the journal first: if a session ends in between, the journal does
- * not match the document, and both are read again. @param read replaced by tests, to make changes between two reads
+ * Reads a document and its journal; needs no lock. Reads the journal first: if a session ends in
+ * between, the journal does not match the document, and both are read again. @param read replaced
+ * by tests, to make changes between two reads
  */
 export async function readFiles(paths: StatePaths, key: DocumentKey, read = readIfThere) {
   let journalBytes = await read(paths.journal);
@@ -267,8 +285,13 @@ function fit(
   const journal = journalBytes && parseJournal(journalBytes, key, paths.journal);
   const isPending = journal !== undefined && !journal.folded.includes(revision);
   if (isPending && journal.base !== revision)
-    throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
-  // `journal` is absent if not even its first line is complete; `events` is absent if it is already folded in.
+    throw new StateFailure({
+      kind: "stranded-journal",
+      where: paths.document,
+      journal: paths.journal,
+    });
+  // `journal` is absent if not even its first line is complete; `events` is absent if it is already
+  // folded in.
   return { document, revision, journal, events: isPending ? journal.events : undefined };
 }
 
@@ -280,7 +303,12 @@ const JOURNAL = ".journal";
 export function pathsOf(root: string, { stage, target }: StateKey) {
   const folder = join(root, fileName(stage));
   const base = join(folder, fileName(target));
-  return { folder, document: `${base}${DOCUMENT}`, journal: `${base}${JOURNAL}`, lock: `${base}.lock` };
+  return {
+    folder,
+    document: `${base}${DOCUMENT}`,
+    journal: `${base}${JOURNAL}`,
+    lock: `${base}.lock`,
+  };
 }
 
 /** Returns the target of a file name; `undefined` for locks and files that are not ours. */
@@ -340,13 +368,18 @@ function parseJournal(bytes: Buffer, expected: DocumentKey, where: string) {
   const [header, ...rest] = isCut ? texts.slice(0, -1) : texts;
   if (header === undefined) return undefined;
   const damaged = (line: number) =>
-    new StateFailure({ kind: "corrupt", where, reason: `line ${line} is not in the expected format` });
+    new StateFailure({
+      kind: "corrupt",
+      where,
+      reason: `line ${line} is not in the expected format`,
+    });
   const found = valueOfLine(header);
   if (!isRecord(found) || found["format"] !== FORMAT) throw damaged(1);
   const { version, base } = found;
   if (isCount(version) && version > VERSION)
     throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
-  if (!isCount(version) || version === 0 || !isDocumentKey(found) || !isText(base)) throw damaged(1);
+  if (!isCount(version) || version === 0 || !isDocumentKey(found) || !isText(base))
+    throw damaged(1);
   checkKey(found, expected, where);
   const events: StateEvent[] = [];
   const folded: Revision[] = [];
@@ -356,6 +389,12 @@ function parseJournal(bytes: Buffer, expected: DocumentKey, where: string) {
     else if (isRecord(value) && isText(value["folded"])) folded.push(value["folded"]);
     else throw damaged(at + 2);
   }
-  // `folded`: revisions that contain the events. `soundBytes`: bytes up to the end of the last valid line.
-  return { base, events, folded, soundBytes: isCut ? bytes.lastIndexOf(NEWLINE, end - 2) + 1 : end };
+  // `folded`: revisions that contain the events. `soundBytes`: bytes up to the end of the last
+  // valid line.
+  return {
+    base,
+    events,
+    folded,
+    soundBytes: isCut ? bytes.lastIndexOf(NEWLINE, end - 2) + 1 : end,
+  };
 }

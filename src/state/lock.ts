@@ -22,7 +22,10 @@ export function createLockInfo(world: StateRuntime, why: string): LockInfo {
   });
 }
 
-/** Templates of links to the running CI job, with the variables that they need, in the order in which they are tried. */
+/**
+ * Templates of links to the running CI job, with the variables that they need, in the order in
+ * which they are tried.
+ */
 const LINKS = [
   "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}/attempts/{GITHUB_RUN_ATTEMPT}",
   "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}",
@@ -56,8 +59,12 @@ export function jobLink(environment: StateRuntime["environment"]): string | unde
 const UNKNOWN_START = "unknown";
 
 /** Whether the process is certainly gone, as seen from this machine. False if in doubt. */
-export async function isGone(process: ProcessTraits, { self, startOf }: Processes): Promise<boolean> {
-  // Another boot id may mean a restart of this machine, but also a copy of it that is running: images share id and name.
+export async function isGone(
+  process: ProcessTraits,
+  { self, startOf }: Processes,
+): Promise<boolean> {
+  // Another boot id may mean a restart of this machine, but also a copy of it that is running:
+  // images share id and name.
   const traits = ["host", "machine", "boot", "namespace"] as const;
   if (traits.some((trait) => differ(process[trait], self[trait]))) return false;
   const start = await startOf(process.pid);
@@ -84,7 +91,10 @@ export async function readProcesses(host: string, pid: number) {
   return { self, startOf };
 }
 
-/** Returns the start time of a process; `"unknown"` if the system does not report it; `undefined` if it does not exist. */
+/**
+ * Returns the start time of a process; `"unknown"` if the system does not report it; `undefined` if
+ * it does not exist.
+ */
 async function startOf(pid: number): Promise<string | undefined> {
   try {
     process.kill(pid, 0);
@@ -94,7 +104,8 @@ async function startOf(pid: number): Promise<string | undefined> {
   }
   const stat = await textOf(`/proc/${pid}/stat`);
   if (stat === undefined) return UNKNOWN_START;
-  // The text is "pid (name) state …". The name may contain anything, so fields are counted from the last bracket.
+  // The text is "pid (name) state …". The name may contain anything, so fields are counted from the
+  // last bracket.
   const [state, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return state === "Z" || state === "X" ? undefined : (rest[START_TIME] ?? UNKNOWN_START);
 }
@@ -117,8 +128,9 @@ async function textOf(path: string): Promise<string | undefined> {
  */
 
 /**
- * Takes the lock if it is free or its owner is gone. @returns whether it was taken, and `other`: the former or current
- * holder, absent if the file is not one of ours @throws errors of the file system
+ * Takes the lock if it is free or its owner is gone. @returns whether it was taken, and `other`:
+ * the former or current holder, absent if the file is not one of ours @throws errors of the file
+ * system
  */
 export async function takeLock(path: string, info: LockInfo, processes: Processes) {
   for (;;) {
@@ -146,12 +158,22 @@ export function readLock(path: string): LockInfo | undefined {
   }
 }
 
-/** Removes exactly this lock, but not another one that has replaced it. @param info of the process that removes it */
-export async function removeLock(path: string, holder: LockInfo, info: LockInfo, processes: Processes) {
+/**
+ * Removes exactly this lock, but not another one that has replaced it.
+ * @param info of the process that removes it
+ */
+export async function removeLock(
+  path: string,
+  holder: LockInfo,
+  info: LockInfo,
+  processes: Processes,
+) {
   await changeHolder(path, holder, info, processes, () => rm(path, { force: true }));
 }
 
-/** Changes a lock if this holder still has it, while all other processes are kept from changing it. */
+/**
+ * Changes a lock if this holder still has it, while all other processes are kept from changing it.
+ */
 async function changeHolder(
   path: string,
   holder: LockInfo,
@@ -175,7 +197,8 @@ async function changeHolder(
 async function create(path: string, info: LockInfo): Promise<boolean> {
   const temporary = await writeAside(path, info);
   try {
-    // Without links, a crash between creating and filling the file leaves a lock that must be released manually.
+    // Without links, a crash between creating and filling the file leaves a lock that must be
+    // released manually.
     await link(temporary, path).catch(async (error: unknown) => {
       if (!NO_LINKS.includes(codeOf(error))) throw error;
       await createFile(path, info);
@@ -197,7 +220,9 @@ async function writeAside(path: string, info: LockInfo): Promise<string> {
   return temporary;
 }
 
-/** Writes a new lock file. It is not flushed: if a power cut loses a lock, its holder is gone, too. */
+/**
+ * Writes a new lock file. It is not flushed: if a power cut loses a lock, its holder is gone, too.
+ */
 async function createFile(path: string, info: LockInfo): Promise<void> {
   await writeFile(path, `${JSON.stringify(info, undefined, 2)}\n`, { flag: "wx", mode: FILE_MODE });
 }

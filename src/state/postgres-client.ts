@@ -40,10 +40,15 @@ export class Connection {
   }
 
   /**
-   * Runs a statement, without waiting for earlier ones. Parameters are sent as text, and the statement casts them:
-   * `$1::bigint`. @param timeout milliseconds; more for a statement that may wait for another session
+   * Runs a statement, without waiting for earlier ones. Parameters are sent as text, and the
+   * statement casts them: `$1::bigint`. @param timeout milliseconds; more for a statement that may
+   * wait for another session
    */
-  async query(text: string, parameters: readonly (string | null)[] = [], timeout = STATEMENT_TIMEOUT) {
+  async query(
+    text: string,
+    parameters: readonly (string | null)[] = [],
+    timeout = STATEMENT_TIMEOUT,
+  ) {
     const timer = setTimeout(() => {
       this.#end(new ConnectionLost(`no answer within ${timeout / 1000} s`));
     }, timeout);
@@ -56,7 +61,10 @@ export class Connection {
     }
   }
 
-  /** Returns the database's process id: as it was announced (a pooler invents it), and as a statement sees it now. */
+  /**
+   * Returns the database's process id: as it was announced (a pooler invents it), and as a
+   * statement sees it now.
+   */
   async process(): Promise<{ readonly announced: number; readonly now: number }> {
     const rows = await this.query("select pg_backend_pid()::text as pid");
     const [row] = rows;
@@ -98,7 +106,8 @@ export class Connection {
     const { hosts, user, password, sessionAttributes = "any" } = config;
     const untried = hosts.values();
     const options = {
-      // postgres.js counts the hosts: as long as there may be another one, a server that does not match is not the end.
+      // postgres.js counts the hosts: as long as there may be another one, a server that does not
+      // match is not the end.
       host: [...hosts.map(({ host }) => host), "another"].join(","),
       database: config.database,
       ...(user !== undefined && { username: user }),
@@ -111,9 +120,11 @@ export class Connection {
       fetch_types: false,
       connection: { application_name: config.applicationName },
       onnotice: () => {},
-      // Called when the connection ends, but not when a server does not match and the next one is tried.
+      // Called when the connection ends, but not when a server does not match and the next one is
+      // tried.
       onclose: () => this.#end(new ConnectionLost(CLOSED)),
-      // Called again if a server does not match. Without a socket postgres.js would wait forever, so it is ended here.
+      // Called again if a server does not match. Without a socket postgres.js would wait forever,
+      // so it is ended here.
       socket: async () => {
         let failure: unknown;
         for (const { host, port } of this.lost.aborted ? [] : untried) {
@@ -125,7 +136,9 @@ export class Connection {
           }
         }
         const unfit =
-          sessionAttributes === "any" ? CLOSED : `no server fits target_session_attrs=${sessionAttributes}`;
+          sessionAttributes === "any"
+            ? CLOSED
+            : `no server fits target_session_attrs=${sessionAttributes}`;
         this.#end(failure instanceof Error ? failure : new ConnectionLost(unfit));
         throw this.#reason;
       },
@@ -139,7 +152,8 @@ export class Connection {
   }
 }
 
-// pg_catalog comes first, because a database's owner can set another order. The rest stays: a pooler may share sessions.
+// pg_catalog comes first, because a database's owner can set another order. The rest stays: a
+// pooler may share sessions.
 const OWN_FIRST = `select pg_catalog.set_config('search_path', pg_catalog.concat('pg_catalog, ',
   pg_catalog.replace(pg_catalog.current_setting('search_path'), 'pg_catalog, ', '')), false)`;
 
@@ -154,14 +168,21 @@ const TLS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const YES = 83;
 
 async function openSocket(config: PostgresConnection, host: string, port: number): Promise<Socket> {
-  const socket = connectTcp({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
+  const socket = connectTcp({
+    host,
+    port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+  });
   const timer = setTimeout(() => {
     socket.destroy(new ConnectionLost(`no connection within ${CONNECT_TIMEOUT / 1000} s`));
   }, CONNECT_TIMEOUT);
   try {
     await once(socket, "connect");
     const { tls } = config;
-    // `allow` uses TLS only if the server refuses to work without it. Most do not, so it is treated as `disable`.
+    // `allow` uses TLS only if the server refuses to work without it. Most do not, so it is treated
+    // as `disable`.
     if (tls === "disable" || tls === "allow") return guarded(socket, false);
     socket.write(TLS_REQUEST);
     const answer = await new Promise<Buffer>((resolve, reject) => {
@@ -180,14 +201,19 @@ async function openSocket(config: PostgresConnection, host: string, port: number
   }
 }
 
-async function encrypted(socket: Socket, config: PostgresConnection, host: string): Promise<Socket> {
+async function encrypted(
+  socket: Socket,
+  config: PostgresConnection,
+  host: string,
+): Promise<Socket> {
   const { tls, rootCertificate } = config;
   const isGiven = rootCertificate !== undefined && rootCertificate !== "system";
   const ca = isGiven ? await readFile(rootCertificate) : undefined;
   const checked = connectTls({
     ...defined({ socket, ca, servername: isIP(host) === 0 ? host : undefined }),
     rejectUnauthorized: tls === "verify-full" || tls === "verify-ca" || ca !== undefined,
-    // With an existing socket, Node would check the certificate of an IP address against "localhost".
+    // With an existing socket, Node would check the certificate of an IP address against
+    // "localhost".
     checkServerIdentity: (_, certificate) =>
       tls === "verify-full" ? checkServerIdentity(host, certificate) : undefined,
   });
@@ -205,14 +231,18 @@ const ASKED =
   "the server asks for the password in clear text, and the connection has no TLS; set sslmode=verify-full";
 
 /**
- * Passes only messages to postgres.js that it can handle. On its own it sends the password in clear text whenever a server
- * asks, prints messages that it does not know, and crashes or loops forever on malformed ones.
+ * Passes only messages to postgres.js that it can handle. On its own it sends the password in clear
+ * text whenever a server asks, prints messages that it does not know, and crashes or loops forever
+ * on malformed ones.
  */
 function guarded(socket: Socket, isEncrypted: boolean): Socket {
   const emit = socket.emit.bind(socket);
   let rest = Buffer.alloc(0);
   let skipped = 0;
-  /** Follows the messages across chunks: one byte for the type, four for the length. @returns why they are refused */
+  /**
+   * Follows the messages across chunks: one byte for the type, four for the length.
+   * @returns why they are refused
+   */
   const refusal = (bytes: Buffer): string | undefined => {
     for (rest = Buffer.concat([rest, bytes]); ;) {
       const known = Math.min(skipped, rest.length);
@@ -226,7 +256,11 @@ function guarded(socket: Socket, isEncrypted: boolean): Socket {
       if (isRead && rest.length < length) return undefined;
       const body = rest.subarray(5, length);
       const reason =
-        type === "R" ? wrongLogin(body, isEncrypted) : type === "T" ? wrongColumns(body) : undefined;
+        type === "R"
+          ? wrongLogin(body, isEncrypted)
+          : type === "T"
+            ? wrongColumns(body)
+            : undefined;
       if (reason !== undefined) return reason;
       skipped = length;
     }
@@ -263,13 +297,16 @@ function wrongColumns(body: Buffer): string | undefined {
   return at <= body.length ? undefined : MALFORMED;
 }
 
-/** SQLSTATEs of failed connections (08), and of servers that shut down or end a connection (57P). */
+/**
+ * SQLSTATEs of failed connections (08), and of servers that shut down or end a connection (57P).
+ */
 const LOSS = /^(?:08|57P)/;
 
 /** Whether an error means that the connection is gone, and with it every lock on it. */
 export function isLossOfConnection(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined || !(error instanceof Error)) return false;
-  // Only errors of the database have `severity`. Their class cannot be checked: in the bundle it has another name.
+  // Only errors of the database have `severity`. Their class cannot be checked: in the bundle it
+  // has another name.
   return "severity" in error ? LOSS.test(code) : true;
 }

@@ -32,7 +32,10 @@ import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts
 
 type Tables = ReturnType<typeof tablesOf>;
 
-/** Returns names quoted for SQL, except `schemaName` and `metaName`. docs/how-to/operate-postgres.md explains the tables. */
+/**
+ * Returns names quoted for SQL, except `schemaName` and `metaName`. docs/how-to/operate-postgres.md
+ * explains the tables.
+ */
 function tablesOf({ schema, table }: PostgresConfig) {
   const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`;
   const name = (suffix: string) => `${quoted(schema)}.${quoted(`${table}${suffix}`)}`;
@@ -50,12 +53,16 @@ function tablesOf({ schema, table }: PostgresConfig) {
   };
 }
 
-/** An arbitrary number. It prevents two processes from creating the tables at once, which `if not exists` alone does not. */
+/**
+ * An arbitrary number. It prevents two processes from creating the tables at once, which `if not
+ * exists` alone does not.
+ */
 const MIGRATING = "7236833021149372";
 
 /**
- * Returns the steps from one version of the tables to the next, in PL/pgSQL. The first step may find tables from before
- * there were migrations. `json` instead of `jsonb` keeps the text unchanged.
+ * Returns the steps from one version of the tables to the next, in PL/pgSQL. The first step may
+ * find tables from before there were migrations. `json` instead of `jsonb` keeps the text
+ * unchanged.
  */
 function migrations(tables: Tables): readonly string[] {
   const { schemaName, schema, documents, journal, locks, versions, history, rates } = tables;
@@ -75,11 +82,16 @@ function migrations(tables: Tables): readonly string[] {
   ];
 }
 
-/** Numbers of earlier versions of a document, and of entries of a stage's history, that are kept. */
+/**
+ * Numbers of earlier versions of a document, and of entries of a stage's history, that are kept.
+ */
 const VERSIONS = 20;
 const ENTRIES = 1000;
 
-/** Maximum number of queued sends of other jobs. More were taken at a far lower rate, which a branch may declare. */
+/**
+ * Maximum number of queued sends of other jobs. More were taken at a far lower rate, which a branch
+ * may declare.
+ */
 const MOST_AHEAD = 1000;
 
 /** Whether a table or a schema is missing, by SQLSTATE. */
@@ -87,7 +99,9 @@ function isMissing(error: unknown): boolean {
   return ["42P01", "3F000"].includes(codeOf(error) ?? "");
 }
 
-/** Milliseconds to wait for another session: while it migrates, and after its connection was ended. */
+/**
+ * Milliseconds to wait for another session: while it migrates, and after its connection was ended.
+ */
 const MIGRATION_TIMEOUT = 60_000;
 const UNLOCK_TIMEOUT = 10_000;
 
@@ -102,30 +116,42 @@ export class PostgresBackend implements Backend {
   readonly #tables: Tables;
   #open: Connection | undefined;
   #isClosed = false;
-  /** Locks of this process, by number. The database would grant them to its own connection once more. */
+  /**
+   * Locks of this process, by number. The database would grant them to its own connection once
+   * more.
+   */
   readonly #held = new Map<string, LockInfo>();
   /** Ids of the locks that the database has granted. */
   readonly #granted = new Set<string>();
   /** The last check whether these locks still have their rows. */
-  #look: { asked: ReadonlySet<string>; began: Moment; there: Promise<ReadonlySet<string>> } | undefined;
+  #look:
+    { asked: ReadonlySet<string>; began: Moment; there: Promise<ReadonlySet<string>> } | undefined;
 
   constructor(config: PostgresConfig) {
     this.#config = config;
     this.#tables = tablesOf(config);
     const { hosts, database } = config.connection;
-    const places = hosts.map(({ host, port }) => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`);
+    const places = hosts.map(
+      ({ host, port }) => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
+    );
     this.#name = `postgres://${places.join(",")}/${database}`;
     this.place = `${this.#tables.documents} in ${this.#name}`;
   }
 
-  /** Returns the connection. A lost one is replaced, but not while locks are held on it: they are gone with it. */
+  /**
+   * Returns the connection. A lost one is replaced, but not while locks are held on it: they are
+   * gone with it.
+   */
   get #connection(): Connection {
     const isKept = this.#open?.lost.aborted !== true || this.#isClosed || this.#granted.size > 0;
     if (this.#open === undefined || !isKept) this.#open = new Connection(this.#config.connection);
     return this.#open;
   }
 
-  /** Reads documents and journals, as of one moment. Without tables, it returns nothing and creates none. */
+  /**
+   * Reads documents and journals, as of one moment. Without tables, it returns nothing and creates
+   * none.
+   */
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
     const [first] = keys;
     if (first === undefined) return new Map();
@@ -158,7 +184,9 @@ export class PostgresBackend implements Backend {
     return rows.map((row) => row["target"] ?? "").toSorted();
   }
 
-  /** Takes the lock and writes its row, in one statement, so that neither is done without the other. */
+  /**
+   * Takes the lock and writes its row, in one statement, so that neither is done without the other.
+   */
   async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
     const { stage, target } = key;
     const number = this.#lockNumber(key);
@@ -199,7 +227,10 @@ export class PostgresBackend implements Backend {
     return connection;
   }
 
-  /** Creates the tables, and lets the database notice the end of a connection in a minute, rather than in two hours. */
+  /**
+   * Creates the tables, and lets the database notice the end of a connection in a minute, rather
+   * than in two hours.
+   */
   async #prepare(connection: Connection): Promise<void> {
     await this.#refusePooler(connection);
     await this.#migrate(connection);
@@ -209,8 +240,9 @@ export class PostgresBackend implements Backend {
   }
 
   /**
-   * Refuses a pooler that lends a connection for each transaction. Poolers announce an invented pid. This kind gives a
-   * second client the process that served the first client, or the first client another process.
+   * Refuses a pooler that lends a connection for each transaction. Poolers announce an invented
+   * pid. This kind gives a second client the process that served the first client, or the first
+   * client another process.
    */
   async #refusePooler(connection: Connection): Promise<void> {
     const first = await connection.process();
@@ -256,7 +288,10 @@ export class PostgresBackend implements Backend {
     );
   }
 
-  /** Whether a lock of this process still has its row. One query checks all locks, and is valid for a moment. */
+  /**
+   * Whether a lock of this process still has its row. One query checks all locks, and is valid for
+   * a moment.
+   */
   async #isThere(id: string): Promise<boolean> {
     for (;;) {
       if (this.#look?.asked.has(id) !== true || isPast(this.#look.began, FRESH)) {
@@ -274,7 +309,10 @@ export class PostgresBackend implements Backend {
     }
   }
 
-  /** Returns the holder if a process has the lock. A row alone proves nothing: a process that died may have left it. */
+  /**
+   * Returns the holder if a process has the lock. A row alone proves nothing: a process that died
+   * may have left it.
+   */
   async holder(key: StateKey): Promise<LockInfo | undefined> {
     const [row] = await this.#read(
       this.#where(key),
@@ -285,7 +323,10 @@ export class PostgresBackend implements Backend {
     return lockInfoIn(row?.["info"] ?? "");
   }
 
-  /** Ends the connection that holds the lock, and deletes the lock's row unless the connection may not be ended. */
+  /**
+   * Ends the connection that holds the lock, and deletes the lock's row unless the connection may
+   * not be ended.
+   */
   async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
     const number = this.#lockNumber(key);
     const where = this.#where(key);
@@ -318,7 +359,10 @@ export class PostgresBackend implements Backend {
     return rows.map(({ serial, written }) => ({ serial: serial ?? "", written: written ?? "" }));
   }
 
-  /** Takes sends from a token bucket, stored as the time of its next token. Unused tokens expire, so none pile up. */
+  /**
+   * Takes sends from a token bucket, stored as the time of its next token. Unused tokens expire, so
+   * none pile up.
+   */
   async takeSends(bucket: string, sends: number, perSecond: number): Promise<number> {
     const { rates } = this.#tables;
     return await attempt(`${rates} in ${this.#name}`, async () => {
@@ -356,7 +400,13 @@ export class PostgresBackend implements Backend {
     return rows.map((row) => jsonIn(row["entry"] ?? ""));
   }
 
-  #heldLock(key: DocumentKey, number: string, info: LockInfo, connection: Connection, row: Row): HeldLock {
+  #heldLock(
+    key: DocumentKey,
+    number: string,
+    info: LockInfo,
+    connection: Connection,
+    row: Row,
+  ): HeldLock {
     const takenOver = lockInfoIn(row["info"] ?? "");
     /** The database's process for this connection. It has the lock as long as it lives. */
     const session = row["session"] ?? "";
@@ -375,13 +425,17 @@ export class PostgresBackend implements Backend {
         }
       });
     /**
-     * Selects a row if our connection has the lock, the lock was not taken away, and the document is the one that was read.
-     * Compares the session, because a search in `pg_locks` takes longer the more locks there are.
+     * Selects a row if our connection has the lock, the lock was not taken away, and the document
+     * is the one that was read. Compares the session, because a search in `pg_locks` takes longer
+     * the more locks there are.
      */
     const isOurs = `select where pg_backend_pid() = $6::int
       and exists (select from ${locks} where stage = $1 and target = $2 and id = $3)
       and coalesce((select serial from ${documents} where stage = $1 and target = $2), ${NO_SERIAL}) = $4::bigint`;
-    /** Runs a write. Its parameters: stage, target, the required lock id and serial, the content, the session. */
+    /**
+     * Runs a write. Its parameters: stage, target, the required lock id and serial, the content,
+     * the session.
+     */
     const fenced = async (base: Revision, statement: string, content: string): Promise<void> =>
       await orLost(async () => {
         const [row] = await connection.query(
@@ -431,7 +485,8 @@ export class PostgresBackend implements Backend {
       unlock: async () => {
         if (!this.#granted.delete(info.id)) return;
         const unlocking = orLost(async () => {
-          // The row is deleted first: otherwise the next holder would take it for one that a dead process left.
+          // The row is deleted first: otherwise the next holder would take it for one that a dead
+          // process left.
           const row = `delete from ${locks} where stage = $1 and target = $2 and id = $3`;
           await Promise.all([
             connection.query(row, [stage, target, info.id]),
@@ -462,11 +517,13 @@ export class PostgresBackend implements Backend {
   }
 
   /**
-   * Runs a query. Returns no rows if the tables have not been created yet. If only some are missing, they were removed, and
-   * that stays an error: without state, everything would be created once more.
+   * Runs a query. Returns no rows if the tables have not been created yet. If only some are
+   * missing, they were removed, and that stays an error: without state, everything would be created
+   * once more.
    */
   async #read(where: string, text: string, parameters: readonly (string | null)[] = []) {
-    const query = async (): Promise<readonly Row[]> => await this.#connection.query(text, parameters);
+    const query = async (): Promise<readonly Row[]> =>
+      await this.#connection.query(text, parameters);
     return await attempt(where, async () => {
       const rows = await query().catch((error: unknown) => {
         if (!isMissing(error)) throw error;
@@ -477,7 +534,10 @@ export class PostgresBackend implements Backend {
         [this.#tables.documents, this.#tables.meta],
       );
       // Tables from before there were migrations lack the tables of later migrations.
-      if (row?.["made"] === null || (row?.["migrated"] === null && !text.includes(this.#tables.journal)))
+      if (
+        row?.["made"] === null ||
+        (row?.["migrated"] === null && !text.includes(this.#tables.journal))
+      )
         return [];
       // Another process may have created them in between.
       return await query();
@@ -490,7 +550,10 @@ const TAKEN = "somebody took it away";
 const POOLER =
   "state.url leads to a pooler that lends a connection for each transaction (PgBouncer's pool_mode = transaction). Locks belong to connections, so they would be lost or never freed. Use the address of the database itself, or a pool with pool_mode = session";
 
-/** Selects the process that holds a lock. `pg_locks` shows a 64-bit number in two halves, with `objsubid` 1. */
+/**
+ * Selects the process that holds a lock. `pg_locks` shows a 64-bit number in two halves, with
+ * `objsubid` 1.
+ */
 function holdersOf(number: string): string {
   return `select held.pid from pg_locks held
     where held.locktype = 'advisory' and held.granted and held.objsubid = 1
@@ -508,8 +571,16 @@ function storedOf(row: Row, key: DocumentKey, where: string): StoredState | unde
   const groups = jsonIn(row["events"] ?? "null");
   const events: unknown = Array.isArray(groups) ? groups.flat() : undefined;
   if (groups !== null && !areStateEvents(events))
-    throw new StateFailure({ kind: "corrupt", where, reason: "its journal is not in the expected format" });
+    throw new StateFailure({
+      kind: "corrupt",
+      where,
+      reason: "its journal is not in the expected format",
+    });
   const document = row["document"] ?? undefined;
   const revision = document === undefined ? NO_DOCUMENT : (row["serial"] ?? NO_DOCUMENT);
-  return storedState({ document, revision, events: areStateEvents(events) ? events : undefined }, key, where);
+  return storedState(
+    { document, revision, events: areStateEvents(events) ? events : undefined },
+    key,
+    where,
+  );
 }

@@ -15,7 +15,10 @@ const REASONS: Partial<Record<Kind, FailureReason>> = {
   interrupted: "interrupted",
 };
 
-/** Stops a command, or an apply that cannot record what it is about to send, and so must not send it. */
+/**
+ * Stops a command, or an apply that cannot record what it is about to send, and so must not send
+ * it.
+ */
 export class StateFailure extends TascError {
   readonly problem: StateProblem;
 
@@ -34,20 +37,27 @@ export function lockLost(key: StateKey, reason: string): StateFailure {
 }
 
 /** Returns the problem of an error, if it is of this kind. @throws the error otherwise */
-export function problemOf<K extends Kind>(error: unknown, kind: K): Extract<StateProblem, { kind: K }> {
+export function problemOf<K extends Kind>(
+  error: unknown,
+  kind: K,
+): Extract<StateProblem, { kind: K }> {
   const isOfKind = (problem: StateProblem): problem is Extract<StateProblem, { kind: K }> =>
     problem.kind === kind;
   if (error instanceof StateFailure && isOfKind(error.problem)) return error.problem;
   throw error;
 }
 
-/** Turns errors of files, a database or a server into a StateFailure. Other errors are mistakes in tasc and are rethrown. */
+/**
+ * Turns errors of files, a database or a server into a StateFailure. Other errors are mistakes in
+ * tasc and are rethrown.
+ */
 export async function attempt<T>(where: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const code = codeOf(error);
-    if (error instanceof StateFailure || !(error instanceof TascError || code !== undefined)) throw error;
+    if (error instanceof StateFailure || !(error instanceof TascError || code !== undefined))
+      throw error;
     // A refused connection may have no message, because it is several errors: one for each address.
     const { message } = error instanceof Error ? error : { message: "" };
     throw new StateFailure({ kind: "failed", where, reason: message || String(code) });
@@ -68,7 +78,10 @@ export function explainTakeover({ stage, target }: StateKey, from: LockInfo): Di
   );
 }
 
-/** Returns the warning that state includes what an earlier run could not save. @param file where it was kept */
+/**
+ * Returns the warning that state includes what an earlier run could not save.
+ * @param file where it was kept
+ */
 export function explainTakenIn({ stage, target }: StateKey, file: string): Diagnostic {
   return warning(
     "state-errored-taken-in",
@@ -77,7 +90,10 @@ export function explainTakenIn({ stage, target }: StateKey, file: string): Diagn
   );
 }
 
-export function explainWaiting({ stage, target }: StateKey, holder: LockInfo | undefined): Diagnostic {
+export function explainWaiting(
+  { stage, target }: StateKey,
+  holder: LockInfo | undefined,
+): Diagnostic {
   const summary = `Waiting for the lock of target "${target}" in stage "${stage}"`;
   return warning("state-lock-waiting", summary, describeHolder(holder));
 }
@@ -118,7 +134,10 @@ const WORDS = {
     "An interrupted run left changes that no longer match its state",
     `${journal} contains what that run recorded, on top of a ${where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run \`tasc apply\`, which completes it, and then merge the other version. Or remove ${journal} if nothing of that run matters.`,
   ],
-  /** `holder` is absent if the backend does not know it. A server or a file may contain any text as a key or a lock's id. */
+  /**
+   * `holder` is absent if the backend does not know it. A server or a file may contain any text as
+   * a key or a lock's id.
+   */
   locked: ({ key, holder }: Of & { readonly holder?: LockInfo }) => [
     `Target "${key.target}" in stage "${key.stage}" is locked`,
     `${describeHolder(holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:`,
@@ -141,7 +160,10 @@ const WORDS = {
   ],
   interrupted: () => ["Interrupted while waiting for a lock", "Nothing was changed."],
   misconfigured: ({ reason }: Why) => ['The "state" section of tasc.yaml is wrong', `${reason}.`],
-} satisfies Record<string, (problem: never) => [summary: string, detail: string, ...commands: string[]]>;
+} satisfies Record<
+  string,
+  (problem: never) => [summary: string, detail: string, ...commands: string[]]
+>;
 const EXPLAINED: {
   readonly [K in Kind]: (problem: StateProblem<K>) => readonly [string, string, ...string[]];
 } = WORDS;

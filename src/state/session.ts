@@ -47,7 +47,10 @@ export interface SessionOptions {
   readonly waiting?: (key: StateKey, holder: LockInfo | undefined) => void;
 }
 
-/** Locks documents of one stage, all or none, reads them, and takes in what interrupted sessions left. */
+/**
+ * Locks documents of one stage, all or none, reads them, and takes in what interrupted sessions
+ * left.
+ */
 export async function openSessions(
   backend: Backend,
   keys: readonly DocumentKey[],
@@ -58,7 +61,8 @@ export async function openSessions(
   try {
     const found = await backend.readAll(keys);
     const [first] = keys;
-    // Targets that have a document are included: another run may have overwritten the list at the same time.
+    // Targets that have a document are included: another run may have overwritten the list at the
+    // same time.
     if (first !== undefined)
       await backend.register?.(
         first.stage,
@@ -68,7 +72,11 @@ export async function openSessions(
       const { target } = lock.key;
       let stored = found.get(target);
       if (stored?.journalled === true)
-        stored = { ...stored, revision: await lock.write(stored.state, stored.revision), journalled: false };
+        stored = {
+          ...stored,
+          revision: await lock.write(stored.state, stored.revision),
+          journalled: false,
+        };
       const session = new Session(lock, stored, world);
       await session.recover(backend);
       return [target, session] as const;
@@ -84,8 +92,9 @@ const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 2_000;
 
 /**
- * Locks documents in parallel, all or none. While it waits for one, it holds only those that come before it in the order of
- * keys, so that two runs cannot wait for each other. Any problem except a held lock ends it.
+ * Locks documents in parallel, all or none. While it waits for one, it holds only those that come
+ * before it in the order of keys, so that two runs cannot wait for each other. Any problem except a
+ * held lock ends it.
  */
 export async function lockDocuments(
   backend: Backend,
@@ -133,14 +142,17 @@ export async function lockDocuments(
   }
 }
 
-/** Releases locks. If one cannot be released, it is left: the next run that needs it reports its holder. */
+/**
+ * Releases locks. If one cannot be released, it is left: the next run that needs it reports its
+ * holder.
+ */
 export async function unlockAll(locks: readonly HeldLock[]): Promise<void> {
   await sideBySide(locks, async (lock) => await lock.unlock().catch(ignoreStateFailure));
 }
 
 /**
- * A target's state while its lock is held. After a kill at any moment, the next reader finds a prefix of what was recorded,
- * which includes everything whose `record` had resolved.
+ * A target's state while its lock is held. After a kill at any moment, the next reader finds a
+ * prefix of what was recorded, which includes everything whose `record` had resolved.
  */
 export class Session {
   readonly isNew: boolean;
@@ -153,12 +165,17 @@ export class Session {
   readonly #lock: HeldLock;
   readonly #loss = new AbortController();
   readonly #address: Address;
-  /** The state that was read, and all events recorded since. The first `#saved` of them are saved. */
+  /**
+   * The state that was read, and all events recorded since. The first `#saved` of them are saved.
+   */
   readonly #document: State;
   readonly #events: StateEvent[] = [];
   #saved = 0;
   #revision: Revision;
-  /** The state with the first `#foldedIn` events applied. Applying many at once copies the maps only once. */
+  /**
+   * The state with the first `#foldedIn` events applied. Applying many at once copies the maps only
+   * once.
+   */
   #folded: State;
   #foldedIn = 0;
   /** The current flush, and the next one, which takes all events that are recorded meanwhile. */
@@ -185,7 +202,10 @@ export class Session {
     lock.lost?.addEventListener("abort", this.#broke);
   }
 
-  /** Takes in what an earlier run could not save, and writes the history of a run that was interrupted. */
+  /**
+   * Takes in what an earlier run could not save, and writes the history of a run that was
+   * interrupted.
+   */
   async recover(backend: Backend): Promise<void> {
     this.takenIn = await takeInErrored(this.#world, this.state, (events) => this.record(events));
     const { run, stage } = this.state;
@@ -194,7 +214,10 @@ export class Session {
     await this.record([{ type: "ended" }]);
   }
 
-  /** The state with all events recorded so far, saved or not. The returned object does not change afterwards. */
+  /**
+   * The state with all events recorded so far, saved or not. The returned object does not change
+   * afterwards.
+   */
   get state(): State {
     this.#folded = applyEvents(this.#folded, this.#events.slice(this.#foldedIn));
     this.#foldedIn = this.#events.length;
@@ -207,9 +230,10 @@ export class Session {
   }
 
   /**
-   * Records events; resolves when they are durable. Calls in the same turn of the event loop share a flush, and so do calls
-   * while another flush runs. Events that may be repeated without harm need not be `lasting`: a power cut may lose them
-   * until the next lasting ones, or `close`. @throws StateFailure; then nothing more is saved until the session is closed
+   * Records events; resolves when they are durable. Calls in the same turn of the event loop share
+   * a flush, and so do calls while another flush runs. Events that may be repeated without harm
+   * need not be `lasting`: a power cut may lose them until the next lasting ones, or `close`.
+   * @throws StateFailure; then nothing more is saved until the session is closed
    */
   async record(events: readonly StateEvent[], lasting = true): Promise<void> {
     if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
@@ -223,8 +247,9 @@ export class Session {
   }
 
   /**
-   * Called right before each send of a call that changes something. Resolves if the lock is still held, and recorded events
-   * are saved or have waited only for a moment. @throws StateFailure if nothing more may be sent
+   * Called right before each send of a call that changes something. Resolves if the lock is still
+   * held, and recorded events are saved or have waited only for a moment. @throws StateFailure if
+   * nothing more may be sent
    */
   async confirm(): Promise<void> {
     if (this.#saved < this.#events.length && isPast(this.#waiting, FRESH))
@@ -234,12 +259,15 @@ export class Session {
   }
 
   /**
-   * Writes all events into the document, including those of a failed `record`, and releases the lock. What cannot be saved
-   * is kept in `.tasc/errored/`. Later calls do nothing. @throws StateFailure
+   * Writes all events into the document, including those of a failed `record`, and releases the
+   * lock. What cannot be saved is kept in `.tasc/errored/`. Later calls do nothing. @throws
+   * StateFailure
    */
   async close(): Promise<void> {
     // After that, the end of the connection is not an error.
-    this.#closed ??= this.#finish().finally(() => this.#lock.lost?.removeEventListener("abort", this.#broke));
+    this.#closed ??= this.#finish().finally(() =>
+      this.#lock.lost?.removeEventListener("abort", this.#broke),
+    );
     await this.#closed;
   }
 
@@ -264,7 +292,8 @@ export class Session {
 
   async #save(lasting: boolean): Promise<void> {
     const end = this.#events.length;
-    if (this.#lock.append === undefined) this.#revision = await this.#lock.write(this.state, this.#revision);
+    if (this.#lock.append === undefined)
+      this.#revision = await this.#lock.write(this.state, this.#revision);
     else await this.#lock.append(this.#events.slice(this.#saved, end), this.#revision, lasting);
     this.#saved = end;
     this.#waiting = this.#written = moment();
@@ -292,15 +321,19 @@ export class Session {
       const { problem } = error;
       if (!("reason" in problem)) throw error;
       const kept = `What could not be saved is in ${file}; the next run takes it in, so keep that file where runs start from a fresh checkout`;
-      throw new StateFailure({ ...problem, reason: `${problem.reason.replace(/\.$/, "")}. ${kept}` });
+      throw new StateFailure({
+        ...problem,
+        reason: `${problem.reason.replace(/\.$/, "")}. ${kept}`,
+      });
     }
     await this.#lock.unlock();
   }
 }
 
 /**
- * Confirms locks, right before each call that changes something. @param path `/apiKey/v3/test-targets/ID/…`; a path without
- * an id creates a target. @throws StateFailure if the call must not be sent
+ * Confirms locks, right before each call that changes something. @param path
+ * `/apiKey/v3/test-targets/ID/…`; a path without an id creates a target. @throws StateFailure if
+ * the call must not be sent
  */
 export async function confirmLocks(sessions: readonly Session[], path: string): Promise<void> {
   const id = decodeURIComponent(path.split("/", 5)[4] ?? "");

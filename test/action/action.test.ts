@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -21,7 +29,14 @@ async function host(options: HostOptions = {}): Promise<Host> {
 /** Creates a git repository in a folder. */
 function gitIn(cwd: string) {
   const git = (...args: readonly string[]) => {
-    const who = ["-c", "user.name=qa", "-c", "user.email=qa@example.com", "-c", "commit.gpgsign=false"];
+    const who = [
+      "-c",
+      "user.name=qa",
+      "-c",
+      "user.email=qa@example.com",
+      "-c",
+      "commit.gpgsign=false",
+    ];
     execFileSync("git", [...who, ...args], { cwd, stdio: "ignore" });
   };
   git("init", "-q", "-b", "main");
@@ -37,13 +52,17 @@ describe("the action", () => {
       const github = await host();
       const first = await runAction(scene, github);
       expect(first.comment.log).toContain("Comment created");
-      expect(github.comments[0]?.body).toContain(`(<https://github.example/acme/shop/commit/${COMMIT}>)`);
+      expect(github.comments[0]?.body).toContain(
+        `(<https://github.example/acme/shop/commit/${COMMIT}>)`,
+      );
       const page = readFileSync(String(first.outputs.get("html-file")), "utf8");
       for (const link of ["pull/7", `commit/${COMMIT}`, "actions/runs/42"])
         expect(page).toContain(`<a href="https://github.example/acme/shop/${link}"`);
       expect(github.comments).toHaveLength(1);
       expect(github.comments[0]?.body).toContain("1 to update");
-      expect(github.comments[0]?.body).toContain("https://github.example/acme/shop/actions/runs/42");
+      expect(github.comments[0]?.body).toContain(
+        "https://github.example/acme/shop/actions/runs/42",
+      );
       const again = await runAction(scene, github, { inputs: { FAIL_ON_CHANGES: "true" } });
       expect([first.verdict.code, again.verdict.code]).toEqual([0, 2]);
       expect(github.writes).toEqual(["POST /repos/acme/shop/issues/7/comments"]);
@@ -58,7 +77,9 @@ describe("the action", () => {
       const github = await host({ answers: { [PULL]: { head: { sha: "newer" }, labels: [] } } });
       const { comment } = await runAction(scene, github);
       expect(comment).toMatchObject({ code: 0 });
-      expect(comment.log).toContain("::notice title=tasc::No comment: the pull request has a newer commit");
+      expect(comment.log).toContain(
+        "::notice title=tasc::No comment: the pull request has a newer commit",
+      );
       const same = await host({ answers: { [PULL]: { head: { sha: COMMIT }, labels: [] } } });
       await runAction(scene, same);
       expect([github.writes.length, same.writes.length]).toEqual([0, 1]);
@@ -106,7 +127,10 @@ describe("the action", () => {
 
   test("plans each stage separately, in a folder of the repository", () =>
     play(async (scene) => {
-      scene.write("e2e/tasc.yaml", `${scene.read("tasc.yaml")}stages: { staging: {}, prod-eu: {} }\n`);
+      scene.write(
+        "e2e/tasc.yaml",
+        `${scene.read("tasc.yaml")}stages: { staging: {}, prod-eu: {} }\n`,
+      );
       scene.write("e2e/targets/shop.yaml", MANIFEST.replace("tags: [smoke]", "tags: [new]"));
       const github = await host();
       const inputs = { STAGES: "staging, prod-eu", WORKING_DIRECTORY: "e2e" };
@@ -125,7 +149,9 @@ describe("the action", () => {
       const github = await host();
       const { plan, verdict, summary } = await runAction(scene, github);
       expect(plan.log).toMatch(/^::error file=targets\/shop\.yaml,line=15,/m);
-      expect(github.comments[0]?.body).toContain("**There is no plan: tasc ended with exit code 3.**");
+      expect(github.comments[0]?.body).toContain(
+        "**There is no plan: tasc ended with exit code 3.**",
+      );
       expect(github.comments[0]?.body).toContain("ENABLD");
       expect(summary).toContain("There is no plan");
       expect(verdict.code).toBe(3);
@@ -140,7 +166,9 @@ describe("the action", () => {
       const inputs = { SNAPSHOT: "default.json" };
       const ran = await runAction(scene, github, { inputs, env: none, fork: true });
       expect(ran.comment).toMatchObject({ code: 0 });
-      expect(ran.comment.log).toContain("::notice title=tasc::No comment: this token may not write");
+      expect(ran.comment.log).toContain(
+        "::notice title=tasc::No comment: this token may not write",
+      );
       expect(ran.summary).toContain("1 to update");
       expect(ran.verdict.code).toBe(0);
     }));
@@ -169,7 +197,9 @@ describe("the action", () => {
       for (const event of events) {
         const without = await runAction(scene, await host(), { inputs, ...event });
         expect(without.plan.code).toBe(1);
-        expect(without.plan.log).toContain("::error title=tasc::The default branch has no tasc-trust.yaml");
+        expect(without.plan.log).toContain(
+          "::error title=tasc::The default branch has no tasc-trust.yaml",
+        );
       }
       const none = await runAction(scene, await host(), { inputs: { TRUST: "" } });
       expect(none.verdict.code).toBe(0);
@@ -178,7 +208,8 @@ describe("the action", () => {
   test("fails if committed files prevent git from reading the checkout", () =>
     play(async (scene) => {
       execFileSync("git", ["init", "-q"], { cwd: scene.dir });
-      for (const file of ["tasc.yaml", "targets/shop.yaml"]) scene.write(`e2e/${file}`, scene.read(file));
+      for (const file of ["tasc.yaml", "targets/shop.yaml"])
+        scene.write(`e2e/${file}`, scene.read(file));
       const inputs = { WORKING_DIRECTORY: "e2e" };
       expect((await runAction(scene, await host(), { inputs })).plan.code).toBe(0);
       const bare = { HEAD: "ref: refs/heads/main\n", "objects/keep": "", "refs/keep": "" };
@@ -193,7 +224,9 @@ describe("the action", () => {
   test.each(["link", "folder above", "submodule"])("does not plan another project: %s", (way) =>
     play(async (scene) => {
       const git = gitIn(scene.dir);
-      const files = ["tasc.yaml", "targets/shop.yaml"].map((file) => [file, scene.read(file)] as const);
+      const files = ["tasc.yaml", "targets/shop.yaml"].map(
+        (file) => [file, scene.read(file)] as const,
+      );
       const writeTo = (folder: string) => {
         for (const [file, text] of files) scene.write(`${folder}/${file}`, text);
       };
@@ -259,12 +292,18 @@ describe("the action", () => {
 
   test("fails if a plan with changes cannot be shown", () =>
     play(async (scene) => {
-      // All header values are redacted, and this one is also part of the addresses in the saved plan.
+      // All header values are redacted, and this one is also part of the addresses in the saved
+      // plan.
       const header = "    additionalHeaderFields: { X-Hidden: testCase.shop }\n";
-      scene.write("targets/shop.yaml", CHANGED.replace("    testAccount:", `${header}    testAccount:`));
+      scene.write(
+        "targets/shop.yaml",
+        CHANGED.replace("    testAccount:", `${header}    testAccount:`),
+      );
       const github = await host();
       const { outputs, verdict } = await runAction(scene, github);
-      expect(github.comments[0]?.body).toContain("**There is no plan: tasc ended with exit code 3.**");
+      expect(github.comments[0]?.body).toContain(
+        "**There is no plan: tasc ended with exit code 3.**",
+      );
       expect([outputs.get("exitcode"), verdict.code]).toEqual(["3", 3]);
     }));
 
@@ -285,19 +324,28 @@ describe("the action", () => {
       scene.write("tasc.yaml", `${scene.read("tasc.yaml")}policy: { maxChanges: 0 }\n`);
       scene.write("targets/shop.yaml", CHANGED);
       const inputs = { OVERRIDE_POLICY_LABEL: "override-policy" };
-      const refused = await runAction(scene, await host(), { inputs, labels: ["maxChanges", "bug"] });
+      const refused = await runAction(scene, await host(), {
+        inputs,
+        labels: ["maxChanges", "bug"],
+      });
       expect(refused.verdict.code).toBe(1);
       const labels = ["override-policy:maxChanges"];
       expect((await runAction(scene, await host(), { inputs, labels })).verdict.code).toBe(0);
       expect((await runAction(scene, await host(), { labels })).verdict.code).toBe(1);
       // A rerun has the labels of the first run, including labels that were removed since.
-      const taken = await host({ answers: { [PULL]: { head: { sha: COMMIT }, labels: [{ name: "bug" }] } } });
+      const taken = await host({
+        answers: { [PULL]: { head: { sha: COMMIT }, labels: [{ name: "bug" }] } },
+      });
       expect((await runAction(scene, taken, { inputs, labels })).verdict.code).toBe(1);
     }));
 
   test("does not change a comment of another bot", () =>
     play(async (scene) => {
-      const other = { id: 9, body: `${MARK}  -->\nforged`, user: { type: "Bot", login: "other[bot]" } };
+      const other = {
+        id: 9,
+        body: `${MARK}  -->\nforged`,
+        user: { type: "Bot", login: "other[bot]" },
+      };
       const github = await host({ comments: [other] });
       await runAction(scene, github);
       expect(github.writes).toEqual(["POST /repos/acme/shop/issues/7/comments"]);
@@ -324,7 +372,8 @@ function manyCases(amount: number): string {
 }
 
 function expectNoSecret({ env }: Scene, text: string): void {
-  for (const name of ["TASC_API_KEY", "QA_PASSWORD", "QA_USER"]) expect(text).not.toContain(env[name]);
+  for (const name of ["TASC_API_KEY", "QA_PASSWORD", "QA_USER"])
+    expect(text).not.toContain(env[name]);
 }
 
 describe("the action's folder", () => {
@@ -334,7 +383,9 @@ describe("the action's folder", () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     cpSync("scripts/action", join(folder, "scripts/action"), { recursive: true });
     if (dist) cpSync("dist", join(folder, "dist"), { recursive: true });
-    writeFileSync(join(folder, "npm"), `#!/bin/sh\necho "$*" >> "${folder}/calls"\n`, { mode: 0o755 });
+    writeFileSync(join(folder, "npm"), `#!/bin/sh\necho "$*" >> "${folder}/calls"\n`, {
+      mode: 0o755,
+    });
     const [script = ""] = scripts("action.yml");
     const env = {
       PATH: `${folder}:${process.env["PATH"] ?? ""}`,
@@ -372,7 +423,9 @@ test("action.yml passes all values to scripts through the environment", () => {
       expect(existsSync(script), script).toBe(true);
   }
   const set = readFileSync("scripts/action/plan.mjs", "utf8");
-  const outputs = [...readFileSync("action.yml", "utf8").matchAll(/steps\.plan\.outputs\.([\w-]+)/g)];
+  const outputs = [
+    ...readFileSync("action.yml", "utf8").matchAll(/steps\.plan\.outputs\.([\w-]+)/g),
+  ];
   expect(outputs).toHaveLength(15);
   for (const [, name] of outputs) expect(set).toContain(`"${name}"`);
 });

@@ -13,7 +13,9 @@ describe.concurrent("mistakes in manifests", () => {
         scene.write("targets/shop.yaml", WRONG);
         const ran = await scene.run([String(command), "--format", "github"]);
         expect(ran.code).toBe(3);
-        expect(ran.stdout).toMatch(/^::error file=targets\/shop\.yaml,line=15,col=13,title=[^\n]*\n$/);
+        expect(ran.stdout).toMatch(
+          /^::error file=targets\/shop\.yaml,line=15,col=13,title=[^\n]*\n$/,
+        );
         expect(ran.stdout).not.toContain(SECRETS.QA_PASSWORD);
       }),
   );

@@ -39,7 +39,9 @@ export async function startHost({
     void bodyOf(request).then((body) => {
       const { pathname, searchParams } = new URL(request.url ?? "/", "http://host");
       const answer = (status: number, json: unknown): void => {
-        response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
+        response
+          .writeHead(status, { "content-type": "application/json" })
+          .end(JSON.stringify(json));
       };
       if (request.method === "GET" && pathname === "/repos/acme/shop/issues/7/comments") {
         const size = Number(searchParams.get("per_page"));
@@ -56,9 +58,11 @@ export async function startHost({
       }
       if (answers[pathname] !== undefined) return answer(200, answers[pathname]);
       // A workflow's own token has no user.
-      if (request.method === "GET") return answer(403, { message: "Resource not accessible by integration" });
+      if (request.method === "GET")
+        return answer(403, { message: "Resource not accessible by integration" });
       writes.push(`${request.method} ${pathname}`);
-      if (refuse !== undefined) return answer(refuse, { message: "Resource not accessible by integration" });
+      if (refuse !== undefined)
+        return answer(refuse, { message: "Resource not accessible by integration" });
       const id = Number(/\/issues\/comments\/(\d+)$/.exec(pathname)?.[1] ?? 1000 + comments.length);
       const comment = { id, body, user: BOT };
       const at = comments.findIndex((one) => one.id === id);
@@ -87,5 +91,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
   if (text === "") return "";
   const parsed: unknown = JSON.parse(text);
-  return typeof parsed === "object" && parsed !== null && "body" in parsed ? String(parsed.body) : "";
+  return typeof parsed === "object" && parsed !== null && "body" in parsed
+    ? String(parsed.body)
+    : "";
 }

@@ -33,11 +33,21 @@ export const COMMIT = "4f5e6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2";
 
 let runs = 0;
 
-/** Runs the action's steps as a runner does: one process each, which only has its environment as input. */
+/**
+ * Runs the action's steps as a runner does: one process each, which only has its environment as
+ * input.
+ */
 export async function runAction(
   scene: Scene,
   host: Host,
-  { inputs = {}, env = {}, fork = false, labels = [], event: other, folder = "." }: WorkflowOptions = {},
+  {
+    inputs = {},
+    env = {},
+    fork = false,
+    labels = [],
+    event: other,
+    folder = ".",
+  }: WorkflowOptions = {},
 ): Promise<WorkflowRun> {
   const temp = join(scene.dir, "..", `runner-${runs++}`);
   mkdirSync(temp, { recursive: true });
@@ -91,7 +101,9 @@ export async function runAction(
 }
 
 function prefixed(inputs: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, value]));
+  return Object.fromEntries(
+    Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, value]),
+  );
 }
 
 function step(file: string, env: Readonly<Record<string, string>>): Promise<Step> {

@@ -5,8 +5,9 @@ import type { LoggedCall } from "./memory-service.ts";
 import type { Applied } from "./workbench.ts";
 
 /**
- * Differences between the sent and the announced calls. A change of only a folder may be left out once the folder's id
- * is known and shows that the change is not needed. A follow-up may be merged into a certain PATCH.
+ * Differences between the sent and the announced calls. A change of only a folder may be left out
+ * once the folder's id is known and shows that the change is not needed. A follow-up may be merged
+ * into a certain PATCH.
  */
 export function announcementBreaches(
   { look }: Applied,
@@ -21,7 +22,9 @@ export function announcementBreaches(
     ...changes.flatMap((change) =>
       breaches(
         change,
-        sent.filter((call) => call.method === "PATCH" && owners.get(resourceId(call)) === change.address),
+        sent.filter(
+          (call) => call.method === "PATCH" && owners.get(resourceId(call)) === change.address,
+        ),
       ),
     ),
   ];
@@ -32,7 +35,8 @@ function ownersOf(
   states: ReadonlyMap<string, State>,
 ): ReadonlyMap<string, Address> {
   const ids = new Map<Address, string>();
-  for (const state of states.values()) for (const [address, { id }] of state.bindings) ids.set(address, id);
+  for (const state of states.values())
+    for (const [address, { id }] of state.bindings) ids.set(address, id);
   return new Map(changes.map(({ address, id }) => [id ?? ids.get(address) ?? "", address]));
 }
 

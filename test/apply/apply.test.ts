@@ -60,20 +60,26 @@ describe("folders whose ids are not known yet", () => {
     ["only the list shows it", { folderInPatchAnswer: false }],
     ["a PATCH is answered with nothing", { patchAnswer: "nothing" }],
   ];
-  test.each(answers)("one PATCH finds the id if all are in the folder already and %s", async (_, knobs) => {
-    const bench = benchWith(knobs);
-    shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
-    await bench.apply(filed);
-    expect(writesOf(bench)).toEqual(["patchTestCase folderName"]);
-  });
-  test.each(answers)("the PATCH of the only one outside the folder is enough if %s", async (_, knobs) => {
-    const bench = benchWith(knobs);
-    const live = shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
-    const stray = live.testCases.at(-1);
-    if (stray !== undefined) stray.folder = null;
-    await bench.apply(filed);
-    expect(bench.service.calls.map(({ path }) => path.at(-1))).toEqual([stray?.id]);
-  });
+  test.each(answers)(
+    "one PATCH finds the id if all are in the folder already and %s",
+    async (_, knobs) => {
+      const bench = benchWith(knobs);
+      shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
+      await bench.apply(filed);
+      expect(writesOf(bench)).toEqual(["patchTestCase folderName"]);
+    },
+  );
+  test.each(answers)(
+    "the PATCH of the only one outside the folder is enough if %s",
+    async (_, knobs) => {
+      const bench = benchWith(knobs);
+      const live = shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
+      const stray = live.testCases.at(-1);
+      if (stray !== undefined) stray.folder = null;
+      await bench.apply(filed);
+      expect(bench.service.calls.map(({ path }) => path.at(-1))).toEqual([stray?.id]);
+    },
+  );
   test("a creation finds the id", async () => {
     const bench = benchWith();
     shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
@@ -107,8 +113,13 @@ describe("generation", () => {
   test("a prompt that the service shows differently is sent once per run, and reported as not taken", async () => {
     const bench = benchWith({ discovery: "with altered prompt" });
     shopOn(bench, { description: "Log in", prompt: "Old" });
-    const applied = await bench.apply(shop({ testCases: { login: made("Log in", { status: "ENABLED" }) } }));
-    expect(writesOf(bench)).toEqual(["patchTestCase createBackendDiscoveryPrompt", "patchTestCase status"]);
+    const applied = await bench.apply(
+      shop({ testCases: { login: made("Log in", { status: "ENABLED" }) } }),
+    );
+    expect(writesOf(bench)).toEqual([
+      "patchTestCase createBackendDiscoveryPrompt",
+      "patchTestCase status",
+    ]);
     expect(applied.outcome.notTaken).toEqual([
       { address: "testCase.shop.login", paths: [["discovery", "prompt"]] },
     ]);
@@ -141,7 +152,9 @@ describe("generation", () => {
     await bench.apply(shop({ testCases: { login: made("Log in") } })).catch(() => undefined);
     bench.service.killed = false;
     bench.service.faultOf = () => undefined;
-    await bench.apply(shop({ testCases: { login: made("Log in", { "discovery.prompt": "New" }) } }));
+    await bench.apply(
+      shop({ testCases: { login: made("Log in", { "discovery.prompt": "New" }) } }),
+    );
     expect(writesOf(bench)).toEqual([
       "createDiscovery name,prompt",
       "patchTestCase createBackendDiscoveryPrompt",
@@ -150,7 +163,9 @@ describe("generation", () => {
   test("a call that a killed run sent is not sent again", async () => {
     const bench = benchWith();
     const wanted = shop({
-      environments: { preview: { discoveryUrl: "https://p.example.com", basicAuth: { username: "u" } } },
+      environments: {
+        preview: { discoveryUrl: "https://p.example.com", basicAuth: { username: "u" } },
+      },
     });
     shopOn(bench);
     bench.service.faultOf = () => "kill after";
@@ -175,7 +190,10 @@ describe("generation", () => {
 });
 
 describe("who changed the elements", () => {
-  const step = (calledWith: string) => ({ interaction: { action: "CLICK", calledWith }, selectors: [] });
+  const step = (calledWith: string) => ({
+    interaction: { action: "CLICK", calledWith },
+    selectors: [],
+  });
   const stepLive = (calledWith: string) => ({
     id: `step-${calledWith}`,
     interaction: { action: "CLICK", calledWith },
@@ -189,14 +207,19 @@ describe("who changed the elements", () => {
     shop({ testCases: { login: { description: "Log in", elements: names.map(step) } } });
   async function changersOf(wanted: Desired, live: readonly string[]): Promise<readonly unknown[]> {
     const bench = benchWith();
-    const target = shopOn(bench, { description: "Log in", elements: ["a", "b", "c"].map(stepLive) });
+    const target = shopOn(bench, {
+      description: "Log in",
+      elements: ["a", "b", "c"].map(stepLive),
+    });
     await bench.apply(steps("a", "b", "c"));
     expect(bench.service.calls).toEqual([]);
     const [login] = target.testCases;
     if (login !== undefined) login.elements = live.map(stepLive);
     const { planned } = await bench.look(wanted);
     return [
-      ...new Set(planned.plan.changes.flatMap(({ fields }) => fields.map(({ changedBy }) => changedBy))),
+      ...new Set(
+        planned.plan.changes.flatMap(({ fields }) => fields.map(({ changedBy }) => changedBy)),
+      ),
     ];
   }
   test.each([
@@ -241,8 +264,13 @@ describe("elements", () => {
 });
 
 describe("--wait", () => {
-  const wanted = shop({ testCases: { login: made("Log in", { status: "ENABLED", runStatus: "ON" }) } });
-  const knobs = { generation: "later", made: { status: "DRAFT", runStatus: "OFF", elements: 0 } } as const;
+  const wanted = shop({
+    testCases: { login: made("Log in", { status: "ENABLED", runStatus: "ON" }) },
+  });
+  const knobs = {
+    generation: "later",
+    made: { status: "DRAFT", runStatus: "OFF", elements: 0 },
+  } as const;
 
   test("waits for the end of the generation, and patches the fields that it changed", async () => {
     const bench = benchWith(knobs);
@@ -253,7 +281,11 @@ describe("--wait", () => {
       sleep: () => void (++looks === 3 && bench.service.finishGenerations()),
     });
     expect(looks).toBe(3);
-    expect(applied.outcome).toMatchObject({ unfinished: [], notTaken: [], done: ["testCase.shop.login"] });
+    expect(applied.outcome).toMatchObject({
+      unfinished: [],
+      notTaken: [],
+      done: ["testCase.shop.login"],
+    });
     expect(writesOf(bench)).toEqual([
       "createDiscovery name,prompt",
       "patchTestCase status",
@@ -286,7 +318,10 @@ describe("--wait", () => {
         b: { description: "B", "discovery.prompt": "New" },
       },
     });
-    const applied = await bench.apply(wanted, { concurrency: 1, stopping: (writes) => writes >= 1 });
+    const applied = await bench.apply(wanted, {
+      concurrency: 1,
+      stopping: (writes) => writes >= 1,
+    });
     expect(applied.outcome).toMatchObject({
       interrupted: true,
       calls: { POST: 0, PATCH: 1 },
@@ -320,14 +355,18 @@ describe("--wait", () => {
     const bench = benchWith(knobs);
     shopOn(bench);
     await bench.apply(wanted);
-    expect((await bench.apply(wanted, { wait: 3000 })).outcome.unfinished).toEqual(["testCase.shop.login"]);
+    expect((await bench.apply(wanted, { wait: 3000 })).outcome.unfinished).toEqual([
+      "testCase.shop.login",
+    ]);
   });
   test("ignores notifications of earlier discoveries", async () => {
     const bench = benchWith({ ...knobs, discovery: "null" });
     const live = shopOn(bench, { description: "Log in" });
     live.notifications.push({ id: "old", testCaseId: live.testCases[0]?.id ?? "" });
     const options = { wait: 5000, rediscover: ["testCase.shop.login"] } as const;
-    expect((await bench.apply(wanted, options)).outcome.unfinished).toEqual(["testCase.shop.login"]);
+    expect((await bench.apply(wanted, options)).outcome.unfinished).toEqual([
+      "testCase.shop.login",
+    ]);
   });
   test("ignores the end of an earlier generation", async () => {
     const bench = benchWith({ ...knobs, discovery: "slow to begin" });
@@ -369,7 +408,8 @@ describe("new targets", () => {
   test("fail only for the default environment and its dependents if the service shows no DEFAULT environment", async () => {
     const bench = benchWith({ environmentsInTargetAnswer: false });
     const list = bench.service.listTargets.bind(bench.service);
-    bench.service.listTargets = async () => (await list()).map((one) => ({ ...one, environments: [] }));
+    bench.service.listTargets = async () =>
+      (await list()).map((one) => ({ ...one, environments: [] }));
     const { outcome, ...applied } = await bench.apply(whole);
     expect(failedOf({ outcome, ...applied })).toEqual(["environment.shop.default"]);
     expect(outcome.skipped).toEqual([
@@ -409,7 +449,9 @@ describe("new targets", () => {
         environments: { default: { discoveryUrl: new Secret("https://s3cret.example.com") } },
       }),
     );
-    expect(JSON.stringify(planJson(planned.plan, { tool: "", createdAt: "" }))).not.toContain("s3cret");
+    expect(JSON.stringify(planJson(planned.plan, { tool: "", createdAt: "" }))).not.toContain(
+      "s3cret",
+    );
   });
 });
 
@@ -454,7 +496,9 @@ describe("batch generations", () => {
     bench.service.killed = false;
     const found = await bench.apply(spring());
     expect(failedOf(found)).toEqual([address]);
-    expect(found.outcome.failed[0]?.failure.detail).toContain("`tasc state mark` records that it ran");
+    expect(found.outcome.failed[0]?.failure.detail).toContain(
+      "`tasc state mark` records that it ran",
+    );
     const later = await bench.apply(spring());
     expect(later.outcome.failed).toEqual([]);
     expect(later.look.planned.plan.diagnostics).toMatchObject([{ code: "batch-uncertain" }]);
@@ -466,7 +510,10 @@ describe("batch generations", () => {
     const wanted = spring({ testCases: { login: { description: "Log in" } } });
     await bench.apply(wanted, { scope: { only: ["testCase.shop.login"], exclude: [] } });
     const later = await bench.apply(wanted);
-    expect(later.look.planned.plan).toMatchObject({ changes: [], diagnostics: [{ code: "batch-held" }] });
+    expect(later.look.planned.plan).toMatchObject({
+      changes: [],
+      diagnostics: [{ code: "batch-held" }],
+    });
   });
   test("do not run again if they are moved", async () => {
     const bench = benchWith();
@@ -489,10 +536,20 @@ describe("batch generations", () => {
     const bench = benchWith();
     const live = shopOn(bench, { description: "Outside" });
     await bench.apply(shop({ environments: { default: {} } }));
-    const fields = { prompt: "Spring", environment: "default", prerequisite: { description: "Outside" } };
-    await bench.apply(shop({ environments: { default: {} }, batchGenerations: { spring: fields } }));
+    const fields = {
+      prompt: "Spring",
+      environment: "default",
+      prerequisite: { description: "Outside" },
+    };
+    await bench.apply(
+      shop({ environments: { default: {} }, batchGenerations: { spring: fields } }),
+    );
     expect(live.batchGenerations).toEqual([
-      { prompt: "Spring", environmentId: live.environments[0]?.id, prerequisiteId: live.testCases[0]?.id },
+      {
+        prompt: "Spring",
+        environmentId: live.environments[0]?.id,
+        prerequisiteId: live.testCases[0]?.id,
+      },
     ]);
   });
 });
@@ -511,7 +568,8 @@ describe("creations whose answers are lost", () => {
     const live = shopOn(bench, { description: "Log in" });
     const id = live.testCases[0]?.id ?? "";
     const testCases = { login: made("Log in"), other: { description: "Other" } };
-    bench.service.faultOf = (_, nth) => (nth === 0 ? { when: "before", acted: "maybe" } : undefined);
+    bench.service.faultOf = (_, nth) =>
+      nth === 0 ? { when: "before", acted: "maybe" } : undefined;
     const scope = { only: ["testCase.shop.login"], exclude: [] };
     const applied = await bench.apply(shop({ testCases, ids: { other: id } }), { scope });
     expect(applied.outcome).toMatchObject({ done: ["testCase.shop.login"], failed: [] });
@@ -549,7 +607,10 @@ describe("a test case that is no longer declared", () => {
     const live = shopOn(bench, { description: "Old" });
     await bench.apply(shop({ testCases: { old: { description: "Old" } } }));
     const wanted = shop({ onRemove: "disable" });
-    expect((await bench.apply(wanted)).outcome).toMatchObject({ done: ["testCase.shop.old"], notTaken: [] });
+    expect((await bench.apply(wanted)).outcome).toMatchObject({
+      done: ["testCase.shop.old"],
+      notTaken: [],
+    });
     expect(live.testCases[0]?.status).toBe("DISABLED");
     const later = await bench.apply(wanted);
     expect(later.look.planned.plan).toMatchObject({
@@ -571,7 +632,10 @@ describe("a test case that is no longer declared", () => {
     await bench.apply(shop({ testCases: { old: { description: "Log in" } } }));
     const renamed = await bench.apply(shop({ testCases: { new: { description: "Log in" } } }));
     expect(renamed.look.planned.plan.orphaned).toEqual([]);
-    expect([...bench.state().bindings.keys()].toSorted()).toEqual(["target.shop", "testCase.shop.new"]);
+    expect([...bench.state().bindings.keys()].toSorted()).toEqual([
+      "target.shop",
+      "testCase.shop.new",
+    ]);
   });
 });
 
@@ -603,7 +667,9 @@ describe("a reviewed plan", () => {
         },
       }),
     );
-    expect(live.testCases.map(({ description, prerequisiteId }) => [description, prerequisiteId])).toEqual([
+    expect(
+      live.testCases.map(({ description, prerequisiteId }) => [description, prerequisiteId]),
+    ).toEqual([
       ["Cookie banner", null],
       ["Log in", live.testCases[0]?.id],
     ]);

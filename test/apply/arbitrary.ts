@@ -5,8 +5,8 @@ import { project, target } from "../plan/build.ts";
 import type { Knobs } from "./memory-service.ts";
 
 /**
- * Projects, and services for them. All revisions of a project draw from the same few keys, names and values, so that
- * resources of one revision exist in another, with some changes.
+ * Projects, and services for them. All revisions of a project draw from the same few keys, names
+ * and values, so that resources of one revision exist in another, with some changes.
  */
 
 /** Part of every secret, so that a search for it finds a leak. */
@@ -20,7 +20,9 @@ export const OUTSIDE = "Outside";
 const secret = fc.constantFrom("a", "b").map((which) => new Secret(`${MARK}-${which}`));
 
 /** A record in which each field may be missing. */
-function sparse(fields: Readonly<Record<string, fc.Arbitrary<Value>>>): fc.Arbitrary<DesiredFields> {
+function sparse(
+  fields: Readonly<Record<string, fc.Arbitrary<Value>>>,
+): fc.Arbitrary<DesiredFields> {
   return fc.record(fields, { requiredKeys: [] }).map(definedOf);
 }
 
@@ -85,8 +87,8 @@ function definedOf(fields: Readonly<Record<string, Value | undefined>>): Desired
 }
 
 /**
- * A secret of one revision is a secret in all, because tasc cannot know that an undeclared value was secret.
- * So the prompt of one test case and a step of another are always secret.
+ * A secret of one revision is a secret in all, because tasc cannot know that an undeclared value
+ * was secret. So the prompt of one test case and a step of another are always secret.
  */
 function promptOf(key: string): fc.Arbitrary<Value> {
   return key === "c1" ? secret : fc.constantFrom("p", "q");
@@ -113,18 +115,24 @@ function testCase(key: string): fc.Arbitrary<DesiredFields> {
     "discovery.type": fc.constantFrom("LOGIN", "COOKIE_BANNER"),
     elements: elementsOf(key),
   });
-  return fc
-    .tuple(others, description, promptOf(key))
-    .map(([fields, name, prompt]) => ({ ...fields, description: name, "discovery.prompt": prompt }));
+  return fc.tuple(others, description, promptOf(key)).map(([fields, name, prompt]) => ({
+    ...fields,
+    description: name,
+    "discovery.prompt": prompt,
+  }));
 }
 
 const credentials = sparse({
   testAccount: orNull(
-    fc.tuple(fc.constantFrom("qa", "qb"), secret).map(([username, password]) => ({ username, password })),
+    fc
+      .tuple(fc.constantFrom("qa", "qb"), secret)
+      .map(([username, password]) => ({ username, password })),
   ),
   basicAuth: orNull(secret.map((password) => ({ username: "gate", password }))),
   privateLocationName: orNull(fc.constantFrom("berlin", "paris")),
-  additionalHeaderFields: orNull(fc.dictionary(fc.constantFrom("X-A", "X-B"), secret, { maxKeys: 2 })),
+  additionalHeaderFields: orNull(
+    fc.dictionary(fc.constantFrom("X-A", "X-B"), secret, { maxKeys: 2 }),
+  ),
 });
 
 function environment(key: string, within: string): fc.Arbitrary<DesiredFields> {
@@ -135,20 +143,35 @@ function environment(key: string, within: string): fc.Arbitrary<DesiredFields> {
       fc.option(fc.constant(`Name of ${key}`), { nil: undefined }),
     )
     .map(([fields, variant, name]) =>
-      definedOf({ ...fields, discoveryUrl: `https://${key}-${variant}.${within}.example.com`, name }),
+      definedOf({
+        ...fields,
+        discoveryUrl: `https://${key}-${variant}.${within}.example.com`,
+        name,
+      }),
     );
 }
 
 const settings = sparse({
   testIdAttribute: fc.constantFrom("data-testid", "data-qa"),
   timeoutPerStep: fc.constantFrom(1000, 2000),
-  trackerIntegration: secret.map((apiKey) => ({ domain: "https://t.example.com", projectId: "7", apiKey })),
+  trackerIntegration: secret.map((apiKey) => ({
+    domain: "https://t.example.com",
+    projectId: "7",
+    apiKey,
+  })),
 });
 
-/** Prerequisites of a target: an order of the test cases, and for each the earlier one that it runs after, if any. */
+/**
+ * Prerequisites of a target: an order of the test cases, and for each the earlier one that it runs
+ * after, if any.
+ */
 const order = fc.tuple(
   fc.shuffledSubarray([...CASE_KEYS], { minLength: CASE_KEYS.length }),
-  fc.tuple(...CASE_KEYS.map(() => fc.option(fc.oneof(fc.nat(4), fc.constant(OUTSIDE)), { nil: undefined }))),
+  fc.tuple(
+    ...CASE_KEYS.map(() =>
+      fc.option(fc.oneof(fc.nat(4), fc.constant(OUTSIDE)), { nil: undefined }),
+    ),
+  ),
 );
 
 type Order = readonly [readonly string[], readonly (number | string | undefined)[]];

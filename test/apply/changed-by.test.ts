@@ -28,14 +28,24 @@ const rows: readonly Row[] = [
     (live) => void (live.entryPointUrlPath = "/b"),
     { entryPointUrlPath: null },
   ],
-  ["a folder that is known", { folder: "A" }, (live) => void (live.folder = null), { folder: null }],
+  [
+    "a folder that is known",
+    { folder: "A" },
+    (live) => void (live.folder = null),
+    { folder: null },
+  ],
   [
     "a folder that is new",
     { folder: "A" },
     (live, service) => service.targets[0] && service.moveToFolder(service.targets[0], live, "New"),
     { folder: null },
   ],
-  ["prompt", { "discovery.prompt": "p" }, (live) => void (live.prompt = "q"), { "discovery.prompt": "r" }],
+  [
+    "prompt",
+    { "discovery.prompt": "p" },
+    (live) => void (live.prompt = "q"),
+    { "discovery.prompt": "r" },
+  ],
   [
     "elements",
     { elements: [step("x")] },
@@ -52,7 +62,9 @@ const rows: readonly Row[] = [
     "selectors in place of a locatorLine",
     { elements: [line("getByText('a')"), step("y")] },
     (live, service) => void live.elements.push(service.newElement({})),
-    { elements: [{ ...step("x"), selectors: [{ selectorType: "TEXT", selector: "b" }] }, step("y")] },
+    {
+      elements: [{ ...step("x"), selectors: [{ selectorType: "TEXT", selector: "b" }] }, step("y")],
+    },
   ],
   [
     "locatorLine",
@@ -73,7 +85,9 @@ const rows: readonly Row[] = [
 ];
 
 const wanted = (fields: DesiredFields) =>
-  project(target({ testCases: { login: { description: "Log in", "discovery.prompt": "p", ...fields } } }));
+  project(
+    target({ testCases: { login: { description: "Log in", "discovery.prompt": "p", ...fields } } }),
+  );
 
 async function applied(fields: DesiredFields): Promise<Workbench> {
   const service = new MemoryService({ ...PLAIN_KNOBS, discovery: "with prompt" });
@@ -86,7 +100,9 @@ async function applied(fields: DesiredFields): Promise<Workbench> {
 
 async function blamed(bench: Workbench, fields: DesiredFields): Promise<readonly unknown[]> {
   const { plan } = (await bench.look(wanted(fields))).planned;
-  return [...new Set(plan.changes.flatMap((change) => change.fields.map(({ changedBy }) => changedBy)))];
+  return [
+    ...new Set(plan.changes.flatMap((change) => change.fields.map(({ changedBy }) => changedBy))),
+  ];
 }
 
 test.each(rows)(

@@ -32,7 +32,8 @@ const orNull =
 const oneOf =
   (...values: readonly string[]): Check =>
   (value, where) => {
-    if (typeof value !== "string" || !values.includes(value)) refuse(value, where, values.join(", "));
+    if (typeof value !== "string" || !values.includes(value))
+      refuse(value, where, values.join(", "));
   };
 const list =
   (of: Check): Check =>
@@ -44,7 +45,8 @@ const list =
 function object(keys: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
   return (value, where) => {
     if (!isObject(value)) return refuse(value, where, "an object");
-    for (const key of required) if (value[key] === undefined) refuse(null, `${where}.${key}`, "it required");
+    for (const key of required)
+      if (value[key] === undefined) refuse(null, `${where}.${key}`, "it required");
     for (const [key, part] of Object.entries(value)) {
       const check = keys[key];
       if (check === undefined) refuse(part, `${where}.${key}`, "no such key");
@@ -56,8 +58,12 @@ function object(keys: Readonly<Record<string, Check>>, required: readonly string
 const element = object({
   id: text,
   index: integer,
-  interaction: orNull(object({ id: text, action: text, calledWith: text, testCaseElementId: text })),
-  assertion: orNull(object({ id: text, expectation: text, calledWith: text, testCaseElementId: text })),
+  interaction: orNull(
+    object({ id: text, action: text, calledWith: text, testCaseElementId: text }),
+  ),
+  assertion: orNull(
+    object({ id: text, expectation: text, calledWith: text, testCaseElementId: text }),
+  ),
   selectors: list(
     object({
       id: text,
@@ -150,7 +156,10 @@ const RESOURCE_OPERATIONS: Readonly<Record<string, Operation>> = {
   "POST /*/batch-generations": "createBatchGeneration",
 };
 
-/** Returns the operation of a call; every other segment of the path is an id. @throws Undescribed */
+/**
+ * Returns the operation of a call; every other segment of the path is an id.
+ * @throws Undescribed
+ */
 export function operationOf(method: string, path: readonly string[]): Operation {
   const [apiKey, version, targets, ...rest] = path;
   if (apiKey !== "apiKey" || version !== "v3" || targets !== "test-targets")

@@ -27,7 +27,9 @@ test(
           .filter((_, nth) => pattern[nth % pattern.length] !== undefined);
         if (!readsFail) expect(first.outcome.failed.length).toBeLessThanOrEqual(faulty.length);
         const missing = new Set(
-          [...first.outcome.failed, ...first.outcome.skipped].map(({ address }) => address as string),
+          [...first.outcome.failed, ...first.outcome.skipped].map(
+            ({ address }) => address as string,
+          ),
         );
         for (const { reason } of first.outcome.skipped)
           if (reason.kind === "needs") expect(missing).toContain(reason.address);
@@ -51,10 +53,14 @@ test(
         async (story, most, concurrency) => {
           const { bench, wanted } = await untilSecond(story);
           const since = bench.service.acted.length;
-          const stopped = await bench.apply(wanted, { concurrency, stopping: (writes) => writes >= most });
+          const stopped = await bench.apply(wanted, {
+            concurrency,
+            stopping: (writes) => writes >= most,
+          });
           expect(stopped.writes).toBeLessThanOrEqual(most + concurrency - 1);
           expectWhole(stopped);
-          for (const { reason } of stopped.outcome.skipped) expect(reason).toEqual({ kind: "interrupted" });
+          for (const { reason } of stopped.outcome.skipped)
+            expect(reason).toEqual({ kind: "interrupted" });
           if (stopped.outcome.skipped.length > 0) expect(stopped.outcome.interrupted).toBe(true);
           await expectFinish(bench, wanted);
           expectNoneTwice(bench.service, since);

@@ -32,10 +32,14 @@ const LAWS: Readonly<Record<string, Law>> = {
     expect(outcome.calls.PATCH).toBeLessThanOrEqual(bound.patch[1]);
   },
   "it sends what the plan announced, and the summary counts it": ({ writes }, applied, bench) => {
-    expect(announcementBreaches(applied, bench.service.calls.slice(writes), bench.states())).toEqual([]);
+    expect(
+      announcementBreaches(applied, bench.service.calls.slice(writes), bench.states()),
+    ).toEqual([]);
     const { changes, summary } = applied.look.planned.plan;
     expect(summary.calls.POST).toBe(applied.outcome.calls.POST);
-    expect(summary.create + summary.update + summary.rediscover + summary.disable).toBe(changes.length);
+    expect(summary.create + summary.update + summary.rediscover + summary.disable).toBe(
+      changes.length,
+    );
     const all = new Set(
       applied.look.input.desired.targets.flatMap(resourcesOf).map(({ address }) => address),
     );

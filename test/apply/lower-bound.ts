@@ -11,7 +11,10 @@ import type {
 } from "./memory-service.ts";
 import { plain } from "./scene.ts";
 
-/** The number of writes that an apply needs, computed from the service's own store: no plan, no live types, no diff. */
+/**
+ * The number of writes that an apply needs, computed from the service's own store: no plan, no live
+ * types, no diff.
+ */
 export interface Bound {
   readonly post: number;
   readonly patch: readonly [least: number, most: number];
@@ -21,7 +24,10 @@ const NOTHING: Bound = { post: 0, patch: [0, 0] };
 
 function sum(bounds: readonly Bound[]): Bound {
   return bounds.reduce(
-    (a, b) => ({ post: a.post + b.post, patch: [a.patch[0] + b.patch[0], a.patch[1] + b.patch[1]] }),
+    (a, b) => ({
+      post: a.post + b.post,
+      patch: [a.patch[0] + b.patch[0], a.patch[1] + b.patch[1]],
+    }),
     NOTHING,
   );
 }
@@ -37,7 +43,9 @@ export function lowerBound(
   states: ReadonlyMap<string, State>,
   ran: ReadonlyMap<string, string>,
 ): Bound {
-  return sum(targets.map((target) => boundOfTarget({ target, service, state: states.get(target.key), ran })));
+  return sum(
+    targets.map((target) => boundOfTarget({ target, service, state: states.get(target.key), ran })),
+  );
 }
 
 interface Case {
@@ -52,7 +60,8 @@ function boundOfTarget(at: Case): Bound {
   const wanted = plain(target.fields);
   const id = state?.bindings.get(target.address)?.id;
   const live =
-    service.targets.find((one) => one.id === id) ?? service.targets.find((one) => one.app === wanted["app"]);
+    service.targets.find((one) => one.id === id) ??
+    service.targets.find((one) => one.app === wanted["app"]);
   if (live === undefined) return boundOfNewTarget(at);
   const { app, ...settings } = wanted;
   return sum([
@@ -66,7 +75,9 @@ function boundOfTarget(at: Case): Bound {
 
 function boundOfNewTarget({ target, service }: Case): Bound {
   const { app: _, ...settings } = withoutNulls(plain(target.fields));
-  const cases = target.testCases.map((testCase) => boundOfCreation(service, plain(testCase.fields)));
+  const cases = target.testCases.map((testCase) =>
+    boundOfCreation(service, plain(testCase.fields)),
+  );
   const environments = target.environments.map(({ key, fields }) => {
     if (key !== "default") return { post: 1, patch: [0, 0] } as const;
     const { discoveryUrl: __, ...rest } = withoutNulls(plain(fields));
@@ -85,7 +96,9 @@ function withoutNulls(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-/** Whether a write-only field must be written: it is not recorded, or the service has another value. */
+/**
+ * Whether a write-only field must be written: it is not recorded, or the service has another value.
+ */
 function hiddenDiffer(
   { state }: Case,
   resource: DesiredResource,
@@ -109,7 +122,9 @@ function boundOfEnvironment(at: Case, environment: DesiredResource, live: Stored
   const found = findEnvironment(at, environment, live, discoveryUrl);
   if (found === undefined) return { post: 1, patch: [0, 0] };
   const urlDiffers = !sameUrl(discoveryUrl, found.fields["discoveryUrl"]);
-  return patches(Number(urlDiffers || hiddenDiffer(at, environment, found.id, hidden, found.fields)));
+  return patches(
+    Number(urlDiffers || hiddenDiffer(at, environment, found.id, hidden, found.fields)),
+  );
 }
 
 function findEnvironment(
@@ -119,7 +134,8 @@ function findEnvironment(
   url: Json | undefined,
 ): StoredEnvironment | undefined {
   const boundTo = (one: string): string | undefined =>
-    state?.bindings.get(target.environments.find((other) => other.key === one)?.address ?? address)?.id;
+    state?.bindings.get(target.environments.find((other) => other.key === one)?.address ?? address)
+      ?.id;
   const bound = live.environments.find(({ id }) => id === boundTo(key));
   if (bound !== undefined) return bound;
   if (key === "default") return live.environments.find(({ type }) => type === "DEFAULT");
@@ -224,7 +240,9 @@ function holds(declared: Json | undefined, live: JsonObject | null): boolean {
 
 function sameSelectors(declared: Json | undefined, live: readonly JsonObject[]): boolean {
   if (!isArray(declared)) return true;
-  return declared.length === live.length && declared.every((one, at) => holds(one, live[at] ?? null));
+  return (
+    declared.length === live.length && declared.every((one, at) => holds(one, live[at] ?? null))
+  );
 }
 
 function boundOfTestCases(at: Case, live: StoredTarget): Bound {
@@ -237,7 +255,8 @@ function boundOfTestCases(at: Case, live: StoredTarget): Bound {
   const told = new Set<Json | undefined>();
   const doubtful = new Map<string, boolean[]>();
   const bounds = found.map(({ testCase, wanted, stored }) => {
-    const folder = stored === undefined ? "differs" : folderDiffers(at, live, stored, wanted["folder"]);
+    const folder =
+      stored === undefined ? "differs" : folderDiffers(at, live, stored, wanted["folder"]);
     if (stored === undefined) {
       told.add(wanted["folder"]);
       return boundOfCreation(service, wanted);
@@ -257,7 +276,9 @@ function boundOfTestCases(at: Case, live: StoredTarget): Bound {
     // One test case whose folder is doubtful goes first, and it may be one that needs no change.
     return patches(needed, told.has(folder) || needed === differing.length ? needed : needed + 1);
   });
-  const blind = [...doubtful].filter(([folder, differing]) => !told.has(folder) && !differing.includes(true));
+  const blind = [...doubtful].filter(
+    ([folder, differing]) => !told.has(folder) && !differing.includes(true),
+  );
   return sum([...bounds, ...scouts, patches(blind.length, 0)]);
 }
 
@@ -268,7 +289,8 @@ function findTestCase(
   live: StoredTarget,
 ): StoredTestCase | undefined {
   const present = live.testCases.filter(({ status }) => status !== "DELETED");
-  const idOf = ({ address }: DesiredResource): string | undefined => state?.bindings.get(address)?.id;
+  const idOf = ({ address }: DesiredResource): string | undefined =>
+    state?.bindings.get(address)?.id;
   const bound = present.find(({ id }) => id === idOf(testCase));
   if (bound !== undefined) return bound;
   const taken = target.testCases.map(idOf);
@@ -292,7 +314,9 @@ function folderDiffers(
   const known = state?.folders ?? new Map<string, string>();
   if (known.has(wanted)) return stored.folder === wanted ? "same" : "differs";
   const liveId = live.folders.get(stored.folder ?? "");
-  return stored.folder === null || [...known.values()].includes(liveId ?? "") ? "differs" : "doubtful";
+  return stored.folder === null || [...known.values()].includes(liveId ?? "")
+    ? "differs"
+    : "doubtful";
 }
 
 function boundOfPresent(
@@ -351,5 +375,7 @@ function promptDiffers(
 ): boolean {
   const prompt = wanted["discovery.prompt"] ?? null;
   if (knobs.discovery === "with prompt") return prompt !== stored.prompt;
-  return record !== undefined && record !== fingerprints.of(`${stored.id}/discovery.prompt`, prompt);
+  return (
+    record !== undefined && record !== fingerprints.of(`${stored.id}/discovery.prompt`, prompt)
+  );
 }

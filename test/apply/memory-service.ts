@@ -3,13 +3,22 @@ import { type Json, type JsonObject, isArray, isObject } from "../../src/model/j
 import { type LiveNotification, element as readElement } from "../../src/service/answers.ts";
 import { ServiceError } from "../../src/service/failure.ts";
 import type { WriteCall } from "../../src/service/request.ts";
-import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
+import type {
+  LiveElement,
+  LiveEnvironment,
+  LiveTarget,
+  LiveTestCase,
+} from "../../src/model/live.ts";
 import { BODIES, type Operation, Undescribed, operationOf } from "./described.ts";
 
-/** Settings of the in-memory service of service-api.md, one for each point that the text leaves open. */
+/**
+ * Settings of the in-memory service of service-api.md, one for each point that the text leaves
+ * open.
+ */
 export interface Knobs {
   /** Whether the list of test cases shows a `discovery`, and with which prompt. */
-  readonly discovery: "with prompt" | "with altered prompt" | "without prompt" | "slow to begin" | "null";
+  readonly discovery:
+    "with prompt" | "with altered prompt" | "without prompt" | "slow to begin" | "null";
   readonly patchAnswer: "resource" | "nothing";
   /** Whether the answer to a PATCH shows `folderId`; otherwise only the list does. */
   readonly folderInPatchAnswer: boolean;
@@ -22,7 +31,10 @@ export interface Knobs {
   readonly omitsNulls: boolean;
   /** The result of a generation. */
   readonly made: { readonly status: string; readonly runStatus: string; readonly elements: number };
-  /** Whether a generation ends before its call is answered, or only when `finishGenerations` is called. */
+  /**
+   * Whether a generation ends before its call is answered, or only when `finishGenerations` is
+   * called.
+   */
   readonly generation: "at once" | "later";
   /** The index of the first element. */
   readonly firstIndex: 0 | 1;
@@ -118,8 +130,8 @@ export class MemoryService implements Client {
   inFlight = 0;
   mostInFlight = 0;
   /** Called for every write with its number, starting from 0. */
-  faultOf: (call: LoggedCall, nth: number) => Fault | "kill before" | "kill after" | undefined = () =>
-    undefined;
+  faultOf: (call: LoggedCall, nth: number) => Fault | "kill before" | "kill after" | undefined =
+    () => undefined;
   failReads: () => boolean = () => false;
   killed = false;
   readonly knobs: Knobs;
@@ -139,7 +151,10 @@ export class MemoryService implements Client {
     return this.#read(() => this.targets.map((target) => this.#showTarget(target)));
   }
 
-  async listTestCases<T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> {
+  async listTestCases<T>(
+    targetId: string,
+    keep: (testCase: LiveTestCase) => T,
+  ): Promise<readonly T[]> {
     return this.#read(() => this.#showTestCases(this.target(targetId)).map(keep));
   }
 
@@ -192,7 +207,9 @@ export class MemoryService implements Client {
     if (fault === "kill after") this.#kill();
     if (typeof fault === "object") throw failure(fault);
     const answers =
-      call.method === "POST" ? this.knobs.postAnswer === "ids" : this.knobs.patchAnswer === "resource";
+      call.method === "POST"
+        ? this.knobs.postAnswer === "ids"
+        : this.knobs.patchAnswer === "resource";
     return answers ? answer : undefined;
   }
 
@@ -271,7 +288,11 @@ export class MemoryService implements Client {
   }
 
   #createEnvironment(target: StoredTarget, body: JsonObject): Json {
-    const environment: StoredEnvironment = { id: this.newId("env"), type: "ADDITIONAL", fields: {} };
+    const environment: StoredEnvironment = {
+      id: this.newId("env"),
+      type: "ADDITIONAL",
+      fields: {},
+    };
     target.environments.push(environment);
     return this.#patchEnvironment(environment, body);
   }
@@ -358,7 +379,8 @@ export class MemoryService implements Client {
 
   finishGenerations(): void {
     for (const target of this.targets)
-      for (const testCase of target.testCases) if (testCase.generating) this.#finish(target, testCase);
+      for (const testCase of target.testCases)
+        if (testCase.generating) this.#finish(target, testCase);
   }
 
   newElement(fields: Partial<StoredElement>): StoredElement {
@@ -375,13 +397,15 @@ export class MemoryService implements Client {
   }
 
   #patchTestCase(target: StoredTarget, testCase: StoredTestCase, body: JsonObject): Json {
-    const { description, status, runStatus, interactionStatus, externalId, entryPointUrlPath } = body;
+    const { description, status, runStatus, interactionStatus, externalId, entryPointUrlPath } =
+      body;
     if (typeof description === "string") testCase.description = description;
     if (typeof status === "string") testCase.status = status;
     if (typeof runStatus === "string") testCase.runStatus = runStatus;
     if (typeof interactionStatus === "string") testCase.interactionStatus = interactionStatus;
     if (externalId !== undefined) testCase.externalId = optionalText(externalId) ?? null;
-    if (entryPointUrlPath !== undefined) testCase.entryPointUrlPath = optionalText(entryPointUrlPath) ?? null;
+    if (entryPointUrlPath !== undefined)
+      testCase.entryPointUrlPath = optionalText(entryPointUrlPath) ?? null;
     if (body["assignedTagNames"] !== undefined) testCase.tags = texts(body["assignedTagNames"]);
     if (body["folderName"] !== undefined)
       this.moveToFolder(target, testCase, optionalText(body["folderName"]));
@@ -403,12 +427,16 @@ export class MemoryService implements Client {
   /** An element keeps its identity by its id; everything else is replaced by what was sent. */
   #putElements(testCase: StoredTestCase, sent: readonly JsonObject[]): void {
     const indexes = sent.map((element) => element["index"]);
-    if (new Set(indexes).size !== indexes.length) throw new Undescribed("two elements stand at one position");
+    if (new Set(indexes).size !== indexes.length)
+      throw new Undescribed("two elements stand at one position");
     testCase.elements = sent
       .toSorted((a, b) => Number(a["index"]) - Number(b["index"]))
       .map((element) => {
-        const kept = typeof element["id"] === "string" ? find(testCase.elements, element["id"]) : undefined;
-        const selectors = isArray(element["selectors"]) ? element["selectors"].filter(isObject) : [];
+        const kept =
+          typeof element["id"] === "string" ? find(testCase.elements, element["id"]) : undefined;
+        const selectors = isArray(element["selectors"])
+          ? element["selectors"].filter(isObject)
+          : [];
         const places = selectors.map((selector) => selector["index"]);
         if (new Set(places).size !== places.length)
           throw new Undescribed("two selectors stand at one position");
@@ -417,7 +445,8 @@ export class MemoryService implements Client {
           interaction: isObject(element["interaction"]) ? bare(element["interaction"]) : null,
           assertion: isObject(element["assertion"]) ? bare(element["assertion"]) : null,
           selectors: selectors.map(bare),
-          ignoreFailure: typeof element["ignoreFailure"] === "boolean" ? element["ignoreFailure"] : undefined,
+          ignoreFailure:
+            typeof element["ignoreFailure"] === "boolean" ? element["ignoreFailure"] : undefined,
           line: kept?.line,
           madeOfLine: kept?.madeOfLine,
         };
@@ -497,7 +526,9 @@ export class MemoryService implements Client {
     at: number,
   ): JsonObject {
     const part = (value: JsonObject | null, kind: string): Json =>
-      value === null ? null : { id: `${id}-${kind}`, testCaseElementId: id, calledWith: null, ...value };
+      value === null
+        ? null
+        : { id: `${id}-${kind}`, testCaseElementId: id, calledWith: null, ...value };
     return {
       id,
       index: at + this.knobs.firstIndex,
@@ -517,7 +548,8 @@ export class MemoryService implements Client {
   }
 
   #showPatched(target: StoredTarget, testCase: StoredTestCase): Json {
-    const folderId = testCase.folder === null ? null : (target.folders.get(testCase.folder) ?? null);
+    const folderId =
+      testCase.folder === null ? null : (target.folders.get(testCase.folder) ?? null);
     return {
       id: testCase.id,
       description: testCase.description,

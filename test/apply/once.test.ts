@@ -51,7 +51,9 @@ function twin(
 const twins: fc.Arbitrary<Desired> = fc
   .record({
     apps: fc.tuple(fc.constantFrom("A", "B"), fc.constantFrom("A", "B")),
-    urls: fc.array(fc.constantFrom("https://a.example.com", "https://b.example.com"), { maxLength: 4 }),
+    urls: fc.array(fc.constantFrom("https://a.example.com", "https://b.example.com"), {
+      maxLength: 4,
+    }),
     cases: fc.array(
       fc.record({
         name: fc.constantFrom("One", "Two"),
@@ -121,21 +123,27 @@ describe("a creation happens once", () => {
     "whatever answers are lost during a run",
     () =>
       fc.assert(
-        fc.asyncProperty(hiding, twins, faults, fc.boolean(), async (some, wanted, pattern, readsFail) => {
-          const bench = new Workbench(new MemoryService(some));
-          const { service } = bench;
-          let reads = 0;
-          await bench.apply(wanted, {
-            meanwhile: () => {
-              service.faultOf = (_, nth) => pattern[nth % pattern.length];
-              service.failReads = () => readsFail && reads++ % 3 === 1;
-            },
-          });
-          service.faultOf = () => undefined;
-          service.failReads = () => false;
-          await expectFinish(bench, wanted);
-          expectOneEach(bench, wanted);
-        }),
+        fc.asyncProperty(
+          hiding,
+          twins,
+          faults,
+          fc.boolean(),
+          async (some, wanted, pattern, readsFail) => {
+            const bench = new Workbench(new MemoryService(some));
+            const { service } = bench;
+            let reads = 0;
+            await bench.apply(wanted, {
+              meanwhile: () => {
+                service.faultOf = (_, nth) => pattern[nth % pattern.length];
+                service.failReads = () => readsFail && reads++ % 3 === 1;
+              },
+            });
+            service.faultOf = () => undefined;
+            service.failReads = () => false;
+            await expectFinish(bench, wanted);
+            expectOneEach(bench, wanted);
+          },
+        ),
         { numRuns: RUNS },
       ),
     LONG,
@@ -148,7 +156,9 @@ describe("a creation happens once", () => {
         fc.asyncProperty(
           hiding,
           twins,
-          fc.array(fc.tuple(fc.nat(8), fc.constantFrom("kill before", "kill after")), { maxLength: 4 }),
+          fc.array(fc.tuple(fc.nat(8), fc.constantFrom("kill before", "kill after")), {
+            maxLength: 4,
+          }),
           async (some, wanted, kills) => {
             const bench = new Workbench(new MemoryService(some));
             for (const [most, kill] of kills) await applyUntilKilled(bench, wanted, most, kill);
@@ -166,14 +176,20 @@ describe("a creation happens once", () => {
     "for arbitrary resources, whenever the process is killed",
     () =>
       fc.assert(
-        fc.asyncProperty(knobs, desired, fc.nat(20), fc.boolean(), async (some, whole, most, after) => {
-          const bench = new Workbench(new MemoryService(some));
-          const wanted = await possible(bench, whole);
-          await applyUntilKilled(bench, wanted, most, after ? "kill after" : "kill before");
-          await sayWhatIsOpen(bench, wanted);
-          await expectFinish(bench, wanted);
-          expectNoneTwice(bench.service, 0);
-        }),
+        fc.asyncProperty(
+          knobs,
+          desired,
+          fc.nat(20),
+          fc.boolean(),
+          async (some, whole, most, after) => {
+            const bench = new Workbench(new MemoryService(some));
+            const wanted = await possible(bench, whole);
+            await applyUntilKilled(bench, wanted, most, after ? "kill after" : "kill before");
+            await sayWhatIsOpen(bench, wanted);
+            await expectFinish(bench, wanted);
+            expectNoneTwice(bench.service, 0);
+          },
+        ),
         { numRuns: RUNS },
       ),
     LONG,

@@ -1,5 +1,10 @@
 import * as fc from "fast-check";
-import type { Desired, DesiredFields, DesiredResource, DesiredTarget } from "../../src/model/desired.ts";
+import type {
+  Desired,
+  DesiredFields,
+  DesiredResource,
+  DesiredTarget,
+} from "../../src/model/desired.ts";
 import { type Json, type JsonObject, isObject } from "../../src/model/json.ts";
 import type { State } from "../../src/model/state.ts";
 import { isUnknown, reveal } from "../../src/model/value.ts";
@@ -7,7 +12,10 @@ import { CASE_KEYS, OUTSIDE } from "./arbitrary.ts";
 import type { MemoryService, StoredTarget, StoredTestCase } from "./memory-service.ts";
 import type { Workbench } from "./workbench.ts";
 
-/** Puts a revision of a project on the service as if it had been made by hand; the mask leaves parts out. */
+/**
+ * Puts a revision of a project on the service as if it had been made by hand; the mask leaves parts
+ * out.
+ */
 export function seed(service: MemoryService, desired: Desired, mask: readonly boolean[]): void {
   let at = 0;
   const chosen = (): boolean => mask[at++ % mask.length] ?? false;
@@ -28,7 +36,9 @@ export function seed(service: MemoryService, desired: Desired, mask: readonly bo
   }
 }
 
-/** Adds a test case that no manifest declares to every target, because prerequisites may name it. */
+/**
+ * Adds a test case that no manifest declares to every target, because prerequisites may name it.
+ */
 export function addOutsiders(service: MemoryService): void {
   for (const target of service.targets)
     if (!target.testCases.some(({ description }) => description === OUTSIDE))
@@ -48,7 +58,8 @@ function text(value: Json | undefined): string {
 }
 
 function storedFields(service: MemoryService, fields: DesiredFields): Partial<StoredTestCase> {
-  const { description, externalId, status, runStatus, folder, tags, elements, ...rest } = plain(fields);
+  const { description, externalId, status, runStatus, folder, tags, elements, ...rest } =
+    plain(fields);
   return {
     description: text(description),
     externalId: typeof externalId === "string" ? externalId : null,
@@ -57,13 +68,16 @@ function storedFields(service: MemoryService, fields: DesiredFields): Partial<St
     folder: typeof folder === "string" ? folder : null,
     tags: Array.isArray(tags) ? tags.map(String) : [],
     prompt: text(rest["discovery.prompt"]),
-    entryPointUrlPath: typeof rest["entryPointUrlPath"] === "string" ? rest["entryPointUrlPath"] : null,
+    entryPointUrlPath:
+      typeof rest["entryPointUrlPath"] === "string" ? rest["entryPointUrlPath"] : null,
     elements: (Array.isArray(elements) ? elements.filter(isObject) : []).map((element) =>
       service.newElement({
         interaction: isObject(element["interaction"]) ? element["interaction"] : null,
         assertion: isObject(element["assertion"]) ? element["assertion"] : null,
         selectors: Array.isArray(element["selectors"]) ? element["selectors"].filter(isObject) : [],
-        ...(typeof element["ignoreFailure"] === "boolean" ? { ignoreFailure: element["ignoreFailure"] } : {}),
+        ...(typeof element["ignoreFailure"] === "boolean"
+          ? { ignoreFailure: element["ignoreFailure"] }
+          : {}),
       }),
     ),
   };
@@ -73,7 +87,8 @@ type OnTestCase = (testCase: StoredTestCase, target: StoredTarget, service: Memo
 
 /** Changes that somebody may make to a test case without tasc. */
 const ON_TEST_CASES: Readonly<Record<string, OnTestCase>> = {
-  status: (testCase) => void (testCase.status = testCase.status === "DISABLED" ? "ENABLED" : "DISABLED"),
+  status: (testCase) =>
+    void (testCase.status = testCase.status === "DISABLED" ? "ENABLED" : "DISABLED"),
   runStatus: (testCase) => void (testCase.runStatus = testCase.runStatus === "ON" ? "OFF" : "ON"),
   rename: (testCase) => void (testCase.description = `${testCase.description} odd`),
   tags: (testCase) => void (testCase.tags = [...testCase.tags, "new"].toReversed()),
@@ -88,7 +103,9 @@ const ON_TEST_CASES: Readonly<Record<string, OnTestCase>> = {
       service.newElement({ interaction: { action: "CLICK", calledWith: "odd" } }),
     ),
   selectors: ({ elements }) =>
-    elements.forEach((element) => (element.selectors = [{ selectorType: "TEXT", selector: "odd" }])),
+    elements.forEach(
+      (element) => (element.selectors = [{ selectorType: "TEXT", selector: "odd" }]),
+    ),
   delete: (testCase) => void (testCase.status = "DELETED"),
   vanish: (testCase, target) => void target.testCases.splice(target.testCases.indexOf(testCase), 1),
 };
@@ -97,7 +114,8 @@ const ON_TEST_CASES: Readonly<Record<string, OnTestCase>> = {
 const ON_TARGETS: Readonly<Record<string, (target: StoredTarget) => void>> = {
   environmentUrl: (target) => {
     const environment = target.environments.at(-1);
-    if (environment) environment.fields = { ...environment.fields, discoveryUrl: "https://odd.example.com" };
+    if (environment)
+      environment.fields = { ...environment.fields, discoveryUrl: "https://odd.example.com" };
   },
   noEnvironment: (target) =>
     void (target.environments.at(-1)?.type === "ADDITIONAL" && target.environments.pop()),
@@ -122,7 +140,9 @@ export function disturb(service: MemoryService, all: readonly Disturbance[]): vo
   for (const { what, key } of all)
     for (const target of service.targets) {
       ON_TARGETS[what]?.(target);
-      const testCase = target.testCases.find(({ description }) => description.startsWith(`Case ${key}`));
+      const testCase = target.testCases.find(({ description }) =>
+        description.startsWith(`Case ${key}`),
+      );
       if (testCase !== undefined) ON_TEST_CASES[what]?.(testCase, target, service);
     }
 }
@@ -156,13 +176,18 @@ export function befall(bench: Workbench, mishap: Mishap): void {
   }
 }
 
-/** The project without references that a new target cannot have: to test cases that no manifest declares. */
+/**
+ * The project without references that a new target cannot have: to test cases that no manifest
+ * declares.
+ */
 export async function possible(bench: Workbench, desired: Desired): Promise<Desired> {
   const { planned } = await bench.look(desired);
   const isLive = (key: string): boolean => planned.matched.get(key)?.live !== undefined;
   return {
     ...desired,
-    targets: desired.targets.map((target) => (isLive(target.key) ? target : withoutOutsiders(target))),
+    targets: desired.targets.map((target) =>
+      isLive(target.key) ? target : withoutOutsiders(target),
+    ),
   };
 }
 

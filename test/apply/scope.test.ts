@@ -28,7 +28,12 @@ test(
           expect(inScope(address) || (action === "create" && needed.has(address))).toBe(true);
         const start = bench.service.calls.length;
         const applied = await bench.carryOut(seen, { scope });
-        expect(applied.outcome).toMatchObject({ failed: [], skipped: [], notTaken: [], fatal: undefined });
+        expect(applied.outcome).toMatchObject({
+          failed: [],
+          skipped: [],
+          notTaken: [],
+          fatal: undefined,
+        });
         const ids = new Set(
           changes.flatMap(({ address, id }) => {
             const state = bench.states().get(address.split(".")[1] ?? "");

@@ -22,7 +22,10 @@ export function shuffledService({ targets }: MemoryService, random: Random): voi
   }
 }
 
-/** Reorders the keys of all maps. Addresses keep their order, because the reader of the manifests sorts them. */
+/**
+ * Reorders the keys of all maps. Addresses keep their order, because the reader of the manifests
+ * sorts them.
+ */
 export function shuffledDesired(desired: Desired, random: Random): Desired {
   return { ...desired, targets: desired.targets.map((target) => shuffledTarget(target, random)) };
 }

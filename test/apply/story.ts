@@ -20,7 +20,9 @@ export const RUNS = Number(process.env["TASC_LAW_RUNS"] ?? 25);
 /** Milliseconds for one law: it runs on many stories, and the machine may be busy. */
 export const LONG = 300_000;
 
-/** A service with part of a project made by hand, a first apply, disturbances, and a second apply. */
+/**
+ * A service with part of a project made by hand, a first apply, disturbances, and a second apply.
+ */
 export interface Story {
   readonly knobs: Knobs;
   readonly byHand: Desired;
@@ -75,8 +77,14 @@ export async function chapter(
   const before = { desired: wanted, bound, writes: service.calls.length };
   const applied = await bench.apply(wanted, options);
   expect(errorsOf(applied.look)).toEqual([]);
-  expect(applied.outcome).toMatchObject({ failed: [], skipped: [], notTaken: [], fatal: undefined });
+  expect(applied.outcome).toMatchObject({
+    failed: [],
+    skipped: [],
+    notTaken: [],
+    fatal: undefined,
+  });
   for (const batch of wanted.targets.flatMap((target) => target.batchGenerations))
-    if (applied.outcome.done.includes(batch.address)) ran.set(batch.address, contentOf(batch.fields));
+    if (applied.outcome.done.includes(batch.address))
+      ran.set(batch.address, contentOf(batch.fields));
   await law(before, applied, bench);
 }

@@ -37,7 +37,9 @@ export interface Applied {
   readonly writes: number;
 }
 
-/** A service, a project's states as text, and commands on both. The clock moves only during a sleep. */
+/**
+ * A service, a project's states as text, and commands on both. The clock moves only during a sleep.
+ */
 export class Workbench {
   readonly service: MemoryService;
   readonly documents = new Map<string, string>();

@@ -40,10 +40,16 @@ test("beforeSend runs again after the wait for a retry, and may be asynchronous"
     beforeSend,
     onEvent: (event) => void (event.kind === "slowed" && (isHeld = false)),
   });
-  expect(await failureOf(client.send(call))).toMatchObject({ kind: "withheld", acted: "no", attempts: 2 });
+  expect(await failureOf(client.send(call))).toMatchObject({
+    kind: "withheld",
+    acted: "no",
+    attempts: 2,
+  });
   expect(world.sleeps).toEqual([6000]);
   expect(server.received).toHaveLength(1);
-  expect(asked).toEqual([1, 2].map((attempt) => `POST /apiKey/v3/test-targets/t1/discoveries ${attempt}`));
+  expect(asked).toEqual(
+    [1, 2].map((attempt) => `POST /apiKey/v3/test-targets/t1/discoveries ${attempt}`),
+  );
 });
 
 test("beforeSend runs again if connecting took a long time", async () => {

@@ -18,7 +18,10 @@ function played(limit: number, signal = new AbortController().signal) {
   const handlers: Dispatcher.DispatchHandler[] = [];
   const transport: Transport = {
     isProxied: false,
-    dispatcher: { dispatch: (_, handler) => handlers.push(handler) > 0, destroy: () => Promise.resolve() },
+    dispatcher: {
+      dispatch: (_, handler) => handlers.push(handler) > 0,
+      destroy: () => Promise.resolve(),
+    },
   };
   const outcome: Promise<Exchanged<Json | undefined>> = exchange(transport, {
     request: { method: "POST", path: "/", headers: {}, body: "{}" },

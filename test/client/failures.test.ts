@@ -1,17 +1,34 @@
 import { describe, expect, test } from "vitest";
 import { connectionFault } from "../../src/service/exchange.ts";
-import { type Failure, type Fault, describeFailure, isOutOfReach } from "../../src/service/failure.ts";
+import {
+  type Failure,
+  type Fault,
+  describeFailure,
+  isOutOfReach,
+} from "../../src/service/failure.ts";
 import { clientOf, failureOf } from "./support/client.ts";
 import { httpServer, json } from "./support/server.ts";
 
 function failure(fault: Fault, more: Partial<Omit<Failure, "kind">> = {}): Failure {
-  return { ...fault, method: "GET", path: "/apiKey/v3/test-targets", attempts: 1, acted: "no", ...more };
+  return {
+    ...fault,
+    method: "GET",
+    path: "/apiKey/v3/test-targets",
+    attempts: 1,
+    acted: "no",
+    ...more,
+  };
 }
 
 const FAULTS: readonly Fault[] = [
   { kind: "unsendable" },
   { kind: "unreachable", cause: "refused", host: "127.0.0.1:4010", code: "ECONNREFUSED" },
-  { kind: "unreachable", cause: "certificate", host: "service.example.com", code: "CERT_HAS_EXPIRED" },
+  {
+    kind: "unreachable",
+    cause: "certificate",
+    host: "service.example.com",
+    code: "CERT_HAS_EXPIRED",
+  },
   { kind: "interrupted" },
   { kind: "timeout", limit: 30_000, during: "connecting" },
   { kind: "timeout", limit: 1500, during: "reading" },
@@ -110,9 +127,15 @@ describe("a failure says", () => {
   test("that a creation may have happened", () => {
     const fault: Fault = { kind: "broken", code: "ECONNRESET" };
     const open = "The service may still have carried it out.";
-    expect(describeFailure(failure(fault, { method: "POST", acted: "maybe" })).detail).toContain(open);
-    expect(describeFailure(failure(fault, { method: "POST", acted: "no" })).detail).not.toContain(open);
-    expect(describeFailure(failure(fault, { method: "PATCH", acted: "maybe" })).detail).not.toContain(open);
+    expect(describeFailure(failure(fault, { method: "POST", acted: "maybe" })).detail).toContain(
+      open,
+    );
+    expect(describeFailure(failure(fault, { method: "POST", acted: "no" })).detail).not.toContain(
+      open,
+    );
+    expect(
+      describeFailure(failure(fault, { method: "PATCH", acted: "maybe" })).detail,
+    ).not.toContain(open);
   });
 });
 
@@ -158,18 +181,26 @@ describe("errors of connections", () => {
     });
   });
 
-  test.each(["ECONNREFUSED", "ECONNRESET", "UND_ERR_SOCKET"])("%s later is a broken connection", (code) => {
-    expect(connectionFault(coded(code), true, "h", 7)).toEqual({ kind: "broken", code });
-  });
+  test.each(["ECONNREFUSED", "ECONNRESET", "UND_ERR_SOCKET"])(
+    "%s later is a broken connection",
+    (code) => {
+      expect(connectionFault(coded(code), true, "h", 7)).toEqual({ kind: "broken", code });
+    },
+  );
 
   test("an AggregateError counts as its first error, and an error without code is named by its class", () => {
     const bundle = new AggregateError([coded("ECONNREFUSED"), coded("ENETUNREACH")]);
-    expect(connectionFault(bundle, false, "h", 7)).toMatchObject({ cause: "refused", code: "ECONNREFUSED" });
+    expect(connectionFault(bundle, false, "h", 7)).toMatchObject({
+      cause: "refused",
+      code: "ECONNREFUSED",
+    });
     expect(connectionFault(new TypeError("x"), false, "h", 7)).toMatchObject({
       cause: "network",
       code: "TypeError",
     });
-    expect(connectionFault(new AggregateError([]), false, "h", 7)).toMatchObject({ code: "AggregateError" });
+    expect(connectionFault(new AggregateError([]), false, "h", 7)).toMatchObject({
+      code: "AggregateError",
+    });
   });
 
   test("https to a server that speaks http is not retried", async () => {

@@ -54,7 +54,9 @@ test("calls go through the proxy with its credentials, which the service does no
   const HTTP_PROXY = proxy.url.replace("//", "//ann:s%20cret@");
   const { client } = clientOf(server.url, { baseUrl: elsewhere(), env: { HTTP_PROXY } });
   expect(await client.getTarget("t1")).toMatchObject(OK);
-  expect(proxy.asked).toEqual([`service.test:80 Basic ${Buffer.from("ann:s cret").toString("base64")}`]);
+  expect(proxy.asked).toEqual([
+    `service.test:80 Basic ${Buffer.from("ann:s cret").toString("base64")}`,
+  ]);
   expect(server.received[0]?.headers).not.toHaveProperty("proxy-authorization");
   expect(server.received[0]?.headers["host"]).toBe("service.test");
 });
@@ -97,24 +99,30 @@ test.each([
 test.each([
   ["refuses", async (url: string) => (await proxyTo(url, 407)).url],
   ["is not there", async () => closedPort()],
-])("a proxy that %s has forwarded nothing, and the error names the proxy variables", async (_, proxy) => {
-  const server = await httpServer((response) => json(response, OK));
-  const { client } = clientOf(server.url, {
-    baseUrl: elsewhere(),
-    env: { HTTPS_PROXY: "http://unused.test", HTTP_PROXY: await proxy(server.url) },
-    retries: 0,
-  });
-  const call = { method: "POST", path: ["apiKey", "v3", "test-targets"], body: {} } as const;
-  const failure = await failureOf(client.send(call));
-  expect(failure).toMatchObject({ kind: "unreachable", cause: "proxy", acted: "no" });
-  expect(describeFailure(failure).detail).toContain(
-    "Check host and port in `service.baseUrl`, and HTTPS_PROXY",
-  );
-});
+])(
+  "a proxy that %s has forwarded nothing, and the error names the proxy variables",
+  async (_, proxy) => {
+    const server = await httpServer((response) => json(response, OK));
+    const { client } = clientOf(server.url, {
+      baseUrl: elsewhere(),
+      env: { HTTPS_PROXY: "http://unused.test", HTTP_PROXY: await proxy(server.url) },
+      retries: 0,
+    });
+    const call = { method: "POST", path: ["apiKey", "v3", "test-targets"], body: {} } as const;
+    const failure = await failureOf(client.send(call));
+    expect(failure).toMatchObject({ kind: "unreachable", cause: "proxy", acted: "no" });
+    expect(describeFailure(failure).detail).toContain(
+      "Check host and port in `service.baseUrl`, and HTTPS_PROXY",
+    );
+  },
+);
 
 test("a proxy that is not a URL is an error that does not repeat it", async () => {
   const server = await httpServer((response) => json(response, OK));
-  const { client } = clientOf(server.url, { baseUrl: elsewhere(), env: { HTTP_PROXY: "http://:s3cret@:x" } });
+  const { client } = clientOf(server.url, {
+    baseUrl: elsewhere(),
+    env: { HTTP_PROXY: "http://:s3cret@:x" },
+  });
   const error: unknown = await client.getTarget("t1").catch((thrown: unknown) => thrown);
   expect(String(error)).toContain("HTTP_PROXY or HTTPS_PROXY is not a URL");
   expect(String(error)).not.toContain("s3cret");

@@ -57,7 +57,10 @@ describe("targets", () => {
       "a number",
     ],
   ])("%j are rejected", (json, at, expected, found) => {
-    expect(readingOf(() => readTargets(json))).toEqual({ ok: false, failure: { at, expected, found } });
+    expect(readingOf(() => readTargets(json))).toEqual({
+      ok: false,
+      failure: { at, expected, found },
+    });
   });
 });
 
@@ -83,7 +86,9 @@ describe("notifications", () => {
   test.each(["id", "testTargetId", "createdAt", "updatedAt", "payload", "type"])(
     "%s is required",
     (field) => {
-      const rest = Object.fromEntries(Object.entries(NOTIFICATION).filter(([key]) => key !== field));
+      const rest = Object.fromEntries(
+        Object.entries(NOTIFICATION).filter(([key]) => key !== field),
+      );
       expect(readingOf(() => readNotifications([rest]))).toMatchObject({
         ok: false,
         failure: { at: [0, field], found: "nothing" },

@@ -6,7 +6,9 @@ import { readTestCase } from "../../src/service/answers.ts";
 
 const LEAST = { id: "c1", testTargetId: "t1" };
 
-/** A test case with every field of service-api.md, "Test case", list shape, and one unknown field. */
+/**
+ * A test case with every field of service-api.md, "Test case", list shape, and one unknown field.
+ */
 const FULL = {
   ...LEAST,
   type: null,
@@ -116,12 +118,22 @@ describe("a test case of the list", () => {
     [{ ...LEAST, tags: ["web", 7] }, ["tags", 1], "a string", "a number"],
     [{ ...LEAST, discovery: "x" }, ["discovery"], "an object", "a string"],
     [{ ...LEAST, discovery: { status: 7 } }, ["discovery", "status"], "a string", "a number"],
-    [{ ...LEAST, discovery: { freePrompt: 7 } }, ["discovery", "freePrompt"], "a string", "a number"],
+    [
+      { ...LEAST, discovery: { freePrompt: 7 } },
+      ["discovery", "freePrompt"],
+      "a string",
+      "a number",
+    ],
     [{ ...LEAST, elements: {} }, ["elements"], "a list", "an object"],
     [{ ...LEAST, elements: [{}, null] }, ["elements", 1], "an object", "null"],
     [{ ...LEAST, elements: [{ id: ".." }] }, ["elements", 0, "id"], "an id", "a string"],
     [{ ...LEAST, elements: [{ index: "0" }] }, ["elements", 0, "index"], "a number", "a string"],
-    [{ ...LEAST, elements: [{ interaction: 7 }] }, ["elements", 0, "interaction"], "an object", "a number"],
+    [
+      { ...LEAST, elements: [{ interaction: 7 }] },
+      ["elements", 0, "interaction"],
+      "an object",
+      "a number",
+    ],
     [
       { ...LEAST, elements: [{ interaction: { action: 7 } }] },
       ["elements", 0, "interaction", "action"],
@@ -140,7 +152,12 @@ describe("a test case of the list", () => {
       "a boolean",
       "a string",
     ],
-    [{ ...LEAST, elements: [{ selectors: [7] }] }, ["elements", 0, "selectors", 0], "an object", "a number"],
+    [
+      { ...LEAST, elements: [{ selectors: [7] }] },
+      ["elements", 0, "selectors", 0],
+      "an object",
+      "a number",
+    ],
     [
       { ...LEAST, elements: [{ selectors: [{ options: [] }] }] },
       ["elements", 0, "selectors", 0, "options"],
@@ -148,7 +165,10 @@ describe("a test case of the list", () => {
       "a list",
     ],
   ])("%j is rejected", (json, at, expected, found) => {
-    expect(readingOf(() => readTestCase(json))).toEqual({ ok: false, failure: { at, expected, found } });
+    expect(readingOf(() => readTestCase(json))).toEqual({
+      ok: false,
+      failure: { at, expected, found },
+    });
   });
 
   test("law: any value is either read or rejected, without an unexpected error", () => {

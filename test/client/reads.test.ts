@@ -95,7 +95,11 @@ describe("reads", () => {
     ["an empty answer", "", { kind: "unreadable", why: "empty" }],
     ["a page", "<html></html>", { kind: "unreadable", why: "not-json" }],
     ["half an answer", '[{"id":', { kind: "unreadable", why: "not-json" }],
-    ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0x22]), { kind: "unreadable", why: "not-utf-8" }],
+    [
+      "bytes that are not UTF-8",
+      Buffer.from([0x22, 0xff, 0x22]),
+      { kind: "unreadable", why: "not-utf-8" },
+    ],
     ["an object", "{}", { kind: "misshapen", at: [], expected: "a list", found: "an object" }],
     ["depth without end", "[".repeat(200), { kind: "too-big", what: "depth", limit: 100 }],
   ])("%s is not a list of targets", async (_name, body, failure) => {
@@ -133,9 +137,14 @@ describe("reads", () => {
   });
 
   test("an answer that is compressed without being asked for is reported as compressed", async () => {
-    const server = await httpServer((response) => reply(response, 200, { "content-encoding": "gzip" }, "[]"));
+    const server = await httpServer((response) =>
+      reply(response, 200, { "content-encoding": "gzip" }, "[]"),
+    );
     const { client } = clientOf(server.url);
-    expect(await failureOf(client.listTargets())).toMatchObject({ kind: "unreadable", why: "compressed" });
+    expect(await failureOf(client.listTargets())).toMatchObject({
+      kind: "unreadable",
+      why: "compressed",
+    });
   });
 
   test("an informational response before the answer is ignored", async () => {

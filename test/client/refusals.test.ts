@@ -7,17 +7,22 @@ import { httpServer, json, reply } from "./support/server.ts";
 const POST = { method: "POST", path: ["apiKey", "v3", "test-targets"], body: {} } as const;
 
 describe("refusals", () => {
-  test.each([401, 403])("%i is a refused key, reported with the service's message", async (status) => {
-    const server = await httpServer((response) => json(response, { message: "no such key" }, status));
-    const { client } = clientOf(server.url);
-    expect(await failureOf(client.send(POST))).toMatchObject({
-      kind: "key-refused",
-      status,
-      words: "no such key",
-      acted: "no",
-    });
-    expect(server.received).toHaveLength(1);
-  });
+  test.each([401, 403])(
+    "%i is a refused key, reported with the service's message",
+    async (status) => {
+      const server = await httpServer((response) =>
+        json(response, { message: "no such key" }, status),
+      );
+      const { client } = clientOf(server.url);
+      expect(await failureOf(client.send(POST))).toMatchObject({
+        kind: "key-refused",
+        status,
+        words: "no such key",
+        acted: "no",
+      });
+      expect(server.received).toHaveLength(1);
+    },
+  );
 
   test.each([
     [301, "https://elsewhere.example:8443/path?token=abc", "elsewhere.example:8443"],
@@ -85,20 +90,27 @@ describe("the key", () => {
 
   test("other secrets are removed before the service's message is shortened", async () => {
     const secret = "s3cret-s3cret";
-    const server = await httpServer((response) => reply(response, 400, {}, `${"x".repeat(490)} ${secret}`));
-    const { client } = clientOf(server.url, { redact: (text) => text.replaceAll(secret, "(sensitive)") });
+    const server = await httpServer((response) =>
+      reply(response, 400, {}, `${"x".repeat(490)} ${secret}`),
+    );
+    const { client } = clientOf(server.url, {
+      redact: (text) => text.replaceAll(secret, "(sensitive)"),
+    });
     const failure = await failureOf(client.listTargets());
     expect(JSON.stringify(failure)).not.toContain("s3c");
   });
 
-  test.each(["", "key\n", " key", "k€y"])("is not sent if a header cannot contain it (%j)", async (key) => {
-    const server = await httpServer((response) => json(response, []));
-    const { client } = clientOf(server.url, { apiKey: new Secret(key) });
-    expect(await failureOf(client.listTargets())).toMatchObject({
-      kind: "unsendable",
-      acted: "no",
-      attempts: 0,
-    });
-    expect(server.received).toEqual([]);
-  });
+  test.each(["", "key\n", " key", "k€y"])(
+    "is not sent if a header cannot contain it (%j)",
+    async (key) => {
+      const server = await httpServer((response) => json(response, []));
+      const { client } = clientOf(server.url, { apiKey: new Secret(key) });
+      expect(await failureOf(client.listTargets())).toMatchObject({
+        kind: "unsendable",
+        acted: "no",
+        attempts: 0,
+      });
+      expect(server.received).toEqual([]);
+    },
+  );
 });

@@ -41,7 +41,10 @@ describe("a report", () => {
   });
 
   test("is read with only the required fields", () => {
-    expect(readingOf(() => readReport({ id: "r1" }))).toEqual({ ok: true, value: { id: "r1", results: [] } });
+    expect(readingOf(() => readReport({ id: "r1" }))).toEqual({
+      ok: true,
+      value: { id: "r1", results: [] },
+    });
   });
 
   test("is read if its results are wrapped in report-shaped entries, as in the list's sample", () => {
@@ -100,7 +103,9 @@ describe("a page", () => {
 });
 
 /** Serves the pages one after the other, whatever the request. */
-async function read(...pages: Json[]): Promise<{ ids: string[][]; ends: string[]; urls: string[] }> {
+async function read(
+  ...pages: Json[]
+): Promise<{ ids: string[][]; ends: string[]; urls: string[] }> {
   const server = await httpServer((response, _received, nth) =>
     json(response, pages[nth - 1] ?? pages.at(-1)),
   );

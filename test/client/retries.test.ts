@@ -6,7 +6,8 @@ import { closedPort, httpServer, json, rawServer, reply } from "./support/server
 const PATH = ["apiKey", "v3", "test-targets", "t1"];
 
 const get = (client: Client) => client.getTarget("t1");
-const patch = (client: Client) => client.send({ method: "PATCH", path: PATH, body: { app: "Shop" } });
+const patch = (client: Client) =>
+  client.send({ method: "PATCH", path: PATH, body: { app: "Shop" } });
 const post = (client: Client) =>
   client.send({ method: "POST", path: [...PATH, "discoveries"], body: { name: "n", prompt: "p" } });
 
@@ -53,7 +54,11 @@ describe("retries by status", () => {
   test("five retries allow six sends", async () => {
     const server = await httpServer((response) => reply(response, 503));
     const { client, world } = clientOf(server.url);
-    expect(await failureOf(get(client))).toMatchObject({ kind: "status", status: 503, attempts: 6 });
+    expect(await failureOf(get(client))).toMatchObject({
+      kind: "status",
+      status: 503,
+      attempts: 6,
+    });
     expect(server.received).toHaveLength(6);
     expect(world.sleeps).toEqual([250, 500, 1000, 2000, 4000]);
   });
@@ -98,7 +103,10 @@ describe("connections", () => {
   });
 
   const broken = [
-    ["reset before the answer", (socket: { resetAndDestroy(): unknown }) => socket.resetAndDestroy()],
+    [
+      "reset before the answer",
+      (socket: { resetAndDestroy(): unknown }) => socket.resetAndDestroy(),
+    ],
     ["closed before the answer", (socket: { end(): unknown }) => socket.end()],
     [
       "closed within the headers",
@@ -114,40 +122,64 @@ describe("connections", () => {
       (socket: { end(text: string): unknown }) =>
         socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"id"'),
     ],
-    ["no HTTP at all", (socket: { end(text: string): unknown }) => socket.end("220 mail ready\r\n")],
+    [
+      "no HTTP at all",
+      (socket: { end(text: string): unknown }) => socket.end("220 mail ready\r\n"),
+    ],
   ] as const;
 
   test.each(broken)("a GET and a PATCH are retried after: %s", async (_name, breakIt) => {
     const answer = `HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${JSON.stringify(OK)}`;
-    const url = await rawServer((socket, nth) => (nth % 2 === 1 ? breakIt(socket) : socket.end(answer)));
+    const url = await rawServer((socket, nth) =>
+      nth % 2 === 1 ? breakIt(socket) : socket.end(answer),
+    );
     const { client } = clientOf(url);
     await expect(get(client)).resolves.toBeDefined();
     await expect(patch(client)).resolves.toBeDefined();
   });
 
-  test.each(broken)("a POST is not retried, as it may have happened, after: %s", async (_name, breakIt) => {
-    let count = 0;
-    const url = await rawServer((socket) => {
-      count++;
-      breakIt(socket);
-    });
-    const { client } = clientOf(url);
-    expect(await failureOf(post(client))).toMatchObject({ kind: "broken", attempts: 1, acted: "maybe" });
-    expect(count).toBe(1);
-  });
+  test.each(broken)(
+    "a POST is not retried, as it may have happened, after: %s",
+    async (_name, breakIt) => {
+      let count = 0;
+      const url = await rawServer((socket) => {
+        count++;
+        breakIt(socket);
+      });
+      const { client } = clientOf(url);
+      expect(await failureOf(post(client))).toMatchObject({
+        kind: "broken",
+        attempts: 1,
+        acted: "maybe",
+      });
+      expect(count).toBe(1);
+    },
+  );
 
   test("an earlier send that may have acted counts for the whole call", async () => {
     const url = await rawServer((socket, nth) =>
-      nth === 1 ? void socket.resetAndDestroy() : void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+      nth === 1
+        ? void socket.resetAndDestroy()
+        : void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
     );
     const { client } = clientOf(url);
-    expect(await failureOf(patch(client))).toMatchObject({ kind: "status", attempts: 2, acted: "maybe" });
+    expect(await failureOf(patch(client))).toMatchObject({
+      kind: "status",
+      attempts: 2,
+      acted: "maybe",
+    });
   });
 
   test("a rejection by the service counts even if its body is cut off", async () => {
-    const url = await rawServer((socket) => socket.end("HTTP/1.1 400 Bad\r\nContent-Length: 99\r\n\r\n{"));
+    const url = await rawServer((socket) =>
+      socket.end("HTTP/1.1 400 Bad\r\nContent-Length: 99\r\n\r\n{"),
+    );
     const { client } = clientOf(url);
-    expect(await failureOf(post(client))).toMatchObject({ kind: "status", status: 400, acted: "no" });
+    expect(await failureOf(post(client))).toMatchObject({
+      kind: "status",
+      status: 400,
+      acted: "no",
+    });
   });
 });
 

@@ -72,7 +72,9 @@ const status = (code: number, wait?: number): Fault => ({
   retryAfter: wait,
 });
 
-const unreachable = (cause: "name" | "refused" | "certificate" | "encryption" | "network"): Fault => ({
+const unreachable = (
+  cause: "name" | "refused" | "certificate" | "encryption" | "network",
+): Fault => ({
   kind: "unreachable",
   cause,
   host: "service.example.com",

@@ -35,13 +35,18 @@ function split(pieces: readonly Uint8Array[]): Split {
 
 /** Cuts a text at the given fractions of its length; two equal fractions make an empty piece. */
 function cutAt(bytes: Uint8Array, shares: readonly number[]): Uint8Array[] {
-  const cuts = shares.map((share) => Math.floor(share * (bytes.length + 1))).toSorted((a, b) => a - b);
+  const cuts = shares
+    .map((share) => Math.floor(share * (bytes.length + 1)))
+    .toSorted((a, b) => a - b);
   return [0, ...cuts].map((from, at) => bytes.subarray(from, cuts[at] ?? bytes.length));
 }
 
-const singleBytes = (bytes: Uint8Array): Uint8Array[] => Array.from(bytes, (byte) => Uint8Array.of(byte));
+const singleBytes = (bytes: Uint8Array): Uint8Array[] =>
+  Array.from(bytes, (byte) => Uint8Array.of(byte));
 
-const shares = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 20 });
+const shares = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), {
+  maxLength: 20,
+});
 /** Values whose strings are full of characters that matter to the scan. */
 const value = fc.jsonValue({
   stringUnit: fc.oneof(
@@ -79,11 +84,16 @@ describe("laws", () => {
 
   test("any truncated list is rejected", () => {
     fc.assert(
-      fc.property(listText, shares, fc.double({ min: 0, max: 1, noNaN: true }), ({ text }, cuts, share) => {
-        const whole = Buffer.from(text.trimEnd());
-        const part = whole.subarray(0, Math.floor(share * (whole.length - 1)));
-        expect(split(cutAt(part, cuts))).toHaveProperty("fault");
-      }),
+      fc.property(
+        listText,
+        shares,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        ({ text }, cuts, share) => {
+          const whole = Buffer.from(text.trimEnd());
+          const part = whole.subarray(0, Math.floor(share * (whole.length - 1)));
+          expect(split(cutAt(part, cuts))).toHaveProperty("fault");
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -121,7 +131,11 @@ describe("rejected input", () => {
     ["blanks", " \n", { kind: "unreadable", why: "empty", offset: undefined }],
     ["an object", ' {"a":[1]}', { kind: "unreadable", why: "not-a-list", offset: 1 }],
     ["a broken byte order mark", "\u00ef[]", { kind: "unreadable", why: "not-a-list", offset: 0 }],
-    ["a byte order mark elsewhere", " \ufeff[]", { kind: "unreadable", why: "not-a-list", offset: 1 }],
+    [
+      "a byte order mark elsewhere",
+      " \ufeff[]",
+      { kind: "unreadable", why: "not-a-list", offset: 1 },
+    ],
     ["a list cut off", "[1,2", { kind: "broken", code: "CUT_OFF" }],
     ["a list cut off within a string", '[1,"a', { kind: "broken", code: "CUT_OFF" }],
     ["two lists", "[1] []", { kind: "unreadable", why: "not-json", offset: 4 }],
@@ -129,7 +143,11 @@ describe("rejected input", () => {
     ["a comma alone", "[,]", { kind: "unreadable", why: "not-json", offset: 1 }],
     ["items without comma", "[1 2]", { kind: "unreadable", why: "not-json", offset: 1 }],
     ["brackets that do not match", "[1}", { kind: "unreadable", why: "not-json", offset: 2 }],
-    ["inner brackets that do not match", "[1,[{]},2]", { kind: "unreadable", why: "not-json", offset: 3 }],
+    [
+      "inner brackets that do not match",
+      "[1,[{]},2]",
+      { kind: "unreadable", why: "not-json", offset: 3 },
+    ],
   ])("%s", (_name, text, fault) => {
     expect(split([Buffer.from(text)])).toEqual({ fault });
     expect(split(singleBytes(Buffer.from(text)))).toEqual({ fault });
@@ -163,7 +181,11 @@ describe("bounds", () => {
     const taken: unknown[] = [];
     const splitter = new JsonSplitter((item) => void taken.push(item), 3);
     expect(faultAt(splitter, Buffer.from("[1,2,3,"))).toBeUndefined();
-    expect(faultAt(splitter, Buffer.from("4,5"))).toEqual({ kind: "too-big", what: "items", limit: 3 });
+    expect(faultAt(splitter, Buffer.from("4,5"))).toEqual({
+      kind: "too-big",
+      what: "items",
+      limit: 3,
+    });
     expect(taken).toEqual([1, 2, 3]);
   });
 

@@ -15,7 +15,11 @@ function trickle(response: ServerResponse, text: string): void {
 
 const SERVERS: readonly [string, (response: ServerResponse) => void, string][] = [
   ["says nothing", () => undefined, "waiting"],
-  ["announces an answer", (response) => response.writeEarlyHints({ link: "</a>; rel=preload" }), "waiting"],
+  [
+    "announces an answer",
+    (response) => response.writeEarlyHints({ link: "</a>; rel=preload" }),
+    "waiting",
+  ],
   ["sends headers and no body", (response) => response.writeHead(200).flushHeaders(), "reading"],
   ["trickles", (response) => trickle(response, " "), "reading"],
 ];
@@ -29,7 +33,8 @@ describe("a server that", () => {
       failureOf(client.listTestCases("t1", ({ id }) => id)),
       failureOf(client.send({ method: "POST", path: ["apiKey"], body: {} })),
     ]);
-    for (const failure of failures) expect(failure).toMatchObject({ kind: "timeout", limit: LIMIT, during });
+    for (const failure of failures)
+      expect(failure).toMatchObject({ kind: "timeout", limit: LIMIT, during });
     expect(failures.map(({ acted }) => acted)).toEqual(["no", "no", "maybe"]);
   });
 
@@ -58,7 +63,9 @@ describe("a server that", () => {
 });
 
 describe("a long list", () => {
-  /** A test case of 100 kB, ten times per limit: in total much longer than the limit, but steady. */
+  /**
+   * A test case of 100 kB, ten times per limit: in total much longer than the limit, but steady.
+   */
   const CASE = JSON.stringify({ id: "c1", testTargetId: "t1", description: "x".repeat(100_000) });
 
   function steady(response: ServerResponse, count: number): void {
@@ -84,7 +91,10 @@ describe("a long list", () => {
   test("of targets may not take longer than the limit", async () => {
     const server = await httpServer((response) => steady(response, 25));
     const { client } = clientOf(server.url, { requestTimeout: LIMIT, retries: 0 });
-    expect(await failureOf(client.listTargets())).toMatchObject({ kind: "timeout", during: "reading" });
+    expect(await failureOf(client.listTargets())).toMatchObject({
+      kind: "timeout",
+      during: "reading",
+    });
   });
 });
 
@@ -115,7 +125,10 @@ describe("an interruption", () => {
       { kind: "interrupted", method: "PATCH", attempts: 1, acted: "maybe" },
       { kind: "interrupted", method: "GET", attempts: 0, acted: "no" },
     ]);
-    expect(await failureOf(client.listTargets())).toMatchObject({ kind: "interrupted", attempts: 0 });
+    expect(await failureOf(client.listTargets())).toMatchObject({
+      kind: "interrupted",
+      attempts: 0,
+    });
     expect(server.received).toHaveLength(2);
   });
 

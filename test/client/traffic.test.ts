@@ -20,7 +20,11 @@ describe("calls of any kind", () => {
     const calls = Array.from({ length: 12 }, (_, at) =>
       at % 2 === 0
         ? client.getTarget(`t${at}`)
-        : client.send({ method: "POST", path: ["apiKey", "v3", "test-targets", `t${at}`], body: {} }),
+        : client.send({
+            method: "POST",
+            path: ["apiKey", "v3", "test-targets", `t${at}`],
+            body: {},
+          }),
     );
     await expect(Promise.all(calls)).resolves.toHaveLength(12);
     expect(most).toBe(3);
@@ -35,18 +39,20 @@ describe("calls of any kind", () => {
     );
     const { client, events, world } = clientOf(server.url, { concurrency: 2 });
     const first = client.getTarget("t1");
-    const others = Promise.all([client.getTarget("t2"), client.getTarget("t3"), client.getTarget("t4")]);
+    const others = Promise.all([
+      client.getTarget("t2"),
+      client.getTarget("t3"),
+      client.getTarget("t4"),
+    ]);
     await expect(first).resolves.toBeDefined();
     await others;
     expect(world.sleeps).toEqual([30_000]);
     expect(events).toContainEqual({ kind: "slowed", pause: 30_000, concurrency: 1 });
     const afterwards = events.slice(events.findIndex(({ kind }) => kind === "slowed"));
     // t2 was in flight already; then the rejected call goes before those that had not begun.
-    expect(afterwards.flatMap((event) => (event.kind === "started" ? [event.path.slice(-2)] : []))).toEqual([
-      "t1",
-      "t3",
-      "t4",
-    ]);
+    expect(
+      afterwards.flatMap((event) => (event.kind === "started" ? [event.path.slice(-2)] : [])),
+    ).toEqual(["t1", "t3", "t4"]);
   });
 
   test("also wait if the rejected call is not retried", async () => {
@@ -73,7 +79,8 @@ test("no call is sent between a 429 and the end of its pause", async () => {
     world: { now: () => 0, random: () => 1, sleep },
   });
   const calls = Promise.all([client.getTarget("t1"), client.getTarget("t2")]);
-  // Both must wait. Then one goes, because the limit is lower, and must wait again while the other waits its turn.
+  // Both must wait. Then one goes, because the limit is lower, and must wait again while the other
+  // waits its turn.
   await expect.poll(() => sleeping.length).toBe(2);
   for (const wake of sleeping.splice(0)) wake();
   await expect.poll(() => sleeping.length).toBe(1);
@@ -95,7 +102,15 @@ describe("events", () => {
     expect(events).toEqual([
       { kind: "started", ...call, attempt: 1 },
       { kind: "finished", ...call, attempt: 1, status: 503, ms: 0, fault: "status", date },
-      { kind: "waiting", ...call, attempt: 1, attempts: 6, status: 503, fault: "status", delay: 250 },
+      {
+        kind: "waiting",
+        ...call,
+        attempt: 1,
+        attempts: 6,
+        status: 503,
+        fault: "status",
+        delay: 250,
+      },
       { kind: "started", ...call, attempt: 2 },
       { kind: "finished", ...call, attempt: 2, status: 200, ms: 0, fault: undefined, date },
     ]);

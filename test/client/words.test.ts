@@ -37,12 +37,24 @@ describe("the service's words", () => {
       { statusCode: 400, message: "no such app", error: "Bad Request" },
       "no such app",
     ],
-    ["several messages", { message: ["app is empty", "url is not a URL"] }, "app is empty; url is not a URL"],
+    [
+      "several messages",
+      { message: ["app is empty", "url is not a URL"] },
+      "app is empty; url is not a URL",
+    ],
     ["an error", { error: "no such app" }, "no such app"],
     ["an error with a message", { error: { code: 7, message: "no such app" } }, "no such app"],
     ["OAuth", { error: "invalid_request", error_description: "no such app" }, "no such app"],
-    ["problem details", { type: "about:blank", title: "Not Found", detail: "no such app" }, "no such app"],
-    ["problem details without detail", { type: "about:blank", title: "Not Found", status: 404 }, "Not Found"],
+    [
+      "problem details",
+      { type: "about:blank", title: "Not Found", detail: "no such app" },
+      "no such app",
+    ],
+    [
+      "problem details without detail",
+      { type: "about:blank", title: "Not Found", status: 404 },
+      "Not Found",
+    ],
     ["errors in a list", { errors: ["one", { message: "two" }] }, "one; two"],
     [
       "errors by field",
@@ -56,7 +68,10 @@ describe("the service's words", () => {
     ],
     [
       "issues with a path",
-      { success: false, error: { name: "ZodError", issues: [{ path: ["a", 0, "b"], message: "Required" }] } },
+      {
+        success: false,
+        error: { name: "ZodError", issues: [{ path: ["a", 0, "b"], message: "Required" }] },
+      },
       "a.0.b: Required",
     ],
     [
@@ -64,7 +79,11 @@ describe("the service's words", () => {
       [{ property: "app", constraints: { isString: "app must be a string" } }],
       "app: isString: app must be a string",
     ],
-    ["other names", { code: "NOT_FOUND", hint: "look elsewhere" }, "code: NOT_FOUND; hint: look elsewhere"],
+    [
+      "other names",
+      { code: "NOT_FOUND", hint: "look elsewhere" },
+      "code: NOT_FOUND; hint: look elsewhere",
+    ],
     ["the same twice", { message: "no", errors: ["no"] }, "no"],
     ["an empty message", { message: "", error: "Bad Request" }, "Bad Request"],
     ["a string", "no such app", "no such app"],
@@ -112,9 +131,9 @@ describe("the service's words", () => {
   });
 
   test("are redacted before they are shortened, and again if hidden characters split a secret", () => {
-    expect(wordsOf(Buffer.from(`${"x".repeat(MAX_WORDS - 4)} hunter2`), withoutPassword)).not.toContain(
-      "hun",
-    );
+    expect(
+      wordsOf(Buffer.from(`${"x".repeat(MAX_WORDS - 4)} hunter2`), withoutPassword),
+    ).not.toContain("hun");
     expect(wordsOf(Buffer.from("hunt\u200ber2"), withoutPassword)).toBe("***");
   });
 
@@ -123,7 +142,10 @@ describe("the service's words", () => {
       const body = blank.repeat(MAX_ERROR_BYTES).slice(0, MAX_ERROR_BYTES - 6);
       for (const start of ["", "<p>"])
         expect(
-          wordsOf(Buffer.from(`${start}${body}hunter`).subarray(-MAX_ERROR_BYTES), withoutPassword) ?? "",
+          wordsOf(
+            Buffer.from(`${start}${body}hunter`).subarray(-MAX_ERROR_BYTES),
+            withoutPassword,
+          ) ?? "",
         ).not.toContain("hunter");
     }
     expect(words(`It is full. ${" ".repeat(MAX_ERROR_BYTES)}`)).toBe("It is full.");

@@ -18,7 +18,10 @@ const CASES = [
   ["tasc plan --stage sta", "tasc plan --stage staging"],
   ["tasc plan --stage=sta", "tasc plan --stage=staging"],
   ["tasc plan --only testCase.shop.lo", "tasc plan --only testCase.shop.login"],
-  ["tasc --chdir sub explain testCase.other.on", "tasc --chdir sub explain testCase.other.only-here"],
+  [
+    "tasc --chdir sub explain testCase.other.on",
+    "tasc --chdir sub explain testCase.other.only-here",
+  ],
   ["tasc explain environment.shop.de", "tasc explain environment.shop.default"],
   ["tasc state unlock sh", "tasc state unlock shop"],
   ["tasc apply my-pl", "tasc apply my-plan.json"],
@@ -33,7 +36,10 @@ beforeAll(() => {
   const project = join(home, "project");
   for (const folder of ["bin", "project/targets", "project/sub/targets"])
     mkdirSync(join(home, folder), { recursive: true });
-  writeFileSync(join(home, "bin/tasc"), `#!/bin/sh\nexec "${process.execPath}" "${EXECUTABLE}" "$@"\n`);
+  writeFileSync(
+    join(home, "bin/tasc"),
+    `#!/bin/sh\nexec "${process.execPath}" "${EXECUTABLE}" "$@"\n`,
+  );
   chmodSync(join(home, "bin/tasc"), 0o755);
   writeFileSync(
     join(project, "tasc.yaml"),
@@ -45,7 +51,10 @@ beforeAll(() => {
   );
   writeFileSync(join(project, "my-plan.json"), "{}");
   writeFileSync(join(project, "sub/tasc.yaml"), "version: 1\n");
-  writeFileSync(join(project, "sub/targets/other.yaml"), "target: other\ntestCases: { only-here: {} }\n");
+  writeFileSync(
+    join(project, "sub/targets/other.yaml"),
+    "target: other\ntestCases: { only-here: {} }\n",
+  );
 });
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -123,7 +132,10 @@ for typed in $argv; echo "> $typed"; complete -C $typed; end`;
 });
 
 describe.skipIf(!isThere("zsh"))("zsh", () => {
-  /** Types each line into an interactive shell at a terminal, presses Tab, and prints the completed line. */
+  /**
+   * Types each line into an interactive shell at a terminal, presses Tab, and prints the completed
+   * line.
+   */
   const SCRIPT = `zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell 'PROMPT=; RPROMPT=; autoload -Uz compinit; compinit -u -D; eval "$(tasc completion zsh)"; print REA""DY'

@@ -26,8 +26,11 @@ describe("completion", () => {
   test("offers all commands, all flags of a command, and all values of a flag", () => {
     expect(wordsAt("")).toEqual(COMMANDS.map(({ name }) => name));
     for (const [words, { commands, options = [] }] of everyCommand()) {
-      if (commands !== undefined) expect(wordsAt(...words, "")).toEqual(commands.map(({ name }) => name));
-      const flags = [...options, ...Object.values(GLOBAL)].map((option) => option.flags.split(" ")[0] ?? "");
+      if (commands !== undefined)
+        expect(wordsAt(...words, "")).toEqual(commands.map(({ name }) => name));
+      const flags = [...options, ...Object.values(GLOBAL)].map(
+        (option) => option.flags.split(" ")[0] ?? "",
+      );
       expect(wordsAt(...words, "--")).toEqual([...flags, "--help"]);
       for (const [index, { choices, flags: text }] of options.entries()) {
         const flag = flags[index] ?? "";
@@ -70,7 +73,10 @@ describe("completion", () => {
 
   test("returns a result for any line", () => {
     const known = everyCommand().flatMap(([words]) => words);
-    const word = fc.oneof(fc.constantFrom(...known, "--", "=", "--stage", "--only=", "--chdir"), fc.string());
+    const word = fc.oneof(
+      fc.constantFrom(...known, "--", "=", "--stage", "--only=", "--chdir"),
+      fc.string(),
+    );
     fc.assert(
       fc.property(fc.array(word, { maxLength: 6 }), (words) => {
         expect(["words", "project", "files", "dirs"]).toContain(at(...words).wanted.kind);

@@ -19,7 +19,11 @@ const shop = (content: string | Buffer): Files => ({ "targets/shop.yaml": conten
 const added = (content: string): Files => shop(BASE + content);
 
 const BAD: readonly Bad[] = [
-  { says: "broken YAML", files: added("testCases: { a: [\n"), told: [/targets\/shop\.yaml:\d+:\d+/u] },
+  {
+    says: "broken YAML",
+    files: added("testCases: { a: [\n"),
+    told: [/targets\/shop\.yaml:\d+:\d+/u],
+  },
   {
     says: "a tab for indentation",
     files: added("testCases:\n\ta: {}\n"),
@@ -117,7 +121,9 @@ const BAD: readonly Bad[] = [
   },
   {
     says: "a password from an environment variable",
-    files: added("environments: { default: { basicAuth: { password: '${env:GATE_PASSWORD}' } } }\n"),
+    files: added(
+      "environments: { default: { basicAuth: { password: '${env:GATE_PASSWORD}' } } }\n",
+    ),
     told: ["targets/shop.yaml:3:51", "${secret:"],
   },
   {
@@ -225,7 +231,10 @@ const BAD: readonly Bad[] = [
   },
   {
     says: "a base address with an unsupported scheme",
-    files: { "tasc.yaml": PROJECT.replace(/baseUrl: .*/u, "baseUrl: ftp://tests.example.com"), ...added("") },
+    files: {
+      "tasc.yaml": PROJECT.replace(/baseUrl: .*/u, "baseUrl: ftp://tests.example.com"),
+      ...added(""),
+    },
     told: [/tasc\.yaml:\d+:\d+/u, "https"],
   },
   {
@@ -292,7 +301,9 @@ const BAD: readonly Bad[] = [
   },
   {
     says: "a test case that is its own prerequisite",
-    files: added("testCases:\n  a: { description: A, discovery: { prompt: P, prerequisite: a } }\n"),
+    files: added(
+      "testCases:\n  a: { description: A, discovery: { prompt: P, prerequisite: a } }\n",
+    ),
     told: [/targets\/shop\.yaml:4:\d+/u],
   },
   {
@@ -321,13 +332,21 @@ const BAD: readonly Bad[] = [
     told: ["targets/shop.yaml", /UTF-8/u],
   },
   { says: "no manifests at all", files: {}, told: [/targets/u] },
-  { says: "a target document that is a list", files: shop("- a\n"), told: ["targets/shop.yaml:1:1"] },
+  {
+    says: "a target document that is a list",
+    files: shop("- a\n"),
+    told: ["targets/shop.yaml:1:1"],
+  },
   {
     says: "a target document without the key target",
     files: shop("app: Web Shop\n"),
     told: [/targets\/shop\.yaml:1:1/u, "target"],
   },
-  { says: "an empty tasc.yaml", files: { "tasc.yaml": "", ...added("") }, told: [/tasc\.yaml:1:1/u] },
+  {
+    says: "an empty tasc.yaml",
+    files: { "tasc.yaml": "", ...added("") },
+    told: [/tasc\.yaml:1:1/u],
+  },
   {
     says: "an unsupported version of tasc.yaml",
     files: { "tasc.yaml": PROJECT.replace("version: 1", "version: 2"), ...added("") },
@@ -358,10 +377,25 @@ const BAD: readonly Bad[] = [
     args: ["--only", "testCase.shop.logni"],
     told: ["testCase.shop.logni"],
   },
-  { says: "an unknown --stage", files: added(""), args: ["--stage", "nope"], told: ["nope", "default"] },
+  {
+    says: "an unknown --stage",
+    files: added(""),
+    args: ["--stage", "nope"],
+    told: ["nope", "default"],
+  },
   { says: "an unknown flag", files: added(""), args: ["--no-such-flag"], told: ["--no-such-flag"] },
-  { says: "an unknown format", files: added(""), args: ["--format", "yaml"], told: ["yaml", "json"] },
-  { says: "an unknown log level", files: added(""), args: ["--log-level", "loud"], told: ["loud", "debug"] },
+  {
+    says: "an unknown format",
+    files: added(""),
+    args: ["--format", "yaml"],
+    told: ["yaml", "json"],
+  },
+  {
+    says: "an unknown log level",
+    files: added(""),
+    args: ["--log-level", "loud"],
+    told: ["loud", "debug"],
+  },
   {
     says: "a malformed duration",
     files: added(""),
@@ -427,7 +461,9 @@ describe.concurrent("bad input", () => {
       const ran = await project.run(args);
       expect(ran.code).toBe(3);
       expect(ran.stdout).toBe("");
-      expect(ran.stderr).toContain(args.find((arg) => ["plam", "lst", "plans", "maybe"].includes(arg)));
+      expect(ran.stderr).toContain(
+        args.find((arg) => ["plam", "lst", "plans", "maybe"].includes(arg)),
+      );
       expectNoStack(ran);
       expect(service.log).toEqual([]);
     });
@@ -450,7 +486,8 @@ describe.concurrent("bad input", () => {
   ])("a wrong command, option or address exits 3 with a hint: %s", async ([args, hint]) => {
     await scene({}, async ({ project }) => {
       await project.write({
-        "targets/shop.yaml": "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in } }\n",
+        "targets/shop.yaml":
+          "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in } }\n",
       });
       const ran = await project.run(args.split(" "));
       expect(ran.code).toBe(3);
@@ -470,7 +507,13 @@ describe.concurrent("bad input", () => {
       expect(ran.code, ran.stderr).toBe(0);
       expect(JSON.stringify(value["diagnostics"])).toContain("`tragets/**/*.yaml` matches nothing");
       expect(value["diagnostics"]).toMatchObject([
-        { severity: "warning", summary: "A pattern matches no file", file: "tasc.yaml", line: 6, column: 41 },
+        {
+          severity: "warning",
+          summary: "A pattern matches no file",
+          file: "tasc.yaml",
+          line: 6,
+          column: 41,
+        },
       ]);
     });
   });

@@ -40,23 +40,35 @@ describe("plan --base", () => {
 
       const { ran, value } = await project.json(["plan", "--base", "main"]);
       expect(ran.code, ran.stderr).toBe(0);
-      expect(list(value["changes"]).map((item) => [at(item, "address"), at(item, "cause")])).toEqual([
+      expect(
+        list(value["changes"]).map((item) => [at(item, "address"), at(item, "cause")]),
+      ).toEqual([
         ["testCase.shop.cart", "pending"],
         ["testCase.shop.login", "manifest"],
         ["testCase.shop.other", "drift"],
       ]);
-      const files = execFileSync("git", ["status", "--porcelain"], { cwd: project.dir, encoding: "utf8" });
+      const files = execFileSync("git", ["status", "--porcelain"], {
+        cwd: project.dir,
+        encoding: "utf8",
+      });
       expect(files).not.toContain("D ");
       // A branch does not replace a ref of git with the same name, such as ORIG_HEAD.
       git(project, "update-ref", "ORIG_HEAD", "HEAD");
       const same = await project.json(["plan", "--base", "ORIG_HEAD"]);
       expect(same.value["changes"]).toEqual(value["changes"]);
-      // Pipelines call the local branch as a pull request calls its own, which may be called like the remote's.
+      // Pipelines call the local branch as a pull request calls its own, which may be called like
+      // the remote's.
       git(project, "update-ref", "refs/remotes/origin/main", "refs/heads/main");
       git(project, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main");
       for (const name of ["refs/heads/origin/main", "refs/tags/origin"])
         git(project, "update-ref", name, "refs/tags/main");
-      for (const ref of ["origin/main", "origin/main~0", "remotes/origin/main", "origin", "heads/main"]) {
+      for (const ref of [
+        "origin/main",
+        "origin/main~0",
+        "remotes/origin/main",
+        "origin",
+        "heads/main",
+      ]) {
         // oxlint-disable-next-line no-await-in-loop
         const known = await project.json(["plan", "--base", ref]);
         expect([ref, known.value["changes"]]).toEqual([ref, value["changes"]]);
@@ -89,7 +101,9 @@ describe("plan --base", () => {
       expect(await causes("--trust", "trust.yaml")).not.toContain("pending");
       for (const command of ["fmt", "validate"])
         expect((await project.run([command, "--trust", "missing.yaml"])).code).toBe(3);
-      expect((await project.run(["new", "testCase", "shop.x", "--trust", "missing.yaml"])).code).toBe(3);
+      expect(
+        (await project.run(["new", "testCase", "shop.x", "--trust", "missing.yaml"])).code,
+      ).toBe(3);
     });
   });
 
@@ -97,30 +111,37 @@ describe("plan --base", () => {
     ["onRemove", "policy: { onRemove: disable }\n", ""],
     ["another target", "", "id: TARGET\n"],
     ["another place of state", "state: { path: elsewhere }\n", ""],
-  ] as const)("reports the cause `manifest` for changes that follow from %s", async ([, settings, own]) => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      const twin = service.addTarget("Twin");
-      for (const description of ["Cart", "Other"])
-        service.addCase(live.target, { description, status: "ENABLED" });
-      for (const description of ["Log in", "Cart"]) service.addCase(twin, { description, status: "ENABLED" });
-      await project.write({
-        "targets/shop.yaml": `${manifest("status: ENABLED", "status: ENABLED")}timeoutPerStep: 1\n`,
+  ] as const)(
+    "reports the cause `manifest` for changes that follow from %s",
+    async ([, settings, own]) => {
+      await scene({}, async ({ project, service }) => {
+        const live = seed(service);
+        const twin = service.addTarget("Twin");
+        for (const description of ["Cart", "Other"])
+          service.addCase(live.target, { description, status: "ENABLED" });
+        for (const description of ["Log in", "Cart"])
+          service.addCase(twin, { description, status: "ENABLED" });
+        await project.write({
+          "targets/shop.yaml": `${manifest("status: ENABLED", "status: ENABLED")}timeoutPerStep: 1\n`,
+        });
+        expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+        const left = manifest("status: DRAFT", "status: DRAFT").replace(
+          / {2}other.*\n/,
+          "timeoutPerStep: 1\n",
+        );
+        await project.write({ "targets/shop.yaml": left });
+        git(project, "init", "-q", "-b", "main");
+        git(project, "add", "-A");
+        git(project, "commit", "-q", "-m", "base");
+        await project.write({
+          "tasc.yaml": (await project.read("tasc.yaml")) + settings,
+          "targets/shop.yaml": left + own.replace("TARGET", twin.id),
+        });
+        const { ran, value } = await project.json(["plan", "--base", "main"]);
+        expect(ran.code, ran.stderr).toBe(0);
+        const causes = new Set(list(value["changes"]).map((item) => at(item, "cause")));
+        expect([...causes]).toEqual(["manifest"]);
       });
-      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-      const left = manifest("status: DRAFT", "status: DRAFT").replace(/ {2}other.*\n/, "timeoutPerStep: 1\n");
-      await project.write({ "targets/shop.yaml": left });
-      git(project, "init", "-q", "-b", "main");
-      git(project, "add", "-A");
-      git(project, "commit", "-q", "-m", "base");
-      await project.write({
-        "tasc.yaml": (await project.read("tasc.yaml")) + settings,
-        "targets/shop.yaml": left + own.replace("TARGET", twin.id),
-      });
-      const { ran, value } = await project.json(["plan", "--base", "main"]);
-      expect(ran.code, ran.stderr).toBe(0);
-      const causes = new Set(list(value["changes"]).map((item) => at(item, "cause")));
-      expect([...causes]).toEqual(["manifest"]);
-    });
-  });
+    },
+  );
 });

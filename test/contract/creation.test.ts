@@ -29,7 +29,12 @@ interface Discovered {
 }
 
 const MADE: readonly Discovered[] = [
-  { says: "sends only name and prompt if nothing else is declared", declared: "", fields: [], body: {} },
+  {
+    says: "sends only name and prompt if nothing else is declared",
+    declared: "",
+    fields: [],
+    body: {},
+  },
   {
     says: "sends entryPointUrlPath",
     declared: "entryPointUrlPath: /start",
@@ -300,7 +305,11 @@ tell("an environment", [
         {
           method: "POST",
           path: `${live.paths.target}/environments`,
-          body: { name: "beta", discoveryUrl: "https://beta.example.com", privateLocationName: "berlin" },
+          body: {
+            name: "beta",
+            discoveryUrl: "https://beta.example.com",
+            privateLocationName: "berlin",
+          },
         },
       ],
     }),
@@ -411,7 +420,11 @@ describe.concurrent("a new target", () => {
       const ids = new Map(shop.cases.map((item) => [item.description, item.id]));
       expect(service.case(shop, "Check out").prerequisiteId).toBe(ids.get("Fill the cart"));
       expect(shop.batches).toEqual([
-        { prompt: "Cover it", environmentId: shop.environments[1]?.id, prerequisiteId: ids.get("Check out") },
+        {
+          prompt: "Cover it",
+          environmentId: shop.environments[1]?.id,
+          prerequisiteId: ids.get("Check out"),
+        },
       ]);
       expect(service.case(shop, "Log in").status).toBe("ENABLED");
       await expectNothingLeft(project);
@@ -465,7 +478,10 @@ function nameOf(call: JsonObject): Json | undefined {
   return at(body, "testTarget", "app") ?? at(body, "name") ?? at(body, "prompt");
 }
 
-/** Position of a call in an apply: targets, environments, discoveries, test cases, batch generations. */
+/**
+ * Position of a call in an apply: targets, environments, discoveries, test cases, batch
+ * generations.
+ */
 function kindOf(call: JsonObject): number {
   const path = text(call["path"]);
   if (path.includes("/batch-generations")) return 5;

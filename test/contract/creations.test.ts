@@ -35,8 +35,9 @@ const KINDS: readonly Kind[] = [
       'target: shop-1\napp: Shop 1\nenvironments: { beta: { discoveryUrl: "https://beta.example.com" } }\n',
     path: /\/environments$/u,
     made: (service) =>
-      service.target("Shop 1").environments.filter((item) => item.discoveryUrl === "https://beta.example.com")
-        .length,
+      service
+        .target("Shop 1")
+        .environments.filter((item) => item.discoveryUrl === "https://beta.example.com").length,
   },
   {
     kind: "an environment without an address",
@@ -51,7 +52,8 @@ const KINDS: readonly Kind[] = [
     manifest:
       "target: shop-3\napp: Shop 3\ntestCases: { cart: { description: Cart, discovery: { prompt: P } } }\n",
     path: /\/discoveries$/u,
-    made: (service) => service.target("Shop 3").cases.filter((item) => item.description === "Cart").length,
+    made: (service) =>
+      service.target("Shop 3").cases.filter((item) => item.description === "Cart").length,
   },
   {
     kind: "a discovery with an external id",
@@ -59,7 +61,8 @@ const KINDS: readonly Kind[] = [
     manifest:
       "target: shop-4\napp: Shop 4\ntestCases: { cart: { description: Cart, externalId: S-1, discovery: { prompt: P } } }\n",
     path: /\/discoveries$/u,
-    made: (service) => service.target("Shop 4").cases.filter((item) => item.externalId === "S-1").length,
+    made: (service) =>
+      service.target("Shop 4").cases.filter((item) => item.externalId === "S-1").length,
   },
 ];
 
@@ -142,52 +145,63 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
-  test.each(KINDS)("$kind is created once if the process is killed after the service acted", async (kind) => {
-    await scene({}, async ({ project, service }) => {
-      seedAll(service);
-      await project.write({ [`targets/${kind.file}.yaml`]: kind.manifest });
-      const hold = service.hold({ method: "POST", path: kind.path }, "after");
-      const running = await project.start(["apply", "--auto-approve"]);
-      await hold.arrived;
-      running.child.kill("SIGKILL");
-      await running.done;
-      hold.release();
-      expect(kind.made(service)).toBe(1);
-      const again = await project.run(["apply", "--auto-approve"]);
-      expect(again.code, again.stdout + again.stderr).toBe(0);
-      expect(kind.made(service)).toBe(1);
-      await expectNothingLeft(project);
-    });
-  });
+  test.each(KINDS)(
+    "$kind is created once if the process is killed after the service acted",
+    async (kind) => {
+      await scene({}, async ({ project, service }) => {
+        seedAll(service);
+        await project.write({ [`targets/${kind.file}.yaml`]: kind.manifest });
+        const hold = service.hold({ method: "POST", path: kind.path }, "after");
+        const running = await project.start(["apply", "--auto-approve"]);
+        await hold.arrived;
+        running.child.kill("SIGKILL");
+        await running.done;
+        hold.release();
+        expect(kind.made(service)).toBe(1);
+        const again = await project.run(["apply", "--auto-approve"]);
+        expect(again.code, again.stdout + again.stderr).toBe(0);
+        expect(kind.made(service)).toBe(1);
+        await expectNothingLeft(project);
+      });
+    },
+  );
 
   test.each([
     { clock: "the same clock", ahead: 0 },
     { clock: "a clock an hour ahead", ahead: 3_600_000 },
-  ])("the next apply waits for the unfinished POST of a killed apply with $clock", async ({ ahead }) => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await project.write({
-        "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
+  ])(
+    "the next apply waits for the unfinished POST of a killed apply with $clock",
+    async ({ ahead }) => {
+      await scene({}, async ({ project, service }) => {
+        const live = seed(service);
+        await project.write({
+          "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
+        });
+        const work = service.hold({ method: "POST" });
+        await project.write({
+          "clock.cjs": `const { now } = Date; Date.now = () => now() + ${ahead};\n`,
+        });
+        const NODE_OPTIONS = `--require ${join(project.dir, "clock.cjs")}`;
+        const running = await project.start(["apply", "--auto-approve"], { NODE_OPTIONS });
+        await work.arrived;
+        running.child.kill("SIGKILL");
+        await running.done;
+        const look = service.hold({ method: "GET", path: /\/test-cases$/u }, "after");
+        const again = await project.start(["apply", "--auto-approve"]);
+        await look.arrived;
+        work.release();
+        look.release();
+        const ended = await again.done;
+        expect(ended.code, ended.stdout + ended.stderr).toBe(0);
+        expect(ended.stderr).toContain("may not be listed yet");
+        expect(live.target.cases.map((item) => item.description).toSorted()).toEqual([
+          "A",
+          "Log in",
+        ]);
+        await expectNothingLeft(project);
       });
-      const work = service.hold({ method: "POST" });
-      await project.write({ "clock.cjs": `const { now } = Date; Date.now = () => now() + ${ahead};\n` });
-      const NODE_OPTIONS = `--require ${join(project.dir, "clock.cjs")}`;
-      const running = await project.start(["apply", "--auto-approve"], { NODE_OPTIONS });
-      await work.arrived;
-      running.child.kill("SIGKILL");
-      await running.done;
-      const look = service.hold({ method: "GET", path: /\/test-cases$/u }, "after");
-      const again = await project.start(["apply", "--auto-approve"]);
-      await look.arrived;
-      work.release();
-      look.release();
-      const ended = await again.done;
-      expect(ended.code, ended.stdout + ended.stderr).toBe(0);
-      expect(ended.stderr).toContain("may not be listed yet");
-      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
-      await expectNothingLeft(project);
-    });
-  });
+    },
+  );
 
   test("if two concurrent discoveries are reset, only the one that was not created is sent again", async () => {
     await scene({}, async ({ project, service }) => {
@@ -199,7 +213,11 @@ describe.concurrent("a creation happens once", () => {
       service.fail({ on: { method: "POST" }, nth: 2, phase: "before", answer: { kind: "reset" } });
       const ran = await project.run(["apply", "--auto-approve"]);
       expect(ran.code, ran.stderr).toBe(0);
-      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "B", "Log in"]);
+      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual([
+        "A",
+        "B",
+        "Log in",
+      ]);
       expect(service.writes().filter((call) => call["method"] === "POST")).toHaveLength(3);
     });
   });
@@ -276,7 +294,9 @@ describe.concurrent("a creation happens once", () => {
   test("an outdated list does not cause a second creation or turn an update into a creation", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
-      await project.write({ "targets/t.yaml": `${BASE}testCases: { login: { description: Log in } }\n` });
+      await project.write({
+        "targets/t.yaml": `${BASE}testCases: { login: { description: Log in } }\n`,
+      });
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
       await project.write({
         "targets/t.yaml": `${BASE}testCases: { login: { description: Log in, folder: F }, a: { description: A, status: ENABLED, discovery: { prompt: P } } }\nenvironments: { default: { discoveryUrl: "https://shop.example.com" } }\n`,
@@ -290,7 +310,11 @@ describe.concurrent("a creation happens once", () => {
       expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
       expect(service.violations).toEqual([]);
       for (const path of [/\/test-cases$/u, /\/test-targets$/u]) {
-        service.fail({ on: { method: "GET", path }, phase: "before", answer: answer(200, "[]", json) });
+        service.fail({
+          on: { method: "GET", path },
+          phase: "before",
+          answer: answer(200, "[]", json),
+        });
         const again = await project.run(["apply", "--auto-approve"]);
         expect(again.code, again.stdout + again.stderr).toBe(0);
         expect(again.stderr).toContain("may not be listed yet");
@@ -308,7 +332,9 @@ describe.concurrent("a creation happens once", () => {
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
       const twin = service.addCase(target, { description: "Log in" });
       await project.write({ "targets/t.yaml": manifest.replace(" }", ", status: DRAFT }") });
-      const listed = JSON.stringify([{ id: twin.id, testTargetId: target.id, description: "Log in" }]);
+      const listed = JSON.stringify([
+        { id: twin.id, testTargetId: target.id, description: "Log in" },
+      ]);
       const on = { method: "GET", path: /\/test-cases$/u };
       service.fail({ on, phase: "before", answer: answer(200, listed, json) });
       const ran = await project.run(["apply", "--auto-approve"]);
@@ -330,7 +356,10 @@ describe.concurrent("a creation happens once", () => {
   });
 });
 
-/** Not 429, which is never uncertain; not 200 without a batchGenerationId, which may be a readable success. */
+/**
+ * Not 429, which is never uncertain; not 200 without a batchGenerationId, which may be a readable
+ * success.
+ */
 const UNCERTAIN = TROUBLES.filter(
   ({ answer: how, trouble }) =>
     (how.kind !== "answer" || how.status !== 429) && trouble !== "an answer of another shape",
@@ -359,8 +388,12 @@ describe.concurrent("a batch generation with an unknown outcome", () => {
       const ran = await project.run(["apply", "--auto-approve", "--request-timeout", "2s"]);
       expect(ran.code, ran.stderr).toBe(1);
       const sent = (): readonly string[] =>
-        service.log.filter((call) => call.method === "POST").map((call) => text(at(call.body, "prompt")));
-      expect(sent().toSorted()).toEqual(["fine", ...UNCERTAIN.map(({ trouble }) => trouble)].toSorted());
+        service.log
+          .filter((call) => call.method === "POST")
+          .map((call) => text(at(call.body, "prompt")));
+      expect(sent().toSorted()).toEqual(
+        ["fine", ...UNCERTAIN.map(({ trouble }) => trouble)].toSorted(),
+      );
       expect(live.login.status).toBe("DRAFT");
       const said = ran.stdout + ran.stderr;
       const addresses = sent()
@@ -388,10 +421,20 @@ describe.concurrent("a batch generation with an unknown outcome", () => {
       await project.write({ "targets/t.yaml": FIRST });
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
       await project.write({ "targets/t.yaml": WITH });
-      service.fail({ on: { method: "POST" }, times: 2, phase: "before", answer: { kind: "reset" } });
+      service.fail({
+        on: { method: "POST" },
+        times: 2,
+        phase: "before",
+        answer: { kind: "reset" },
+      });
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(1);
       expect(live.target.batches).toEqual([]);
-      const run = await project.run(["apply", "--auto-approve", "--run", "batchGeneration.shop.spring"]);
+      const run = await project.run([
+        "apply",
+        "--auto-approve",
+        "--run",
+        "batchGeneration.shop.spring",
+      ]);
       expect(run.code, run.stderr).toBe(0);
       expect(live.target.batches).toEqual([{ prompt: "Cover it" }]);
       const marked = await project.run(["state", "mark", "batchGeneration.shop.summer", "done"]);
@@ -417,7 +460,9 @@ describe.concurrent("a batch generation with an unknown outcome", () => {
       const { value: plan } = await project.json(["plan"]);
       expect(diagnostics(plan).join("")).toContain("state mark batchGeneration.shop.spring done");
       await project.run(["apply", "--auto-approve"]);
-      expect(live.target.batches.filter((item) => item["prompt"] === "Cover it")).toHaveLength(before);
+      expect(live.target.batches.filter((item) => item["prompt"] === "Cover it")).toHaveLength(
+        before,
+      );
       expect((await project.run(["plan", "--detailed-exitcode"])).code).toBe(0);
     });
   });
@@ -475,7 +520,10 @@ test("a batch generation does not run again if git checks out its prompt with CR
   await scene({}, async ({ project, service }) => {
     const url = 'environments: { default: { discoveryUrl: "https://shop.example.com" } }\n';
     const spring = 'batchGenerations: { spring: { prompt: "${file:spring.md}" } }\n';
-    await project.write({ "targets/t.yaml": `${BASE}${url}${spring}`, "spring.md": "Cover it.\nAll.\n" });
+    await project.write({
+      "targets/t.yaml": `${BASE}${url}${spring}`,
+      "spring.md": "Cover it.\nAll.\n",
+    });
     expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
     await project.write({ "spring.md": "Cover it.\r\nAll.\r\n" });
     expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
@@ -490,10 +538,17 @@ test("an apply is refused as stale if somebody creates its test case during the 
     await project.write({ "targets/t.yaml": manifest });
     const apply = async (others: () => void): Promise<unknown> =>
       withSession({}, hostOf(project), async (session) =>
-        applyProject(session, { overridePolicy: [] }, { approve: async () => others(), emit: () => {} }),
+        applyProject(
+          session,
+          { overridePolicy: [] },
+          { approve: async () => others(), emit: () => {} },
+        ),
       );
     const refused = apply(() => service.addCase(target, { description: "Pay" }));
-    await expect(refused).rejects.toMatchObject({ reason: "stale", diagnostics: [{ code: "plan-stale" }] });
+    await expect(refused).rejects.toMatchObject({
+      reason: "stale",
+      diagnostics: [{ code: "plan-stale" }],
+    });
     await expect(refused).rejects.toThrow("The plan that was shown is stale: the service has");
     expect(service.writes()).toEqual([]);
     target.cases.pop();

@@ -10,7 +10,10 @@ const declare = (...elements: readonly string[]): string =>
     .map((element) => `      - ${element}\n`)
     .join("")}`;
 
-/** Two live elements: an interaction whose selector has options, and an assertion whose failure is ignored. */
+/**
+ * Two live elements: an interaction whose selector has options, and an assertion whose failure is
+ * ignored.
+ */
 function two({ service, login }: Live): void {
   login.elements = [
     service.element({
@@ -45,8 +48,16 @@ const LOCATORS: readonly Story[] = [
         { path: ["elements", 1, "locatorLine"], after: "getByRole('heading')" },
       ],
       calls: [
-        { method: "PATCH", path: elementPath(live, 0), body: { locatorLine: "getByText('Total')" } },
-        { method: "PATCH", path: elementPath(live, 1), body: { locatorLine: "getByRole('heading')" } },
+        {
+          method: "PATCH",
+          path: elementPath(live, 0),
+          body: { locatorLine: "getByText('Total')" },
+        },
+        {
+          method: "PATCH",
+          path: elementPath(live, 1),
+          body: { locatorLine: "getByRole('heading')" },
+        },
       ],
     }),
   },
@@ -141,7 +152,9 @@ const WHOLE: readonly Whole[] = [
     wanted: [
       {
         ...TOTAL,
-        selectors: [{ selectorType: "ROLE", selector: "button", options: { name: "Buy", exact: true } }],
+        selectors: [
+          { selectorType: "ROLE", selector: "button", options: { name: "Buy", exact: true } },
+        ],
       },
       {
         ...HEADING,
@@ -255,7 +268,8 @@ function whole({ says, elements, wanted, were, live: prepare = two }: Whole): St
     check: ({ live, planned, sent, left }) => {
       expect(planned).toHaveLength(1);
       expect(at(planned[0], "action")).toBe("update");
-      for (const field of list(at(planned[0], "fields"))) expect(at(field, "path", 0)).toBe("elements");
+      for (const field of list(at(planned[0], "fields")))
+        expect(at(field, "path", 0)).toBe("elements");
       expect(list(at(planned[0], "calls"))).toHaveLength(1);
       expect(at(planned[0], "calls", 0, "path")).toBe(live.paths.login);
       expect(Object.keys(object(at(planned[0], "calls", 0, "body")))).toEqual(["elements"]);
@@ -285,7 +299,9 @@ test("apply exits 1 instead of sending back an undeclared option with an inexact
     expect(refused.code).toBe(1);
     expect(refused.stdout).toContain("too large to be sent back");
     expect(service.writes()).toEqual([]);
-    await project.write({ "targets/shop.yaml": declare(selectors(", options: { seed: 1 }"), hover) });
+    await project.write({
+      "targets/shop.yaml": declare(selectors(", options: { seed: 1 }"), hover),
+    });
     expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
   });
 });
@@ -298,7 +314,9 @@ describe.concurrent("locator lines and the selectors that the service makes from
       await project.write({ "targets/shop.yaml": declare("{ locatorLine: getByText }", "{}") });
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
       await expectNothingLeft(project);
-      some(live.login.elements[0], "element").selectors = [service.selector("CSS", "changed by hand")];
+      some(live.login.elements[0], "element").selectors = [
+        service.selector("CSS", "changed by hand"),
+      ];
       const { value: plan } = await project.json(["plan"]);
       expect(at(change(plan, "testCase.shop.login"), "calls")).toEqual([
         { method: "PATCH", path: elementPath(live, 0), body: { locatorLine: "getByText" } },
@@ -310,12 +328,17 @@ describe.concurrent("locator lines and the selectors that the service makes from
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({
-        "targets/shop.yaml": declare("{ assertion: { expectation: VISIBLE }, locatorLine: getByRole }"),
+        "targets/shop.yaml": declare(
+          "{ assertion: { expectation: VISIBLE }, locatorLine: getByRole }",
+        ),
       });
       const applied = await project.run(["apply", "--auto-approve"]);
       expect(applied.code, applied.stdout + applied.stderr).toBe(0);
       expect(live.login.elements.map((element) => element.locatorLine)).toEqual(["getByRole"]);
-      expect(service.writes().map((call) => call["path"])).toEqual([live.paths.login, elementPath(live, 0)]);
+      expect(service.writes().map((call) => call["path"])).toEqual([
+        live.paths.login,
+        elementPath(live, 0),
+      ]);
       expect(service.violations).toEqual([]);
       await expectNothingLeft(project);
     });
@@ -339,7 +362,9 @@ describe.concurrent("locator lines and the selectors that the service makes from
   test("selectors and a locator line on one element are refused", async () => {
     await scene({}, async ({ project, service }) => {
       await project.write({
-        "targets/shop.yaml": declare("{ locatorLine: a, selectors: [{ selectorType: CSS, selector: b }] }"),
+        "targets/shop.yaml": declare(
+          "{ locatorLine: a, selectors: [{ selectorType: CSS, selector: b }] }",
+        ),
       });
       expect((await project.run(["validate"])).code).toBe(3);
       expect(service.log).toEqual([]);
@@ -352,7 +377,9 @@ test("a plan warns that a step turned into a check keeps its interaction, unless
     const live = seed(service);
     two(live);
     const plan = async (first: string): Promise<unknown> => {
-      await project.write({ "targets/shop.yaml": declare(first, "{ interaction: { action: CLICK } }") });
+      await project.write({
+        "targets/shop.yaml": declare(first, "{ interaction: { action: CLICK } }"),
+      });
       return (await project.json(["plan"])).value["diagnostics"];
     };
     expect(await plan("{ assertion: { expectation: HIDDEN } }")).toMatchObject([

@@ -1,4 +1,5 @@
-// `apply --format json` prints one JSON object per line, the last of type `result`. A failed command prints one object.
+// `apply --format json` prints one JSON object per line, the last of type `result`. A failed
+// command prints one object.
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -67,7 +68,10 @@ describe.concurrent("apply --format json", () => {
       await project.write({ "targets/shop.yaml": MANIFEST });
       const unasked = await project.run(["apply", "--format", "json"]);
       expect(unasked.code).toBe(1);
-      expect(eventsOf(unasked).at(-1)).toMatchObject({ type: "result", error: { code: "no-terminal" } });
+      expect(eventsOf(unasked).at(-1)).toMatchObject({
+        type: "result",
+        error: { code: "no-terminal" },
+      });
       expect(service.writes()).toEqual([]);
     });
   });

@@ -1,6 +1,7 @@
-// The tests' own service, written only from service-api.md. It keeps everything in memory and records every request.
-// A request that service-api.md does not describe is recorded as a violation. Behaviour that it calls "not shown" is
-// an option, so that a test can try each way in which the real service may behave.
+// The tests' own service, written only from service-api.md. It keeps everything in memory and
+// records every request. A request that service-api.md does not describe is recorded as a
+// violation. Behaviour that it calls "not shown" is an option, so that a test can try each way in
+// which the real service may behave.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { isList, isObject, parseJson, some, type Json, type JsonObject } from "./support/json.ts";
 
@@ -128,14 +129,19 @@ type Shape = Readonly<Record<string, Check>>;
 const ROOT = "/apiKey/v3";
 const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
-const string: Check = (value, where) => (typeof value === "string" ? [] : [`${where} is no string`]);
-const integer: Check = (value, where) => (Number.isInteger(value) ? [] : [`${where} is no integer`]);
-const boolean: Check = (value, where) => (typeof value === "boolean" ? [] : [`${where} is no boolean`]);
+const string: Check = (value, where) =>
+  typeof value === "string" ? [] : [`${where} is no string`];
+const integer: Check = (value, where) =>
+  Number.isInteger(value) ? [] : [`${where} is no integer`];
+const boolean: Check = (value, where) =>
+  typeof value === "boolean" ? [] : [`${where} is no boolean`];
 const free: Check = (value, where) => (isObject(value) ? [] : [`${where} is no object`]);
 const url: Check = (value, where) =>
   typeof value === "string" && URL.canParse(value) ? [] : [`${where} is no URL`];
 const uuid: Check = (value, where) =>
-  typeof value === "string" && new RegExp(`^${UUID}$`, "u").test(value) ? [] : [`${where} is no uuid`];
+  typeof value === "string" && new RegExp(`^${UUID}$`, "u").test(value)
+    ? []
+    : [`${where} is no uuid`];
 
 function nullable(check: Check): Check {
   return (value, where) => (value === null ? [] : check(value, where));
@@ -143,12 +149,16 @@ function nullable(check: Check): Check {
 
 function oneOf(...allowed: readonly string[]): Check {
   return (value, where) =>
-    typeof value === "string" && allowed.includes(value) ? [] : [`${where} is none of ${allowed.join(", ")}`];
+    typeof value === "string" && allowed.includes(value)
+      ? []
+      : [`${where} is none of ${allowed.join(", ")}`];
 }
 
 function listOf(check: Check): Check {
   return (value, where) =>
-    isList(value) ? value.flatMap((item, n) => check(item, `${where}[${n}]`)) : [`${where} is no list`];
+    isList(value)
+      ? value.flatMap((item, n) => check(item, `${where}[${n}]`))
+      : [`${where} is no list`];
 }
 
 function shape(fields: Shape, required: readonly string[] = []): Check {
@@ -165,7 +175,9 @@ function shape(fields: Shape, required: readonly string[] = []): Check {
   };
 }
 
-const testAccount = nullable(shape({ username: string, password: string, otpInitializerKey: string }));
+const testAccount = nullable(
+  shape({ username: string, password: string, otpInitializerKey: string }),
+);
 const basicAuth = nullable(shape({ username: string, password: string }));
 
 const BODIES = {
@@ -405,7 +417,10 @@ export class FakeService {
     return environment;
   }
 
-  addCase(target: FakeTarget, given: Partial<FakeCase> & { readonly description: string }): FakeCase {
+  addCase(
+    target: FakeTarget,
+    given: Partial<FakeCase> & { readonly description: string },
+  ): FakeCase {
     const made: FakeCase = {
       id: this.id(),
       status: "ENABLED",
@@ -539,7 +554,9 @@ export class FakeService {
   }
 
   async #pause(logged: Logged, phase: "before" | "after"): Promise<void> {
-    const hold = this.#holds.find((item) => !item.used && item.phase === phase && matches(item.on, logged));
+    const hold = this.#holds.find(
+      (item) => !item.used && item.phase === phase && matches(item.on, logged),
+    );
     if (hold === undefined) return;
     hold.used = true;
     hold.arrive();
@@ -552,7 +569,8 @@ export class FakeService {
       if (!matches(armed.fault.on, logged)) continue;
       armed.matched += 1;
       const first = armed.fault.nth ?? 1;
-      if (armed.matched >= first && armed.matched < first + (armed.fault.times ?? 1)) found ??= armed.fault;
+      if (armed.matched >= first && armed.matched < first + (armed.fault.times ?? 1))
+        found ??= armed.fault;
     }
     return found;
   }
@@ -609,7 +627,8 @@ export class FakeService {
       this.violations.push(`${where}: no X-API-Key`);
       return { status: 401, body: { message: "a key is needed" } };
     }
-    if (logged.key !== this.apiKey) return { status: 401, body: { message: "this key is not known" } };
+    if (logged.key !== this.apiKey)
+      return { status: 401, body: { message: "this key is not known" } };
     for (const route of this.#routes) {
       const found = route.pattern.exec(logged.path);
       if (found === null || route.method !== logged.method) continue;
@@ -640,7 +659,9 @@ export class FakeService {
     const under = (rest: string): RegExp => new RegExp(`^${ROOT}/test-targets/${id}${rest}$`, "u");
     const all = new RegExp(`^${ROOT}/test-targets$`, "u");
     const inTarget =
-      (run: (target: FakeTarget, ids: readonly string[], body: JsonObject) => Reply): Route["run"] =>
+      (
+        run: (target: FakeTarget, ids: readonly string[], body: JsonObject) => Reply,
+      ): Route["run"] =>
       (ids, body) => {
         const target = this.targets.find((item) => item.id === ids[0]);
         return target === undefined ? missing : run(target, ids, body);
@@ -653,7 +674,12 @@ export class FakeService {
     });
     return [
       get(all, () => ({ status: 200, body: this.targets.map(showTarget) })),
-      { method: "POST", pattern: all, body: BODIES.createTarget, run: (_, body) => this.#createTarget(body) },
+      {
+        method: "POST",
+        pattern: all,
+        body: BODIES.createTarget,
+        run: (_, body) => this.#createTarget(body),
+      },
       get(
         under(""),
         inTarget((target) => ({ status: 200, body: showTarget(target) })),
@@ -722,7 +748,10 @@ export class FakeService {
 
   #createTarget(body: JsonObject): Reply {
     const given = isObject(body["testTarget"]) ? body["testTarget"] : {};
-    const target = this.addTarget(nullableText(given["app"]) ?? "", nullableText(given["discoveryUrl"]));
+    const target = this.addTarget(
+      nullableText(given["app"]) ?? "",
+      nullableText(given["discoveryUrl"]),
+    );
     return { status: 200, body: showTarget(target) };
   }
 
@@ -748,7 +777,8 @@ export class FakeService {
     if (typeof runStatus === "string") found.runStatus = runStatus;
     if (typeof interactionStatus === "string") found.interactionStatus = interactionStatus;
     if (isList(tags)) found.tags = tags.map(String);
-    if ("entryPointUrlPath" in body) found.entryPointUrlPath = nullableText(body["entryPointUrlPath"]);
+    if ("entryPointUrlPath" in body)
+      found.entryPointUrlPath = nullableText(body["entryPointUrlPath"]);
     if ("externalId" in body) found.externalId = nullableText(body["externalId"]);
     if ("folderName" in body) {
       const name = nullableText(body["folderName"]);
@@ -783,7 +813,9 @@ export class FakeService {
         assertion: part("assertion"),
         selectors,
         ignoreFailure:
-          typeof item["ignoreFailure"] === "boolean" ? item["ignoreFailure"] : (keep?.ignoreFailure ?? false),
+          typeof item["ignoreFailure"] === "boolean"
+            ? item["ignoreFailure"]
+            : (keep?.ignoreFailure ?? false),
       };
     });
   }
@@ -804,7 +836,9 @@ export class FakeService {
     const prerequisite =
       before === null ? undefined : target.cases.find((item) => item.description === before);
     if (before !== null && prerequisite === undefined)
-      this.violations.push(`a discovery names the prerequisite "${before}", which is not there yet`);
+      this.violations.push(
+        `a discovery names the prerequisite "${before}", which is not there yet`,
+      );
     const folder = nullableText(body["folderName"]);
     const made = this.addCase(target, {
       description: nullableText(body["name"]) ?? "",
@@ -857,8 +891,11 @@ export class FakeService {
       id: element.id,
       index,
       interaction:
-        element.interaction === null ? null : { ...element.interaction, testCaseElementId: element.id },
-      assertion: element.assertion === null ? null : { ...element.assertion, testCaseElementId: element.id },
+        element.interaction === null
+          ? null
+          : { ...element.interaction, testCaseElementId: element.id },
+      assertion:
+        element.assertion === null ? null : { ...element.assertion, testCaseElementId: element.id },
       ...scroll,
       selectors: element.selectors.map((selector, n) => ({
         ...selector,

@@ -1,4 +1,5 @@
-// Changes each field of each resource alone, and checks the plan, the requests, and that nothing is left.
+// Changes each field of each resource alone, and checks the plan, the requests, and that nothing is
+// left.
 import { expect } from "vitest";
 import { HIDDEN, tell, type Story } from "./support/story.ts";
 import { SECRETS } from "./support/cli.ts";
@@ -134,10 +135,18 @@ const ENVIRONMENT: readonly Story[] = [
       action: "update",
       id: environment.id,
       fields: [
-        { path: ["discoveryUrl"], before: "https://shop.example.com", after: "https://new.example.com" },
+        {
+          path: ["discoveryUrl"],
+          before: "https://shop.example.com",
+          after: "https://new.example.com",
+        },
       ],
       calls: [
-        { method: "PATCH", path: paths.environment, body: { discoveryUrl: "https://new.example.com" } },
+        {
+          method: "PATCH",
+          path: paths.environment,
+          body: { discoveryUrl: "https://new.example.com" },
+        },
       ],
     }),
     after: ({ environment }) => expect(environment.discoveryUrl).toBe("https://new.example.com"),
@@ -300,7 +309,9 @@ const ENVIRONMENT: readonly Story[] = [
   },
   {
     says: "additionalHeaderFields are sent as a whole, and the plan hides every value, even a plain one",
-    manifest: onPreview('additionalHeaderFields: { X-Preview: "1", X-Token: "${secret:HEADER_TOKEN}" }'),
+    manifest: onPreview(
+      'additionalHeaderFields: { X-Preview: "1", X-Token: "${secret:HEADER_TOKEN}" }',
+    ),
     expected: ({ preview, paths }) => ({
       address: "environment.shop.preview",
       action: "update",
@@ -321,8 +332,12 @@ const ENVIRONMENT: readonly Story[] = [
   },
   {
     says: "a change of one header sends all headers",
-    first: onPreview('additionalHeaderFields: { X-Preview: "1", X-Token: "${secret:HEADER_TOKEN}" }'),
-    manifest: onPreview('additionalHeaderFields: { X-Preview: "2", X-Token: "${secret:HEADER_TOKEN}" }'),
+    first: onPreview(
+      'additionalHeaderFields: { X-Preview: "1", X-Token: "${secret:HEADER_TOKEN}" }',
+    ),
+    manifest: onPreview(
+      'additionalHeaderFields: { X-Preview: "2", X-Token: "${secret:HEADER_TOKEN}" }',
+    ),
     expected: ({ preview, paths }) => ({
       address: "environment.shop.preview",
       action: "update",

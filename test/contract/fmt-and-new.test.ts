@@ -9,7 +9,10 @@ describe("tasc fmt", () => {
         "targets/b.yaml": "target: b\n",
       });
       const checked = await project.run(["fmt", "--check"]);
-      expect([checked.code, checked.stdout]).toEqual([1, expect.stringContaining("targets/a.yaml\n")]);
+      expect([checked.code, checked.stdout]).toEqual([
+        1,
+        expect.stringContaining("targets/a.yaml\n"),
+      ]);
       expect(checked.stdout).not.toContain("targets/b.yaml");
       expect(await project.read("targets/a.yaml")).toBe("app: A # name\ntarget: a\n");
       expect((await project.run(["fmt"])).code).toBe(0);
@@ -33,7 +36,9 @@ describe("tasc new", () => {
       await add("environment", "desk.preview");
       await add("batchGeneration", "desk.spring");
       const text = await project.read("targets/desk.yaml");
-      expect(text).toContain("  check-out:\n    description: Check out\n    discovery:\n      prompt: ");
+      expect(text).toContain(
+        "  check-out:\n    description: Check out\n    discovery:\n      prompt: ",
+      );
       expect(text).toContain("    # tags:  # ");
       const valid = await project.run(["validate", "--format", "json"]);
       expect(valid.code, valid.stderr).toBe(0);
@@ -43,7 +48,10 @@ describe("tasc new", () => {
         expect.stringContaining("already declared in targets/desk.yaml"),
       ]);
       const unknown = await project.run(["new", "testCase", "nope.pay"]);
-      expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining("tasc new target nope")]);
+      expect([unknown.code, unknown.stderr]).toEqual([
+        3,
+        expect.stringContaining("tasc new target nope"),
+      ]);
       expect((await project.run(["new", "testCase", "a b"])).code).toBe(3);
     });
   });

@@ -1,5 +1,5 @@
-// A pull request can change every file of the project. `tasc plan` runs with the secrets of the job, and with a trust
-// file that the pull request cannot change.
+// A pull request can change every file of the project. `tasc plan` runs with the secrets of the
+// job, and with a trust file that the pull request cannot change.
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
 import { chmod, mkdir, symlink } from "node:fs/promises";
@@ -14,7 +14,9 @@ const SHOP =
   "target: shop\napp: Web Shop\nenvironments: { default: { discoveryUrl: https://shop.example.com } }\n";
 
 /** A server that counts any connection as a stolen secret. */
-async function thief(server: Server): Promise<{ readonly port: number; readonly caught: () => boolean }> {
+async function thief(
+  server: Server,
+): Promise<{ readonly port: number; readonly caught: () => boolean }> {
   let caught = false;
   server.on("connection", () => (caught = true));
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
@@ -52,8 +54,15 @@ describe("a hostile pull request", () => {
     await scene({}, async ({ project }) => {
       const e2e = join(project.dir, "e2e");
       const config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n";
-      const manifests = { "e2e/tasc.yaml": await project.read("tasc.yaml"), "e2e/targets/shop.yaml": SHOP };
-      const bare = { "e2e/HEAD": "ref: refs/heads/main\n", "e2e/objects/keep": "", "e2e/refs/keep": "" };
+      const manifests = {
+        "e2e/tasc.yaml": await project.read("tasc.yaml"),
+        "e2e/targets/shop.yaml": SHOP,
+      };
+      const bare = {
+        "e2e/HEAD": "ref: refs/heads/main\n",
+        "e2e/objects/keep": "",
+        "e2e/refs/keep": "",
+      };
       await project.write({ ...manifests, ...bare, "e2e/config": config });
       execFileSync("git", ["init", "-q"], { cwd: project.dir });
       const env = { ...process.env, GIT_DIR: e2e, GIT_WORK_TREE: e2e };
@@ -76,21 +85,24 @@ describe("a hostile pull request", () => {
     });
   });
 
-  test.for([".", "node_modules/.bin"])("cannot make tasc run a program in %s as git", async (folder) => {
-    await scene({}, async ({ project }) => {
-      const ran = join(project.dir, "ran");
-      const git = join(folder, "git");
-      await project.write({ "targets/shop.yaml": SHOP, [git]: `#!/bin/sh\ntouch ${ran}\n` });
-      await chmod(join(project.dir, git), 0o755);
-      // npm puts the programs of all dependencies first in PATH.
-      const first = folder === "." ? folder : join(project.dir, folder);
-      const planned = await project.run(["plan", "--out", "plan.json"], {
-        PATH: `${first}${delimiter}${process.env["PATH"]}`,
+  test.for([".", "node_modules/.bin"])(
+    "cannot make tasc run a program in %s as git",
+    async (folder) => {
+      await scene({}, async ({ project }) => {
+        const ran = join(project.dir, "ran");
+        const git = join(folder, "git");
+        await project.write({ "targets/shop.yaml": SHOP, [git]: `#!/bin/sh\ntouch ${ran}\n` });
+        await chmod(join(project.dir, git), 0o755);
+        // npm puts the programs of all dependencies first in PATH.
+        const first = folder === "." ? folder : join(project.dir, folder);
+        const planned = await project.run(["plan", "--out", "plan.json"], {
+          PATH: `${first}${delimiter}${process.env["PATH"]}`,
+        });
+        expect(planned.code, planned.stdout + planned.stderr).toBe(0);
+        expect(await project.files()).not.toContain("ran");
       });
-      expect(planned.code, planned.stdout + planned.stderr).toBe(0);
-      expect(await project.files()).not.toContain("ran");
-    });
-  });
+    },
+  );
 
   test.for([
     ["markdown", "plan default -->", "<!-- tasc:plan default -->\n### tasc plan"],
@@ -135,7 +147,8 @@ describe("a hostile pull request", () => {
         await write("plain");
         const { stdout } = await project.run(["plan", "--format", format]);
         const times = (text: string): number => text.split("testCase.shop.login").length;
-        // From the middle of one value to the middle of the next; blanks between them do not matter.
+        // From the middle of one value to the middle of the next; blanks between them do not
+        // matter.
         const spelled = /ironment\.shop\.default[^]*?testCase\.shop\.lo/
           .exec(stdout)?.[0]
           .replaceAll(/\s+/g, " ");
@@ -149,7 +162,10 @@ describe("a hostile pull request", () => {
   );
 
   test.for([
-    ["a path before the last @", "postgres://db.example.com/${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],
+    [
+      "a path before the last @",
+      "postgres://db.example.com/${secret:TASC_API_KEY}@127.0.0.1:PORT/x",
+    ],
     ["a query before it", "postgres://db.example.com?a=${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],
     ["a fragment before it", "postgres://db.example.com#${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],
     ["a second server", "postgres://tasc:${secret:TASC_API_KEY}@db.example.com,127.0.0.1:PORT/x"],
@@ -170,36 +186,43 @@ describe("a hostile pull request", () => {
   test.for([
     ["postgres", "url", "postgres://${secret:TASC_API_KEY}"],
     ["http", "address", "http://a.${secret:TASC_API_KEY}/{target}"],
-  ])("cannot leak parts of a secret through a state server address: %s", async ([backend, key, address]) => {
-    await scene({ apiKey: "Alpha1/beta-22222,gamma-333333" }, async ({ project }) => {
-      await project.write({
-        "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: ${backend}, ${key}: "${address}" }\n`,
-        "targets/shop.yaml": SHOP,
-        "trust.yaml": "version: 1\nstateHosts: [db.example.com]\n",
+  ])(
+    "cannot leak parts of a secret through a state server address: %s",
+    async ([backend, key, address]) => {
+      await scene({ apiKey: "Alpha1/beta-22222,gamma-333333" }, async ({ project }) => {
+        await project.write({
+          "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: ${backend}, ${key}: "${address}" }\n`,
+          "targets/shop.yaml": SHOP,
+          "trust.yaml": "version: 1\nstateHosts: [db.example.com]\n",
+        });
+        const { stdout, stderr } = await project.run(["plan", "--trust", "trust.yaml"]);
+        expect(stderr).toContain("(sensitive)");
+        expect(stdout + stderr).not.toMatch(/alpha1|beta-2|gamma-3/i);
       });
-      const { stdout, stderr } = await project.run(["plan", "--trust", "trust.yaml"]);
-      expect(stderr).toContain("(sensitive)");
-      expect(stdout + stderr).not.toMatch(/alpha1|beta-2|gamma-3/i);
-    });
-  });
+    },
+  );
 
   test.for([
     ["27182818", "1.158.198.226"],
     ["größte-Übung", "xn--grte-bung-h1a6wuc"],
-  ] as const)("cannot leak a secret as the normalized name of a state server: %s", async ([secret, name]) => {
-    await scene({}, async ({ project }) => {
-      const address = 'state: { backend: http, address: "https://${secret:QA_PASSWORD}/{target}" }\n';
-      await project.write({
-        "tasc.yaml": `${await project.read("tasc.yaml")}${address}`,
-        "targets/shop.yaml": SHOP,
-        "trust.yaml": "version: 1\nstateHosts: [db.example.com]\n",
+  ] as const)(
+    "cannot leak a secret as the normalized name of a state server: %s",
+    async ([secret, name]) => {
+      await scene({}, async ({ project }) => {
+        const address =
+          'state: { backend: http, address: "https://${secret:QA_PASSWORD}/{target}" }\n';
+        await project.write({
+          "tasc.yaml": `${await project.read("tasc.yaml")}${address}`,
+          "targets/shop.yaml": SHOP,
+          "trust.yaml": "version: 1\nstateHosts: [db.example.com]\n",
+        });
+        const trusted = ["plan", "--trust", "trust.yaml"];
+        const { stdout, stderr } = await project.run(trusted, { QA_PASSWORD: secret });
+        expect(stderr).toContain("does not allow state at (sensitive)");
+        expect(stdout + stderr).not.toContain(name);
       });
-      const trusted = ["plan", "--trust", "trust.yaml"];
-      const { stdout, stderr } = await project.run(trusted, { QA_PASSWORD: secret });
-      expect(stderr).toContain("does not allow state at (sensitive)");
-      expect(stdout + stderr).not.toContain(name);
-    });
-  });
+    },
+  );
 
   test("cannot send secrets to another state server or lock server", async () => {
     await scene({}, async ({ project }) => {
@@ -207,14 +230,19 @@ describe("a hostile pull request", () => {
       const own = await project.read("tasc.yaml");
       const address = `http://127.0.0.1:${port}/{target}`;
       const options = `username: x, password: "\${secret:TASC_API_KEY}"`;
-      const files = { "targets/shop.yaml": SHOP, "trust.yaml": "version: 1\nstateHosts: [localhost]\n" };
+      const files = {
+        "targets/shop.yaml": SHOP,
+        "trust.yaml": "version: 1\nstateHosts: [localhost]\n",
+      };
       await project.write({
         ...files,
         "tasc.yaml": `${own}state: { backend: http, address: "${address}", ${options} }\n`,
       });
       await refused(project, "does not allow state at 127.0.0.1", "--trust", "trust.yaml");
       const others = `address: "http://localhost:1/{target}", lockAddress: "${address}"`;
-      await project.write({ "tasc.yaml": `${own}state: { backend: http, ${others}, ${options} }\n` });
+      await project.write({
+        "tasc.yaml": `${own}state: { backend: http, ${others}, ${options} }\n`,
+      });
       await refused(project, "does not allow state at 127.0.0.1", "--trust", "trust.yaml");
       expect(caught()).toBe(false);
     });
@@ -224,7 +252,11 @@ describe("a hostile pull request", () => {
     ["postgres", "url: postgres://127.0.0.1:1/app?sslmode=disable", "127.0.0.1:1/app/tasc.state"],
     ["postgres", "url: postgres://127.0.0.1:1/app, table: other", "127.0.0.1:1/app/tasc.other"],
     ["http", "address: 'http://127.0.0.1:1/a/{stage}/{target}'", "127.0.0.1:1/a/{stage}/{target}"],
-    ["http", "address: 'http://127.0.0.1:1/a?of={target}', lock: false", "127.0.0.1:1/a?of={target}"],
+    [
+      "http",
+      "address: 'http://127.0.0.1:1/a?of={target}', lock: false",
+      "127.0.0.1:1/a?of={target}",
+    ],
   ] as const)("cannot move state away from the place in the trust file: %s, %s", async (given) => {
     const [backend, options, place] = given;
     await scene({}, async ({ project }) => {
@@ -263,7 +295,11 @@ describe("a hostile pull request", () => {
     },
   );
 
-  test.for(["127.0.0.1:1/a#{target}", "{target}@127.0.0.1:1/a", "%7Btarget%7D@127.0.0.1:1/a#{stage}"])(
+  test.for([
+    "127.0.0.1:1/a#{target}",
+    "{target}@127.0.0.1:1/a",
+    "%7Btarget%7D@127.0.0.1:1/a#{stage}",
+  ])(
     "cannot have another document read than that of the place in the trust file: %s",
     async (address) => {
       await scene({}, async ({ project }) => {
@@ -278,19 +314,19 @@ describe("a hostile pull request", () => {
     },
   );
 
-  test.for(["me@127.0.0.1:1/a?application_name=x%00database%00b", "me%00database%00b@127.0.0.1:1/a"])(
-    "cannot name another database behind a zero byte: %s",
-    async (url) => {
-      await scene({}, async ({ project }) => {
-        await project.write({
-          "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: postgres, url: "postgres://${url}" }\n`,
-          "targets/shop.yaml": SHOP,
-          "trust.yaml": 'version: 1\nstateHosts: ["127.0.0.1:1/a/tasc.state"]\n',
-        });
-        await refused(project, "it has a zero byte", "--trust", "trust.yaml");
+  test.for([
+    "me@127.0.0.1:1/a?application_name=x%00database%00b",
+    "me%00database%00b@127.0.0.1:1/a",
+  ])("cannot name another database behind a zero byte: %s", async (url) => {
+    await scene({}, async ({ project }) => {
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: postgres, url: "postgres://${url}" }\n`,
+        "targets/shop.yaml": SHOP,
+        "trust.yaml": 'version: 1\nstateHosts: ["127.0.0.1:1/a/tasc.state"]\n',
       });
-    },
-  );
+      await refused(project, "it has a zero byte", "--trust", "trust.yaml");
+    });
+  });
 
   test("cannot move state to a server if the trust file only limits origins or is the one from `init`", async () => {
     await scene({}, async ({ project, service }) => {
@@ -313,35 +349,38 @@ describe("a hostile pull request", () => {
     'state: { fingerprintKey: "${file:node_modules/pad/known.txt}" }\n',
     'vars: { known: "${file:known.txt}" }\nstate: { fingerprintKey: "${var:known}" }\n',
     'stages: { default: { service: { apiKey: "${file:known.txt}" } } }\n',
-  ])("cannot set a known fingerprint key to guess passwords from a saved plan: %j", async (keys) => {
-    await scene({}, async ({ project }) => {
-      const settings = await project.read("tasc.yaml");
-      await project.write({
-        "tasc.yaml": settings + keys,
-        "targets/shop.yaml": SHOP,
-        "known.txt": "known-to-whoever-wrote-it",
-        "node_modules/pad/known.txt": "known-to-whoever-installs-it",
-        "trust.yaml": "version: 1\nvariables: [TASC_BASE_URL, TASC_API_KEY]\n",
+  ])(
+    "cannot set a known fingerprint key to guess passwords from a saved plan: %j",
+    async (keys) => {
+      await scene({}, async ({ project }) => {
+        const settings = await project.read("tasc.yaml");
+        await project.write({
+          "tasc.yaml": settings + keys,
+          "targets/shop.yaml": SHOP,
+          "known.txt": "known-to-whoever-wrote-it",
+          "node_modules/pad/known.txt": "known-to-whoever-installs-it",
+          "trust.yaml": "version: 1\nvariables: [TASC_BASE_URL, TASC_API_KEY]\n",
+        });
+        const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: project.dir });
+        git("init", "--quiet");
+        git("add", "known.txt");
+        await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
+        // A file of a submodule is not the job's own either.
+        await project.write({
+          "tasc.yaml": settings + keys.replaceAll("known.txt", "sub/known.txt"),
+          "sub/known.txt": "known-to-whoever-wrote-it",
+        });
+        execFileSync("git", ["init", "--quiet"], { cwd: join(project.dir, "sub") });
+        execFileSync("git", ["add", "known.txt"], { cwd: join(project.dir, "sub") });
+        await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
+        await project.write({
+          "tasc.yaml": `${settings}state: { fingerprintKey: "\${secret:TASC_API_KEY}" }\n`,
+        });
+        const ran = await project.run(["plan", "--trust", "trust.yaml"]);
+        expect(ran.code, ran.stderr).toBe(0);
       });
-      const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: project.dir });
-      git("init", "--quiet");
-      git("add", "known.txt");
-      await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
-      // A file of a submodule is not the job's own either.
-      await project.write({
-        "tasc.yaml": settings + keys.replaceAll("known.txt", "sub/known.txt"),
-        "sub/known.txt": "known-to-whoever-wrote-it",
-      });
-      execFileSync("git", ["init", "--quiet"], { cwd: join(project.dir, "sub") });
-      execFileSync("git", ["add", "known.txt"], { cwd: join(project.dir, "sub") });
-      await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
-      await project.write({
-        "tasc.yaml": `${settings}state: { fingerprintKey: "\${secret:TASC_API_KEY}" }\n`,
-      });
-      const ran = await project.run(["plan", "--trust", "trust.yaml"]);
-      expect(ran.code, ran.stderr).toBe(0);
-    });
-  });
+    },
+  );
 
   test("can use the fingerprint key that `init` created, but only while it is not in git", async () => {
     await scene({}, async ({ project }) => {
@@ -360,7 +399,8 @@ describe("a hostile pull request", () => {
       await project.write({
         "tasc.yaml": `${await project.read("tasc.yaml")}defaultStage: evil\nstages: { production: {}, evil: {} }\n`,
         "targets/shop.yaml": SHOP,
-        "trust.yaml": "version: 1\nstages: { production: { origins: ['https://prod.example.com'] } }\n",
+        "trust.yaml":
+          "version: 1\nstages: { production: { origins: ['https://prod.example.com'] } }\n",
       });
       await refused(project, "does not allow the stage evil", "--trust", "trust.yaml");
       expect(service.log).toEqual([]);
@@ -386,7 +426,8 @@ describe("a hostile pull request", () => {
   test("cannot show content that the job wrote to a file, even if the file was committed before", async () => {
     await scene({}, async ({ project }) => {
       const secrets = ["Sup3r-secret-of-qa", "Sup3r-secret-of-gate", "Sup3r-secret-database"];
-      const texts = "${file:secrets/qa.txt} ${file:./secrets/gate.txt} ${file:ci/job.env} ${file:prompt.txt}";
+      const texts =
+        "${file:secrets/qa.txt} ${file:./secrets/gate.txt} ${file:ci/job.env} ${file:prompt.txt}";
       await project.write({
         "targets/shop.yaml": `${SHOP}testCases: { a: { description: "${texts}", discovery: { prompt: "\${file:prompt.txt}" } } }\n`,
         "trust.yaml": "version: 1\nvariables: [TASC_*]\n",
@@ -396,7 +437,10 @@ describe("a hostile pull request", () => {
       });
       execFileSync("git", ["init", "-q"], { cwd: project.dir });
       execFileSync("git", ["add", "targets", "secrets", "prompt.txt"], { cwd: project.dir });
-      await project.write({ "secrets/qa.txt": secrets[0] ?? "", "secrets/gate.txt": secrets[1] ?? "" });
+      await project.write({
+        "secrets/qa.txt": secrets[0] ?? "",
+        "secrets/gate.txt": secrets[1] ?? "",
+      });
       const ran = await project.run([
         "plan",
         "--trust",
@@ -445,7 +489,8 @@ describe("a hostile pull request", () => {
           expect(ran.stdout + ran.stderr).toContain("The mistakes in this file are not shown");
           expect(ran.stdout + ran.stderr).not.toContain("Sup3r");
           // Mistakes in committed files are still shown.
-          if (place !== "tasc.yaml") expect(ran.stdout + ran.stderr).toContain("Unknown key `prompt`");
+          if (place !== "tasc.yaml")
+            expect(ran.stdout + ran.stderr).toContain("Unknown key `prompt`");
         }
       }
     });
@@ -494,17 +539,25 @@ describe("a hostile pull request", () => {
       },
       ["tasc state unlock shop --stage default"],
     ],
-  ] as const)("cannot inject commands into the next steps through %s", async ([, files, commands]) => {
-    await scene({}, async ({ project, service }) => {
-      seed(service);
-      const { "tasc.yaml": policy, ...others } = { "tasc.yaml": "", ...files };
-      await project.write({ ...others, "tasc.yaml": `${await project.read("tasc.yaml")}${policy}` });
-      const { stdout } = await project.run(["apply", "--auto-approve", "--json"]);
-      const { next } = object(parseJson(stdout.trim().split("\n").at(-1) ?? ""));
-      const said = list(next).map(text);
-      expect(said.filter((one) => !["tasc validate", "tasc doctor"].includes(one))).toEqual(commands);
-    });
-  });
+  ] as const)(
+    "cannot inject commands into the next steps through %s",
+    async ([, files, commands]) => {
+      await scene({}, async ({ project, service }) => {
+        seed(service);
+        const { "tasc.yaml": policy, ...others } = { "tasc.yaml": "", ...files };
+        await project.write({
+          ...others,
+          "tasc.yaml": `${await project.read("tasc.yaml")}${policy}`,
+        });
+        const { stdout } = await project.run(["apply", "--auto-approve", "--json"]);
+        const { next } = object(parseJson(stdout.trim().split("\n").at(-1) ?? ""));
+        const said = list(next).map(text);
+        expect(said.filter((one) => !["tasc validate", "tasc doctor"].includes(one))).toEqual(
+          commands,
+        );
+      });
+    },
+  );
 
   test("cannot verify a guessed password with the digests of a plan from a snapshot", async () => {
     await scene({}, async ({ project, service }) => {
@@ -525,7 +578,9 @@ describe("a hostile pull request", () => {
       };
       // With a snapshot, the service does not check that this is its key.
       expect(await saved("PIN")).toMatch(/"guards": \{\}\s*\}\s*\}\s*$/);
-      expect((await project.run(["show", "plan.json"])).stdout).toContain("This plan is not verified");
+      expect((await project.run(["show", "plan.json"])).stdout).toContain(
+        "This plan is not verified",
+      );
       const sealed = await saved("PIN", 'state: { fingerprintKey: "${secret:RANDOM_KEY}" }\n');
       expect(sealed).toMatch(/"guards": \{\}\s*\},\s*"seal": "/);
     });
@@ -548,7 +603,10 @@ describe("a hostile pull request", () => {
     await scene({}, async ({ project }) => {
       const own = await project.read("tasc.yaml");
       const token = "basic-Z2hzX3Rva2Vu";
-      await project.write({ ".git/config": `[http]\n\textraheader = ${token}\n`, ".env": `KEY=${token}\n` });
+      await project.write({
+        ".git/config": `[http]\n\textraheader = ${token}\n`,
+        ".env": `KEY=${token}\n`,
+      });
       await mkdir(join(project.dir, "targets"));
       await symlink("../.git/config", join(project.dir, "targets/a.yaml"));
       for (const patterns of [

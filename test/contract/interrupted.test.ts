@@ -14,7 +14,10 @@ interface Held extends Live {
   readonly release: () => void;
 }
 
-/** Starts an apply of four changes and a creation. The service holds the first call of a method, or its answer. */
+/**
+ * Starts an apply of four changes and a creation. The service holds the first call of a method, or
+ * its answer.
+ */
 async function held(
   method: string,
   phase: "before" | "after",
@@ -78,7 +81,9 @@ describe.concurrent("two concurrent applies", () => {
   test("do not block each other on different targets", async () => {
     await held("PATCH", "before", async ({ project, service, running, release }) => {
       service.addTarget("Other Shop");
-      await project.write({ "targets/other.yaml": "target: other\napp: Other Shop\ntestIdAttribute: x\n" });
+      await project.write({
+        "targets/other.yaml": "target: other\napp: Other Shop\ntestIdAttribute: x\n",
+      });
       const second = await project.run([...APPLY, "--only", "target.other"]);
       expect(second.code, second.stderr).toBe(0);
       release();

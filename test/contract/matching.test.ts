@@ -1,4 +1,5 @@
-// Section 2: how an address finds its live resource, and what happens if there is no match or several matches.
+// Section 2: how an address finds its live resource, and what happens if there is no match or
+// several matches.
 import { describe, expect, test } from "vitest";
 import { answer } from "./fake-service.ts";
 import { scene } from "./support/cli.ts";
@@ -189,7 +190,9 @@ const FOUND: readonly Found[] = [
 ];
 
 const fill = (manifest: string, live: Live): string =>
-  manifest.replaceAll("TARGET", live.target.id).replaceAll("SECOND", live.target.cases[1]?.id ?? "");
+  manifest
+    .replaceAll("TARGET", live.target.id)
+    .replaceAll("SECOND", live.target.cases[1]?.id ?? "");
 
 describe.concurrent("finding the live resource of an address", () => {
   test.each(FOUND)(
@@ -207,7 +210,10 @@ describe.concurrent("finding the live resource of an address", () => {
         await project.write({ "targets/shop.yaml": fill(manifest, live) });
         const { ran, value: plan } = await project.json(["plan"]);
         expect(ran.code, ran.stdout).toBe(0);
-        const found = list(plan["changes"]).map((item) => [text(at(item, "address")), text(at(item, "id"))]);
+        const found = list(plan["changes"]).map((item) => [
+          text(at(item, "address")),
+          text(at(item, "id")),
+        ]);
         expect(Object.fromEntries(found)).toEqual(finds(live));
         expect(at(plan, "summary", "unmanaged")).toBe(unmanaged);
         expect(list(plan["orphaned"])).toEqual([]);
@@ -313,26 +319,29 @@ const UNCLEAR: readonly Unclear[] = [
 ];
 
 describe.concurrent("ambiguous and missing matches", () => {
-  test.each(UNCLEAR)("plan exits 1: $says", async ({ live: prepare, manifest, address, ids, names }) => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      prepare?.(live);
-      await project.write({ "targets/shop.yaml": manifest });
-      const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
-      expect(ran.code).toBe(1);
-      const errors = list(plan["diagnostics"])
-        .map(object)
-        .filter((item: JsonObject) => item["severity"] === "error");
-      expect(errors.length).toBeGreaterThan(0);
-      expect(errors.every((item) => text(item["address"] ?? "").startsWith(address))).toBe(true);
-      const said = JSON.stringify(errors);
-      for (const id of ids(live)) expect(said).toContain(id);
-      if (names !== undefined) expect(said).toMatch(names);
-      expect(at(errors[0], "file")).toBe("targets/shop.yaml");
-      expect(at(errors[0], "line")).toBeGreaterThan(0);
-      expect(service.writes()).toEqual([]);
-    });
-  });
+  test.each(UNCLEAR)(
+    "plan exits 1: $says",
+    async ({ live: prepare, manifest, address, ids, names }) => {
+      await scene({}, async ({ project, service }) => {
+        const live = seed(service);
+        prepare?.(live);
+        await project.write({ "targets/shop.yaml": manifest });
+        const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
+        expect(ran.code).toBe(1);
+        const errors = list(plan["diagnostics"])
+          .map(object)
+          .filter((item: JsonObject) => item["severity"] === "error");
+        expect(errors.length).toBeGreaterThan(0);
+        expect(errors.every((item) => text(item["address"] ?? "").startsWith(address))).toBe(true);
+        const said = JSON.stringify(errors);
+        for (const id of ids(live)) expect(said).toContain(id);
+        if (names !== undefined) expect(said).toMatch(names);
+        expect(at(errors[0], "file")).toBe("targets/shop.yaml");
+        expect(at(errors[0], "line")).toBeGreaterThan(0);
+        expect(service.writes()).toEqual([]);
+      });
+    },
+  );
 
   test("apply exits 1 and sends nothing if a match is ambiguous", async () => {
     await scene({}, async ({ project, service }) => {
@@ -349,7 +358,9 @@ describe.concurrent("orphans and moves", () => {
   test("a resource that was removed from the manifest is listed as orphaned and not changed", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
-      await project.write({ "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in } }\n` });
+      await project.write({
+        "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in } }\n`,
+      });
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
       await project.write({ "targets/shop.yaml": BASE });
       const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
@@ -363,45 +374,50 @@ describe.concurrent("orphans and moves", () => {
   test.each([
     { says: "of the target", target: "onRemove: disable\n", project: "" },
     { says: "of the project's policy", target: "", project: "policy: { onRemove: disable }\n" },
-  ])("onRemove: disable $says sets the status of an orphan to DISABLED and still lists it", async (row) => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await project.write({ "tasc.yaml": (await project.read("tasc.yaml")) + row.project });
-      const base = BASE + row.target;
-      await project.write({
-        "targets/shop.yaml": `${base}testCases: { login: { description: Log in } }\n`,
+  ])(
+    "onRemove: disable $says sets the status of an orphan to DISABLED and still lists it",
+    async (row) => {
+      await scene({}, async ({ project, service }) => {
+        const live = seed(service);
+        await project.write({ "tasc.yaml": (await project.read("tasc.yaml")) + row.project });
+        const base = BASE + row.target;
+        await project.write({
+          "targets/shop.yaml": `${base}testCases: { login: { description: Log in } }\n`,
+        });
+        expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+        await project.write({ "targets/shop.yaml": base });
+        const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
+        expect(ran.code).toBe(2);
+        expect(plan["orphaned"]).toEqual([{ address: "testCase.shop.login", id: live.login.id }]);
+        expect(plan["summary"]).toEqual({
+          create: 0,
+          update: 0,
+          rediscover: 0,
+          disable: 1,
+          unchanged: 1,
+          orphaned: 1,
+          unmanaged: 2,
+          calls: { POST: 0, PATCH: 1 },
+          followUps: 0,
+        });
+        expect(change(plan, "testCase.shop.login")).toEqual({
+          address: "testCase.shop.login",
+          action: "disable",
+          id: live.login.id,
+          fields: [{ path: ["status"], before: "ENABLED", after: "DISABLED" }],
+          calls: [{ method: "PATCH", path: live.paths.login, body: { status: "DISABLED" } }],
+          followUps: [],
+        });
+        expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+        expect(live.login.status).toBe("DISABLED");
+        const again = await project.json(["plan", "--detailed-exitcode"]);
+        expect(again.ran.code).toBe(0);
+        expect(again.value["orphaned"]).toEqual([
+          { address: "testCase.shop.login", id: live.login.id },
+        ]);
       });
-      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-      await project.write({ "targets/shop.yaml": base });
-      const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
-      expect(ran.code).toBe(2);
-      expect(plan["orphaned"]).toEqual([{ address: "testCase.shop.login", id: live.login.id }]);
-      expect(plan["summary"]).toEqual({
-        create: 0,
-        update: 0,
-        rediscover: 0,
-        disable: 1,
-        unchanged: 1,
-        orphaned: 1,
-        unmanaged: 2,
-        calls: { POST: 0, PATCH: 1 },
-        followUps: 0,
-      });
-      expect(change(plan, "testCase.shop.login")).toEqual({
-        address: "testCase.shop.login",
-        action: "disable",
-        id: live.login.id,
-        fields: [{ path: ["status"], before: "ENABLED", after: "DISABLED" }],
-        calls: [{ method: "PATCH", path: live.paths.login, body: { status: "DISABLED" } }],
-        followUps: [],
-      });
-      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-      expect(live.login.status).toBe("DISABLED");
-      const again = await project.json(["plan", "--detailed-exitcode"]);
-      expect(again.ran.code).toBe(0);
-      expect(again.value["orphaned"]).toEqual([{ address: "testCase.shop.login", id: live.login.id }]);
-    });
-  });
+    },
+  );
 
   test("a test case that is not in state and matches its live values is adopted without a call", async () => {
     await scene({}, async ({ project, service }) => {

@@ -46,7 +46,10 @@ const WAYS: readonly { readonly says: string; readonly options: FakeOptions }[] 
   { says: "the list shows no type", options: { showType: false } },
   { says: "answers have unknown fields and enum values", options: { extras: true } },
   { says: "the base address has a path", options: { basePath: "/tenant/a" } },
-  { says: "new test cases are enabled and on", options: { made: { status: "ENABLED", runStatus: "ON" } } },
+  {
+    says: "new test cases are enabled and on",
+    options: { made: { status: "ENABLED", runStatus: "ON" } },
+  },
   {
     says: "new test cases are provisional and their discovery runs",
     options: { made: { status: "PROVISIONAL", discoveryStatus: "RUNNING" } },
@@ -115,7 +118,9 @@ describe.concurrent("variants of the service", () => {
         const base = "target: shop\napp: Web Shop\ntestIdAttribute: x\n";
         await project.write({ "targets/shop.yaml": base });
         expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-        await project.write({ "targets/shop.yaml": `${base}batchGenerations: { s: { prompt: P } }\n` });
+        await project.write({
+          "targets/shop.yaml": `${base}batchGenerations: { s: { prompt: P } }\n`,
+        });
         await project.run(["apply", "--auto-approve"]);
         await project.run(["apply", "--auto-approve"]);
         expect(live.target.batches).toHaveLength(1);

@@ -36,7 +36,12 @@ describe.concurrent("streams", () => {
         const ran = await project.run([...command.split(" "), "--format", "json"]);
         expect(ran.code, ran.stderr).toBe(3);
         const [first] = list(at(parseJson(ran.stdout), "diagnostics"));
-        expect(first).toMatchObject({ severity: "error", file: "targets/shop.yaml", line: 3, column: 1 });
+        expect(first).toMatchObject({
+          severity: "error",
+          file: "targets/shop.yaml",
+          line: 3,
+          column: 1,
+        });
         expect(ran.stderr).toContain("targets/shop.yaml:3:1");
       });
     },
@@ -46,14 +51,17 @@ describe.concurrent("streams", () => {
     ["sarif", '"ruleId"'],
     ["junit", "<testsuite"],
     ["github", "::error file=targets/shop.yaml,line=3"],
-  ])("a failed plan is also reported as %s, since a job always uploads the report", async (format, told) => {
-    await scene({}, async ({ project }) => {
-      await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\nfoo: 1\n" });
-      const ran = await project.run(["plan", "--format", format]);
-      expect(ran.code, ran.stderr).toBe(3);
-      expect(ran.stdout).toContain(told);
-    });
-  });
+  ])(
+    "a failed plan is also reported as %s, since a job always uploads the report",
+    async (format, told) => {
+      await scene({}, async ({ project }) => {
+        await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\nfoo: 1\n" });
+        const ran = await project.run(["plan", "--format", format]);
+        expect(ran.code, ran.stderr).toBe(3);
+        expect(ran.stdout).toContain(told);
+      });
+    },
+  );
 
   test("a successful apply prints nothing to stderr, not even a warning of V8", async () => {
     await scene({}, async ({ project, service }) => {
@@ -85,7 +93,10 @@ describe.concurrent("streams", () => {
       seed(service);
       await project.write({ "targets/shop.yaml": MANIFEST });
       const of = async (): Promise<string> =>
-        (await project.run(["plan", "--format", "json"])).stdout.replace(/"createdAt": "[^"]*"/u, "");
+        (await project.run(["plan", "--format", "json"])).stdout.replace(
+          /"createdAt": "[^"]*"/u,
+          "",
+        );
       expect(await of()).toBe(await of());
     });
   });
@@ -183,7 +194,9 @@ describe.concurrent("schema and init", () => {
         const schema = object(parseJson(ran.stdout));
         expect(schema["$schema"]).toBe("https://json-schema.org/draft/2020-12/schema");
         const root = process.env["TASC_CONTRACT_ROOT"] ?? ".";
-        expect(schema).toEqual(parseJson(await readFile(`${root}/schemas/${which}.schema.json`, "utf8")));
+        expect(schema).toEqual(
+          parseJson(await readFile(`${root}/schemas/${which}.schema.json`, "utf8")),
+        );
         expect(at(schema, "description")).toBeDefined();
       });
     },
@@ -195,8 +208,17 @@ describe.concurrent("schema and init", () => {
       await project.write({ ".gitignore": "node_modules" });
       execFileSync("git", ["init", "--quiet"], { cwd: project.dir });
       expect((await project.run(["init"])).code).toBe(0);
-      const ignored = ["node_modules", "fingerprint.key", ".env", ".tasc/service/api-key", "plan.json"];
-      const git = execFileSync("git", ["check-ignore", ...ignored], { cwd: project.dir, encoding: "utf8" });
+      const ignored = [
+        "node_modules",
+        "fingerprint.key",
+        ".env",
+        ".tasc/service/api-key",
+        "plan.json",
+      ];
+      const git = execFileSync("git", ["check-ignore", ...ignored], {
+        cwd: project.dir,
+        encoding: "utf8",
+      });
       expect(git.trim().split("\n")).toEqual(ignored);
     });
   });

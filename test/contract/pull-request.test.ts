@@ -44,7 +44,9 @@ describe.concurrent("state that an apply could not save", () => {
         // oxlint-disable-next-line no-await-in-loop
         const refused = await project.run(["apply", "--auto-approve"]);
         expect(refused.code).toBe(1);
-        expect(refused.stderr.replaceAll(/\s+/g, " ")).toContain("not written with this stage's key");
+        expect(refused.stderr.replaceAll(/\s+/g, " ")).toContain(
+          "not written with this stage's key",
+        );
         expect(service.writes()).toHaveLength(writes);
         // oxlint-disable-next-line no-await-in-loop
         expect((await project.run(["state", "list"])).stdout).not.toContain("shop.log");
@@ -68,43 +70,46 @@ describe.concurrent("state that an apply could not save", () => {
   });
 });
 
-describe.concurrent("plans and saved plans redact a secret that the manifests no longer name", () => {
-  const SECRET = "Sup3r-secret-of-qa";
-  const shop = (password: string, path: string) =>
-    `target: shop\napp: Web Shop\nenvironments: { default: { testAccount: { username: qa${password} } } }\ntestCases: { login: { description: Log in${path} } }\n`;
+describe.concurrent(
+  "plans and saved plans redact a secret that the manifests no longer name",
+  () => {
+    const SECRET = "Sup3r-secret-of-qa";
+    const shop = (password: string, path: string) =>
+      `target: shop\napp: Web Shop\nenvironments: { default: { testAccount: { username: qa${password} } } }\ntestCases: { login: { description: Log in${path} } }\n`;
 
-  test.for([
-    ["the base", ["--base", "HEAD"], ""],
-    ["the trust file", ["--trust", "trust.yaml"], ""],
-    [
-      "the trust file, in a stage of its own",
-      ["--base", "HEAD", "--trust", "trust.yaml"],
-      "stages: { evil: {} }\n",
-    ],
-  ] as const)("if known from %s", async ([, known, stages], { expect: expectThat }) => {
-    await scene({}, async ({ project, service }) => {
-      const { login } = seed(service);
-      Object.assign(login, { entryPointUrlPath: `/login?with=${SECRET}` });
-      project.env["QA_PASSWORD"] = SECRET;
-      await project.write({
-        "targets/shop.yaml": shop(', password: "${secret:QA_PASSWORD}"', ""),
-        "trust.yaml": "version: 1\nvariables: [TASC_*, QA_PASSWORD]\n",
+    test.for([
+      ["the base", ["--base", "HEAD"], ""],
+      ["the trust file", ["--trust", "trust.yaml"], ""],
+      [
+        "the trust file, in a stage of its own",
+        ["--base", "HEAD", "--trust", "trust.yaml"],
+        "stages: { evil: {} }\n",
+      ],
+    ] as const)("if known from %s", async ([, known, stages], { expect: expectThat }) => {
+      await scene({}, async ({ project, service }) => {
+        const { login } = seed(service);
+        Object.assign(login, { entryPointUrlPath: `/login?with=${SECRET}` });
+        project.env["QA_PASSWORD"] = SECRET;
+        await project.write({
+          "targets/shop.yaml": shop(', password: "${secret:QA_PASSWORD}"', ""),
+          "trust.yaml": "version: 1\nvariables: [TASC_*, QA_PASSWORD]\n",
+        });
+        commitBase(project.dir, ".");
+        await project.write({
+          "tasc.yaml": (await project.read("tasc.yaml")) + stages,
+          "targets/shop.yaml": shop("", ", entryPointUrlPath: /login"),
+        });
+        const ran = await project.run(["plan", "--out", "plan.json", ...known]);
+        expectThat(ran.code, ran.stdout + ran.stderr).toBe(0);
+        const shown = await project.run(["show", "plan.json"]);
+        for (const text of [ran.stdout, shown.stdout, await project.read("plan.json")]) {
+          expectThat(text).toContain("/login?with=(sensitive)");
+          expectThat(text).not.toContain(SECRET);
+        }
       });
-      commitBase(project.dir, ".");
-      await project.write({
-        "tasc.yaml": (await project.read("tasc.yaml")) + stages,
-        "targets/shop.yaml": shop("", ", entryPointUrlPath: /login"),
-      });
-      const ran = await project.run(["plan", "--out", "plan.json", ...known]);
-      expectThat(ran.code, ran.stdout + ran.stderr).toBe(0);
-      const shown = await project.run(["show", "plan.json"]);
-      for (const text of [ran.stdout, shown.stdout, await project.read("plan.json")]) {
-        expectThat(text).toContain("/login?with=(sensitive)");
-        expectThat(text).not.toContain(SECRET);
-      }
     });
-  });
-});
+  },
+);
 
 test("a secret of any stage of the base is redacted if read as a variable, also in a new stage", async () => {
   await scene({}, async ({ project, service }) => {
@@ -188,10 +193,17 @@ describe.concurrent("a protected test case", () => {
           // oxlint-disable-next-line no-await-in-loop
           const ran = await project.run(command);
           expectThat(ran.code).toBe(1);
-          expectThat(ran.stdout + ran.stderr).toContain('"protected": this test case would be renamed');
+          expectThat(ran.stdout + ran.stderr).toContain(
+            '"protected": this test case would be renamed',
+          );
         }
         expectThat((await project.run(["state", "list"])).stdout).toContain("testCase.shop.login");
-        const renamed = await project.run(["apply", "--auto-approve", "--override-policy", "protected"]);
+        const renamed = await project.run([
+          "apply",
+          "--auto-approve",
+          "--override-policy",
+          "protected",
+        ]);
         expectThat(renamed.code, renamed.stderr).toBe(0);
         expectThat((await project.run(["plan"])).code).toBe(0);
       });
@@ -223,7 +235,8 @@ describe.concurrent("a protected test case", () => {
     });
   });
 
-  // A plan that releases the test case does not touch it, but later plans would not know that it is protected.
+  // A plan that releases the test case does not touch it, but later plans would not know that it is
+  // protected.
   const LOGIN = named("login", "ENABLED");
   const RELEASES: readonly (readonly [string, (pay: string, target: string) => string])[] = [
     ["the id of another test case", (pay) => LOGIN.replace("{ desc", `{ id: ${pay}, desc`)],
@@ -246,7 +259,9 @@ describe.concurrent("a protected test case", () => {
         // oxlint-disable-next-line no-await-in-loop
         const ran = await project.run(command);
         expectThat(ran.code, ran.stdout + ran.stderr).toBe(1);
-        expectThat(ran.stdout + ran.stderr).toContain('"protected": this test case would be orphaned');
+        expectThat(ran.stdout + ran.stderr).toContain(
+          '"protected": this test case would be orphaned',
+        );
       }
     });
   });
@@ -259,8 +274,12 @@ describe.concurrent("a protected test case", () => {
         "targets/shop.yaml": named("login", "ENABLED"),
       });
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-      await project.write({ "targets/shop.yaml": named("login", "ENABLED").replace("shop", "shop2") });
-      expect((await project.run(["plan"])).stdout).toContain('"protected": this test case would be renamed');
+      await project.write({
+        "targets/shop.yaml": named("login", "ENABLED").replace("shop", "shop2"),
+      });
+      expect((await project.run(["plan"])).stdout).toContain(
+        '"protected": this test case would be renamed',
+      );
       const override = ["--override-policy", "protected"];
       expect((await project.run(["apply", "--auto-approve", ...override])).code).toBe(0);
       const next = await project.run(["plan"]);
@@ -272,7 +291,10 @@ describe.concurrent("a protected test case", () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const settings = (await project.read("tasc.yaml")) + POLICY;
-      await project.write({ "tasc.yaml": settings, "targets/shop.yaml": named("login", "ENABLED") });
+      await project.write({
+        "tasc.yaml": settings,
+        "targets/shop.yaml": named("login", "ENABLED"),
+      });
       commitBase(project.dir, "tasc.yaml", "targets");
       await project.write({
         "tasc.yaml": `${settings}state: { path: .other }\n`,
@@ -284,7 +306,9 @@ describe.concurrent("a protected test case", () => {
         expect(ran.stdout).toContain("protects it as testCase.shop.login");
       };
       await refused();
-      await project.write({ "targets/shop.yaml": named("zzz", "DISABLED").replace("shop", "shop2") });
+      await project.write({
+        "targets/shop.yaml": named("zzz", "DISABLED").replace("shop", "shop2"),
+      });
       await refused();
       // The plan does not read the base's target, but must still report its protected test case.
       await project.write({ "targets/shop.yaml": "target: shop\napp: Other\n" });
@@ -304,7 +328,8 @@ describe.concurrent("a protected test case", () => {
         "targets/shop.yaml":
           "target: shop\napp: Web Shop ${stage}\ntestCases: { login: { description: Log in } }\n",
       });
-      const run = (stage: string, ...args: readonly string[]) => project.run([...args, "--stage", stage]);
+      const run = (stage: string, ...args: readonly string[]) =>
+        project.run([...args, "--stage", stage]);
       for (const stage of ["staging", "production"]) {
         // oxlint-disable-next-line no-await-in-loop
         const applied = await run(stage, "apply", "--auto-approve");
@@ -385,7 +410,10 @@ describe.concurrent("a protected test case", () => {
         });
         commitBase(project.dir, "tasc.yaml", "targets");
         const there = { ONLY_THERE: "shop" };
-        const applied = await project.run(["apply", "--auto-approve", "--stage", "production"], there);
+        const applied = await project.run(
+          ["apply", "--auto-approve", "--stage", "production"],
+          there,
+        );
         expect(applied.code, applied.stderr).toBe(0);
         await project.write({ "tasc.yaml": basic + (later ?? settings) });
         for (const key of later === undefined ? ["shop", "more"] : ["more"])
@@ -409,7 +437,10 @@ describe.concurrent("a protected test case", () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const settings = (await project.read("tasc.yaml")) + POLICY;
-      await project.write({ "e2e/tasc.yaml": settings, "e2e/targets/shop.yaml": named("login", "ENABLED") });
+      await project.write({
+        "e2e/tasc.yaml": settings,
+        "e2e/targets/shop.yaml": named("login", "ENABLED"),
+      });
       commitBase(project.dir, "e2e");
       const stages = "defaultStage: evil\nstages: { evil: {} }\n";
       for (const [folder, more] of [
@@ -423,7 +454,15 @@ describe.concurrent("a protected test case", () => {
           [`${folder}/targets/shop.yaml`]: changed,
         });
         // oxlint-disable-next-line no-await-in-loop
-        const ran = await project.run(["plan", "--chdir", folder, "--base", "HEAD", "--out", "plan.json"]);
+        const ran = await project.run([
+          "plan",
+          "--chdir",
+          folder,
+          "--base",
+          "HEAD",
+          "--out",
+          "plan.json",
+        ]);
         expect(ran.code, ran.stdout + ran.stderr).toBe(1);
         expect(ran.stdout + ran.stderr).toContain("the base has no valid manifests for stage");
       }
@@ -433,7 +472,16 @@ describe.concurrent("a protected test case", () => {
       expect(applied.stderr).toContain("--override-policy protected");
       expect(service.writes()).toEqual([]);
       const override = ["--override-policy", "protected"];
-      const allowed = ["plan", "--chdir", "e2e", "--base", "HEAD", "--out", "plan.json", ...override];
+      const allowed = [
+        "plan",
+        "--chdir",
+        "e2e",
+        "--base",
+        "HEAD",
+        "--out",
+        "plan.json",
+        ...override,
+      ];
       expect((await project.run(allowed)).code).toBe(0);
       // Apply checks the policy again, since an override is valid for one command only.
       const saved = ["apply", "plan.json", "--chdir", "e2e"];
@@ -450,10 +498,12 @@ describe.concurrent("a protected test case", () => {
       await project.write({
         "tasc.yaml": settings,
         "targets/shop.yaml": named("login", "ENABLED"),
-        "targets/back.yaml": "target: back\napp: Back Office\ntestCases: { in: { description: Log in } }\n",
+        "targets/back.yaml":
+          "target: back\napp: Back Office\ntestCases: { in: { description: Log in } }\n",
       });
       commitBase(project.dir, ".");
-      const plan = (...scope: readonly string[]) => project.run(["plan", "--base", "HEAD", ...scope]);
+      const plan = (...scope: readonly string[]) =>
+        project.run(["plan", "--base", "HEAD", ...scope]);
       for (const scope of [
         ["--only", "*.back.*"],
         ["--only", "*.shop.*"],
@@ -490,7 +540,10 @@ describe.concurrent("a protected test case", () => {
       const settings = (await project.read("tasc.yaml")) + POLICY;
       const shop = (key: string, status: string) =>
         `target: shop\napp: Web Shop\ntestCases:\n  ${key}:\n    description: Log in & pay\n    status: ${status}\n`;
-      await project.write({ "e2e/tasc.yaml": settings, "e2e/targets/shop.yaml": shop("login", "ENABLED") });
+      await project.write({
+        "e2e/tasc.yaml": settings,
+        "e2e/targets/shop.yaml": shop("login", "ENABLED"),
+      });
       commitBase(project.dir, "e2e");
       await project.write({
         "e2e/tasc.yaml": `${settings}state: { path: .other }\n`,
@@ -507,7 +560,10 @@ describe.concurrent("a protected test case", () => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);
       service.addCase(target, { description: "Pay" });
-      const both = named("login", "ENABLED").replace("ENABLED }", "ENABLED }, pay: { description: Pay }");
+      const both = named("login", "ENABLED").replace(
+        "ENABLED }",
+        "ENABLED }, pay: { description: Pay }",
+      );
       await project.write({
         "tasc.yaml": (await project.read("tasc.yaml")) + POLICY,
         "targets/shop.yaml": both,

@@ -1,4 +1,5 @@
-// A plan sends one GET /test-targets and, in parallel, one GET …/test-cases per managed target. It reads nothing else.
+// A plan sends one GET /test-targets and, in parallel, one GET …/test-cases per managed target. It
+// reads nothing else.
 import { describe, expect, test } from "vitest";
 import { PROJECT, scene } from "./support/cli.ts";
 import { at, list } from "./support/json.ts";
@@ -13,22 +14,25 @@ const manifest = (n: number): Record<string, string> =>
   );
 
 describe.concurrent("reads of a plan", () => {
-  test.each([1, 2, 12])("are one for the list of targets and one per managed target (%i)", async (n) => {
-    await scene({}, async ({ project, service }) => {
-      for (let i = 0; i < n + 3; i += 1)
-        service.addCase(service.addTarget(`App ${i}`), { description: "Log in" });
-      await project.write(manifest(n));
-      const { value: plan } = await project.json(["plan"]);
-      expect(list(plan["changes"])).toHaveLength(n);
-      const wanted = service.targets
-        .slice(0, n)
-        .map((item) => `/apiKey/v3/test-targets/${item.id}/test-cases`);
-      expect(service.reads()[0]).toBe("/apiKey/v3/test-targets");
-      expect(service.reads().slice(1).toSorted()).toEqual(wanted.toSorted());
-      expect(service.log.every((call) => call.query === "")).toBe(true);
-      expect(service.violations).toEqual([]);
-    });
-  });
+  test.each([1, 2, 12])(
+    "are one for the list of targets and one per managed target (%i)",
+    async (n) => {
+      await scene({}, async ({ project, service }) => {
+        for (let i = 0; i < n + 3; i += 1)
+          service.addCase(service.addTarget(`App ${i}`), { description: "Log in" });
+        await project.write(manifest(n));
+        const { value: plan } = await project.json(["plan"]);
+        expect(list(plan["changes"])).toHaveLength(n);
+        const wanted = service.targets
+          .slice(0, n)
+          .map((item) => `/apiKey/v3/test-targets/${item.id}/test-cases`);
+        expect(service.reads()[0]).toBe("/apiKey/v3/test-targets");
+        expect(service.reads().slice(1).toSorted()).toEqual(wanted.toSorted());
+        expect(service.log.every((call) => call.query === "")).toBe(true);
+        expect(service.violations).toEqual([]);
+      });
+    },
+  );
 
   test("run in parallel, up to `concurrency`", async () => {
     await scene({}, async ({ project, service }) => {
@@ -72,10 +76,25 @@ describe.concurrent("reads of a plan", () => {
       for (let i = 0; i < 4; i += 1)
         service.addCase(service.addTarget(`App ${i}`), { description: "Log in" });
       await project.write(manifest(4));
-      const only = await project.json(["plan", "--only", "testCase.t0.*", "--only", "testCase.t2.login"]);
+      const only = await project.json([
+        "plan",
+        "--only",
+        "testCase.t0.*",
+        "--only",
+        "testCase.t2.login",
+      ]);
       expect(changed(only.value)).toEqual(["update testCase.t0.login", "update testCase.t2.login"]);
-      const without = await project.json(["plan", "--exclude", "testCase.t0.*", "--exclude", "*.t3.*"]);
-      expect(changed(without.value)).toEqual(["update testCase.t1.login", "update testCase.t2.login"]);
+      const without = await project.json([
+        "plan",
+        "--exclude",
+        "testCase.t0.*",
+        "--exclude",
+        "*.t3.*",
+      ]);
+      expect(changed(without.value)).toEqual([
+        "update testCase.t1.login",
+        "update testCase.t2.login",
+      ]);
       const both = await project.json([
         "plan",
         "--only",

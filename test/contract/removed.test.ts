@@ -1,4 +1,5 @@
-// Whole targets that are removed from the manifests, with and without the policy `onRemove: disable`.
+// Whole targets that are removed from the manifests, with and without the policy `onRemove:
+// disable`.
 import { describe, expect, test } from "vitest";
 import { scene, type Project } from "./support/cli.ts";
 import { at, list, text } from "./support/json.ts";
@@ -11,7 +12,8 @@ const SHOP = "target: shop\napp: Web Shop\ntestCases: { login: { description: Lo
 /** Applies a project with two targets, then removes one of them from the manifests. */
 async function left(project: Project, { service }: Live, policy: string): Promise<void> {
   const desk = service.addTarget("Help Desk");
-  for (const description of ["Ask", "Tell", "Never managed"]) service.addCase(desk, { description });
+  for (const description of ["Ask", "Tell", "Never managed"])
+    service.addCase(desk, { description });
   await project.write({
     "tasc.yaml": `${await project.read("tasc.yaml")}${policy}`,
     "targets/desk.yaml": DESK,
@@ -90,7 +92,9 @@ describe.concurrent("a target removed from the manifests", () => {
       await left(project, seed(service), "policy: { onRemove: disable }\n");
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
       const said = async (): Promise<readonly string[]> =>
-        diagnostics((await project.json(["plan"])).value).filter((one) => one.includes("is still "));
+        diagnostics((await project.json(["plan"])).value).filter((one) =>
+          one.includes("is still "),
+        );
       expect(await said()).toEqual([]);
       await project.write({ "targets/desk.yaml": DESK });
       expect(await said()).toEqual([
@@ -121,21 +125,24 @@ describe.concurrent("a target removed from the manifests", () => {
     { says: "by its name", policy: "policy: { onRemove: disable }\n", id: false },
     { says: "by an explicit id", policy: "policy: { onRemove: disable }\n", id: true },
     { says: "by its name, without onRemove: disable", policy: "", id: false },
-  ])("is not orphaned, duplicated or disabled if another key matches it $says", async ({ policy, id }) => {
-    await scene({}, async ({ project, service }) => {
-      await left(project, seed(service), policy);
-      const own = service.targets.find(({ app }) => app === "Help Desk")?.id ?? "";
-      const renamed = DESK.replace("target: desk", `target: help${id ? `\nid: ${own}` : ""}`);
-      await project.write({ "targets/help.yaml": renamed });
-      for (const round of [1, 2]) {
-        const { ran, value } = await project.json(["plan"]);
-        expect(ran.code, ran.stderr).toBe(0);
-        expect([round, value["changes"], value["orphaned"]]).toEqual([round, [], []]);
-        expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-      }
-      expect(service.writes()).toEqual([]);
-    });
-  });
+  ])(
+    "is not orphaned, duplicated or disabled if another key matches it $says",
+    async ({ policy, id }) => {
+      await scene({}, async ({ project, service }) => {
+        await left(project, seed(service), policy);
+        const own = service.targets.find(({ app }) => app === "Help Desk")?.id ?? "";
+        const renamed = DESK.replace("target: desk", `target: help${id ? `\nid: ${own}` : ""}`);
+        await project.write({ "targets/help.yaml": renamed });
+        for (const round of [1, 2]) {
+          const { ran, value } = await project.json(["plan"]);
+          expect(ran.code, ran.stderr).toBe(0);
+          expect([round, value["changes"], value["orphaned"]]).toEqual([round, [], []]);
+          expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+        }
+        expect(service.writes()).toEqual([]);
+      });
+    },
+  );
 
   test.each([
     ["--only", "*.desk.*"],

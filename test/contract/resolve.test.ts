@@ -36,10 +36,18 @@ const CHOSEN: readonly Chosen[] = [
     project: STAGES(["a", "c", "default"], "c"),
     stage: "c",
   },
-  { says: "a stage named default is preferred", project: STAGES(["a", "default"]), stage: "default" },
+  {
+    says: "a stage named default is preferred",
+    project: STAGES(["a", "default"]),
+    stage: "default",
+  },
   { says: "the only stage is selected", project: STAGES(["solo"]), stage: "solo" },
   { says: "without stages, the stage is default", project: STAGES([]), stage: "default" },
-  { says: "an error if no stage is default", project: STAGES(["a", "b"]), stage: { lists: ["a", "b"] } },
+  {
+    says: "an error if no stage is default",
+    project: STAGES(["a", "b"]),
+    stage: { lists: ["a", "b"] },
+  },
   {
     says: "an unknown --stage is an error that lists the stages",
     project: STAGES(["a", "b"]),
@@ -69,7 +77,10 @@ describe.concurrent("choice of the stage", () => {
   test.each(CHOSEN)("$says", async ({ project: file, args = [], env = {}, stage }) => {
     await scene({}, async ({ project, service }) => {
       service.addTarget("Web Shop");
-      await project.write({ "tasc.yaml": file, "targets/shop.yaml": "target: shop\napp: Web Shop\n" });
+      await project.write({
+        "tasc.yaml": file,
+        "targets/shop.yaml": "target: shop\napp: Web Shop\n",
+      });
       const ran = await project.run(["plan", "--format", "json", ...args], env);
       if (typeof stage === "string") {
         expect(ran.code, ran.stderr).toBe(0);
@@ -101,7 +112,8 @@ async function planned(
 
 const caseWith = (content: string): string =>
   `target: shop\napp: Web Shop\ntestCases:\n  x:\n    description: X\n    discovery: { prompt: P }\n${content}`;
-const path = (value: string): string => caseWith(`    entryPointUrlPath: ${JSON.stringify(value)}\n`);
+const path = (value: string): string =>
+  caseWith(`    entryPointUrlPath: ${JSON.stringify(value)}\n`);
 const SINGLE = { args: [] };
 
 interface Interpolated {
@@ -113,7 +125,12 @@ interface Interpolated {
 }
 
 const INTERPOLATED: readonly Interpolated[] = [
-  { says: "inserts an env variable", value: "/${env:WHERE}", env: { WHERE: "there" }, becomes: "/there" },
+  {
+    says: "inserts an env variable",
+    value: "/${env:WHERE}",
+    env: { WHERE: "there" },
+    becomes: "/there",
+  },
   {
     says: "ignores the fallback if the variable is set",
     value: "/${env:WHERE:-here}",
@@ -128,9 +145,17 @@ const INTERPOLATED: readonly Interpolated[] = [
     becomes: "/here",
   },
   { says: "accepts an empty fallback", value: "/${env:WHERE:-}", becomes: "/" },
-  { says: "accepts colons in a fallback", value: "${env:WHERE:-http://h:1/:-x}", becomes: "http://h:1/:-x" },
+  {
+    says: "accepts colons in a fallback",
+    value: "${env:WHERE:-http://h:1/:-x}",
+    becomes: "http://h:1/:-x",
+  },
   { says: "inserts a project variable", value: "/${var:host}", becomes: "/shop.example.com" },
-  { says: "resolves nested variables", value: "/${var:deep}", becomes: "/shop.example.com/default" },
+  {
+    says: "resolves nested variables",
+    value: "/${var:deep}",
+    becomes: "/shop.example.com/default",
+  },
   { says: "inserts the stage", value: "/${stage}/x", becomes: "/default/x" },
   {
     says: "inserts a file without its trailing newline",
@@ -247,7 +272,8 @@ const MERGED: readonly Merged[] = [
     says: "defaults of one document apply to all documents of the target",
     files: {
       "targets/a.yaml": "target: shop\napp: Web Shop\ndefaults: { testCases: { tags: [web] } }\n",
-      "targets/b.yaml": "target: shop\ntestCases: { x: { description: X, discovery: { prompt: P } } }\n",
+      "targets/b.yaml":
+        "target: shop\ntestCases: { x: { description: X, discovery: { prompt: P } } }\n",
     },
     body: { ...BODY, tagNames: ["web"] },
   },
@@ -320,7 +346,10 @@ const MERGED: readonly Merged[] = [
   },
   {
     says: "a pattern in tasc.yaml can name the manifests",
-    files: { "tasc.yaml": `${PROJECT}manifests: ["e2e/**/*.yaml"]\n`, "e2e/deep/er/shop.yaml": path("/x") },
+    files: {
+      "tasc.yaml": `${PROJECT}manifests: ["e2e/**/*.yaml"]\n`,
+      "e2e/deep/er/shop.yaml": path("/x"),
+    },
     body: { ...BODY, entryPointUrlPath: "/x" },
   },
 ];

@@ -97,7 +97,12 @@ describe.concurrent("a request is sent at most", () => {
         "tasc.yaml": (await project.read("tasc.yaml")) + more,
         "targets/shop.yaml": DRAFT,
       });
-      service.fail({ on: { method: "GET" }, times: 99, phase: "before", answer: answer(503, "down", SOON) });
+      service.fail({
+        on: { method: "GET" },
+        times: 99,
+        phase: "before",
+        answer: answer(503, "down", SOON),
+      });
       const ran = await project.run(["plan", ...args]);
       expect([1, 6]).toContain(ran.code);
       expect(ran.stderr).toContain("503");

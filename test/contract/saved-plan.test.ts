@@ -42,7 +42,10 @@ describe.concurrent("a saved plan", () => {
       const applied = await project.run(["apply", "plan.json"]);
       expect(applied.code, applied.stdout + applied.stderr).toBe(0);
       expect(live.login.status).toBe("DRAFT");
-      expect(live.environment.testAccount).toEqual({ username: "qa", password: SECRETS.QA_PASSWORD });
+      expect(live.environment.testAccount).toEqual({
+        username: "qa",
+        password: SECRETS.QA_PASSWORD,
+      });
       expect(service.violations).toEqual([]);
       await expectNothingLeft(project);
     });
@@ -79,7 +82,9 @@ describe.concurrent("a saved plan", () => {
       await prepare(project, seed(service));
       await project.remove("tasc.yaml");
       await project.remove("targets");
-      const ran = await project.run(["show", "plan.json", "--format", "json"], { TASC_API_KEY: "" });
+      const ran = await project.run(["show", "plan.json", "--format", "json"], {
+        TASC_API_KEY: "",
+      });
       expect(ran.code, ran.stderr).toBe(0);
       expectPlanForm(object(parseJson(ran.stdout)));
     });
@@ -105,7 +110,11 @@ describe.concurrent("a saved plan", () => {
       service.forget();
       expect((await project.run(["apply", "plan.json"])).code).toBe(0);
       expect(service.writes()).toEqual([
-        { method: "PATCH", path: live.paths.login, body: { status: "DRAFT", entryPointUrlPath: "/here" } },
+        {
+          method: "PATCH",
+          path: live.paths.login,
+          body: { status: "DRAFT", entryPointUrlPath: "/here" },
+        },
       ]);
     });
   });
@@ -186,11 +195,15 @@ describe.concurrent("a saved plan", () => {
   test("does not replace a folder or a device", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
-      await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\n", "kept/plan.json": "old" });
+      await project.write({
+        "targets/shop.yaml": "target: shop\napp: Web Shop\n",
+        "kept/plan.json": "old",
+      });
       const ran = await project.run(["plan", "--out", "kept"]);
       expect(ran.code).toBe(1);
       expect(ran.stderr).toContain("Cannot write kept");
-      // The test uses a pipe, not a device: a bug in tasc, run as root, would replace the machine's device.
+      // The test uses a pipe, not a device: a bug in tasc, run as root, would replace the machine's
+      // device.
       const pipe = join(project.dir, "pipe");
       execFileSync("mkfifo", [pipe]);
       expect((await project.run(["plan", "--out", "pipe"])).code).toBe(1);
@@ -304,7 +317,11 @@ const UNSPOILT: readonly Meanwhile[] = [
   },
   { says: "the manifest of another address", happens: replace("runStatus: OFF", "runStatus: ON") },
   { says: "comments in the manifest", happens: replace("target: shop", "# hello\ntarget: shop") },
-  { says: "a secret that it does not use", happens: () => undefined, env: { GATE_PASSWORD: "another" } },
+  {
+    says: "a secret that it does not use",
+    happens: () => undefined,
+    env: { GATE_PASSWORD: "another" },
+  },
 ];
 
 describe.concurrent("a saved plan is stale (exit 4, nothing sent) when", () => {

@@ -1,4 +1,5 @@
-// A sealed plan is rejected if it was altered, has expired, or belongs to another stage or commit. Nothing is sent.
+// A sealed plan is rejected if it was altered, has expired, or belongs to another stage or commit.
+// Nothing is sent.
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { type PlanFile, contentOf, readPlanFile } from "../../src/app/plan-file.ts";
@@ -69,11 +70,20 @@ batchGenerations: { spring: { prompt: Cover it. } }
     const settings = await project.read("tasc.yaml");
     const planned = async (most: number, ...only: readonly string[]) => {
       await project.write({ "tasc.yaml": `${settings}policy: { maxGenerations: ${most} }\n` });
-      const forced = ["--rediscover", "testCase.shop.login", "--run", "batchGeneration.shop.spring"];
+      const forced = [
+        "--rediscover",
+        "testCase.shop.login",
+        "--run",
+        "batchGeneration.shop.spring",
+      ];
       const ran = await project.run(["plan", ...forced, ...only.flatMap((one) => ["--only", one])]);
       return [ran.code, /\d+ planned, at most \d+ allowed/.exec(ran.stdout)?.[0]];
     };
-    for (const one of ["testCase.shop.login", "testCase.shop.cart", "batchGeneration.shop.spring"]) {
+    for (const one of [
+      "testCase.shop.login",
+      "testCase.shop.cart",
+      "batchGeneration.shop.spring",
+    ]) {
       expect(await planned(0, one)).toEqual([1, "1 planned, at most 0 allowed"]);
       expect(await planned(1, one)).toEqual([0, undefined]);
     }
@@ -115,10 +125,20 @@ describe.concurrent("a sealed plan", () => {
   test("that is nested too deeply is rejected", async () => {
     await scene({}, async ({ project }) => {
       const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
-      await project.write({ "plan.json": `{"formatVersion":"1.1","x":${deep},"apply":{},"seal":"a"}` });
-      for (const command of [["show"], ["apply", "--auto-approve"], ["rehearse"], ["merge-plans"]]) {
+      await project.write({
+        "plan.json": `{"formatVersion":"1.1","x":${deep},"apply":{},"seal":"a"}`,
+      });
+      for (const command of [
+        ["show"],
+        ["apply", "--auto-approve"],
+        ["rehearse"],
+        ["merge-plans"],
+      ]) {
         const ran = await project.run([...command, "plan.json"]);
-        expect([ran.code, ran.stderr.includes("it is nested too deeply")], ran.stderr).toEqual([3, true]);
+        expect([ran.code, ran.stderr.includes("it is nested too deeply")], ran.stderr).toEqual([
+          3,
+          true,
+        ]);
       }
     });
   });
@@ -143,7 +163,9 @@ describe.concurrent("a sealed plan", () => {
       const live = seed(service);
       await save(project);
       const text = await project.read("plan.json");
-      await project.write({ "plan.json": text.replace('"after": "DISABLED"', '"after": "ENABLED"') });
+      await project.write({
+        "plan.json": text.replace('"after": "DISABLED"', '"after": "ENABLED"'),
+      });
       service.forget();
       const ran = await project.run(["apply", "plan.json"]);
       expect(ran.code, ran.stderr).toBe(4);
@@ -160,12 +182,16 @@ describe.concurrent("a sealed plan", () => {
       const without = await project.run(["show", "plan.json"], { TASC_API_KEY: "" });
       expect(without.stdout).toContain("This plan is not verified");
       for (const format of PLAN_FORMATS) {
-        const shown = await project.run(["show", "plan.json", "--format", format], { TASC_API_KEY: "" });
+        const shown = await project.run(["show", "plan.json", "--format", format], {
+          TASC_API_KEY: "",
+        });
         expect(shown.stdout, format).toContain("is not verified");
       }
       // The key can be read even if the manifests are invalid.
       await project.write({ "targets/shop.yaml": "target: [" });
-      expect((await project.run(["show", "plan.json"])).stdout).not.toMatch(/changed after|not verified/u);
+      expect((await project.run(["show", "plan.json"])).stdout).not.toMatch(
+        /changed after|not verified/u,
+      );
     });
   });
 
@@ -196,7 +222,9 @@ describe.concurrent("a sealed plan", () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const settings = await project.read("tasc.yaml");
-      await project.write({ "tasc.yaml": `${settings}stages: { a: {}, b: {} }\ndefaultStage: a\n` });
+      await project.write({
+        "tasc.yaml": `${settings}stages: { a: {}, b: {} }\ndefaultStage: a\n`,
+      });
       await save(project, ["--expires", "1ms"]);
       service.forget();
       const expired = await project.run(["apply", "plan.json"]);
@@ -218,7 +246,8 @@ describe.concurrent("a sealed plan", () => {
   test("is applied only once, even if the service does not show that it was applied", async () => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);
-      const manifest = "target: shop\napp: Web Shop\nbatchGenerations: { spring: { prompt: Cover it. } }\n";
+      const manifest =
+        "target: shop\napp: Web Shop\nbatchGenerations: { spring: { prompt: Cover it. } }\n";
       await project.write({ "targets/shop.yaml": manifest });
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
       const run = ["--run", "batchGeneration.shop.spring"];
@@ -237,7 +266,8 @@ describe.concurrent("a sealed plan", () => {
   test("does not run a batch generation that another plan has run since", async () => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);
-      const manifest = "target: shop\napp: Web Shop\nbatchGenerations: { spring: { prompt: Cover it. } }\n";
+      const manifest =
+        "target: shop\napp: Web Shop\nbatchGenerations: { spring: { prompt: Cover it. } }\n";
       await project.write({ "targets/shop.yaml": manifest });
       const plan = ["plan", "--run", "batchGeneration.shop.spring", "--out"];
       for (const file of ["a.json", "b.json"])
@@ -255,7 +285,9 @@ describe.concurrent("a sealed plan", () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const settings = await project.read("tasc.yaml");
-      await project.write({ "tasc.yaml": `${settings}policy: { sameCommit: true, planExpiry: 1h }\n` });
+      await project.write({
+        "tasc.yaml": `${settings}policy: { sameCommit: true, planExpiry: 1h }\n`,
+      });
       const git = (...args: readonly string[]): string =>
         execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
           cwd: project.dir,

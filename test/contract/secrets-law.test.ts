@@ -1,4 +1,5 @@
-// No command shows any of a set of random secrets: not on the terminal, at any log level, or in a file.
+// No command shows any of a set of random secrets: not on the terminal, at any log level, or in a
+// file.
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 import { type FakeService, answer } from "./fake-service.ts";
@@ -18,7 +19,9 @@ interface Secrets {
   readonly literal: string;
 }
 
-/** A secret has parts that occur nowhere else in the outputs, and characters that encoders escape. */
+/**
+ * A secret has parts that occur nowhere else in the outputs, and characters that encoders escape.
+ */
 const head = fc.stringMatching(/^[A-Z]{3}[0-9]{5}$/u).map((text) => `x${text}`);
 const ODD = Array.from(`"'\\ /+&<>%$#{}[]:;,?=@!*|~^\`-_.äß日😀\t`);
 const signs = fc.string({ unit: fc.constantFrom(...ODD), minLength: 1, maxLength: 8 });
@@ -155,7 +158,8 @@ async function lookAt(
       [...command, "--log-level", LEVELS[at % 4] ?? "debug"],
       env,
     );
-    if (code === 3 || code === null) throw new Error(`${command.join(" ")} ended with ${code}: ${stderr}`);
+    if (code === 3 || code === null)
+      throw new Error(`${command.join(" ")} ended with ${code}: ${stderr}`);
     expectNone(`${stdout}\n${stderr}`, command.join(" "), all);
     // oxlint-disable-next-line no-await-in-loop
     await expectNoneWritten(project, command.join(" "), all);

@@ -1,4 +1,5 @@
-// Secrets are redacted in every output, log, file and error, even if the service's own message repeats them.
+// Secrets are redacted in every output, log, file and error, even if the service's own message
+// repeats them.
 import { describe, expect, test } from "vitest";
 import { answer } from "./fake-service.ts";
 import { startHttpServer } from "../state/support/http-server.ts";
@@ -82,40 +83,47 @@ async function written(project: Project): Promise<string> {
 const LEVELS = ["error", "warn", "info", "debug"] as const;
 
 describe.concurrent("no secret is shown", () => {
-  test.each(LEVELS)("in plan, saved plan, show, apply and state, at --log-level %s", async (level) => {
-    await scene({}, async ({ project, service }) => {
-      service.addTarget("Web Shop");
-      await prepare(project);
-      const outputs: [string, Ran][] = [];
-      for (const args of [
-        ["plan", "--out", "plan.json", "--verbose"],
-        // Debug includes the output of all other levels.
-        ...(level === "debug"
-          ? [
-              ["validate"],
-              ["plan", "--format", "json"],
-              ["show", "plan.json"],
-              ["show", "plan.json", "--format", "json"],
-            ]
-          : []),
-        ["apply", "--auto-approve"],
-        ...(level === "debug" ? [["plan"], ["state", "list"]] : []),
-      ]) {
-        // oxlint-disable-next-line no-await-in-loop
-        const ran = await project.run([...args, "--log-level", level], ENV);
-        expect(ran.code, `${args.join(" ")}: ${ran.stderr}`).toBe(0);
-        outputs.push([args.join(" "), ran]);
-      }
-      for (const [what, ran] of outputs) expectNone(said(ran), what);
-      expectNone(await written(project), "the files");
-      // The service did receive the secret.
-      expect(JSON.stringify(service.log.map((call) => call.body ?? null))).toContain(PROMPT_CODE);
-      expect(service.violations).toEqual([]);
-    });
-  });
+  test.each(LEVELS)(
+    "in plan, saved plan, show, apply and state, at --log-level %s",
+    async (level) => {
+      await scene({}, async ({ project, service }) => {
+        service.addTarget("Web Shop");
+        await prepare(project);
+        const outputs: [string, Ran][] = [];
+        for (const args of [
+          ["plan", "--out", "plan.json", "--verbose"],
+          // Debug includes the output of all other levels.
+          ...(level === "debug"
+            ? [
+                ["validate"],
+                ["plan", "--format", "json"],
+                ["show", "plan.json"],
+                ["show", "plan.json", "--format", "json"],
+              ]
+            : []),
+          ["apply", "--auto-approve"],
+          ...(level === "debug" ? [["plan"], ["state", "list"]] : []),
+        ]) {
+          // oxlint-disable-next-line no-await-in-loop
+          const ran = await project.run([...args, "--log-level", level], ENV);
+          expect(ran.code, `${args.join(" ")}: ${ran.stderr}`).toBe(0);
+          outputs.push([args.join(" "), ran]);
+        }
+        for (const [what, ran] of outputs) expectNone(said(ran), what);
+        expectNone(await written(project), "the files");
+        // The service did receive the secret.
+        expect(JSON.stringify(service.log.map((call) => call.body ?? null))).toContain(PROMPT_CODE);
+        expect(service.violations).toEqual([]);
+      });
+    },
+  );
 
   test.each([
-    { says: "JSON", type: "application/json", wrap: (text: string) => JSON.stringify({ message: text }) },
+    {
+      says: "JSON",
+      type: "application/json",
+      wrap: (text: string) => JSON.stringify({ message: text }),
+    },
     { says: "plain text", type: "text/plain", wrap: (text: string) => text },
   ])("if the service repeats it in an error, as $says", async ({ type, wrap }) => {
     await scene({}, async ({ project, service }) => {
@@ -146,7 +154,10 @@ describe.concurrent("no secret is shown", () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       live.login.prompt = `Use the code ${PROMPT_CODE} to log in, old.`;
-      service.addCase(live.target, { description: "Cart", entryPointUrlPath: `/cart?old=${PROMPT_CODE}` });
+      service.addCase(live.target, {
+        description: "Cart",
+        entryPointUrlPath: `/cart?old=${PROMPT_CODE}`,
+      });
       await prepare(project);
       const { ran, value: plan } = await project.json(["plan", "--log-level", "debug"], ENV);
       expectNone(said(ran), "the plan");
@@ -181,16 +192,32 @@ describe.concurrent("no secret is shown", () => {
     ["an HTML page", (key: string) => `<!doctype html><p>You sent ${html(key)}</p>`],
     ["an HTML page that escapes twice", (key: string) => `<p>You sent ${html(html(key))}</p>`],
     ["JSON of HTML", (key: string) => JSON.stringify({ message: `You sent ${html(key)}` })],
-    ["JSON of a URL", (key: string) => JSON.stringify({ message: `At /?k=${encodeURIComponent(key)}` })],
+    [
+      "JSON of a URL",
+      (key: string) => JSON.stringify({ message: `At /?k=${encodeURIComponent(key)}` }),
+    ],
     ["upper case", (key: string) => `YOU SENT ${key.toUpperCase()}`],
-    ["base64 of JSON", (key: string) => `Sent ${Buffer.from(JSON.stringify({ key })).toString("base64")}`],
+    [
+      "base64 of JSON",
+      (key: string) => `Sent ${Buffer.from(JSON.stringify({ key })).toString("base64")}`,
+    ],
     ["hex", (key: string) => `Sent ${Buffer.from(key).toString("hex")}`],
   ])("if the service repeats the API key as %s", async (_, write) => {
     const apiKey = `CANARY1api/"q"'+=&`;
     await scene({ apiKey }, async ({ project, service }) => {
       await prepare(project);
-      service.fail({ on: { method: "GET" }, times: 99, phase: "before", answer: answer(400, write(apiKey)) });
-      for (const args of [["plan"], ["plan", "--format", "json"], ["doctor"], ["drift", "--json"]]) {
+      service.fail({
+        on: { method: "GET" },
+        times: 99,
+        phase: "before",
+        answer: answer(400, write(apiKey)),
+      });
+      for (const args of [
+        ["plan"],
+        ["plan", "--format", "json"],
+        ["doctor"],
+        ["drift", "--json"],
+      ]) {
         const ran = await project.run(args, ENV);
         expect(ran.code).toBe(1);
         expect(said(ran)).toContain("(sensitive)");
@@ -209,7 +236,12 @@ describe.concurrent("no secret is shown", () => {
         Buffer.from([...Buffer.from(words), 0xff]),
       ];
       for (const [nth, body] of bodies.entries())
-        service.fail({ on: { method: "GET" }, nth: nth + 1, phase: "before", answer: answer(400, body) });
+        service.fail({
+          on: { method: "GET" },
+          nth: nth + 1,
+          phase: "before",
+          answer: answer(400, body),
+        });
       for (const _ of bodies) {
         const ran = await project.run(["plan"], { ...ENV, QA_PASSWORD: "schlüssel-4711é" });
         expect(said(ran)).toContain("the service says: bad: (sensitive)");
@@ -251,7 +283,8 @@ describe.concurrent("fingerprints", () => {
       seed(service);
       await prepare(project);
       expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
-      for (const one of service.targets.flatMap(({ cases }) => cases)) one.discoveryStatus = PROMPT_CODE;
+      for (const one of service.targets.flatMap(({ cases }) => cases))
+        one.discoveryStatus = PROMPT_CODE;
       await project.run(["apply", "--auto-approve", "--rediscover", "testCase.shop.cart"], ENV);
       const state = await project.read(".tasc/state/default/shop.json");
       expect(state).toContain('"generating":"2');
@@ -414,12 +447,19 @@ test.for([
     seed(service);
     const manifest = (name: string, own: string | undefined, text: string) =>
       `target: ${name}\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Log in, entryPointUrlPath: "/${text}" } }\n`}`;
-    await project.write({ "targets/shop.yaml": manifest("shop", "login", "${secret:PROMPT_CODE}") });
+    await project.write({
+      "targets/shop.yaml": manifest("shop", "login", "${secret:PROMPT_CODE}"),
+    });
     expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
     await project.write({ "targets/shop.yaml": manifest(target, key, "plain") });
     service.apiKey = apiKey ?? service.apiKey;
     const explain = ["explain", `testCase.${target}.${key}`];
-    const commands = [["plan"], ["snapshot"], ["pull"], ...(key === undefined ? [["import"]] : [explain])];
+    const commands = [
+      ["plan"],
+      ["snapshot"],
+      ["pull"],
+      ...(key === undefined ? [["import"]] : [explain]),
+    ];
     for (const args of commands) {
       // oxlint-disable-next-line no-await-in-loop
       const ran = await project.run(args, { TASC_API_KEY: service.apiKey });
@@ -455,27 +495,37 @@ test.for([
   { left: "and the key of the test case changed", key: "basket" },
   { left: "and the test case is no longer declared", key: undefined },
   { left: "and the test case no longer uses the secret", key: "cart" },
-])("a former secret stays redacted if the answer to a creation was lost, $left", async ({ key }) => {
-  await scene({}, async ({ project, service }) => {
-    seed(service);
-    const manifest = (own: string | undefined, text: string) =>
-      `target: shop\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Cart, entryPointUrlPath: "/${text}", discovery: { prompt: Fill } } }\n`}`;
-    await project.write({ "targets/shop.yaml": manifest("cart", "${secret:PROMPT_CODE}") });
-    service.fail({ on: { method: "POST" }, phase: "after", answer: { kind: "reset" } });
-    service.fail({ on: {}, nth: 4, times: 100, phase: "before", answer: answer(400) });
-    expect((await project.run(["apply", "--auto-approve", "--retries", "0"], ENV)).code).toBe(1);
-    expect(service.case(service.target("Web Shop"), "Cart").entryPointUrlPath).toContain(PROMPT_CODE);
-    service.clearFaults();
-    await project.write({ "targets/shop.yaml": manifest(key, "plain") });
-    for (const command of ["snapshot", "plan", "pull", ...(key === undefined ? ["import"] : [])]) {
-      // oxlint-disable-next-line no-await-in-loop
-      const ran = await project.run([command]);
-      expect(ran.stderr).not.toContain("Error:");
-      expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
-    }
-    expect(await project.everything()).not.toContain(PROMPT_CODE);
-  });
-});
+])(
+  "a former secret stays redacted if the answer to a creation was lost, $left",
+  async ({ key }) => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const manifest = (own: string | undefined, text: string) =>
+        `target: shop\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Cart, entryPointUrlPath: "/${text}", discovery: { prompt: Fill } } }\n`}`;
+      await project.write({ "targets/shop.yaml": manifest("cart", "${secret:PROMPT_CODE}") });
+      service.fail({ on: { method: "POST" }, phase: "after", answer: { kind: "reset" } });
+      service.fail({ on: {}, nth: 4, times: 100, phase: "before", answer: answer(400) });
+      expect((await project.run(["apply", "--auto-approve", "--retries", "0"], ENV)).code).toBe(1);
+      expect(service.case(service.target("Web Shop"), "Cart").entryPointUrlPath).toContain(
+        PROMPT_CODE,
+      );
+      service.clearFaults();
+      await project.write({ "targets/shop.yaml": manifest(key, "plain") });
+      for (const command of [
+        "snapshot",
+        "plan",
+        "pull",
+        ...(key === undefined ? ["import"] : []),
+      ]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run([command]);
+        expect(ran.stderr).not.toContain("Error:");
+        expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
+      }
+      expect(await project.everything()).not.toContain(PROMPT_CODE);
+    });
+  },
+);
 
 test("a former secret of a creation with a lost answer stays redacted after a change of the API key", async () => {
   await scene({}, async ({ project, service }) => {
@@ -489,7 +539,9 @@ test("a former secret of a creation with a lost answer stays redacted after a ch
     service.clearFaults();
     service.apiKey = "service-key-new";
     const env = { TASC_API_KEY: service.apiKey };
-    await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\ntestIdAttribute: data-id\n" });
+    await project.write({
+      "targets/shop.yaml": "target: shop\napp: Web Shop\ntestIdAttribute: data-id\n",
+    });
     const applied = await project.run(["apply", "--auto-approve", "--only", "target.shop"], env);
     expect(applied.code, applied.stdout + applied.stderr).toBe(0);
     const ran = await project.run(["snapshot"], env);
@@ -501,31 +553,36 @@ test("a former secret of a creation with a lost answer stays redacted after a ch
 test.for([
   { so: "a test case that is no longer declared", key: undefined },
   { so: "a test case whose key changed, out of scope", key: "signin" },
-])("a former secret in a test case stays redacted if only its target is applied: $so", async ({ key }) => {
-  await scene({}, async ({ project, service }) => {
-    const { login } = seed(service);
-    const manifest = (own: string | undefined, text: string) =>
-      `target: shop\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Log in, entryPointUrlPath: "/${text}" } }\n`}`;
-    await project.write({ "targets/shop.yaml": manifest("login", "${secret:PROMPT_CODE}") });
-    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
-    await project.write({ "targets/shop.yaml": `${manifest(key, "plain")}testIdAttribute: data-id\n` });
-    if (key === undefined) login.status = "DELETED";
-    const applied = await project.run(["apply", "--auto-approve", "--only", "target.shop"]);
-    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
-    if (key === undefined) login.status = "ENABLED";
-    for (const command of ["snapshot", "plan", "import"]) {
-      // oxlint-disable-next-line no-await-in-loop
-      const ran = await project.run([command]);
-      expect(ran.stderr).not.toContain("Error:");
-      expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
-    }
-    expect(await project.everything()).not.toContain(PROMPT_CODE);
-    expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-    // If the key changed, the new address has taken over the binding and its marks.
-    const listed = await project.run(["state", "list"]);
-    expect(listed.stdout.includes("testCase.shop.login")).toBe(key === undefined);
-  });
-});
+])(
+  "a former secret in a test case stays redacted if only its target is applied: $so",
+  async ({ key }) => {
+    await scene({}, async ({ project, service }) => {
+      const { login } = seed(service);
+      const manifest = (own: string | undefined, text: string) =>
+        `target: shop\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Log in, entryPointUrlPath: "/${text}" } }\n`}`;
+      await project.write({ "targets/shop.yaml": manifest("login", "${secret:PROMPT_CODE}") });
+      expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+      await project.write({
+        "targets/shop.yaml": `${manifest(key, "plain")}testIdAttribute: data-id\n`,
+      });
+      if (key === undefined) login.status = "DELETED";
+      const applied = await project.run(["apply", "--auto-approve", "--only", "target.shop"]);
+      expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+      if (key === undefined) login.status = "ENABLED";
+      for (const command of ["snapshot", "plan", "import"]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run([command]);
+        expect(ran.stderr).not.toContain("Error:");
+        expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
+      }
+      expect(await project.everything()).not.toContain(PROMPT_CODE);
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      // If the key changed, the new address has taken over the binding and its marks.
+      const listed = await project.run(["state", "list"]);
+      expect(listed.stdout.includes("testCase.shop.login")).toBe(key === undefined);
+    });
+  },
+);
 
 test.for(["apply", "service"])(
   "elements generated from a secret prompt stay redacted after the %s replaced the prompt",
@@ -639,7 +696,9 @@ test("elements generated from a secret prompt are redacted if the test case once
     const { login } = seed(service);
     const manifest = (rest: string) =>
       `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, ${rest} } }\n`;
-    await project.write({ "targets/shop.yaml": manifest("elements: [{ interaction: { action: CLICK } }]") });
+    await project.write({
+      "targets/shop.yaml": manifest("elements: [{ interaction: { action: CLICK } }]"),
+    });
     expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
     const prompt = 'discovery: { prompt: "Use ${secret:PROMPT_CODE}" }';
     await project.write({ "targets/shop.yaml": manifest(prompt) });
@@ -683,7 +742,9 @@ test("a snapshot redacts secrets of another stage's target in the same account",
     const run = (command: string, stage: string, env: Readonly<Record<string, string>>) =>
       project.run([...command.split(" "), "--stage", stage], env);
     expect((await run("apply --auto-approve", "staging", ENV)).code).toBe(0);
-    expect((await run("apply --auto-approve", "production", { PROMPT_CODE: "of-production" })).code).toBe(0);
+    expect(
+      (await run("apply --auto-approve", "production", { PROMPT_CODE: "of-production" })).code,
+    ).toBe(0);
     const env = { PROMPT_CODE: "of-production" };
     const taken = await run("snapshot --out seen.json", "production", env);
     expect(taken.code, taken.stderr).toBe(0);
@@ -700,10 +761,14 @@ test("a former secret is redacted in planned calls that keep it, but is sent to 
     seed(service);
     const manifest = (name: string, step: string, more = "") =>
       `target: shop\napp: Web Shop\ntestCases:\n  login: { id: ${service.target("Web Shop").cases[0]?.id}, description: "${name}", elements: [{ interaction: ${step} }] }\n${more}`;
-    const secret = manifest("${secret:PROMPT_CODE}", '{ action: FILL, calledWith: "${secret:PROMPT_CODE}" }');
+    const secret = manifest(
+      "${secret:PROMPT_CODE}",
+      '{ action: FILL, calledWith: "${secret:PROMPT_CODE}" }',
+    );
     await project.write({ "targets/shop.yaml": secret });
     expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
-    const cart = "  cart: { description: Cart, discovery: { prompt: Fill, prerequisite: login } }\n";
+    const cart =
+      "  cart: { description: Cart, discovery: { prompt: Fill, prerequisite: login } }\n";
     await project.write({ "targets/shop.yaml": manifest("Log in", "{ action: TYPE }", cart) });
     const plan = ["plan", "--out", "p.json", "--format"];
     for (const args of [
@@ -757,7 +822,11 @@ test("a former secret stays redacted if the manifest only stops declaring the el
   });
 });
 
-test.for(["{server}/${secret:STATE_TOKEN}/{target}", "${secret:STATE_ADDRESS}", "${secret:STATE_SEGMENT}"])(
+test.for([
+  "{server}/${secret:STATE_TOKEN}/{target}",
+  "${secret:STATE_ADDRESS}",
+  "${secret:STATE_SEGMENT}",
+])(
   "a token in the state address appears in no message and no file: %s",
   async (address, { expect: expectThat }) => {
     const server = await startHttpServer();

@@ -16,7 +16,15 @@ interface Served {
 }
 
 async function serve(project: Project): Promise<Served> {
-  const running = await project.start(["serve", "--port", "0", "--data", "data", "--api-key", "test-key"]);
+  const running = await project.start([
+    "serve",
+    "--port",
+    "0",
+    "--data",
+    "data",
+    "--api-key",
+    "test-key",
+  ]);
   let said = "";
   running.child.stdout?.on("data", (chunk: string) => (said += chunk));
   running.child.stderr?.on("data", (chunk: string) => (said += chunk));
@@ -28,7 +36,10 @@ async function serve(project: Project): Promise<Served> {
     call: async (method, path, body, key = "test-key") => {
       const answered = await fetch(`${url}/apiKey/v3${path}`, {
         method,
-        headers: { "x-api-key": key, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+        headers: {
+          "x-api-key": key,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const raw = await answered.text();
@@ -41,9 +52,13 @@ describe("tasc serve", () => {
   test("rejects wrong keys, unknown paths and invalid bodies; stores resources; keeps them after kill -9", async () => {
     await scene({}, async ({ project }) => {
       const first = await serve(project);
-      expect([401, 403]).toContain((await first.call("GET", "/test-targets", undefined, "wrong")).status);
+      expect([401, 403]).toContain(
+        (await first.call("GET", "/test-targets", undefined, "wrong")).status,
+      );
       expect((await first.call("GET", "/nowhere")).status).toBe(404);
-      expect((await first.call("POST", "/test-targets", { testTarget: { app: 7 } })).status).toBe(400);
+      expect((await first.call("POST", "/test-targets", { testTarget: { app: 7 } })).status).toBe(
+        400,
+      );
       expect((await first.call("POST", "/test-targets", { app: "x" })).status).toBe(400);
       expect((await first.call("GET", "/test-targets")).body).toEqual([]);
       const made = await first.call("POST", "/test-targets", {
@@ -67,9 +82,9 @@ describe("tasc serve", () => {
       });
       expect(environment.status).toBeLessThan(300);
       const environmentId = text(at(environment.body, "id"));
-      expect((await second.call("PATCH", `${of}/environments/${environmentId}`, { name: null })).status).toBe(
-        200,
-      );
+      expect(
+        (await second.call("PATCH", `${of}/environments/${environmentId}`, { name: null })).status,
+      ).toBe(200);
       const discovery = await second.call("POST", `${of}/discoveries`, {
         name: "Log in",
         prompt: "P",
@@ -77,7 +92,9 @@ describe("tasc serve", () => {
       });
       const caseId = text(at(discovery.body, "testCaseId"));
       expect(at(discovery.body, "discoveryId")).toBeDefined();
-      expect((await second.call("POST", `${of}/discoveries`, { name: "no prompt" })).status).toBe(400);
+      expect((await second.call("POST", `${of}/discoveries`, { name: "no prompt" })).status).toBe(
+        400,
+      );
       const changed = await second.call("PATCH", `${of}/test-cases/${caseId}`, {
         status: "ENABLED",
         folderName: "F",
@@ -87,11 +104,16 @@ describe("tasc serve", () => {
       expect(text(at(changed.body, "folderId"))).not.toBe("");
       const elementId = text(at(changed.body, "elements", 0, "id"));
       const element = `${of}/test-cases/${caseId}/elements/${elementId}`;
-      expect((await second.call("PATCH", element, { locatorLine: "getByText('x')" })).status).toBe(200);
+      expect((await second.call("PATCH", element, { locatorLine: "getByText('x')" })).status).toBe(
+        200,
+      );
       expect((await second.call("PATCH", element, {})).status).toBe(400);
       const cases = list((await second.call("GET", `${of}/test-cases`)).body);
       expect(cases.map((item) => at(item, "description"))).toEqual(["Log in"]);
-      const batch = await second.call("POST", `${of}/batch-generations`, { prompt: "P", imageUrls: [] });
+      const batch = await second.call("POST", `${of}/batch-generations`, {
+        prompt: "P",
+        imageUrls: [],
+      });
       expect(at(batch.body, "batchGenerationId")).toBeDefined();
       const reports = await second.call("GET", `${of}/test-reports`);
       expect(reports.body).toMatchObject({ data: [], hasNextPage: false });

@@ -31,7 +31,13 @@ const REFUSED: readonly Refused[] = [
       told: [/key/iu, new RegExp(`${status}`, "u")],
       sends: 1,
     },
-    { says: `${status} with an empty body`, on: TARGETS, answer: answer(status), code: 6, sends: 1 },
+    {
+      says: `${status} with an empty body`,
+      on: TARGETS,
+      answer: answer(status),
+      code: 6,
+      sends: 1,
+    },
     {
       says: `${status} with HTML`,
       on: TARGETS,
@@ -140,7 +146,9 @@ describe.concurrent("a plan fails on", () => {
       const port = await new Promise<number>((resolve) => {
         closed.listen(0, "127.0.0.1", () => {
           const address = closed.address();
-          closed.close(() => resolve(typeof address === "object" && address !== null ? address.port : 1));
+          closed.close(() =>
+            resolve(typeof address === "object" && address !== null ? address.port : 1),
+          );
         });
       });
       await project.write({ "targets/shop.yaml": MANIFEST });
@@ -297,7 +305,12 @@ batchGenerations: {}
       }
       const again = await project.run(["apply", "--auto-approve"]);
       expect(again.code, again.stderr).toBe(0);
-      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "B", "C", "Log in"]);
+      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual([
+        "A",
+        "B",
+        "C",
+        "Log in",
+      ]);
       expect((await project.run(["plan", "--detailed-exitcode"])).code).toBe(0);
     });
   });

@@ -60,7 +60,10 @@ describe.concurrent("a project with stages", () => {
       expect((await project.run(["plan", "--all-stages", "--out", "plan.json"])).code).toBe(3);
 
       const checked = await project.run(["validate", "--all-stages"]);
-      expect([checked.code, checked.stdout.match(/stage \w+/g)]).toEqual([0, ["stage a", "stage b"]]);
+      expect([checked.code, checked.stdout.match(/stage \w+/g)]).toEqual([
+        0,
+        ["stage a", "stage b"],
+      ]);
       expect((await project.run(["validate", "--all-stages", "--stage", "staging"])).code).toBe(3);
     });
   });
@@ -118,7 +121,9 @@ describe.concurrent("a project with stages", () => {
       const parts = await Promise.all(
         ["1/2", "2/2"].map(async (shard) => (await project.json(["plan", "--shard", shard])).value),
       );
-      expect(parts.filter(({ summary }) => JSON.stringify(summary).includes('"update":1'))).toHaveLength(1);
+      expect(
+        parts.filter(({ summary }) => JSON.stringify(summary).includes('"update":1')),
+      ).toHaveLength(1);
       expect((await project.run(["plan", "--shard", "3/2"])).code).toBe(3);
       for (const part of ["1", "2"])
         // oxlint-disable-next-line no-await-in-loop
@@ -127,7 +132,12 @@ describe.concurrent("a project with stages", () => {
       const { value: whole } = await project.json(["plan"]);
       expect({ ...merged.value, createdAt: "" }).toEqual({ ...whole, createdAt: "" });
       expect(
-        (await project.run(["merge-plans", ...["1", "2", "1", "2"].map((part) => `part-${part}.json`)])).code,
+        (
+          await project.run([
+            "merge-plans",
+            ...["1", "2", "1", "2"].map((part) => `part-${part}.json`),
+          ])
+        ).code,
       ).toBe(3);
     });
   });

@@ -1,4 +1,5 @@
-// Section 4: state and its loss, folders, batch generations, prompts, and the confirmation of an apply.
+// Section 4: state and its loss, folders, batch generations, prompts, and the confirmation of an
+// apply.
 import { describe, expect, test } from "vitest";
 import { expectNoStack, scene, type Project } from "./support/cli.ts";
 import { at, list, object, parseJson, text, type JsonObject } from "./support/json.ts";
@@ -42,7 +43,12 @@ describe.concurrent("the state file", () => {
       expect(pushed.code, pushed.stderr).toBe(0);
       expect((await project.run(["state", "pull", "--json"])).stdout).toBe(pulled.stdout);
       expect((await project.run(["snapshot", "--out", "snapshot.json"])).code).toBe(0);
-      const plan = await project.run(["plan", "--snapshot", "snapshot.json", "--detailed-exitcode"]);
+      const plan = await project.run([
+        "plan",
+        "--snapshot",
+        "snapshot.json",
+        "--detailed-exitcode",
+      ]);
       expect(plan.code, plan.stdout + plan.stderr).toBe(0);
     });
   });
@@ -90,7 +96,8 @@ describe.concurrent("the state file", () => {
       await apply(project);
       const whole = object(parseJson(await project.read(FILE)));
       sorted(whole);
-      for (const map of ["bindings", "folders", "batchGenerations", "intents"]) sorted(object(whole[map]));
+      for (const map of ["bindings", "folders", "batchGenerations", "intents"])
+        sorted(object(whole[map]));
       for (const binding of Object.values(object(whole["bindings"]))) sorted(object(binding));
     });
   });
@@ -117,7 +124,9 @@ describe.concurrent("the state file", () => {
       expect((await project.files()).filter((file) => file.startsWith(".tasc/state"))).toEqual([
         ".tasc/state/a/shop.json",
       ]);
-      expect(changed((await project.json(["plan", "--stage", "b"])).value)).toEqual(["update target.shop"]);
+      expect(changed((await project.json(["plan", "--stage", "b"])).value)).toEqual([
+        "update target.shop",
+      ]);
     });
   });
 
@@ -125,18 +134,21 @@ describe.concurrent("the state file", () => {
     { says: "truncated", content: '{"format":"tasc-st' },
     { says: "of a newer version", content: '{"format":"tasc-state","version":99}' },
     { says: "not a JSON object", content: "[]" },
-  ])("that is $says is rejected: exit 1, nothing is sent, the file is kept", async ({ content }) => {
-    await scene({}, async ({ project, service }) => {
-      seed(service);
-      await project.write({ "targets/shop.yaml": MANIFEST, [FILE]: content });
-      const ran = await project.run(["apply", "--auto-approve"]);
-      expect(ran.code, ran.stderr).toBe(1);
-      expectNoStack(ran);
-      expect(ran.stderr).toContain("shop");
-      expect(service.writes()).toEqual([]);
-      expect(await project.read(FILE)).toBe(content);
-    });
-  });
+  ])(
+    "that is $says is rejected: exit 1, nothing is sent, the file is kept",
+    async ({ content }) => {
+      await scene({}, async ({ project, service }) => {
+        seed(service);
+        await project.write({ "targets/shop.yaml": MANIFEST, [FILE]: content });
+        const ran = await project.run(["apply", "--auto-approve"]);
+        expect(ran.code, ran.stderr).toBe(1);
+        expectNoStack(ran);
+        expect(ran.stderr).toContain("shop");
+        expect(service.writes()).toEqual([]);
+        expect(await project.read(FILE)).toBe(content);
+      });
+    },
+  );
 
   test("is rebuilt by matching if lost: write-only fields are sent again, and nothing is created again", async () => {
     await scene({}, async ({ project, service }) => {
@@ -184,7 +196,9 @@ describe.concurrent("the state file", () => {
       expect(ran.code).toBe(0);
       expect(ran.stdout).toContain("testCase.shop.login");
       expect(ran.stdout).toContain(live.login.id);
-      const listed = list(parseJson((await project.run(["state", "list", "--format", "json"])).stdout));
+      const listed = list(
+        parseJson((await project.run(["state", "list", "--format", "json"])).stdout),
+      );
       expect(listed).toContainEqual({ address: "testCase.shop.login", id: live.login.id });
       expect(listed).toHaveLength(6);
     });
@@ -280,8 +294,12 @@ describe.concurrent("batch generations", () => {
       const plan = await project.json(["plan", "--detailed-exitcode"]);
       expect(plan.ran.code).toBe(0);
       expect(diagnostics(plan.value)).toEqual([]);
-      expect((await project.run(["state", "mark", "batchGeneration.shop.spring", "undone"])).code).toBe(0);
-      expect(changed((await project.json(["plan"])).value)).toEqual(["create batchGeneration.shop.spring"]);
+      expect(
+        (await project.run(["state", "mark", "batchGeneration.shop.spring", "undone"])).code,
+      ).toBe(0);
+      expect(changed((await project.json(["plan"])).value)).toEqual([
+        "create batchGeneration.shop.spring",
+      ]);
       await apply(project);
       expect(live.target.batches).toHaveLength(1);
     });
@@ -291,7 +309,9 @@ describe.concurrent("batch generations", () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
       await project.write({ "targets/shop.yaml": BATCH });
-      expect((await project.run(["state", "mark", "batchGeneration.shop.spring", "done"])).code).toBe(0);
+      expect(
+        (await project.run(["state", "mark", "batchGeneration.shop.spring", "done"])).code,
+      ).toBe(0);
       await apply(project);
       expect(live.target.batches).toEqual([]);
       expect(diagnostics((await project.json(["plan"])).value)).toEqual([]);
@@ -339,7 +359,9 @@ describe.concurrent("prompts", () => {
       await apply(project, "--rediscover", "testCase.shop.login");
       expect(live.login.prompt).toBe("First");
       await project.write({ "targets/shop.yaml": declared("Second") });
-      expect(changed((await project.json(["plan"])).value)).toEqual(["rediscover testCase.shop.login"]);
+      expect(changed((await project.json(["plan"])).value)).toEqual([
+        "rediscover testCase.shop.login",
+      ]);
     });
   });
 
@@ -347,7 +369,9 @@ describe.concurrent("prompts", () => {
     await scene({ regenerates: true }, async ({ project, service }) => {
       const live = seed(service);
       live.login.prompt = "Old";
-      live.login.elements = [service.element({ interaction: { id: service.id(), action: "WAIT" } })];
+      live.login.elements = [
+        service.element({ interaction: { id: service.id(), action: "WAIT" } }),
+      ];
       await project.write({
         "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in, discovery: { prompt: New }, elements: [{ interaction: { action: WAIT } }] } }\n`,
       });
@@ -356,7 +380,9 @@ describe.concurrent("prompts", () => {
       expect(at(plan, "summary")).toMatchObject({ update: 0, rediscover: 1 });
       await apply(project);
       expect(live.login.prompt).toBe("New");
-      expect(live.login.elements.map((element) => element.interaction?.["action"])).toEqual(["WAIT"]);
+      expect(live.login.elements.map((element) => element.interaction?.["action"])).toEqual([
+        "WAIT",
+      ]);
       await expectNothingLeft(project);
     });
   });
@@ -369,7 +395,11 @@ describe.concurrent("prompts", () => {
         "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in, status: DRAFT, discovery: { prompt: New } } }\n`,
       });
       const { value: plan } = await project.json(["plan"]);
-      expect(at(plan, "summary")).toMatchObject({ update: 0, rediscover: 1, calls: { POST: 0, PATCH: 1 } });
+      expect(at(plan, "summary")).toMatchObject({
+        update: 0,
+        rediscover: 1,
+        calls: { POST: 0, PATCH: 1 },
+      });
       expect(at(change(plan, "testCase.shop.login"), "calls")).toEqual([
         {
           method: "PATCH",
@@ -419,7 +449,9 @@ describe.concurrent("apply", () => {
   test("needs no confirmation if there is nothing to change", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
-      await project.write({ "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in } }\n` });
+      await project.write({
+        "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in } }\n`,
+      });
       const ran = await project.run(["apply"]);
       expect(ran.code, ran.stderr).toBe(0);
     });
@@ -456,7 +488,9 @@ describe.concurrent("apply", () => {
       const hold = service.hold({ path: /test-cases$/u }, "after");
       const importing = await project.start(["import"], { QA_OTP: "JBSWY3DPEHPK3PXP" });
       await hold.arrived;
-      const applied = await project.run(["apply", "--auto-approve"], { QA_OTP: "JBSWY3DPEHPK3PXP" });
+      const applied = await project.run(["apply", "--auto-approve"], {
+        QA_OTP: "JBSWY3DPEHPK3PXP",
+      });
       expect(applied.code, applied.stdout + applied.stderr).toBe(0);
       const recorded = await project.run(["state", "pull"]);
       const files = await project.files();

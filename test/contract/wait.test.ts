@@ -1,4 +1,5 @@
-// A generation that ends while its test case is patched replaces the elements, so the old element ids are gone.
+// A generation that ends while its test case is patched replaces the elements, so the old element
+// ids are gone.
 import { describe, expect, test } from "vitest";
 import type { FakeOptions, FakeService } from "./fake-service.ts";
 import { scene } from "./support/cli.ts";
@@ -18,7 +19,9 @@ testCases:
 
 const cartOf = ({ targets }: FakeService) =>
   some(
-    targets.flatMap(({ cases }) => cases).find(({ description }) => description === "Fill the cart"),
+    targets
+      .flatMap(({ cases }) => cases)
+      .find(({ description }) => description === "Fill the cart"),
     "case",
   );
 
@@ -31,7 +34,8 @@ function generate(service: FakeService): void {
   );
 }
 
-const linesOf = (service: FakeService) => cartOf(service).elements.map(({ locatorLine }) => locatorLine);
+const linesOf = (service: FakeService) =>
+  cartOf(service).elements.map(({ locatorLine }) => locatorLine);
 
 interface Race {
   readonly says: string;
@@ -128,7 +132,8 @@ test("apply --wait patches and reports fields changed by the discovery of an ear
     expect(ran.stdout).toContain("~ testCase.shop.cart\n");
     expect(linesOf(service)).toEqual(["getByText('Add')", "getByText('1 item')"]);
     await expectNothingLeft(project);
-    // This patch is not planned, but is in the history. An apply that sends nothing has no history entry.
+    // This patch is not planned, but is in the history. An apply that sends nothing has no history
+    // entry.
     expect((await project.run(["apply", "--auto-approve", "--wait"])).code).toBe(0);
     const history = (await project.run(["history", "testCase.shop.cart"])).stdout;
     expect(history.match(/\w+ +\w+ +testCase\.shop\.cart/g)).toEqual([

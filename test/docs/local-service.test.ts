@@ -22,7 +22,9 @@ function firstCells(heading: string): readonly string[] {
   return table
     .split("\n")
     .slice(2)
-    .flatMap((row) => [...(row.split(" | ")[0] ?? "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code));
+    .flatMap((row) =>
+      [...(row.split(" | ")[0] ?? "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code),
+    );
 }
 
 /** Sends a request with an invalid body. It may be rejected, but its route must exist. */

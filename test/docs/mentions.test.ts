@@ -11,8 +11,11 @@ const PAGES = ["README.md", ...pages()];
 function wrong(line: string): string | undefined {
   const [, first = "", ...words] = line.split(/\s+/);
   let spec: CommandSpec | undefined = COMMANDS.find(({ name }) => name === first);
-  if (spec === undefined) return first.startsWith("-") || first === "…" ? undefined : `no command ${first}`;
-  const flags = words.filter((word) => word.startsWith("--")).map((word) => word.split("=")[0] ?? "");
+  if (spec === undefined)
+    return first.startsWith("-") || first === "…" ? undefined : `no command ${first}`;
+  const flags = words
+    .filter((word) => word.startsWith("--"))
+    .map((word) => word.split("=")[0] ?? "");
   const below: CommandSpec | undefined = spec.commands?.find(({ name }) => name === words[0]);
   if (below !== undefined) spec = below;
   const known = [...(spec.options ?? []), ...Object.values(GLOBAL)].map(
@@ -38,7 +41,9 @@ describe.each(PAGES)("%s", (page) => {
   });
 
   test("links only to existing files", () => {
-    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = ""]) => link);
+    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(
+      ([, link = ""]) => link,
+    );
     expect(links.filter((link) => !existsSync(join(dirname(page), link)))).toEqual([]);
   });
 });
@@ -46,5 +51,7 @@ describe.each(PAGES)("%s", (page) => {
 test("the README lists every command", () => {
   const text = readFileSync("README.md", "utf8");
   const table = text.slice(text.indexOf("## Commands"), text.indexOf("## Exit codes"));
-  expect(COMMANDS.map(({ name }) => name).filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
+  expect(COMMANDS.map(({ name }) => name).filter((name) => !table.includes(`\`${name}\``))).toEqual(
+    [],
+  );
 });

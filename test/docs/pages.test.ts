@@ -16,8 +16,9 @@ import { parseAllDocuments } from "yaml";
 import { run } from "../library/package.ts";
 import { type Block, blocksOf, pages, setupOf } from "./page.ts";
 
-// Every page is run in its own folder, block after block: `sh` is run, `text` must be in the output before it,
-// `yaml file=…` is written. A block that another test runs names that test (`tested-by=`).
+// Every page is run in its own folder, block after block: `sh` is run, `text` must be in the output
+// before it, `yaml file=…` is written. A block that another test runs names that test
+// (`tested-by=`).
 
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 const home = mkdtempSync(join(tmpdir(), "tasc-pages-"));
@@ -134,7 +135,11 @@ const SETUPS: Readonly<Record<string, (reader: Reader) => Promise<void>>> = {
     rmSync(join(shop, ".tasc"), { recursive: true, force: true });
     Object.assign(reader.env, SHOP_SECRETS);
     for (const stage of ["staging", "production"])
-      await reader.sh(`tasc apply --chdir ${shop} --auto-approve --wait=1m --stage ${stage}`, 0, "setup");
+      await reader.sh(
+        `tasc apply --chdir ${shop} --auto-approve --wait=1m --stage ${stage}`,
+        0,
+        "setup",
+      );
   },
 };
 
@@ -148,7 +153,8 @@ async function play(page: string): Promise<number> {
   const playBlock = async ({ language, mark, text, line }: Block): Promise<void> => {
     const where = `${page}:${line}`;
     const testedBy = /^tested-by=(.+)$/.exec(mark)?.[1];
-    if (testedBy !== undefined) return expect(existsSync(testedBy), `${where}: ${testedBy}`).toBe(true);
+    if (testedBy !== undefined)
+      return expect(existsSync(testedBy), `${where}: ${testedBy}`).toBe(true);
     played++;
     if (mark.startsWith("file=")) return reader.file(mark.slice("file=".length), text);
     if (mark === "background") return reader.serve(text);

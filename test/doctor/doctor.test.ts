@@ -53,7 +53,16 @@ describe.concurrent("tasc doctor", () => {
       expect(ran.stderr).toBe("");
       expect(at(json(ran), "ok")).toBe(true);
       const names = listAt(json(ran), "checks").map((one) => textAt(one, "name"));
-      expect(names).toEqual(["config", "stage", "key", "service", "clock", "version", "state", "lock"]);
+      expect(names).toEqual([
+        "config",
+        "stage",
+        "key",
+        "service",
+        "clock",
+        "version",
+        "state",
+        "lock",
+      ]);
     });
   });
 
@@ -73,8 +82,13 @@ describe.concurrent("tasc doctor", () => {
 
   test("distinguishes an unreachable service from a missing key", async ({ expect }) => {
     await applied(async (stage) => {
-      const gone = page(await stage.run(["doctor"], { TASC_BASE_URL: "http://127.0.0.1:9" }), stage);
-      expect(gone).toContain("✗ service   fail http://127.0.0.1:PORT: The service cannot be reached");
+      const gone = page(
+        await stage.run(["doctor"], { TASC_BASE_URL: "http://127.0.0.1:9" }),
+        stage,
+      );
+      expect(gone).toContain(
+        "✗ service   fail http://127.0.0.1:PORT: The service cannot be reached",
+      );
       expect(gone).toContain("- clock          not checked, since service failed");
       expect(gone).toContain("✗ state     fail State was created for a different service");
       const keyless = page(await stage.run(["doctor"], { TASC_API_KEY: "" }), stage);

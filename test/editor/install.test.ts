@@ -12,7 +12,9 @@ function install(stage: Scene): Promise<Ran> {
 }
 
 describe.concurrent("tasc schema --install vscode", () => {
-  test("writes the schemas, and assigns them to the file patterns of the project", async ({ expect }) => {
+  test("writes the schemas, and assigns them to the file patterns of the project", async ({
+    expect,
+  }) => {
     await scene(async (stage) => {
       stage.write("tasc.yaml", `${stage.read("tasc.yaml")}manifests: ["e2e/*.yaml"]\n`);
       const ran = await install(stage);
@@ -32,7 +34,9 @@ describe.concurrent("tasc schema --install vscode", () => {
     });
   });
 
-  test("does not change a settings file with comments, and prints the lines to add", async ({ expect }) => {
+  test("does not change a settings file with comments, and prints the lines to add", async ({
+    expect,
+  }) => {
     await scene(async (stage) => {
       const commented = '{\n  // mine\n  "editor.tabSize": 2,\n}\n';
       stage.write(SETTINGS, commented);
@@ -56,15 +60,21 @@ describe("merging", () => {
   test("keeps all other settings, and changes nothing the second time", () => {
     const settings = fc.dictionary(fc.string(), fc.jsonValue());
     fc.assert(
-      fc.property(settings, fc.option(settings), fc.constantFrom(2, 4, "\t"), (other, schemas, indent) => {
-        const before = { ...other, ...(schemas === null ? {} : { "yaml.schemas": schemas }) };
-        const merged = mergeSettings(JSON.stringify(before, null, indent), ["targets/*.yaml"]);
-        const after = parseJson(merged);
-        for (const [key, value] of Object.entries(other)) plainly(at(after, key)).toEqual(plain(value));
-        for (const [key, value] of Object.entries(schemas ?? {}))
-          plainly(at(after, "yaml.schemas", key)).toEqual(plain(value));
-        plainly(mergeSettings(merged, ["targets/*.yaml"])).toBe(merged);
-      }),
+      fc.property(
+        settings,
+        fc.option(settings),
+        fc.constantFrom(2, 4, "\t"),
+        (other, schemas, indent) => {
+          const before = { ...other, ...(schemas === null ? {} : { "yaml.schemas": schemas }) };
+          const merged = mergeSettings(JSON.stringify(before, null, indent), ["targets/*.yaml"]);
+          const after = parseJson(merged);
+          for (const [key, value] of Object.entries(other))
+            plainly(at(after, key)).toEqual(plain(value));
+          for (const [key, value] of Object.entries(schemas ?? {}))
+            plainly(at(after, "yaml.schemas", key)).toEqual(plain(value));
+          plainly(mergeSettings(merged, ["targets/*.yaml"])).toBe(merged);
+        },
+      ),
       { numRuns: 50 },
     );
   });
@@ -74,9 +84,12 @@ describe("merging", () => {
     return parseJson(JSON.stringify(value));
   }
 
-  test.each(["[]", '"text"', "{", '{ "yaml.schemas": [] }', '{ "a": 1, }'])("rejects %s", (text) => {
-    plainly(() => mergeSettings(text, [])).toThrow("stays as it is");
-  });
+  test.each(["[]", '"text"', "{", '{ "yaml.schemas": [] }', '{ "a": 1, }'])(
+    "rejects %s",
+    (text) => {
+      plainly(() => mergeSettings(text, [])).toThrow("stays as it is");
+    },
+  );
 
   test("treats an empty file as empty settings", () => {
     plainly(isObject(parseJson(mergeSettings("\n", [])))).toBe(true);

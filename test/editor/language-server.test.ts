@@ -1,4 +1,5 @@
-// What an editor shows for manifests, with the YAML language server and the settings that tasc installs.
+// What an editor shows for manifests, with the YAML language server and the settings that tasc
+// installs.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +24,8 @@ beforeAll(async () => {
   execFileSync(process.execPath, [EXECUTABLE, "schema", "--install", "vscode"], { cwd: folder });
   const settings = parseJson(readFileSync(join(folder, ".vscode/settings.json"), "utf8"));
   editor = await openEditor(SERVER, folder, isObject(settings) ? settings : {});
-  // The server requests its settings asynchronously. When it reports the first mistake, it has them.
+  // The server requests its settings asynchronously. When it reports the first mistake, it has
+  // them.
   editor.open("targets/first.yaml", "target: shop\nunheard: of\n");
   await editor.sawMistake("targets/first.yaml");
 });
@@ -46,79 +48,97 @@ function typed(
   return { file, position: { line: before.length - 1, character: before.at(-1)?.length ?? 0 } };
 }
 
-describe.skipIf(SERVER === undefined)("the YAML language server (skipped if it is not installed)", () => {
-  test.each<readonly [string, "project" | "target", string, readonly string[]]>([
-    ["keys of tasc.yaml", "project", "version: 1\n|", ["service", "stages", "policy", "vars"]],
-    ["keys of the policy", "project", "version: 1\npolicy:\n  |", ["maxChanges", "protected", "requireTags"]],
-    ["backends", "project", "version: 1\nstate:\n  backend: |", ["local", "postgres", "http"]],
-    [
-      "what a stage overrides",
-      "project",
-      "version: 1\nstages:\n  dev:\n    |",
-      ["service", "vars", "policy"],
-    ],
-    ["keys of a target", "target", "target: shop\n|", ["app", "environments", "testCases", "onRemove"]],
-    ["what becomes of what left", "target", "target: shop\nonRemove: |", ["ignore", "disable"]],
-    [
-      "keys of an environment",
-      "target",
-      "target: shop\nenvironments:\n  default:\n    |",
-      ["discoveryUrl", "testAccount"],
-    ],
-    [
-      "keys of a test case",
-      "target",
-      "target: shop\ntestCases:\n  login:\n    |",
-      ["status", "discovery", "folder"],
-    ],
-    [
-      "statuses",
-      "target",
-      "target: shop\ntestCases:\n  login:\n    status: |",
-      ["ENABLED", "DISABLED", "DRAFT"],
-    ],
-    [
-      "kinds of discovery",
-      "target",
-      "target: shop\ntestCases:\n  login:\n    discovery:\n      type: |",
-      ["LOGIN", "COOKIE_BANNER"],
-    ],
-  ])("completes %s", async (_, kind, text, wanted) => {
-    const { file, position } = typed(kind, text);
-    const labels = await editor?.complete(file, position);
-    expect(labels).toEqual(expect.arrayContaining([...wanted]));
-  });
-
-  test("shows the description of a key on hover", async () => {
-    const { file, position } = typed("target", "target: shop\ntestIdAttr|ibute: data-testid\n");
-    expect(await editor?.hover(file, position)).toContain("Attribute that the service uses to locate");
-  });
-
-  test("reports mistakes at the same lines as tasc validate", async () => {
-    const project = join(folder, "mistakes");
-    mkdirSync(join(project, "targets"), { recursive: true });
-    for (const [file, { text }] of Object.entries(MISTAKES)) writeFileSync(join(project, file), text);
-    const ran = spawnSync(process.execPath, [EXECUTABLE, "validate", "--format", "json"], {
-      cwd: project,
-      encoding: "utf8",
+describe.skipIf(SERVER === undefined)(
+  "the YAML language server (skipped if it is not installed)",
+  () => {
+    test.each<readonly [string, "project" | "target", string, readonly string[]]>([
+      ["keys of tasc.yaml", "project", "version: 1\n|", ["service", "stages", "policy", "vars"]],
+      [
+        "keys of the policy",
+        "project",
+        "version: 1\npolicy:\n  |",
+        ["maxChanges", "protected", "requireTags"],
+      ],
+      ["backends", "project", "version: 1\nstate:\n  backend: |", ["local", "postgres", "http"]],
+      [
+        "what a stage overrides",
+        "project",
+        "version: 1\nstages:\n  dev:\n    |",
+        ["service", "vars", "policy"],
+      ],
+      [
+        "keys of a target",
+        "target",
+        "target: shop\n|",
+        ["app", "environments", "testCases", "onRemove"],
+      ],
+      ["what becomes of what left", "target", "target: shop\nonRemove: |", ["ignore", "disable"]],
+      [
+        "keys of an environment",
+        "target",
+        "target: shop\nenvironments:\n  default:\n    |",
+        ["discoveryUrl", "testAccount"],
+      ],
+      [
+        "keys of a test case",
+        "target",
+        "target: shop\ntestCases:\n  login:\n    |",
+        ["status", "discovery", "folder"],
+      ],
+      [
+        "statuses",
+        "target",
+        "target: shop\ntestCases:\n  login:\n    status: |",
+        ["ENABLED", "DISABLED", "DRAFT"],
+      ],
+      [
+        "kinds of discovery",
+        "target",
+        "target: shop\ntestCases:\n  login:\n    discovery:\n      type: |",
+        ["LOGIN", "COOKIE_BANNER"],
+      ],
+    ])("completes %s", async (_, kind, text, wanted) => {
+      const { file, position } = typed(kind, text);
+      const labels = await editor?.complete(file, position);
+      expect(labels).toEqual(expect.arrayContaining([...wanted]));
     });
-    const found = listAt(parseJson(ran.stdout), "diagnostics").map(
-      (one) => `${textAt(one, "file")}:${JSON.stringify(at(one, "line"))}`,
-    );
-    const expected = Object.entries(MISTAKES).flatMap(([file, { lines }]) =>
-      lines.map((line) => `${file}:${line}`),
-    );
-    expect(found.toSorted()).toEqual(expected.toSorted());
-    for (const [file, { text, lines }] of Object.entries(MISTAKES)) {
-      editor?.open(`mistakes/${file}`, text);
-      // oxlint-disable-next-line no-await-in-loop
-      expect(await editor?.mistakes(`mistakes/${file}`), file).toEqual(lines);
-    }
-  });
-});
+
+    test("shows the description of a key on hover", async () => {
+      const { file, position } = typed("target", "target: shop\ntestIdAttr|ibute: data-testid\n");
+      expect(await editor?.hover(file, position)).toContain(
+        "Attribute that the service uses to locate",
+      );
+    });
+
+    test("reports mistakes at the same lines as tasc validate", async () => {
+      const project = join(folder, "mistakes");
+      mkdirSync(join(project, "targets"), { recursive: true });
+      for (const [file, { text }] of Object.entries(MISTAKES))
+        writeFileSync(join(project, file), text);
+      const ran = spawnSync(process.execPath, [EXECUTABLE, "validate", "--format", "json"], {
+        cwd: project,
+        encoding: "utf8",
+      });
+      const found = listAt(parseJson(ran.stdout), "diagnostics").map(
+        (one) => `${textAt(one, "file")}:${JSON.stringify(at(one, "line"))}`,
+      );
+      const expected = Object.entries(MISTAKES).flatMap(([file, { lines }]) =>
+        lines.map((line) => `${file}:${line}`),
+      );
+      expect(found.toSorted()).toEqual(expected.toSorted());
+      for (const [file, { text, lines }] of Object.entries(MISTAKES)) {
+        editor?.open(`mistakes/${file}`, text);
+        // oxlint-disable-next-line no-await-in-loop
+        expect(await editor?.mistakes(`mistakes/${file}`), file).toEqual(lines);
+      }
+    });
+  },
+);
 
 /** Manifests of one project, with the lines of their mistakes. */
-const MISTAKES: Readonly<Record<string, { readonly text: string; readonly lines: readonly number[] }>> = {
+const MISTAKES: Readonly<
+  Record<string, { readonly text: string; readonly lines: readonly number[] }>
+> = {
   "tasc.yaml": {
     text: "version: 1\nservice:\n  baseUrl: http://127.0.0.1:1\n  concurency: 4\npolicy:\n  maxChanges: -1\n",
     lines: [4, 6],
@@ -132,7 +152,10 @@ const MISTAKES: Readonly<Record<string, { readonly text: string; readonly lines:
     text: "target: value\napp: Value\ntestCases:\n  a:\n    description: A\n    status: ENABLD\n",
     lines: [6],
   },
-  "targets/number.yaml": { text: "target: number\napp: Number\ntimeoutPerStep: soon\n", lines: [3] },
+  "targets/number.yaml": {
+    text: "target: number\napp: Number\ntimeoutPerStep: soon\n",
+    lines: [3],
+  },
   "targets/list.yaml": {
     text: "target: list\napp: List\ntestCases:\n  a:\n    description: A\n    tags: 7\n",
     lines: [6],

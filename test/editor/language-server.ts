@@ -12,7 +12,10 @@ import {
   parseJson,
 } from "../../src/model/json.ts";
 
-/** The yaml-language-server that editors run; `undefined` if it is not installed. TASC_YAML_SERVER may name its folder. */
+/**
+ * The yaml-language-server that editors run; `undefined` if it is not installed. TASC_YAML_SERVER
+ * may name its folder.
+ */
 export function findServer(): string | undefined {
   const named = process.env["TASC_YAML_SERVER"];
   try {
@@ -46,7 +49,11 @@ export interface Editor {
 }
 
 /** @param settings as in `.vscode/settings.json` */
-export async function openEditor(program: string, folder: string, settings: JsonObject): Promise<Editor> {
+export async function openEditor(
+  program: string,
+  folder: string,
+  settings: JsonObject,
+): Promise<Editor> {
   const child = spawn(process.execPath, [program, "--stdio"], {
     cwd: folder,
     stdio: ["pipe", "pipe", "ignore"],
@@ -131,7 +138,10 @@ export async function openEditor(program: string, folder: string, settings: Json
       tell("textDocument/didOpen", { textDocument: { uri, languageId: "yaml", version: 1, text } });
     },
     async complete(file, position) {
-      const answer = await ask("textDocument/completion", { textDocument: { uri: uriOf(file) }, position });
+      const answer = await ask("textDocument/completion", {
+        textDocument: { uri: uriOf(file) },
+        position,
+      });
       const items = listOf(isObject(answer) ? answer["items"] : answer);
       return items.flatMap((item) => (isObject(item) ? [textOf(item["label"])] : []));
     },

@@ -1,4 +1,5 @@
-// Runs the pipelines of `examples` from the merge request to production, with stand-ins for their hosts.
+// Runs the pipelines of `examples` from the merge request to production, with stand-ins for their
+// hosts.
 import { cpSync, readFileSync, rmSync } from "node:fs";
 import { type IncomingMessage, createServer } from "node:http";
 import { join } from "node:path";
@@ -52,8 +53,12 @@ function editInStaging(stage: Scene): void {
 async function passAll(stage: Scene): Promise<void> {
   const data = await stage.control("GET", "/data");
   const target = listAt(data, "testTargets").find((one) => textAt(one, "app") === "Shop staging");
-  const begun = await stage.control("POST", "/reports", { testTargetId: textAt(target ?? null, "id") });
-  const ids = listAt(begun, "testResults").map((result) => [textAt(result, "testCaseId"), "PASSED"] as const);
+  const begun = await stage.control("POST", "/reports", {
+    testTargetId: textAt(target ?? null, "id"),
+  });
+  const ids = listAt(begun, "testResults").map(
+    (result) => [textAt(result, "testCaseId"), "PASSED"] as const,
+  );
   await stage.control("POST", `/reports/${textAt(begun, "id")}/results`, {
     results: Object.fromEntries(ids),
   });
@@ -64,7 +69,10 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
     async (stage) => {
       const stages =
         "stages:\n  staging: { service: { apiKey: '${secret:STAGING_KEY}' } }\n  production: { service: { apiKey: '${secret:PRODUCTION_KEY}' }, state: { fingerprintKey: '${secret:PRODUCTION_FINGERPRINT_KEY}' } }\n";
-      const settings = PROJECT.replace(/stages.*\n/, stages).replace(', apiKey: "${secret:APIKEY}"', "");
+      const settings = PROJECT.replace(/stages.*\n/, stages).replace(
+        ', apiKey: "${secret:APIKEY}"',
+        "",
+      );
       stage.write("tasc.yaml", settings);
       stage.write("targets/shop.yaml", TARGET);
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
@@ -72,10 +80,14 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
       stage.write("plans/plan-staging.json", "{}");
       const head = { sha: COMMIT, repo: { full_name: "acme/shop" } };
       const pulls = [{ number: 7, merged_at: "then", base: { ref: "main" }, head }];
-      // A plan against another branch was made with that branch's manifests. GitHub does not list closed pull requests.
-      const named = /^run-name: "(.*)" /m.exec(readFileSync("examples/github/plan.yml", "utf8"))?.[1] ?? "";
+      // A plan against another branch was made with that branch's manifests. GitHub does not list
+      // closed pull requests.
+      const named =
+        /^run-name: "(.*)" /m.exec(readFileSync("examples/github/plan.yml", "utf8"))?.[1] ?? "";
       const title = (base: string): string =>
-        named.replace("${{ github.event.pull_request.number }}", "7").replace("${{ github.base_ref }}", base);
+        named
+          .replace("${{ github.event.pull_request.number }}", "7")
+          .replace("${{ github.base_ref }}", base);
       const runs = {
         workflow_runs: [
           { id: 41, display_title: title("theirs"), pull_requests: [] },
@@ -98,7 +110,12 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
         GITHUB_RUN_ID: "43",
         GITHUB_STEP_SUMMARY: `${stage.dir}-summary.md`,
       });
-      const secrets = { STAGING_KEY: KEY, PRODUCTION_KEY: KEY, PROMOTION_TOKEN: "token", ...SECRETS };
+      const secrets = {
+        STAGING_KEY: KEY,
+        PRODUCTION_KEY: KEY,
+        PROMOTION_TOKEN: "token",
+        ...SECRETS,
+      };
       const play = async (name: string, inputs = {}, event = "push"): Promise<string> =>
         runGithub(`examples/github/${name}.yml`, computer, {
           context: { secrets, inputs, github: { token: "token-of-the-run", event_name: event } },
@@ -123,9 +140,14 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
       expect(await play("plan", {}, "pull_request")).toMatch(/^\d+ changes; 0 test cases/m);
       expect(github.comments.map(({ body }) => /3 to create/.test(body))).toEqual([true, true]);
       expect(await play("apply")).not.toContain("plan again");
-      expect(await liveApps(stage)).toEqual(expect.arrayContaining(["Shop staging", "Shop production"]));
-      // The reviewed plan was applied, and production's plan is in the summary that its approver reads.
-      expect(readFileSync(`${stage.dir}-summary.md`, "utf8")).toContain("tasc plan for `production`");
+      expect(await liveApps(stage)).toEqual(
+        expect.arrayContaining(["Shop staging", "Shop production"]),
+      );
+      // The reviewed plan was applied, and production's plan is in the summary that its approver
+      // reads.
+      expect(readFileSync(`${stage.dir}-summary.md`, "utf8")).toContain(
+        "tasc plan for `production`",
+      );
 
       editInStaging(stage);
       // The limits of the trust file also apply to the job that has production's key.
@@ -147,7 +169,10 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
       expect(readFileSync(join(computer.temp, "artifacts", "pull-request"), "utf8")).toContain(
         "Promote staging",
       );
-      const pushed = await shell("git show --format=%s origin/promote-staging-to-production-43", computer);
+      const pushed = await shell(
+        "git show --format=%s origin/promote-staging-to-production-43",
+        computer,
+      );
       expect(pushed).toMatch(/^Promote staging to production\n[^]*\+.*smoke/);
     },
     { discoveryTime: 1 },
@@ -163,8 +188,16 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
       stage.write("targets/shop.yaml", TARGET);
       stage.write(".gitlab/tasc-note.mjs", readFileSync("examples/gitlab/tasc-note.mjs", "utf8"));
       const gitlab = await startNotes();
-      const computer = machine(stage.dir, { TASC_BASE_URL: stage.server.url, TASC_API_KEY: KEY, ...SECRETS });
-      const push = { CI_PIPELINE_SOURCE: "push", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" };
+      const computer = machine(stage.dir, {
+        TASC_BASE_URL: stage.server.url,
+        TASC_API_KEY: KEY,
+        ...SECRETS,
+      });
+      const push = {
+        CI_PIPELINE_SOURCE: "push",
+        CI_COMMIT_BRANCH: "main",
+        CI_DEFAULT_BRANCH: "main",
+      };
       const request = {
         CI_PIPELINE_SOURCE: "merge_request_event",
         CI_DEFAULT_BRANCH: "main",
@@ -198,13 +231,15 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
       await shell(REPOSITORY, computer);
       expect(gitlabJobs(file, schedule)).toEqual(["drift", "snapshot"]);
       await play(schedule);
-      // The trust file of a merge request is not read, nor that of a tag with the name of the default branch.
+      // The trust file of a merge request is not read, nor that of a tag with the name of the
+      // default branch.
       stage.write("tasc-trust.yaml", "nonsense: true\n");
       await shell("git push --quiet origin $(git stash create):refs/tags/main", computer);
       expect(gitlabJobs(file, request)).toEqual(["plan staging", "preview production"]);
       await play(request);
       await play(request);
-      // One note for each stage is kept up to date. A note with the same beginning by another user is not changed.
+      // One note for each stage is kept up to date. A note with the same beginning by another user
+      // is not changed.
       expect(gitlab.notes.map(({ body }) => /<!-- tasc:plan (\w+)/.exec(body)?.[1])).toEqual([
         "staging",
         "staging",
@@ -213,7 +248,9 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
       expect(gitlab.notes[1]?.body).toContain("3 to create");
       expect(gitlab.writes).toEqual(["POST", "POST", "PUT", "PUT"]);
       await play({ ...request, TASC_NOTE_TOKEN: "" });
-      expect(await play({ ...request, CI_COMMIT_SHA: "older" })).toContain("No note: the merge request has");
+      expect(await play({ ...request, CI_COMMIT_SHA: "older" })).toContain(
+        "No note: the merge request has",
+      );
       expect(gitlab.writes).toHaveLength(4);
 
       await shell("git checkout --quiet tasc-trust.yaml", computer);
@@ -226,7 +263,9 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
       expect(gitlabJobs(file, push)).toEqual(jobs);
       expect(gitlabJobs(file, { ...push, CI_PIPELINE_SOURCE: "web" })).toEqual(jobs);
       await play(push);
-      expect(await liveApps(stage)).toEqual(expect.arrayContaining(["Shop staging", "Shop production"]));
+      expect(await liveApps(stage)).toEqual(
+        expect.arrayContaining(["Shop staging", "Shop production"]),
+      );
 
       // Protection does not depend on the state path in a merge request.
       stage.write("tasc.yaml", settings.replace("local,", "local, path: .other,"));
@@ -241,7 +280,11 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
       await play({ ...push, OVERRIDE_POLICY: "maxChanges" });
       await passAll(stage);
       expect(gitlabJobs(file, promotion)).toEqual(["promote"]);
-      const host = { CI_SERVER_HOST: "gitlab.example", CI_PROJECT_PATH: "acme/shop", CI_PIPELINE_ID: "44" };
+      const host = {
+        CI_SERVER_HOST: "gitlab.example",
+        CI_PROJECT_PATH: "acme/shop",
+        CI_PIPELINE_ID: "44",
+      };
       await shell(
         'git config --global url."$PWD/../remote.git".insteadOf "https://promotion:secret@gitlab.example/acme/shop.git"',
         computer,
@@ -262,7 +305,10 @@ interface Note {
   readonly author: { readonly id: number };
 }
 
-/** A minimal GitLab that keeps the notes of a merge request. Another user has written one that begins like ours. */
+/**
+ * A minimal GitLab that keeps the notes of a merge request. Another user has written one that
+ * begins like ours.
+ */
 async function startNotes() {
   const notes: Note[] = [
     { id: 1, body: "<!-- tasc:plan staging -->\nmine, says a person", author: { id: 9 } },
@@ -290,7 +336,11 @@ async function startNotes() {
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   onTestFinished(() => server.close().closeAllConnections());
   const address = server.address();
-  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, notes, writes };
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`,
+    notes,
+    writes,
+  };
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

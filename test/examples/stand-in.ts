@@ -49,9 +49,19 @@ export function machine(dir: string, env: Env): Machine {
   return { dir, temp, env: { PATH: path, HOME: temp, ARTIFACTS: artifacts, ...env } };
 }
 
-/** Runs a script as hosts do: it stops at the first command that fails. @throws with its output if it fails */
-export async function shell(script: string, { dir, env }: Machine, more: Env = {}): Promise<string> {
-  const child = spawn("bash", ["-eo", "pipefail", "-c", script], { cwd: dir, env: { ...env, ...more } });
+/**
+ * Runs a script as hosts do: it stops at the first command that fails.
+ * @throws with its output if it fails
+ */
+export async function shell(
+  script: string,
+  { dir, env }: Machine,
+  more: Env = {},
+): Promise<string> {
+  const child = spawn("bash", ["-eo", "pipefail", "-c", script], {
+    cwd: dir,
+    env: { ...env, ...more },
+  });
   let log = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => (log += text));
@@ -61,7 +71,9 @@ export async function shell(script: string, { dir, env }: Machine, more: Env = {
 }
 
 function mapping(value: unknown): Mapping {
-  return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
+  return typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value))
+    : {};
 }
 
 /** A scalar as text; an empty text for any other value. */
@@ -91,7 +103,9 @@ export async function runGithub(
   let log = "";
   for (const [name, value] of Object.entries(mapping(workflow["jobs"]))) {
     const job = mapping(value);
-    const [[key, values] = ["none", [""]]] = Object.entries(mapping(mapping(job["strategy"])["matrix"]));
+    const [[key, values] = ["none", [""]]] = Object.entries(
+      mapping(mapping(job["strategy"])["matrix"]),
+    );
     for (const one of list(values)) {
       const known = { ...context, needs, matrix: { [key]: one } };
       const outputs = await runSteps(list(job["steps"]).map(mapping), known);
@@ -111,9 +125,12 @@ export async function runGithub(
       const context = { ...known, steps: outputs };
       const fillAll = (values: unknown): Env =>
         Object.fromEntries(
-          Object.entries(mapping(values)).map(([name, value]) => [name, fill(value, context)] as const),
+          Object.entries(mapping(values)).map(
+            ([name, value]) => [name, fill(value, context)] as const,
+          ),
         );
-      if (step["if"] !== undefined && fill(`\${{ ${text(step["if"])} }}`, context) !== "true") continue;
+      if (step["if"] !== undefined && fill(`\${{ ${text(step["if"])} }}`, context) !== "true")
+        continue;
       const output = join(computer.temp, "output");
       writeFileSync(output, "");
       const env = { ...fillAll(workflow["env"]), ...fillAll(step["env"]) };

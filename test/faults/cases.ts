@@ -6,7 +6,9 @@ const APPLY = ["apply", "--auto-approve"];
 const PLAN = ["plan", "--detailed-exitcode"];
 const MARK = ["state", "mark", "batchGeneration.shop.spring"];
 
-/** The result of an undisturbed apply: the number of its writes, and the service's state after it. */
+/**
+ * The result of an undisturbed apply: the number of its writes, and the service's state after it.
+ */
 export interface Undisturbed {
   readonly writes: number;
   readonly state: unknown;
@@ -22,8 +24,9 @@ export async function applyUndisturbed(rig: Rig): Promise<Undisturbed> {
 }
 
 /**
- * Runs an apply with a fault at its n-th write, then an undisturbed one. The service must end as without the fault, and
- * the plan must be empty. For a batch generation, the user says whether it ran, as tasc asks.
+ * Runs an apply with a fault at its n-th write, then an undisturbed one. The service must end as
+ * without the fault, and the plan must be empty. For a batch generation, the user says whether it
+ * ran, as tasc asks.
  */
 export async function expectRecovery(
   rig: Rig,
@@ -42,7 +45,10 @@ export async function expectRecovery(
   expect(plan.code, `${story}\n--- plan\n${said(plan)}`).toBe(0);
 }
 
-/** The service's data shows the test whether the generation ran; the interface does not show it to tasc. */
+/**
+ * The service's data shows the test whether the generation ran; the interface does not show it to
+ * tasc.
+ */
 async function settleBatch(rig: Rig, undisturbed: Undisturbed): Promise<void> {
   const ran = JSON.stringify(await rig.serviceState()) === JSON.stringify(undisturbed.state);
   await rig.run([...MARK, ran ? "done" : "undone"]);

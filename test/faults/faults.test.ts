@@ -3,7 +3,9 @@ import { type Undisturbed, applyUndisturbed, expectRecovery } from "./cases.ts";
 import { FAULTS } from "./proxy.ts";
 import { Rig } from "./rig.ts";
 
-/** Every third write with one fault, in turn; with TASC_FAULTS=all, every write with every fault. */
+/**
+ * Every third write with one fault, in turn; with TASC_FAULTS=all, every write with every fault.
+ */
 const ALL = process.env["TASC_FAULTS"] === "all";
 /** Number of writes of an undisturbed apply of the project. */
 const WRITES = 39;

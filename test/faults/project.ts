@@ -5,7 +5,10 @@ const PROJECT = `version: 1
 service: { baseUrl: "\${env:BASE}", apiKey: "\${secret:KEY}", concurrency: 4, retries: 2, requestTimeout: 5s }
 `;
 
-/** A project whose first apply takes about 40 calls of every kind, with names and addresses that are easily confused. */
+/**
+ * A project whose first apply takes about 40 calls of every kind, with names and addresses that are
+ * easily confused.
+ */
 export function writeFaultProject(folder: string): void {
   mkdirSync(join(folder, "targets"), { recursive: true });
   writeFileSync(join(folder, "tasc.yaml"), PROJECT);

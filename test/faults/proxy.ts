@@ -1,4 +1,9 @@
-import { type IncomingMessage, type ServerResponse, createServer, request as send } from "node:http";
+import {
+  type IncomingMessage,
+  type ServerResponse,
+  createServer,
+  request as send,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** Possible faults of one call, seen from the service's side of the connection. */
@@ -74,7 +79,8 @@ async function pass(
   armed: Armed | undefined,
 ): Promise<void> {
   if (armed?.fault === "kill before the service acts") return armed.kill();
-  if (armed?.fault === "reset before the service acts") return void incoming.socket.resetAndDestroy();
+  if (armed?.fault === "reset before the service acts")
+    return void incoming.socket.resetAndDestroy();
   const answer = await forward(service, incoming, body);
   switch (armed?.fault) {
     case "kill after the service acted":
@@ -82,7 +88,9 @@ async function pass(
     case "reset after the service acted":
       return void incoming.socket.resetAndDestroy();
     case "500 after the service acted":
-      return void outgoing.writeHead(500, { "content-type": "text/plain" }).end("Internal Server Error");
+      return void outgoing
+        .writeHead(500, { "content-type": "text/plain" })
+        .end("Internal Server Error");
     case "truncated answer":
       outgoing.writeHead(answer.status, {
         "content-type": "application/json",
@@ -96,7 +104,9 @@ async function pass(
         .end(answer.body, armed.kill);
     case undefined:
     default:
-      return void outgoing.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
+      return void outgoing
+        .writeHead(answer.status, { "content-type": "application/json" })
+        .end(answer.body);
   }
 }
 

@@ -25,7 +25,11 @@ export class Rig {
 
   static async open(): Promise<Rig> {
     const folder = mkdtempSync(join(tmpdir(), "tasc-faults-"));
-    const server = await startServer({ dataDir: join(folder, "service"), apiKey: KEY, discoveryTime: 0 });
+    const server = await startServer({
+      dataDir: join(folder, "service"),
+      apiKey: KEY,
+      discoveryTime: 0,
+    });
     return new Rig(server, await openFaultyWay(server.url), folder);
   }
 
@@ -43,11 +47,23 @@ export class Rig {
   }
 
   /** Runs the command; `fault` affects the n-th write of this run. */
-  async run(args: readonly string[], fault?: { readonly nth: number; readonly kind: Fault }): Promise<Ended> {
-    const child = spawn(process.execPath, [TASC, ...args, "--chdir", join(this.#folder, "project")], {
-      env: { PATH: process.env["PATH"], BASE: this.#way.url, KEY, PASSWORD: "password-of-the-account" },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+  async run(
+    args: readonly string[],
+    fault?: { readonly nth: number; readonly kind: Fault },
+  ): Promise<Ended> {
+    const child = spawn(
+      process.execPath,
+      [TASC, ...args, "--chdir", join(this.#folder, "project")],
+      {
+        env: {
+          PATH: process.env["PATH"],
+          BASE: this.#way.url,
+          KEY,
+          PASSWORD: "password-of-the-account",
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     this.#way.arm(fault?.nth ?? 0, fault?.kind ?? "reset before the service acts", () =>
       child.kill("SIGKILL"),
     );
@@ -71,7 +87,10 @@ export class Rig {
   async #control(method: string, path: string, body?: object): Promise<unknown> {
     const answer = await fetch(`${this.#server.controlUrl}${path}`, {
       method,
-      headers: { "x-api-key": KEY, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      headers: {
+        "x-api-key": KEY,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);

@@ -21,8 +21,18 @@ function testCase(n: number, fields: JsonObject): JsonObject {
 const SEED: JsonObject = {
   testTargets: [{ id: SHOP, app: "Web Shop" }],
   environments: [
-    { id: idOf(2, 1), testTargetId: SHOP, type: "DEFAULT", discoveryUrl: "https://shop.example.com" },
-    { id: idOf(2, 2), testTargetId: SHOP, type: "ADDITIONAL", discoveryUrl: "https://preview.example.com" },
+    {
+      id: idOf(2, 1),
+      testTargetId: SHOP,
+      type: "DEFAULT",
+      discoveryUrl: "https://shop.example.com",
+    },
+    {
+      id: idOf(2, 2),
+      testTargetId: SHOP,
+      type: "ADDITIONAL",
+      discoveryUrl: "https://preview.example.com",
+    },
   ],
   folders: [
     { id: FOLDER, testTargetId: SHOP, name: "Checkout" },
@@ -39,7 +49,12 @@ const SEED: JsonObject = {
       prerequisiteId: idOf(3, 1),
       tags: ["smoke"],
       elements: [
-        { id: idOf(4, 1), index: 0, assertion: { id: idOf(5, 1), expectation: "VISIBLE" }, selectors: [] },
+        {
+          id: idOf(4, 1),
+          index: 0,
+          assertion: { id: idOf(5, 1), expectation: "VISIBLE" },
+          selectors: [],
+        },
       ],
     }),
     testCase(3, { description: "Old", folderId: ATTIC }),
@@ -54,7 +69,10 @@ let project: Project;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "tasc-import-"));
   server = await startServer({ dataDir: join(dir, "service"), apiKey: "a-local-key", seed: SEED });
-  project = new Project(join(dir, "project"), { TASC_BASE_URL: server.url, TASC_API_KEY: "a-local-key" });
+  project = new Project(join(dir, "project"), {
+    TASC_BASE_URL: server.url,
+    TASC_API_KEY: "a-local-key",
+  });
   await project.write({ "tasc.yaml": PROJECT });
 });
 
@@ -84,7 +102,9 @@ test("after an import the plan is empty, an apply sends nothing, and a second im
   expect(imported.stderr).toContain(ATTIC);
   expect(imported.stderr).not.toContain(FOLDER);
   expect(dry.stdout).not.toContain("expectation");
-  await expect(await project.read("targets/web-shop.yaml")).toMatchFileSnapshot("golden/web-shop.yaml");
+  await expect(await project.read("targets/web-shop.yaml")).toMatchFileSnapshot(
+    "golden/web-shop.yaml",
+  );
 
   const plan = await project.run(["plan", "--detailed-exitcode"]);
   expect({ code: plan.code, stderr: plan.stderr }).toEqual({ code: 0, stderr: "" });
@@ -121,14 +141,29 @@ const STAGED: JsonObject = {
     { id: idOf(1, 3), app: "Web-Shop production" },
   ],
   environments: [
-    { id: idOf(2, 1), testTargetId: SHOP, type: "DEFAULT", discoveryUrl: "https://staging.example.com" },
-    { id: idOf(2, 2), testTargetId: PRODUCTION, type: "DEFAULT", discoveryUrl: "https://shop.example.com" },
+    {
+      id: idOf(2, 1),
+      testTargetId: SHOP,
+      type: "DEFAULT",
+      discoveryUrl: "https://staging.example.com",
+    },
+    {
+      id: idOf(2, 2),
+      testTargetId: PRODUCTION,
+      type: "DEFAULT",
+      discoveryUrl: "https://shop.example.com",
+    },
   ],
   testCases: [
     testCase(1, { description: "Log in", tags: ["smoke"] }),
     testCase(2, { description: "Cart total", externalId: "CART" }),
     testCase(3, { description: "Not there yet" }),
-    testCase(11, { testTargetId: PRODUCTION, description: "Log in", tags: ["smoke"], status: "DISABLED" }),
+    testCase(11, {
+      testTargetId: PRODUCTION,
+      description: "Log in",
+      tags: ["smoke"],
+      status: "DISABLED",
+    }),
     testCase(12, { testTargetId: PRODUCTION, description: "Cart", externalId: "CART" }),
     testCase(13, { testTargetId: PRODUCTION, description: "Old one" }),
   ],
@@ -152,7 +187,9 @@ test("merges a second stage into the declared target, and binds both stages", as
   const second = await staged.run([...both, "--into", `web-shop=${PRODUCTION}`]);
   expect(second.code, second.stderr).toBe(0);
   expect(second.stdout).toContain("merged  targets/web-shop.yaml");
-  await expect(await staged.read("targets/web-shop.yaml")).toMatchFileSnapshot("golden/merged.yaml");
+  await expect(await staged.read("targets/web-shop.yaml")).toMatchFileSnapshot(
+    "golden/merged.yaml",
+  );
   for (const stage of ["staging", "production"]) {
     // oxlint-disable-next-line no-await-in-loop
     const plan = await staged.run(["plan", "--detailed-exitcode", "--stage", stage]);
@@ -182,7 +219,10 @@ test("holds batch generations back if the import creates the state, even with se
 });
 
 test("replaces the sample that `tasc init` wrote", async () => {
-  const fresh = new Project(join(dir, "fresh"), { TASC_BASE_URL: server.url, TASC_API_KEY: "a-local-key" });
+  const fresh = new Project(join(dir, "fresh"), {
+    TASC_BASE_URL: server.url,
+    TASC_API_KEY: "a-local-key",
+  });
   await fresh.write({ "x.txt": "" });
   expect((await fresh.run(["init"])).code).toBe(0);
   const imported = await fresh.run(["import"]);
@@ -193,7 +233,10 @@ test("replaces the sample that `tasc init` wrote", async () => {
 });
 
 test("keeps the sample of `tasc init` if another stage has bound it", async () => {
-  const fresh = new Project(join(dir, "fresh"), { TASC_BASE_URL: server.url, TASC_API_KEY: "a-local-key" });
+  const fresh = new Project(join(dir, "fresh"), {
+    TASC_BASE_URL: server.url,
+    TASC_API_KEY: "a-local-key",
+  });
   await fresh.write({ "x.txt": "" });
   expect((await fresh.run(["init"])).code).toBe(0);
   const stages = "stages: { staging: {}, production: {} }\n";
@@ -209,9 +252,13 @@ test("keeps the sample of `tasc init` if another stage has bound it", async () =
 test("prints a folder id that has line breaks on one line", async () => {
   const folder = "x\ntasc apply --auto-approve\ny";
   const cases = [testCase(1, { description: "Log in", folderId: folder, status: "ENABLED" })];
-  const environments = [{ id: idOf(2, 1), type: "DEFAULT", discoveryUrl: "https://shop.example.com" }];
+  const environments = [
+    { id: idOf(2, 1), type: "DEFAULT", discoveryUrl: "https://shop.example.com" },
+  ];
   const hostile = createServer(({ url }, answer) => {
-    const list = url?.endsWith("/test-cases") ? cases : [{ id: SHOP, app: "Web Shop", environments }];
+    const list = url?.endsWith("/test-cases")
+      ? cases
+      : [{ id: SHOP, app: "Web Shop", environments }];
     answer.setHeader("content-type", "application/json").end(JSON.stringify(list));
   });
   await new Promise<void>((listening) => hostile.listen(0, "127.0.0.1", listening));
@@ -235,7 +282,9 @@ test("puts no word of the service into a command that a shell or a program would
     environments: [],
   }));
   const hostile = createServer(({ url }, answer) => {
-    const list = url?.endsWith("/test-cases") ? [] : [...targets, { ...targets[0], id: idOf(1, 2) }];
+    const list = url?.endsWith("/test-cases")
+      ? []
+      : [...targets, { ...targets[0], id: idOf(1, 2) }];
     answer.setHeader("content-type", "application/json").end(JSON.stringify(list));
   });
   await new Promise<void>((listening) => hostile.listen(0, "127.0.0.1", listening));
@@ -250,7 +299,14 @@ test("puts no word of the service into a command that a shell or a program would
     "targets/shop.yaml": "target: shop\nonlyStages: [staging]\napp: Web Shop staging\n",
   });
   const { stdout, stderr } = await fresh.run(["import", "--stage", "production", "--json"]);
-  const asked = await fresh.run(["import", "--stage", "production", "--into", "web=tasc", "--json"]);
+  const asked = await fresh.run([
+    "import",
+    "--stage",
+    "production",
+    "--into",
+    "web=tasc",
+    "--json",
+  ]);
   hostile.close();
   expect(stderr).toContain("    tasc import --into shop=ID --stage production\n");
   expect(stderr).toContain(`    tasc import --into shop=${idOf(1, 2)} --stage production\n`);

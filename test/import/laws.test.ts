@@ -4,7 +4,16 @@ import { resourcesOf } from "../../src/model/desired.ts";
 import { DELETED } from "../../src/model/fields.ts";
 import { matchedIds } from "../../src/plan/match.ts";
 import { type Service, idOf, service } from "./live.ts";
-import { type Options, PROJECT, type World, after, emptyProject, plan, prepared, shown } from "./project.ts";
+import {
+  type Options,
+  PROJECT,
+  type World,
+  after,
+  emptyProject,
+  plan,
+  prepared,
+  shown,
+} from "./project.ts";
 
 const options: fc.Arbitrary<Options> = fc.record({
   elements: fc.boolean(),
@@ -73,19 +82,25 @@ test("an import of a service that has grown since adds the new resources, and th
           environments: target.environments.filter((_, at) => (at + cut) % 2 === 0),
         })),
         testCases: new Map(
-          [...whole.testCases].map(([id, list]) => [id, list.filter((_, at) => (at + cut) % 3 > 0)] as const),
+          [...whole.testCases].map(
+            ([id, list]) => [id, list.filter((_, at) => (at + cut) % 3 > 0)] as const,
+          ),
         ),
       };
       const before = emptyProject(few.targets, few.testCases);
       const imported = after(before, await prepared(before, given));
       const grown = { ...imported, ...whole };
       const more = await prepared(grown, given);
-      expect({ problems: more.problems, unmatched: more.unmatched }).toEqual({ problems: [], unmatched: [] });
+      expect({ problems: more.problems, unmatched: more.unmatched }).toEqual({
+        problems: [],
+        unmatched: [],
+      });
       const complete = after(grown, more);
       const old = new Set(await managedIds(grown));
       const now = new Set([...(await managedIds(complete)), ...more.leftOut.map(({ id }) => id)]);
       for (const id of [...old, ...allIds(whole)]) expect(now).toContain(id);
-      // New resources can make old matches ambiguous. An import cannot fix that, because it edits no file.
+      // New resources can make old matches ambiguous. An import cannot fix that, because it edits
+      // no file.
       const unclear = await hasDiagnostics(grown);
       if (!unclear) await expectEmptyPlan(complete);
     }),
@@ -93,11 +108,17 @@ test("an import of a service that has grown since adds the new resources, and th
   );
 });
 
-/** How the service of a second stage can differ from the first one's: other ids, fewer resources, other values. */
+/**
+ * How the service of a second stage can differ from the first one's: other ids, fewer resources,
+ * other values.
+ */
 const secondStage = fc.record({
   app: fc.constantFrom("same", "named", "other"),
   keep: fc.array(fc.nat(9), { minLength: 15, maxLength: 15 }),
-  changed: fc.array(fc.option(service, { nil: undefined, freq: 1 }), { minLength: 1, maxLength: 1 }),
+  changed: fc.array(fc.option(service, { nil: undefined, freq: 1 }), {
+    minLength: 1,
+    maxLength: 1,
+  }),
 });
 
 function otherIds(id: string): string {
@@ -114,7 +135,11 @@ function inSecondStage(
     ...one,
     id: otherIds(one.id),
     app:
-      app === "same" ? one.app : app === "named" ? one.app.replaceAll("first", "second") : `${one.app} again`,
+      app === "same"
+        ? one.app
+        : app === "named"
+          ? one.app.replaceAll("first", "second")
+          : `${one.app} again`,
     environments: one.environments
       .filter((_, at) => (keep[at] ?? 0) > 1)
       .map((own) => ({ ...own, id: otherIds(own.id) })),
@@ -137,7 +162,8 @@ function inSecondStage(
             ...moved,
             id: otherIds(own.id),
             folderId: typeof folderId === "string" ? otherIds(folderId) : folderId,
-            prerequisiteId: typeof prerequisiteId === "string" ? otherIds(prerequisiteId) : prerequisiteId,
+            prerequisiteId:
+              typeof prerequisiteId === "string" ? otherIds(prerequisiteId) : prerequisiteId,
           };
         }),
     ]),
@@ -157,7 +183,8 @@ test("after a second stage is imported both plans are empty, and renamed test ca
         app: one.app === "Blog" ? "Blog (first)" : one.app,
         // A target has one default environment, which both stages share.
         environments: one.environments.filter(
-          (own, at, all) => own.type !== "DEFAULT" || all.findIndex(({ type }) => type === "DEFAULT") === at,
+          (own, at, all) =>
+            own.type !== "DEFAULT" || all.findIndex(({ type }) => type === "DEFAULT") === at,
         ),
       }));
       const one = { ...bare, targets: named };
@@ -192,7 +219,10 @@ test("after a second stage is imported both plans are empty, and renamed test ca
       const renamed = new Map(
         [...two.testCases].map(
           ([id, list]) =>
-            [id, list.map((own) => ({ ...own, description: `New ${own.id}`, externalId: null }))] as const,
+            [
+              id,
+              list.map((own) => ({ ...own, description: `New ${own.id}`, externalId: null })),
+            ] as const,
         ),
       );
       const { planned } = await plan({ ...both, testCases: renamed });
@@ -210,7 +240,9 @@ test("the order in which the service lists resources does not matter", async () 
       const forwards = await prepared(emptyProject(targets, testCases));
       const backwards = await prepared(
         emptyProject(
-          targets.toReversed().map((one) => ({ ...one, environments: one.environments.toReversed() })),
+          targets
+            .toReversed()
+            .map((one) => ({ ...one, environments: one.environments.toReversed() })),
           new Map([...testCases].map(([id, list]) => [id, list.toReversed()])),
         ),
       );

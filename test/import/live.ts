@@ -1,7 +1,12 @@
 import * as fc from "fast-check";
 import { type Json, type JsonObject, parseJson } from "../../src/model/json.ts";
 import { element as liveElement } from "../../src/service/answers.ts";
-import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
+import type {
+  LiveElement,
+  LiveEnvironment,
+  LiveTarget,
+  LiveTestCase,
+} from "../../src/model/live.ts";
 
 /** Random live services, with colliding names, texts of all kinds, gaps and unknown values. */
 export interface Service {
@@ -81,7 +86,9 @@ const json = fc.jsonValue({ maxDepth: 3 }).map((value) => plain(value));
 const options: fc.Arbitrary<JsonObject> = fc.oneof(
   fc.constant({}),
   fc.record({ name: text }),
-  fc.dictionary(fc.constantFrom("name", "${x}", "exact", "constructor"), json, { noNullPrototype: true }),
+  fc.dictionary(fc.constantFrom("name", "${x}", "exact", "constructor"), json, {
+    noNullPrototype: true,
+  }),
 );
 
 const selector: fc.Arbitrary<object> = fc.record({
@@ -99,8 +106,12 @@ const calledWith: fc.Arbitrary<Json> = fc.oneof(
 const element: fc.Arbitrary<LiveElement> = fc
   .record({
     id: maybe(fc.uuid()),
-    interaction: fc.option(fc.record({ action: maybe(fc.constantFrom("EXTRACT", "CLICK", "")), calledWith })),
-    assertion: fc.option(fc.record({ expectation: maybe(fc.constantFrom("VISIBLE", "")), calledWith })),
+    interaction: fc.option(
+      fc.record({ action: maybe(fc.constantFrom("EXTRACT", "CLICK", "")), calledWith }),
+    ),
+    assertion: fc.option(
+      fc.record({ expectation: maybe(fc.constantFrom("VISIBLE", "")), calledWith }),
+    ),
     selectors: fc.array(selector, { maxLength: 2 }),
     ignoreFailure: maybe(fc.boolean()),
   })
@@ -148,27 +159,32 @@ const targetParts = fc.record({
   testCases: fc.array(fc.oneof(testCase, testCase, testCase, ordinary), { maxLength: 12 }),
 });
 
-export const service: fc.Arbitrary<Service> = fc.array(targetParts, { maxLength: 3 }).map((parts) => {
-  const targets = parts.map(({ app, environments }, t) => ({
-    id: idOf(1, t),
-    app,
-    environments: environments.map((one, e) => ({ id: idOf(2, t * 100 + e), ...one })),
-  }));
-  const testCases = parts.map(
-    ({ testCases: list }, t) =>
-      [
-        idOf(1, t),
-        list.map((one, c) => ({
-          id: idOf(3, t * 100 + c),
-          ...one,
-          prerequisiteId: inTarget(one.prerequisiteId, t),
-        })),
-      ] as const,
-  );
-  return { targets, testCases: new Map(testCases) };
-});
+export const service: fc.Arbitrary<Service> = fc
+  .array(targetParts, { maxLength: 3 })
+  .map((parts) => {
+    const targets = parts.map(({ app, environments }, t) => ({
+      id: idOf(1, t),
+      app,
+      environments: environments.map((one, e) => ({ id: idOf(2, t * 100 + e), ...one })),
+    }));
+    const testCases = parts.map(
+      ({ testCases: list }, t) =>
+        [
+          idOf(1, t),
+          list.map((one, c) => ({
+            id: idOf(3, t * 100 + c),
+            ...one,
+            prerequisiteId: inTarget(one.prerequisiteId, t),
+          })),
+        ] as const,
+    );
+    return { targets, testCases: new Map(testCases) };
+  });
 
-/** Prerequisites are generated with ids of the first target. This maps them to ids of their own target. */
+/**
+ * Prerequisites are generated with ids of the first target. This maps them to ids of their own
+ * target.
+ */
 function inTarget(id: string | null | undefined, target: number): string | null | undefined {
   return typeof id === "string" ? idOf(3, target * 100 + Number.parseInt(id.slice(-12), 16)) : id;
 }

@@ -10,7 +10,10 @@ import { PROJECT, type World, after, emptyProject, plan, prepared } from "./proj
 const SHOP: LiveTarget = { id: idOf(1, 1), app: "Shop", environments: [] };
 
 function project(testCases: readonly LiveTestCase[], manifest: string, tasc = PROJECT): World {
-  const files = { "tasc.yaml": tasc, ...(manifest === "" ? {} : { "targets/shop.yaml": manifest }) };
+  const files = {
+    "tasc.yaml": tasc,
+    ...(manifest === "" ? {} : { "targets/shop.yaml": manifest }),
+  };
   return emptyProject([SHOP], new Map([[SHOP.id, testCases]]), files);
 }
 
@@ -131,7 +134,10 @@ test("keys that state records are kept, and not given to other test cases", asyn
 
 test("with several stages, an id is written for the imported stage only", async () => {
   const stages = `${PROJECT}defaultStage: staging\nstages: { staging: {}, production: {} }\n`;
-  const cases = [liveCase(idOf(3, 1), { description: "A" }), liveCase(idOf(3, 2), { description: "A" })];
+  const cases = [
+    liveCase(idOf(3, 1), { description: "A" }),
+    liveCase(idOf(3, 2), { description: "A" }),
+  ];
   const world = project(cases, "", stages);
   const found = await prepared(world);
   expect(texts(found)).toContain(`stages:
@@ -179,14 +185,20 @@ test("circular prerequisites are broken up", async () => {
   );
   const text = texts(await prepared(world));
   expect(text).toContain("prerequisite: b\n");
-  expect(text).toContain("# discovery.prerequisite: the service has a, which in turn runs after this one");
-  expect(text).toContain("# discovery.prerequisite: the service has c, which in turn runs after this one");
+  expect(text).toContain(
+    "# discovery.prerequisite: the service has a, which in turn runs after this one",
+  );
+  expect(text).toContain(
+    "# discovery.prerequisite: the service has c, which in turn runs after this one",
+  );
 });
 
 // This takes 2 seconds. If all predecessors of each test case were visited, it would take 10.
 test("a chain of 15,000 prerequisites is imported quickly", async () => {
   const ids = Array.from({ length: 15_000 }, (_, at) => idOf(3, at + 1));
-  const cases = ids.map((id, at) => liveCase(id, { description: id, prerequisiteId: ids[at - 1] ?? null }));
+  const cases = ids.map((id, at) =>
+    liveCase(id, { description: id, prerequisiteId: ids[at - 1] ?? null }),
+  );
   const world = project(cases, "");
   const started = process.cpuUsage();
   await prepared(world);

@@ -91,7 +91,10 @@ export async function prepared(world: World, options: Options = {}): Promise<Pre
   const { pairs, unclear } = pairTargets(sources, into);
   // A user would be asked. Here, each unclear target becomes a new target.
   if (unclear.length > 0 && options.into === undefined)
-    return await prepared(world, { ...options, into: new Map(unclear.map(({ live }) => [live.id, ""])) });
+    return await prepared(world, {
+      ...options,
+      into: new Map(unclear.map(({ live }) => [live.id, ""])),
+    });
   return await prepare(sources, {
     dir: options.dir ?? "targets",
     split: options.split ?? "target",

@@ -21,7 +21,10 @@ function sizeOf(folder: string): number {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );
-  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  return files.reduce(
+    (sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size,
+    0,
+  );
 }
 
 /** Uses the whole interface, and calls that the types must reject. */
@@ -90,7 +93,11 @@ describe("the package", () => {
     "names the package to install if Node has no SQLite",
     async () => {
       const tasc = join(packed.project, "node_modules", "@tasc", "cli", "dist", "tasc.cjs");
-      const { code, output } = await run(process.execPath, [tasc, "serve", "--port", "0"], packed.project);
+      const { code, output } = await run(
+        process.execPath,
+        [tasc, "serve", "--port", "0"],
+        packed.project,
+      );
       expect(output).toContain("run `npm install libsql`, or use Node 22.13 or later");
       expect(code).toBe(1);
     },
@@ -111,15 +118,17 @@ describe("the package", () => {
       "--no-update-notifier",
     ];
     expect(await run("npm", [...npm, packed.tarball], here)).toMatchObject({ code: 0 });
-    expect(readdirSync(join(here, "node_modules")).filter((name) => !name.startsWith("."))).toEqual([
-      "@tasc",
-    ]);
+    expect(readdirSync(join(here, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(
+      ["@tasc"],
+    );
     expect(sizeOf(join(here, "node_modules"))).toBeLessThan(2_000_000);
     const local = await run(join(here, "node_modules", ".bin", "tasc"), ["--version"], here);
     expect(local.output).toMatch(/^\d+\.\d+\.\d+\n$/);
     const all = await run("npm", [...npm, "--global", "--prefix", globally, packed.tarball], here);
     expect(all).toMatchObject({ code: 0 });
-    expect((await run(join(globally, "bin", "tasc"), ["--version"], here)).output).toBe(local.output);
+    expect((await run(join(globally, "bin", "tasc"), ["--version"], here)).output).toBe(
+      local.output,
+    );
   });
 
   test("names every bundled package with its licence", () => {
@@ -145,7 +154,12 @@ describe("the package", () => {
 
   test("has types that a strict project can use", async () => {
     writeFileSync(join(packed.project, "consumer.mts"), CONSUMER);
-    const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit"];
+    const strict = [
+      "--strict",
+      "--exactOptionalPropertyTypes",
+      "--noUncheckedIndexedAccess",
+      "--noEmit",
+    ];
     const { code, output } = await run(
       program("tsc"),
       [...strict, "--module", "nodenext", "--target", "es2023", "--types", "node", "consumer.mts"],
@@ -158,7 +172,11 @@ describe("the package", () => {
   test("passes publint and attw", async () => {
     const lint = await run(program("publint"), ["run", packed.tarball, "--strict"], packed.project);
     expect(lint.output).toContain("All good");
-    const types = await run(program("attw"), [packed.tarball, "--profile", "esm-only"], packed.project);
+    const types = await run(
+      program("attw"),
+      [packed.tarball, "--profile", "esm-only"],
+      packed.project,
+    );
     expect(types.output).toMatch(/node16 \(from ESM\) │ 🟢 \(ESM\)/);
     expect(types.code).toBe(0);
   });

@@ -29,7 +29,9 @@ export async function pack(): Promise<Packed> {
   await must("tar", ["-xzf", tarball], folder);
   const project = join(folder, "project");
   mkdirSync(join(project, "node_modules", "@tasc"), { recursive: true });
-  cpSync(join(folder, "package"), join(project, "node_modules", "@tasc", "cli"), { recursive: true });
+  cpSync(join(folder, "package"), join(project, "node_modules", "@tasc", "cli"), {
+    recursive: true,
+  });
   symlinkSync(resolve("node_modules", "@types"), join(project, "node_modules", "@types"));
   return { tarball, project, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

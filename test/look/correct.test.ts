@@ -61,7 +61,9 @@ const event: fc.Arbitrary<StateEvent> = fc.oneof(
 
 const state = fc
   .array(event, { maxLength: 20 })
-  .map((events) => applyEvents(emptyState("staging", "shop", "https://service.example.com"), events));
+  .map((events) =>
+    applyEvents(emptyState("staging", "shop", "https://service.example.com"), events),
+  );
 
 /** The error of a refused edit. */
 function refused(edit: () => State): unknown {
@@ -117,7 +119,8 @@ group("mv", () => {
         fc.pre(knownAddresses(before).length > 0);
         const half = moveTarget(before, "web", undefined);
         expect(text(moveTarget(before, "web", half))).toBe(text(half));
-        const there = knownAddresses(other).length > 0 ? moveTarget(other, "web", undefined) : undefined;
+        const there =
+          knownAddresses(other).length > 0 ? moveTarget(other, "web", undefined) : undefined;
         fc.pre(there !== undefined && text(there) !== text(half));
         expect(refused(() => moveTarget(before, "web", there))).toMatchObject({ reason: "failed" });
       }),
@@ -144,7 +147,9 @@ group("rm", () => {
       fc.property(state, (before) => {
         fc.pre(knownAddresses(before).length > 0);
         const after = forgetAddress(before, targetAddress("shop"));
-        expect(text(after)).toBe(text(emptyState("staging", "shop", "https://service.example.com")));
+        expect(text(after)).toBe(
+          text(emptyState("staging", "shop", "https://service.example.com")),
+        );
       }),
     );
   });
@@ -166,7 +171,9 @@ group("bind", () => {
         expect(after.intents.has(bound)).toBe(false);
         for (const other of knownAddresses(after))
           if (other !== bound && after.bindings.has(other))
-            expect(refused(() => bindAddress(after, other, id, []))).toMatchObject({ reason: "failed" });
+            expect(refused(() => bindAddress(after, other, id, []))).toMatchObject({
+              reason: "failed",
+            });
       }),
     );
   });
@@ -175,7 +182,10 @@ group("bind", () => {
     fc.assert(
       fc.property(state, address, (before, bound) => {
         const id = before.bindings.get(bound)?.id;
-        fc.pre(id !== undefined && [...before.bindings.values()].filter((one) => one.id === id).length === 1);
+        fc.pre(
+          id !== undefined &&
+            [...before.bindings.values()].filter((one) => one.id === id).length === 1,
+        );
         const after = bindAddress(before, bound, id ?? "", []);
         expect(after.bindings.get(bound)).toEqual({ id, fields: {}, imported: true });
       }),
@@ -188,7 +198,9 @@ group("show", () => {
     fc.assert(
       fc.property(state, (one) => {
         for (const known of knownAddresses(one))
-          expect(JSON.stringify({ ...describe(one, known), folders: {} })).not.toMatch(/FP[a-z]{8}/);
+          expect(JSON.stringify({ ...describe(one, known), folders: {} })).not.toMatch(
+            /FP[a-z]{8}/,
+          );
       }),
     );
   });

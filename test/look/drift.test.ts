@@ -72,7 +72,9 @@ describe.concurrent("drift", () => {
   test("marks a changed secret as changed without showing values", async () => {
     await scene(async (stage) => {
       await applied(stage);
-      await stage.edit(LOGIN, { discovery: { status: "FINISHED", freePrompt: `Not ${SECRETS.QA_USER}` } });
+      await stage.edit(LOGIN, {
+        discovery: { status: "FINISHED", freePrompt: `Not ${SECRETS.QA_USER}` },
+      });
       const ran = await stage.run(["drift", "--format", "json"]);
       expect(ran.code).toBe(2);
       expect(at(json(ran), "changes", 0, "fields")).toEqual([
@@ -86,7 +88,11 @@ describe.concurrent("drift", () => {
     await scene(async (stage) => {
       await applied(stage);
       await stage.remove(CART);
-      await stage.edit(id(0x13), { description: "Cart total adds up", tags: ["web"], runStatus: "ON" });
+      await stage.edit(id(0x13), {
+        description: "Cart total adds up",
+        tags: ["web"],
+        runStatus: "ON",
+      });
       const ran = await stage.run(["drift", "--format", "json"]);
       expect(ran.code).toBe(2);
       expect(listAt(json(ran), "removed")).toEqual([
@@ -113,7 +119,9 @@ describe.concurrent("drift that cannot be detected", () => {
       stage.write("tasc.yaml", `${PROJECT}state: { path: .tasc/elsewhere }\n`);
       const ran = await stage.run(["drift"]);
       expect(ran.code).toBe(0);
-      expect(ran.stderr).toContain("Warning: Nothing was applied yet, so there is no drift to report");
+      expect(ran.stderr).toContain(
+        "Warning: Nothing was applied yet, so there is no drift to report",
+      );
     });
   });
 

@@ -1,6 +1,17 @@
 // `tasc explain` shows the way from a line in a manifest to the reason for a call.
 import { describe, expect, test } from "vitest";
-import { applied, appliedScene, at, json, listAt, LOGIN, MANIFEST, scene, SECRETS, steady } from "./scene.ts";
+import {
+  applied,
+  appliedScene,
+  at,
+  json,
+  listAt,
+  LOGIN,
+  MANIFEST,
+  scene,
+  SECRETS,
+  steady,
+} from "./scene.ts";
 import { isObject } from "../../src/model/json.ts";
 
 describe.concurrent("explain", () => {
@@ -10,7 +21,10 @@ describe.concurrent("explain", () => {
       await stage.edit(LOGIN, { status: "DISABLED", folderId: null });
       stage.write(
         "targets/shop.yaml",
-        MANIFEST.replace("tags: [smoke]", "tags: [smoke, auth]").replace("data-testid", "data-test"),
+        MANIFEST.replace("tags: [smoke]", "tags: [smoke, auth]").replace(
+          "data-testid",
+          "data-test",
+        ),
       );
       const texts = [];
       for (const address of [
@@ -58,7 +72,8 @@ test("explain treats the variable constructor as unset, although every object ha
 
 test("explain does not show headers of a lower layer that a higher layer clears", async () => {
   await scene(async (stage) => {
-    const lower = "defaults: { environments: { additionalHeaderFields: { X-Key: header-of-the-base } } }";
+    const lower =
+      "defaults: { environments: { additionalHeaderFields: { X-Key: header-of-the-base } } }";
     const own = `default: { discoveryUrl: "https://own.example.com", additionalHeaderFields: null }`;
     stage.write("targets/own.yaml", `target: own\napp: Own\n${lower}\nenvironments: { ${own} }\n`);
     const { stdout, code } = await stage.run(["explain", "environment.own.default", "--offline"]);
@@ -74,8 +89,8 @@ describe.concurrent("tasc explain in an applied project", () => {
   test("accepts one field, a part of a field, or the common parent of several fields", async () => {
     await play(async (stage) => {
       const names = async (...args: readonly string[]) =>
-        listAt(json(await stage.run(["explain", ...args, "--format", "json"])), "fields").map((field) =>
-          isObject(field) ? field["name"] : undefined,
+        listAt(json(await stage.run(["explain", ...args, "--format", "json"])), "fields").map(
+          (field) => (isObject(field) ? field["name"] : undefined),
         );
       expect(await names("testCase.shop.login", "status")).toEqual(["status"]);
       expect(await names("testCase.shop.login", "discovery")).toEqual([
@@ -83,7 +98,9 @@ describe.concurrent("tasc explain in an applied project", () => {
         "discovery.type",
         "discovery.prerequisite",
       ]);
-      expect(await names("environment.shop.default", "testAccount.password")).toEqual(["testAccount"]);
+      expect(await names("environment.shop.default", "testAccount.password")).toEqual([
+        "testAccount",
+      ]);
     });
   });
 
@@ -93,7 +110,9 @@ describe.concurrent("tasc explain in an applied project", () => {
       const field = at(json(ran), "fields", 0);
       expect(at(field, "sources")).toEqual([]);
       expect(at(field, "live")).toBe("DRAFT");
-      expect(at(field, "why")).toBe("It is not declared, so it is not managed and nothing is sent.");
+      expect(at(field, "why")).toBe(
+        "It is not declared, so it is not managed and nothing is sent.",
+      );
     });
   });
 
@@ -112,8 +131,20 @@ describe.concurrent("tasc explain in an applied project", () => {
         },
       ]);
       expect(at(fields, 0, "placeholders")).toEqual([
-        { source: "${var:url}", file: "tasc.yaml", line: 6, column: 38, means: "https://${var:host}" },
-        { source: "${var:host}", file: "tasc.yaml", line: 6, column: 15, means: "shop.example.com" },
+        {
+          source: "${var:url}",
+          file: "tasc.yaml",
+          line: 6,
+          column: 38,
+          means: "https://${var:host}",
+        },
+        {
+          source: "${var:host}",
+          file: "tasc.yaml",
+          line: 6,
+          column: 15,
+          means: "shop.example.com",
+        },
       ]);
       expect(at(fields, 1, "value")).toEqual({ username: "qa", password: "(sensitive)" });
       expect(at(fields, 1, "sources", 0, "written")).toEqual({
@@ -134,7 +165,9 @@ describe.concurrent("tasc explain in an applied project", () => {
       expect(at(found, "action")).toBe("unknown");
       expect(at(found, "id")).toBe(LOGIN);
       expect(at(found, "fields", 0, "value")).toBe("ENABLED");
-      expect(at(found, "fields", 0, "remembered")).toBe("a record; the API key is needed to compare it");
+      expect(at(found, "fields", 0, "remembered")).toBe(
+        "a record; the API key is needed to compare it",
+      );
     });
   });
 

@@ -48,7 +48,9 @@ describe("a name", () => {
         const text = mermaidText(name);
         expect(text.replaceAll(/#\d+;/g, "")).not.toMatch(/["'`#;<>&%{}()[\]|\\:*~=+!?@^/$]/);
         expect(text).not.toMatch(/^(?:\d+\.|-)/);
-        const back = text.replaceAll(/#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+        const back = text.replaceAll(/#(\d+);/g, (_, code: string) =>
+          String.fromCharCode(Number(code)),
+        );
         expect(back).toBe(safeLine(name));
       }),
     );
@@ -70,7 +72,12 @@ describe.concurrent("tasc graph", () => {
 
   test("needs no secrets and no service, and accepts a target", async () => {
     await applied(async (stage) => {
-      const bare = { TASC_API_KEY: "", QA_PASSWORD: "", QA_USER: "", TASC_BASE_URL: "http://127.0.0.1:9" };
+      const bare = {
+        TASC_API_KEY: "",
+        QA_PASSWORD: "",
+        QA_USER: "",
+        TASC_BASE_URL: "http://127.0.0.1:9",
+      };
       const ran = await stage.run(["graph", "shop"], bare);
       expect(ran.code, ran.stderr).toBe(0);
       expect(ran.stderr).toBe("");

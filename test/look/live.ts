@@ -3,7 +3,8 @@ import { parseJson } from "../../src/model/json.ts";
 import type { LiveElement, LiveTestCase } from "../../src/model/live.ts";
 import { element } from "../../src/service/answers.ts";
 
-const maybe = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(one, { nil: undefined });
+const maybe = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(one, { nil: undefined });
 const nullable = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | null | undefined> =>
   fc.oneof(one, fc.constant(null), fc.constant(undefined));
 
@@ -17,7 +18,11 @@ const rawElement = (index: number): fc.Arbitrary<LiveElement> =>
       ),
       assertion: fc.constant(null),
       selectors: fc.array(
-        fc.record({ selectorType: fc.constant("TEXT"), selector: fc.string(), options: fc.constant({}) }),
+        fc.record({
+          selectorType: fc.constant("TEXT"),
+          selector: fc.string(),
+          options: fc.constant({}),
+        }),
         { maxLength: 2 },
       ),
       ignoreFailure: fc.boolean(),

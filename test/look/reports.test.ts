@@ -43,7 +43,9 @@ describe("the newest reports", () => {
   const timeOf = (n: number): string => {
     const text = new Date(Date.UTC(2030, 0, 1) + n).toISOString();
     return (
-      [text, text.replace(/\.?0*Z$/, "Z"), text.replace("T00", "T02").replace("Z", "+02:00")][n % 3] ?? ""
+      [text, text.replace(/\.?0*Z$/, "Z"), text.replace("T00", "T02").replace("Z", "+02:00")][
+        n % 3
+      ] ?? ""
     );
   };
   const reports = fc
@@ -182,7 +184,11 @@ describe("a report", () => {
 /** Creates a finished report and a waiting one. */
 async function run(stage: Scene): Promise<void> {
   const begin = (cases: readonly string[]) =>
-    stage.control("POST", "/reports", { testTargetId: TARGET, testCaseIds: [...cases], browser: "FIREFOX" });
+    stage.control("POST", "/reports", {
+      testTargetId: TARGET,
+      testCaseIds: [...cases],
+      browser: "FIREFOX",
+    });
   const first = await begin([COOKIE, LOGIN, id(0x13)]);
   await stage.control("POST", `/reports/${textAt(first, "id")}/results`, {
     results: { [COOKIE]: "PASSED", [LOGIN]: "FAILED", [id(0x13)]: "SKIPPED" },
@@ -204,7 +210,9 @@ describe.concurrent("tasc reports", () => {
       const data = json(await stage.run(["reports", "list", "--limit", "1", "--format", "json"]));
       expect(listAt(data, "reports").map((one) => at(one, "status"))).toEqual(["WAITING"]);
 
-      const all = json(await stage.run(["reports", "list", "--target", "shop", "--format", "json"]));
+      const all = json(
+        await stage.run(["reports", "list", "--target", "shop", "--format", "json"]),
+      );
       const failed = textAt(all, "reports", 1, "id");
       const text = await stage.run(["reports", "show", failed]);
       await expect(text.stdout).toMatchFileSnapshot("golden/report.txt");
@@ -233,7 +241,10 @@ testCases: { login: { id: ${LOGIN}, description: "Log in ${value}" } }
         );
       declare("${secret:QA_USER}");
       expect((await stage.run(["apply", "--auto-approve"])).code).toBe(0);
-      const begun = await stage.control("POST", "/reports", { testTargetId: TARGET, testCaseIds: [LOGIN] });
+      const begun = await stage.control("POST", "/reports", {
+        testTargetId: TARGET,
+        testCaseIds: [LOGIN],
+      });
       const report = textAt(begun, "id");
       await stage.control("POST", `/reports/${report}/results`, { results: { [LOGIN]: "FAILED" } });
       declare("now");
@@ -255,7 +266,8 @@ testCases: { login: { id: ${LOGIN}, description: "Log in ${value}" } }
   test("reads every page by the key in the previous answer", async () => {
     await scene(
       async (stage) => {
-        for (let n = 0; n < 5; n++) await stage.control("POST", "/reports", { testTargetId: TARGET });
+        for (let n = 0; n < 5; n++)
+          await stage.control("POST", "/reports", { testTargetId: TARGET });
         const ran = await stage.run(["reports", "list", "--format", "json"]);
         expect(ran.stderr).toBe("");
         const created = listAt(json(ran), "reports").map((one) => textAt(one, "createdAt"));
@@ -270,10 +282,13 @@ testCases: { login: { id: ${LOGIN}, description: "Log in ${value}" } }
   test("stops at a page without new reports and gives a warning", async () => {
     await scene(
       async (stage) => {
-        for (let n = 0; n < 5; n++) await stage.control("POST", "/reports", { testTargetId: TARGET });
+        for (let n = 0; n < 5; n++)
+          await stage.control("POST", "/reports", { testTargetId: TARGET });
         const ran = await stage.run(["reports", "list", "--format", "json"]);
         expect(ran.code).toBe(0);
-        expect(ran.stderr).toContain("The list of reports of target shop ends here, but there may be more");
+        expect(ran.stderr).toContain(
+          "The list of reports of target shop ends here, but there may be more",
+        );
         expect(at(json(ran), "complete")).toBe(false);
         expect(listAt(json(ran), "reports")).toHaveLength(2);
       },
@@ -306,10 +321,16 @@ describe.concurrent("wrong arguments", () => {
 });
 
 describe.concurrent("tasc notifications", () => {
-  test("lists notifications oldest first, with addresses of bound test cases", async ({ expect }) => {
+  test("lists notifications oldest first, with addresses of bound test cases", async ({
+    expect,
+  }) => {
     await scene(async (stage) => {
       await stage.run(["apply", "--auto-approve"]);
-      await stage.control("POST", "/edit", { kind: "testCase", id: LOGIN, set: { externalId: "E-1" } });
+      await stage.control("POST", "/edit", {
+        kind: "testCase",
+        id: LOGIN,
+        set: { externalId: "E-1" },
+      });
       await run(stage);
       await discover(stage, "Buy a thing");
       const ran = await stage.run(["notifications"]);
@@ -338,11 +359,14 @@ describe.concurrent("tasc notifications", () => {
   });
 
   async function discover(stage: Scene, name: string): Promise<void> {
-    const response = await fetch(`${stage.server.url}/apiKey/v3/test-targets/${TARGET}/discoveries`, {
-      method: "POST",
-      headers: { "x-api-key": "the-api-key-of-the-tests", "content-type": "application/json" },
-      body: JSON.stringify({ name, prompt: "Do it." }),
-    });
+    const response = await fetch(
+      `${stage.server.url}/apiKey/v3/test-targets/${TARGET}/discoveries`,
+      {
+        method: "POST",
+        headers: { "x-api-key": "the-api-key-of-the-tests", "content-type": "application/json" },
+        body: JSON.stringify({ name, prompt: "Do it." }),
+      },
+    );
     if (!response.ok) throw new Error(await response.text());
     await stage.control("POST", "/discoveries/finish");
   }

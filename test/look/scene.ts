@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll } from "vitest";
@@ -40,11 +48,20 @@ export const CART = id(0x12);
 export const SEED: JsonObject = {
   testTargets: [{ id: TARGET, app: "Web Shop" }],
   environments: [
-    { id: ENVIRONMENT, testTargetId: TARGET, type: "DEFAULT", discoveryUrl: "https://shop.example.com" },
+    {
+      id: ENVIRONMENT,
+      testTargetId: TARGET,
+      type: "DEFAULT",
+      discoveryUrl: "https://shop.example.com",
+    },
   ],
   folders: [{ id: id(0x20), testTargetId: TARGET, name: "Authentication" }],
   testCases: [
-    testCase(COOKIE, "Accept the cookie banner", { tags: ["web"], runStatus: "ON", type: "COOKIE_BANNER" }),
+    testCase(COOKIE, "Accept the cookie banner", {
+      tags: ["web"],
+      runStatus: "ON",
+      type: "COOKIE_BANNER",
+    }),
     testCase(LOGIN, "Log in", {
       status: "ENABLED",
       runStatus: "ON",
@@ -59,7 +76,14 @@ export const SEED: JsonObject = {
 };
 
 export function testCase(caseId: string, description: string, more: JsonObject): JsonObject {
-  return { id: caseId, testTargetId: TARGET, description, status: "DRAFT", runStatus: "OFF", ...more };
+  return {
+    id: caseId,
+    testTargetId: TARGET,
+    description,
+    status: "DRAFT",
+    runStatus: "OFF",
+    ...more,
+  };
 }
 
 export const PROJECT = `version: 1
@@ -134,8 +158,8 @@ export async function scene(
 }
 
 /**
- * For tests that do not change the service: it is started and applied to once per file, and each test runs in a copy
- * of the applied project.
+ * For tests that do not change the service: it is started and applied to once per file, and each
+ * test runs in a copy of the applied project.
  */
 export function appliedScene(): (play: (scene: Scene) => Promise<void>) => Promise<void> {
   let opened: Promise<OpenScene> | undefined;
@@ -233,7 +257,9 @@ function follow(child: ChildProcess): Running {
     new Promise((matched, fail) => {
       watchers.push({ pattern, matched });
       look();
-      void done.then((ran) => fail(new Error(`${pattern} never came:\n${ran.stdout}${ran.stderr}`)));
+      void done.then((ran) =>
+        fail(new Error(`${pattern} never came:\n${ran.stdout}${ran.stderr}`)),
+      );
     });
   return { child, done, saw, said: () => stdout + stderr };
 }
@@ -241,7 +267,10 @@ function follow(child: ChildProcess): Running {
 async function request(url: string, method: string, body: Json | undefined): Promise<Json> {
   const response = await fetch(url, {
     method,
-    headers: { "x-api-key": KEY, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: {
+      "x-api-key": KEY,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -271,7 +300,8 @@ export function at(value: Json, ...path: readonly (string | number)[]): Json {
     if (typeof step === "number") found = isArray(found) ? found[step] : undefined;
     else found = isObject(found) ? found[step] : undefined;
   }
-  if (found === undefined) throw new Error(`nothing at ${path.join(".")} of ${JSON.stringify(value)}`);
+  if (found === undefined)
+    throw new Error(`nothing at ${path.join(".")} of ${JSON.stringify(value)}`);
   return found;
 }
 

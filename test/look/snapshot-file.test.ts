@@ -50,7 +50,11 @@ const HEAD: SnapshotHead = {
   createdAt: "2030-01-01T00:00:00.000Z",
   states: [STATE],
   targets: [
-    { id: "t", app: "Web Shop", environments: [{ id: "e", type: "DEFAULT", discoveryUrl: undefined }] },
+    {
+      id: "t",
+      app: "Web Shop",
+      environments: [{ id: "e", type: "DEFAULT", discoveryUrl: undefined }],
+    },
     { id: "u", app: "Back Office", environments: [] },
   ],
   read: ["t", "u"],
@@ -72,7 +76,10 @@ function opened(text: string): Snapshot {
   return openSnapshot(file, "snapshot.json");
 }
 
-const lists = fc.record({ t: fc.array(liveCase, { maxLength: 5 }), u: fc.array(liveCase, { maxLength: 5 }) });
+const lists = fc.record({
+  t: fc.array(liveCase, { maxLength: 5 }),
+  u: fc.array(liveCase, { maxLength: 5 }),
+});
 
 describe("a snapshot that is read from its file", () => {
   test("contains the test cases of several targets, also if read in parallel and repeatedly", async () => {
@@ -87,7 +94,10 @@ describe("a snapshot that is read from its file", () => {
           ),
         );
         const same = (one: LiveTestCase): LiveTestCase => one;
-        const both = await Promise.all([reader.listTestCases("t", same), reader.listTestCases("u", same)]);
+        const both = await Promise.all([
+          reader.listTestCases("t", same),
+          reader.listTestCases("u", same),
+        ]);
         expect(both).toEqual([t, u]);
         expect(await reader.listTestCases("u", same)).toEqual(u);
       }),
@@ -178,7 +188,9 @@ describe("the file", () => {
             new Map([["t", [{ ...one, [field]: `a ${secret} b` }]]]),
             createRedactor([secret]),
           );
-          expect(JSON.stringify(parseJson(text))).not.toContain(JSON.stringify(secret).slice(1, -1));
+          expect(JSON.stringify(parseJson(text))).not.toContain(
+            JSON.stringify(secret).slice(1, -1),
+          );
           expect(text).toContain("a (sensitive) b");
         },
       ),
@@ -242,7 +254,9 @@ describe("the file", () => {
     expect(refusal("")).toBe("snapshot.json is not a snapshot: it is not JSON");
     expect(refusal("[]")).toBe("snapshot.json is not a snapshot: it is not JSON");
     expect(refusal("{}")).toBe("snapshot.json is not a snapshot: it is something else");
-    expect(refusal('{"format":"tasc-state"}')).toBe("snapshot.json is not a snapshot: it is something else");
+    expect(refusal('{"format":"tasc-state"}')).toBe(
+      "snapshot.json is not a snapshot: it is something else",
+    );
     expect(refusal(text.replace('"version": 1', '"version": 2'))).toBe(
       "snapshot.json is not a snapshot: it has version 2, and this tasc reads 1",
     );
@@ -282,6 +296,8 @@ describe("reading a document", () => {
     [/\}\n$/, "} x\n"],
     [/"stage":/, '"stage"'],
   ])("reports a document as damaged if %s is replaced by %s", (where, instead) => {
-    expect(() => opened(text.replace(where, instead)).eachTestCase(() => undefined)).toThrow(TascError);
+    expect(() => opened(text.replace(where, instead)).eachTestCase(() => undefined)).toThrow(
+      TascError,
+    );
   });
 });

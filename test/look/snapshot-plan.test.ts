@@ -1,4 +1,5 @@
-// The law of a snapshot: a plan from it equals the online plan, except for fields that are never read.
+// The law of a snapshot: a plan from it equals the online plan, except for fields that are never
+// read.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +42,12 @@ const declared = fc.record(
     externalId: fc.constantFrom("E-1", "E-2"),
     interactionStatus: fc.constantFrom("NEW", "APPROVED"),
     discovery: fc.record({
-      prompt: fc.constantFrom("Do this.", "Do that.", "Log in as ${secret:QA_USER}.", `Log in as somebody.`),
+      prompt: fc.constantFrom(
+        "Do this.",
+        "Do that.",
+        "Log in as ${secret:QA_USER}.",
+        `Log in as somebody.`,
+      ),
     }),
   },
   { requiredKeys: [] },
@@ -62,38 +68,42 @@ const manifest = fc
         fc
           .tuple(...chosen.map(() => declared))
           .map((all) =>
-            Object.fromEntries(all.map((one, at) => [chosen[at] ?? "", { description: chosen[at], ...one }])),
+            Object.fromEntries(
+              all.map((one, at) => [chosen[at] ?? "", { description: chosen[at], ...one }]),
+            ),
           ),
       ),
     batchGenerations: fc.constantFrom({}, { spring: { prompt: "Cover the spring." } }),
   })
   .map((document) => JSON.stringify({ target: "shop", app: "Web Shop", ...document }));
 
-const live: fc.Arbitrary<readonly LiveTestCase[]> = fc.uniqueArray(fc.constantFrom(...keys)).chain((chosen) =>
-  fc.tuple(
-    ...chosen.map((key) =>
-      fc.record({
-        id: fc.constant(`id-of-${key}`),
-        description: fc.constantFrom(key, key, "a"),
-        status: fc.constantFrom("ENABLED", "DISABLED", "DELETED"),
-        runStatus: fc.constantFrom("ON", "OFF"),
-        type: fc.constant(null),
-        entryPointUrlPath: fc.constant(null),
-        folderId: fc.constantFrom("f1", "f2", null),
-        externalId: fc.constantFrom("E-1", null),
-        tags: fc.uniqueArray(fc.constantFrom("x", "y")),
-        prerequisiteId: fc.constant(null),
-        elements: fc.constant([]),
-        discovery: fc.constantFrom("Do this.", `Log in as ${SECRET}.`).map((freePrompt) => ({
-          status: "FINISHED",
-          freePrompt,
-          abortCause: undefined,
-          message: undefined,
-        })),
-      }),
+const live: fc.Arbitrary<readonly LiveTestCase[]> = fc
+  .uniqueArray(fc.constantFrom(...keys))
+  .chain((chosen) =>
+    fc.tuple(
+      ...chosen.map((key) =>
+        fc.record({
+          id: fc.constant(`id-of-${key}`),
+          description: fc.constantFrom(key, key, "a"),
+          status: fc.constantFrom("ENABLED", "DISABLED", "DELETED"),
+          runStatus: fc.constantFrom("ON", "OFF"),
+          type: fc.constant(null),
+          entryPointUrlPath: fc.constant(null),
+          folderId: fc.constantFrom("f1", "f2", null),
+          externalId: fc.constantFrom("E-1", null),
+          tags: fc.uniqueArray(fc.constantFrom("x", "y")),
+          prerequisiteId: fc.constant(null),
+          elements: fc.constant([]),
+          discovery: fc.constantFrom("Do this.", `Log in as ${SECRET}.`).map((freePrompt) => ({
+            status: "FINISHED",
+            freePrompt,
+            abortCause: undefined,
+            message: undefined,
+          })),
+        }),
+      ),
     ),
-  ),
-);
+  );
 
 const TARGETS: readonly LiveTarget[] = [
   {
@@ -110,7 +120,9 @@ function readerOf(cases: readonly LiveTestCase[]): Reader {
   };
 }
 
-async function optionsFor(text: string): Promise<Omit<RefreshOptions, "states" | "strays" | "fingerprints">> {
+async function optionsFor(
+  text: string,
+): Promise<Omit<RefreshOptions, "states" | "strays" | "fingerprints">> {
   const env = { KEY: "the-api-key", QA_USER: SECRET };
   const { desired } = await loaded({ "targets/shop.yaml": text }, { env });
   return {
@@ -125,7 +137,12 @@ async function optionsFor(text: string): Promise<Omit<RefreshOptions, "states" |
 
 /** The state after an apply of the first manifest to the test cases that were live then. */
 async function stateAfter(text: string, cases: readonly LiveTestCase[]): Promise<State> {
-  const options = { ...(await optionsFor(text)), states: new Map(), strays: [], fingerprints: FINGERPRINTS };
+  const options = {
+    ...(await optionsFor(text)),
+    states: new Map(),
+    strays: [],
+    fingerprints: FINGERPRINTS,
+  };
   const found = await refresh(readerOf(cases), options);
   const matched = found.planned.matched.get("shop");
   const events = matched === undefined ? [] : refreshEvents(matched, FINGERPRINTS, () => true);
@@ -147,11 +164,14 @@ function compared({ plan }: Planned, state: State) {
       rows.some(
         ({ path, name, read }) =>
           path[0] === first &&
-          // A snapshot leaves out fields last written with a secret, so they are as unknown as write-only fields.
+          // A snapshot leaves out fields last written with a secret, so they are as unknown as
+          // write-only fields.
           (read === undefined || secrets.includes(name)),
       );
     const fields = change.fields
-      .filter(({ path, sensitive }) => !hidden(path[0]) && (change.action === "create" || !sensitive))
+      .filter(
+        ({ path, sensitive }) => !hidden(path[0]) && (change.action === "create" || !sensitive),
+      )
       // Redacted as in the output, because live values can contain the secret.
       .map(({ path, before = null, after = null }) => REDACTOR.json([[...path], before, after]));
     return fields.length === 0 ? [] : [{ address: change.address, id: change.id, fields }];
@@ -201,21 +221,31 @@ function asDeclared(one: LiveTestCase, desired: Desired, state: State): LiveTest
 test("data of unchanged test cases that is dropped while reading does not affect the plan", async () => {
   let settled = 0;
   await fc.assert(
-    fc.asyncProperty(manifest, manifest, live, live, fc.boolean(), async (before, after, then, now, same) => {
-      const state = await stateAfter(before, then);
-      const options = {
-        ...(await optionsFor(same ? before : after)),
-        states: new Map([["shop", state]]),
-        strays: [],
-        fingerprints: FINGERPRINTS,
-      };
-      const cases = (same ? then : now).map((one) => asDeclared(one, options.desired, state));
-      const found = await refresh(readerOf(cases), options);
-      const kept = found.input.live.testCases.get("t") ?? [];
-      settled += kept.filter((one) => one.asDeclared !== undefined).length;
-      const whole = makePlan({ ...options, live: { targets: TARGETS, testCases: new Map([["t", cases]]) } });
-      expect(found.planned.plan).toEqual(whole.plan);
-    }),
+    fc.asyncProperty(
+      manifest,
+      manifest,
+      live,
+      live,
+      fc.boolean(),
+      async (before, after, then, now, same) => {
+        const state = await stateAfter(before, then);
+        const options = {
+          ...(await optionsFor(same ? before : after)),
+          states: new Map([["shop", state]]),
+          strays: [],
+          fingerprints: FINGERPRINTS,
+        };
+        const cases = (same ? then : now).map((one) => asDeclared(one, options.desired, state));
+        const found = await refresh(readerOf(cases), options);
+        const kept = found.input.live.testCases.get("t") ?? [];
+        settled += kept.filter((one) => one.asDeclared !== undefined).length;
+        const whole = makePlan({
+          ...options,
+          live: { targets: TARGETS, testCases: new Map([["t", cases]]) },
+        });
+        expect(found.planned.plan).toEqual(whole.plan);
+      },
+    ),
     { numRuns: 300 },
   );
   expect(settled).toBeGreaterThan(0);

@@ -54,7 +54,9 @@ describe.concurrent("tasc snapshot", () => {
 
   test("leaves no file and prints nothing to stdout if it fails", async () => {
     await play(async (stage) => {
-      const refused = await stage.run(["snapshot", "--out", "refused.json"], { TASC_API_KEY: "another-key" });
+      const refused = await stage.run(["snapshot", "--out", "refused.json"], {
+        TASC_API_KEY: "another-key",
+      });
       expect(refused.code).toBe(6);
       expect(() => stage.read("refused.json")).toThrow();
       const printed = await stage.run(["snapshot"], { TASC_API_KEY: "another-key" });
@@ -73,7 +75,10 @@ describe.concurrent("tasc plan --snapshot", () => {
       await stage.run(["snapshot", "--out", "snapshot.json"]);
       stage.write(
         "targets/shop.yaml",
-        MANIFEST.replace("status: ENABLED", "status: DISABLED").replace("username: qa", "username: other"),
+        MANIFEST.replace("status: ENABLED", "status: DISABLED").replace(
+          "username: qa",
+          "username: other",
+        ),
       );
       const online = json(await stage.run(["plan", "--format", "json"]));
       await stage.server.close();
@@ -86,7 +91,9 @@ describe.concurrent("tasc plan --snapshot", () => {
       ]);
       expect(at(offline, "changes")).toEqual(listAt(online, "changes").slice(1));
       const warnings = listAt(offline, "diagnostics").map((one) => at(one, "summary"));
-      expect(warnings).toContainEqual(expect.stringMatching(/^Planned from a snapshot of \d{4}-\d\d-\d\dT/));
+      expect(warnings).toContainEqual(
+        expect.stringMatching(/^Planned from a snapshot of \d{4}-\d\d-\d\dT/),
+      );
 
       const fork = await stage.run(
         [...args, "--allow-missing-secrets", "--detailed-exitcode"],
@@ -110,11 +117,17 @@ describe.concurrent("a snapshot that does not match", () => {
       expect((await stage.run([...plan, "staging"])).code).toBe(0);
       const other = await stage.run([...plan, "production"]);
       expect(other).toMatchObject({ code: 3, stdout: "" });
-      expect(other.stderr).toContain("The snapshot is of stage staging, but this plan is for production");
-      const moved = await stage.run([...plan, "staging"], { TASC_BASE_URL: "https://service.example.com" });
+      expect(other.stderr).toContain(
+        "The snapshot is of stage staging, but this plan is for production",
+      );
+      const moved = await stage.run([...plan, "staging"], {
+        TASC_BASE_URL: "https://service.example.com",
+      });
       expect(moved.code).toBe(3);
       expect(moved.stderr).toContain("The snapshot is from another service");
-      expect((await stage.run([...plan, "staging"], { TASC_BASE_URL: `${stage.server.url}/` })).code).toBe(0);
+      expect(
+        (await stage.run([...plan, "staging"], { TASC_BASE_URL: `${stage.server.url}/` })).code,
+      ).toBe(0);
     });
   });
 
@@ -128,7 +141,9 @@ describe.concurrent("a snapshot that does not match", () => {
       stage.write("snapshot.json", text.replace(/"read": \[[^\]]*\]/, '"read": []'));
       const lacking = await stage.run(["plan", "--snapshot", "snapshot.json"]);
       expect(lacking.code).toBe(3);
-      expect(lacking.stderr).toContain('The snapshot does not contain the test cases of "Web Shop"');
+      expect(lacking.stderr).toContain(
+        'The snapshot does not contain the test cases of "Web Shop"',
+      );
     });
   });
 });
@@ -170,7 +185,9 @@ describe.concurrent("tasc serve --from", () => {
       await again.saw(/Serving on/);
       again.child.kill("SIGTERM");
       const ran = await again.done;
-      expect(ran.stderr).toContain("already contains data, which is served; snapshot.json was not read");
+      expect(ran.stderr).toContain(
+        "already contains data, which is served; snapshot.json was not read",
+      );
     });
   });
 
@@ -183,9 +200,9 @@ describe.concurrent("tasc serve --from", () => {
       expect(ran.code).toBe(1);
       expect(ran.stderr).toContain("The local service cannot load the snapshot");
       expect(() => stage.mode("copy")).toThrow();
-      expect((await stage.run(["serve", "--port", "0", "--data", "copy", "--from", "none.json"])).code).toBe(
-        3,
-      );
+      expect(
+        (await stage.run(["serve", "--port", "0", "--data", "copy", "--from", "none.json"])).code,
+      ).toBe(3);
     });
   });
 

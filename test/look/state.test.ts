@@ -52,7 +52,13 @@ describe.concurrent("state show", () => {
 
   test("prints one JSON value without fingerprints", async () => {
     await applied(async (stage) => {
-      const ran = await stage.run(["state", "show", "environment.shop.default", "--format", "json"]);
+      const ran = await stage.run([
+        "state",
+        "show",
+        "environment.shop.default",
+        "--format",
+        "json",
+      ]);
       expect(json(ran)).toEqual({
         address: "environment.shop.default",
         stage: "default",
@@ -87,14 +93,18 @@ describe.concurrent("state show", () => {
 describe.concurrent("state mv", () => {
   test("changes the address within a target and keeps its recorded fields", async () => {
     await applied(async (stage) => {
-      const before = json(await stage.run(["state", "show", "testCase.shop.login", "--format", "json"]));
+      const before = json(
+        await stage.run(["state", "show", "testCase.shop.login", "--format", "json"]),
+      );
       const ran = await stage.run(["state", "mv", "testCase.shop.login", "testCase.shop.sign-in"]);
       expect(ran).toEqual({
         code: 0,
         stdout: "testCase.shop.login is now testCase.shop.sign-in.\n",
         stderr: "",
       });
-      const after = json(await stage.run(["state", "show", "testCase.shop.sign-in", "--format", "json"]));
+      const after = json(
+        await stage.run(["state", "show", "testCase.shop.sign-in", "--format", "json"]),
+      );
       expect(at(after, "id")).toEqual(LOGIN);
       expect(at(after, "fields")).toEqual(at(before, "fields"));
       expect(await listed(stage)).not.toContain(`testCase.shop.login  ${LOGIN}`);
@@ -128,7 +138,12 @@ describe.concurrent("state mv", () => {
         ["testCase.shop.login", "environment.shop.login", 3, "different kinds"],
         ["testCase.shop.login", "testCase.web.login", 3, "different targets"],
         ["testCase.shop.login", "testCase.shop.login", 3, "the same"],
-        ["testCase.shop.nobody", "testCase.shop.somebody", 3, "State does not contain testCase.shop.nobody"],
+        [
+          "testCase.shop.nobody",
+          "testCase.shop.somebody",
+          3,
+          "State does not contain testCase.shop.nobody",
+        ],
         ["target.nobody", "target.somebody", 3, "State does not contain target.nobody"],
       ] as const;
       for (const [from, to, code, words] of moves) {
@@ -147,7 +162,9 @@ describe.concurrent("state rm", () => {
       const ran = await stage.run(["state", "rm", "testCase.shop.cart"], { TASC_API_KEY: "" });
       expect(ran.code, ran.stderr).toBe(0);
       expect(ran.stdout).toBe("testCase.shop.cart is forgotten. The service was not called.\n");
-      expect(await listed(stage)).toEqual(ALL.filter((line) => !line.startsWith("testCase.shop.cart")));
+      expect(await listed(stage)).toEqual(
+        ALL.filter((line) => !line.startsWith("testCase.shop.cart")),
+      );
       expect((await stage.run(["state", "rm", "testCase.shop.cart"])).code).toBe(3);
     });
   });
@@ -177,7 +194,9 @@ describe.concurrent("state bind", () => {
       const ran = await stage.run(["state", "bind", "environment.shop.default", ENVIRONMENT]);
       expect(ran.code, ran.stderr).toBe(0);
       expect(ran.stdout).toBe(`environment.shop.default is bound to ${ENVIRONMENT}.\n`);
-      const shown = json(await stage.run(["state", "show", "environment.shop.default", "--format", "json"]));
+      const shown = json(
+        await stage.run(["state", "show", "environment.shop.default", "--format", "json"]),
+      );
       expect(at(shown, "fields")).toEqual({});
       const plan = json(await stage.run(["plan", "--format", "json"]));
       expect(at(plan, "changes", 0, "calls", 0, "body")).toEqual({
@@ -189,8 +208,12 @@ describe.concurrent("state bind", () => {
   test("replaces the previous id and prints it", async () => {
     await applied(async (stage) => {
       const ran = await stage.run(["state", "bind", "testCase.shop.cart", id(0x13)]);
-      expect(ran.stdout).toBe(`testCase.shop.cart is bound to ${id(0x13)}. It was bound to ${CART}.\n`);
-      const plan = json(await stage.run(["plan", "--only", "testCase.shop.cart", "--format", "json"]));
+      expect(ran.stdout).toBe(
+        `testCase.shop.cart is bound to ${id(0x13)}. It was bound to ${CART}.\n`,
+      );
+      const plan = json(
+        await stage.run(["plan", "--only", "testCase.shop.cart", "--format", "json"]),
+      );
       expect(at(plan, "changes", 0, "id")).toBe(id(0x13));
     });
   });
@@ -199,12 +222,22 @@ describe.concurrent("state bind", () => {
     await applied(async (stage) => {
       const before = stage.read(".tasc/state/default/shop.json");
       const refusals = [
-        ["testCase.shop.login", id(0x99), 1, `The service lists no test case with the id ${id(0x99)}`],
+        [
+          "testCase.shop.login",
+          id(0x99),
+          1,
+          `The service lists no test case with the id ${id(0x99)}`,
+        ],
         ["testCase.shop.login", ENVIRONMENT, 1, `It is the id of an environment`],
         ["testCase.shop.login", CART, 1, `${CART} is bound to testCase.shop.cart`],
         ["environment.shop.default", LOGIN, 1, "The service lists no environment"],
         ["target.shop", id(0x98), 1, "The service lists no target"],
-        ["batchGeneration.shop.spring", LOGIN, 3, "Batch generations have no id and cannot be bound"],
+        [
+          "batchGeneration.shop.spring",
+          LOGIN,
+          3,
+          "Batch generations have no id and cannot be bound",
+        ],
         ["testCase.web.login", LOGIN, 3, "There is no target web"],
       ] as const;
       for (const [address, liveId, code, words] of refusals) {
@@ -228,7 +261,10 @@ describe.concurrent("state bind", () => {
     await scene(async (stage) => {
       const ran = await stage.run(["state", "bind", "target.shop", TARGET]);
       expect(ran.code, ran.stderr).toBe(0);
-      expect(await listed(stage)).toEqual([`target.shop  ${TARGET}`, "batchGeneration.shop.spring  held"]);
+      expect(await listed(stage)).toEqual([
+        `target.shop  ${TARGET}`,
+        "batchGeneration.shop.spring  held",
+      ]);
       const plan = json(await stage.run(["plan", "--format", "json"]));
       expect(at(plan, "summary", "calls", "POST")).toBe(0);
     });

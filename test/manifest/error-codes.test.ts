@@ -11,7 +11,9 @@ interface Node {
 }
 
 function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+  return (
+    typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
+  );
 }
 
 function nodesIn(value: unknown): readonly Node[] {
@@ -33,7 +35,9 @@ function typeOf({ typeAnnotation }: Node): string | undefined {
   return isNode(typeAnnotation) ? typeAnnotation.type : undefined;
 }
 
-/** Each file of src with its AST nodes, without the local service: its codes belong to its own API. */
+/**
+ * Each file of src with its AST nodes, without the local service: its codes belong to its own API.
+ */
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })
   .filter((file) => /(?<!\.d)\.ts$/.test(file) && !/^server\b(?!.store)|error-codes/.test(file))
   .map((file) => ({
@@ -48,7 +52,8 @@ function helpersIn(nodes: readonly Node[]): ReadonlyMap<string, number> {
       const made = isNode(node["init"]) ? node["init"] : node;
       const name = nameOf(node["id"]);
       if (name === undefined || !/Function/.test(made.type)) return [];
-      // It takes all parameters of another helper (the code is the first), or a parameter of this name.
+      // It takes all parameters of another helper (the code is the first), or a parameter of this
+      // name.
       const at = listOf(made["params"]).findIndex(
         (one) =>
           (one.type === "RestElement" && JSON.stringify(one).includes('"name":"Parameters"')) ||
@@ -75,25 +80,32 @@ function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | und
   }
   if (type === "ConditionalExpression")
     return ["consequent", "alternate"].flatMap((part) => textsOf(value[part], nodes));
-  if (type === "LogicalExpression") return ["left", "right"].flatMap((part) => textsOf(value[part], nodes));
+  if (type === "LogicalExpression")
+    return ["left", "right"].flatMap((part) => textsOf(value[part], nodes));
   if (type === "ArrayExpression") return textsOf(listOf(value["elements"])[0], nodes);
   // A code that is passed on was counted where it was created.
   if (type === "SpreadElement" || type === "ChainExpression" || nameOf(value) === "code") return [];
   const named = nameOf(type === "MemberExpression" ? value["object"] : value);
   const all = [...nodes, ...FILES.flatMap((one) => one.nodes)];
-  const found = all.find((node) => node.type === "VariableDeclarator" && nameOf(node["id"]) === named);
+  const found = all.find(
+    (node) => node.type === "VariableDeclarator" && nameOf(node["id"]) === named,
+  );
   const made = found?.["init"];
   if (isNode(made) && made.type === "ObjectExpression")
     return listOf(made["properties"]).flatMap((one) => textsOf(one["value"], nodes));
   return isNode(made) && made.type === "Literal" ? textsOf(made, nodes) : [undefined];
 }
 
-const STATE_PROBLEMS = readFileSync("src/state/problem.ts", "utf8").matchAll(/^  "?([a-z-]+)"?: \(/gm);
+const STATE_PROBLEMS = readFileSync("src/state/problem.ts", "utf8").matchAll(
+  /^  "?([a-z-]+)"?: \(/gm,
+);
 
 /** Codes that are composed of a prefix and a name, by prefix. */
 const BUILT: Readonly<Record<string, readonly string[]>> = {
   "state-": [...STATE_PROBLEMS].map(([, kind]) => `state-${kind}`),
-  "policy-": POLICY_RULES.map((rule) => `policy-${rule.replace(/[A-Z]/g, (big) => `-${big.toLowerCase()}`)}`),
+  "policy-": POLICY_RULES.map(
+    (rule) => `policy-${rule.replace(/[A-Z]/g, (big) => `-${big.toLowerCase()}`)}`,
+  ),
 };
 
 function codesOfSource(): ReadonlyMap<string | undefined, string> {
@@ -118,7 +130,9 @@ function codesOfSource(): ReadonlyMap<string | undefined, string> {
       // A choice between two tuples that start with the code.
       if (node.type === "VariableDeclarator" && isNode(node["id"]) && isNode(node["init"])) {
         const isTuple = nameOf(listOf(node["id"]["elements"])[0]) === "code";
-        return isTuple && node["init"].type === "ConditionalExpression" ? textsOf(node["init"], nodes) : [];
+        return isTuple && node["init"].type === "ConditionalExpression"
+          ? textsOf(node["init"], nodes)
+          : [];
       }
       if (node.type === "CallExpression") {
         const name = nameOf(node["callee"]) ?? "";
@@ -126,7 +140,9 @@ function codesOfSource(): ReadonlyMap<string | undefined, string> {
         return at < 0 ? [] : textsOf(listOf(node["arguments"])[at], nodes);
       }
       if (node.type !== "ObjectExpression") return [];
-      const parts = new Map(listOf(node["properties"]).map((one) => [nameOf(one["key"]), one["value"]]));
+      const parts = new Map(
+        listOf(node["properties"]).map((one) => [nameOf(one["key"]), one["value"]]),
+      );
       const isDiagnostic = parts.has("code") && (parts.has("severity") || parts.has("detail"));
       return isDiagnostic ? textsOf(parts.get("code"), nodes) : [];
     });
@@ -138,7 +154,9 @@ function codesOfSource(): ReadonlyMap<string | undefined, string> {
 test("the catalogue lists exactly the codes that the source uses", () => {
   const codes = codesOfSource();
   expect(codes.size).toBeGreaterThan(150);
-  const unknown = [...codes].filter(([code]) => code === undefined || errorCode(code) === undefined);
+  const unknown = [...codes].filter(
+    ([code]) => code === undefined || errorCode(code) === undefined,
+  );
   expect(unknown).toEqual([]);
   const reasons = Object.keys(EXIT).filter((reason) => reason !== "done" && reason !== "changes");
   const used = new Set([...codes.keys(), ...reasons]);

@@ -36,7 +36,9 @@ testCases:
     ]);
     expect(shop.environments.map(({ key }) => key)).toEqual(["default"]);
     // Headers are the service's data, not tasc's keys.
-    expect(Object.keys(shop.environments[0]?.fields["additionalHeaderFields"] ?? {})).toEqual(["x-real"]);
+    expect(Object.keys(shop.environments[0]?.fields["additionalHeaderFields"] ?? {})).toEqual([
+      "x-real",
+    ]);
   });
 });
 
@@ -47,7 +49,10 @@ testCases: { a: { onlyStages: [dev] }, b: { onlyStages: [dev, prod] }, c: {} }
 batchGenerations: { g: { onlyStages: [prod], prompt: p } }
 `;
   const names = async (stage: string): Promise<string[]> => {
-    const { desired } = await loaded({ "tasc.yaml": STAGED, "targets/shop.yaml": document }, { stage });
+    const { desired } = await loaded(
+      { "tasc.yaml": STAGED, "targets/shop.yaml": document },
+      { stage },
+    );
     return desired.targets.flatMap(({ environments, testCases, batchGenerations }) =>
       [environments, testCases, batchGenerations].flat().map(({ key }) => key),
     );
@@ -89,7 +94,9 @@ stages: { dev: { defaults: { testCases: { tags: [dev] } } } }
     },
   );
   expect(shop.testCases[0]?.fields).toEqual({ status: "DRAFT", runStatus: "ON", tags: ["dev"] });
-  expect(shop.testCases[0]?.layers.map(({ kind, file, path }) => [kind, file, path.join(".")])).toEqual([
+  expect(
+    shop.testCases[0]?.layers.map(({ kind, file, path }) => [kind, file, path.join(".")]),
+  ).toEqual([
     ["defaults", "tasc.yaml", "defaults.testCases"],
     ["stage defaults", "tasc.yaml", "stages.dev.defaults.testCases"],
     ["defaults", "targets/shop.yaml", "defaults.testCases"],
@@ -115,9 +122,9 @@ describe("state", () => {
     // A repeated password is just as easy to guess.
     ["{ fingerprintKey: '${secret:KEY}${secret:KEY}' }", "tasc.yaml:3:26 weak-fingerprint-key"],
   ])("%s is an error", async (state, expected) => {
-    expect((await errors(project(state))).map((line) => line.split(":").slice(0, 3).join(":"))).toEqual([
-      expected,
-    ]);
+    expect(
+      (await errors(project(state))).map((line) => line.split(":").slice(0, 3).join(":")),
+    ).toEqual([expected]);
   });
 
   test("a stage with another backend does not inherit the options of the project's backend", async () => {
@@ -238,12 +245,16 @@ test("${env:…} rejects an address with a password and does not show it, but ac
   const app = "${env:TASC_BASE_URL}${env:MONKEY}${env:AUTHOR}${env:PATH_TO}";
   const { ok } = await load({ "targets/shop.yaml": `target: shop\napp: "${app}"\n` }, { env });
   expect(ok).toBe(true);
-  const lines = await errors({ "targets/shop.yaml": "target: shop\napp: ${env:DATABASE}\n" }, { env });
+  const lines = await errors(
+    { "targets/shop.yaml": "target: shop\napp: ${env:DATABASE}\n" },
+    { env },
+  );
   expect(lines).toEqual([
     expect.stringContaining("credential-in-env: The value of DATABASE contains a password"),
   ]);
   expect(lines.join("")).not.toContain("hunter2");
-  // The user is an email address, the password has a slash or starts like a port, or the query has a token.
+  // The user is an email address, the password has a slash or starts like a port, or the query has
+  // a token.
   for (const DATABASE of [
     "smtp://me@corp.example:hunter2@mail.corp.example:587",
     "amqp://u:hunter2/x@queue",
@@ -265,7 +276,10 @@ test.each<[string, boolean]>([
   ["backend: postgres, url: 'postgres://u:${secret:KEY}x@db/x'", true],
   ["backend: postgres, url: '${var:url}'", true],
   ["backend: http, address: 'https://u:hunter2@db/{target}'", true],
-  ["backend: http, address: 'https://db/{target}', lockAddress: 'https://u:hunter2@db/{target}'", true],
+  [
+    "backend: http, address: 'https://db/{target}', lockAddress: 'https://u:hunter2@db/{target}'",
+    true,
+  ],
   ["backend: postgres, url: 'postgres://u:${secret:KEY}@db/x'", false],
   ["backend: postgres, url: 'postgres://u@db/x'", false],
   ["backend: postgres, url: '${secret:ADDRESS}'", false],
@@ -273,7 +287,10 @@ test.each<[string, boolean]>([
 ])("state { %s } has a literal password: %s", async (state, isLiteral) => {
   const project = `${PROJECT}vars: { url: "postgres://u:hunter2@db/x" }\nstate: { ${state} }\n`;
   const env = { ...ENV, ADDRESS: "postgres://u:hunter2@db/x" };
-  const { diagnostics } = await load({ "tasc.yaml": project, "targets/a.yaml": "target: a\n" }, { env });
+  const { diagnostics } = await load(
+    { "tasc.yaml": project, "targets/a.yaml": "target: a\n" },
+    { env },
+  );
   const lines = show(diagnostics);
   expect(lines.filter((line) => line.includes("secret-in-clear"))).toHaveLength(isLiteral ? 1 : 0);
   expect(lines.join("")).not.toContain("hunter2");
@@ -311,7 +328,10 @@ describe("warnings for resources that would match the same live resource", () =>
 
 describe("patterns", () => {
   const found = (pattern: string): Promise<readonly string[]> =>
-    errors({ "tasc.yaml": `${PROJECT}manifests: ["${pattern}"]\n`, "targets/a.yaml": "target: a\n" });
+    errors({
+      "tasc.yaml": `${PROJECT}manifests: ["${pattern}"]\n`,
+      "targets/a.yaml": "target: a\n",
+    });
 
   test("a reversed range is an error with its position", async () => {
     expect(await found("targets/[z-a].yaml")).toEqual([
@@ -319,15 +339,18 @@ describe("patterns", () => {
     ]);
   });
 
-  test.each(["{a,b}".repeat(22), "{a/b,c}/".repeat(30), "*a".repeat(30), "{a,a}".repeat(40), "a{b"])(
-    "%s is rejected quickly",
-    async (pattern) => {
-      const started = process.cpuUsage();
-      expect(await found(pattern)).toEqual([expect.stringContaining("bad-pattern")]);
-      const { user } = process.cpuUsage(started);
-      expect(user).toBeLessThan(2_000_000);
-    },
-  );
+  test.each([
+    "{a,b}".repeat(22),
+    "{a/b,c}/".repeat(30),
+    "*a".repeat(30),
+    "{a,a}".repeat(40),
+    "a{b",
+  ])("%s is rejected quickly", async (pattern) => {
+    const started = process.cpuUsage();
+    expect(await found(pattern)).toEqual([expect.stringContaining("bad-pattern")]);
+    const { user } = process.cpuUsage(started);
+    expect(user).toBeLessThan(2_000_000);
+  });
 
   test("an invalid glob in the policy is an error with its position", async () => {
     const lines = await errors({
@@ -346,7 +369,11 @@ describe("a trust file", () => {
     writeFileSync(file, text);
     return file;
   };
-  const limited = async (text: string, files: Record<string, string>, env: Record<string, string> = {}) => {
+  const limited = async (
+    text: string,
+    files: Record<string, string>,
+    env: Record<string, string> = {},
+  ) => {
     const file = written(text);
     const folder = {
       ...memoryFolder({ "tasc.yaml": PROJECT, "targets/a.yaml": "target: a\n", ...files }),
@@ -379,11 +406,18 @@ describe("a trust file", () => {
     ["https://one.example", "https://one.example/tests", 1],
     ["https://one.example/tests", "one.example", 1],
     [`https://two.example/${"\u00e9".repeat(3000)}`, "https://one.example", 1],
-  ])("checks the service %s against the allowed origin %s: %s errors", async (address, allowed, amount) => {
-    const project = PROJECT.replace("http://127.0.0.1:4010", address);
-    const result = await limited(`version: 1\norigins: ["${allowed}"]\n`, { "tasc.yaml": project });
-    expect(show(result.diagnostics).filter((line) => line.includes("the service"))).toHaveLength(amount);
-  });
+  ])(
+    "checks the service %s against the allowed origin %s: %s errors",
+    async (address, allowed, amount) => {
+      const project = PROJECT.replace("http://127.0.0.1:4010", address);
+      const result = await limited(`version: 1\norigins: ["${allowed}"]\n`, {
+        "tasc.yaml": project,
+      });
+      expect(show(result.diagnostics).filter((line) => line.includes("the service"))).toHaveLength(
+        amount,
+      );
+    },
+  );
 
   test.each([
     ["{ path: .other }", "stateHosts: []"],
@@ -401,7 +435,11 @@ describe("a trust file", () => {
         summary: "The trust file does not allow this place of local state in stage default",
       },
     ]);
-    for (const allowed of ["stateHosts: []", "stateHosts: [db]\nstatePath: .tasc/state/", "variables: ['*']"])
+    for (const allowed of [
+      "stateHosts: []",
+      "stateHosts: [db]\nstatePath: .tasc/state/",
+      "variables: ['*']",
+    ])
       expect(
         // oxlint-disable-next-line no-await-in-loop
         await limited(`version: 1\n${allowed}\n`, {
@@ -456,7 +494,9 @@ test("scalars of several megabytes are read in every style", async () => {
     `'${"''".repeat(1_000_000)}'`,
   ];
   for (const style of styles) {
-    const { testCases } = await target(`target: shop\ntestCases:\n  a:\n    description: ${style}\n`);
+    const { testCases } = await target(
+      `target: shop\ntestCases:\n  a:\n    description: ${style}\n`,
+    );
     const text = testCases[0]?.fields["description"];
     expect(typeof text === "string" && text.length >= 1_000_000).toBe(true);
   }
@@ -511,7 +551,9 @@ stages: { nope: {} }
     const good =
       "target: a\n--- # b\ntarget: b\ntestCases: { x: {} }\n---\n# nothing\n---\ntarget: a\ntestCases: { y: {} }\n";
     const { desired } = await loaded({ "targets/all.yaml": good });
-    expect(desired.targets.map(({ key, testCases }) => [key, testCases.map((one) => one.key)])).toEqual([
+    expect(
+      desired.targets.map(({ key, testCases }) => [key, testCases.map((one) => one.key)]),
+    ).toEqual([
       ["a", ["y"]],
       ["b", ["x"]],
     ]);
@@ -523,15 +565,20 @@ stages: { nope: {} }
     ]);
   });
 
-  test.for(["\u2028", "\u2029"])("do not start at a `---` that follows %j in a comment", async (sign) => {
-    const hidden = `# It ends in dashes ${sign}--- { target: b }\ntarget: a\n`;
-    const { desired } = await loaded({ "targets/all.yaml": `${hidden}---\n# x${sign}--- y\n` });
-    expect(desired.targets.map(({ key }) => key)).toEqual(["a"]);
-  });
+  test.for(["\u2028", "\u2029"])(
+    "do not start at a `---` that follows %j in a comment",
+    async (sign) => {
+      const hidden = `# It ends in dashes ${sign}--- { target: b }\ntarget: a\n`;
+      const { desired } = await loaded({ "targets/all.yaml": `${hidden}---\n# x${sign}--- y\n` });
+      expect(desired.targets.map(({ key }) => key)).toEqual(["a"]);
+    },
+  );
 
   test("are rejected in tasc.yaml", async () => {
     const files = { "tasc.yaml": `${PROJECT}---\nversion: 1\n`, "targets/a.yaml": "target: a\n" };
-    expect(await codes(files)).toEqual([expect.stringContaining("tasc.yaml:3:1 yaml-multiple-documents")]);
+    expect(await codes(files)).toEqual([
+      expect.stringContaining("tasc.yaml:3:1 yaml-multiple-documents"),
+    ]);
   });
 
   test("are edited individually, and the rest of the file is unchanged", () => {
@@ -554,9 +601,13 @@ stages: { nope: {} }
 test("thousands of unknown keys are reported quickly", async () => {
   const keys = Array.from({ length: 20_000 }, (_, at) => `  descriptoin${at}: a\n`).join("");
   const started = process.cpuUsage();
-  const lines = await errors({ "targets/a.yaml": `target: a\ndefaults:\n${keys}testCases:\n${keys}` });
+  const lines = await errors({
+    "targets/a.yaml": `target: a\ndefaults:\n${keys}testCases:\n${keys}`,
+  });
   expect(process.cpuUsage(started).user).toBeLessThan(10_000_000);
-  expect(lines.filter((line) => line.includes("unknown-key")).length).toBeGreaterThanOrEqual(20_000);
+  expect(lines.filter((line) => line.includes("unknown-key")).length).toBeGreaterThanOrEqual(
+    20_000,
+  );
 });
 
 test("hostile interpolations are rejected quickly", async () => {
@@ -578,8 +629,12 @@ test("hostile interpolations are rejected quickly", async () => {
 test("long unknown names are compared with long known names quickly", async () => {
   const started = process.cpuUsage();
   for (const length of [60, 600]) {
-    const name = (at: number, sign: string) => sign + "key".repeat(length / 3) + String(at).repeat(9);
-    const cases = Array.from({ length: 300 }, (_, at) => `  ${name(at, "k")}: { description: d${at} }\n`);
+    const name = (at: number, sign: string) =>
+      sign + "key".repeat(length / 3) + String(at).repeat(9);
+    const cases = Array.from(
+      { length: 300 },
+      (_, at) => `  ${name(at, "k")}: { description: d${at} }\n`,
+    );
     const dangling = Array.from(
       { length: 100 },
       (_, at) =>
@@ -596,7 +651,8 @@ test("long unknown names are compared with long known names quickly", async () =
 });
 
 test("thousands of unknown names are compared with thousands of known names quickly", async () => {
-  const many = (line: (at: number) => string) => Array.from({ length: 2000 }, (_, at) => line(at)).join("");
+  const many = (line: (at: number) => string) =>
+    Array.from({ length: 2000 }, (_, at) => line(at)).join("");
   const ways = "{a,b,c,d,e,f,g,h,i,j}";
   const started = process.cpuUsage();
   const patterns = await errors({

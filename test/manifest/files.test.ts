@@ -50,7 +50,9 @@ describe("a file that cannot be read is an error", () => {
     {
       rule: "an empty file",
       document: "",
-      errors: ["targets/shop.yaml:1:1 yaml-empty: The file is empty / Write a manifest, or delete the file."],
+      errors: [
+        "targets/shop.yaml:1:1 yaml-empty: The file is empty / Write a manifest, or delete the file.",
+      ],
     },
     {
       rule: "a file of comments",
@@ -68,7 +70,13 @@ describe("a file that cannot be read is an error", () => {
     },
     {
       rule: "bytes that are not UTF-8",
-      files: { "targets/shop.yaml": Uint8Array.from([...Buffer.from("target: shop\napp: Caf"), 0xe9, 0x0a]) },
+      files: {
+        "targets/shop.yaml": Uint8Array.from([
+          ...Buffer.from("target: shop\napp: Caf"),
+          0xe9,
+          0x0a,
+        ]),
+      },
       errors: [
         "targets/shop.yaml:2:9 yaml-encoding: The file is not UTF-8 text: the bytes from here on are not a valid character / Save it as UTF-8; a different encoding or a binary file cannot be read.",
       ],
@@ -92,7 +100,11 @@ describe("a file that cannot be read is an error", () => {
 
 test("a file without read permission is an error", async () => {
   const folder = memoryFolder({ "tasc.yaml": PROJECT, "targets/shop.yaml": GOOD });
-  const refused = { ok: false, missing: false, reason: "You have no permission to read it." } as const;
+  const refused = {
+    ok: false,
+    missing: false,
+    reason: "You have no permission to read it.",
+  } as const;
   const read = (file: string): FileRead => (file === "tasc.yaml" ? folder.read(file) : refused);
   const { diagnostics } = await loadProject({ root: "", env: ENV }, { ...folder, read });
   expect(show(diagnostics)).toEqual([
@@ -120,7 +132,9 @@ describe("a project that cannot be found is an error", () => {
       rule: "an empty tasc.yaml",
       project: "",
       document: GOOD,
-      errors: ["tasc.yaml:1:1 yaml-empty: The file is empty / Write a manifest, or delete the file."],
+      errors: [
+        "tasc.yaml:1:1 yaml-empty: The file is empty / Write a manifest, or delete the file.",
+      ],
     },
     {
       rule: "a broken tasc.yaml",
@@ -209,7 +223,10 @@ describe("valid files", () => {
     const { testCases } = await target(
       "target: shop\ntestCases: { a: { runStatus: ON }, b: { runStatus: OFF } }\n",
     );
-    expect(testCases.map(({ fields }) => fields)).toEqual([{ runStatus: "ON" }, { runStatus: "OFF" }]);
+    expect(testCases.map(({ fields }) => fields)).toEqual([
+      { runStatus: "ON" },
+      { runStatus: "OFF" },
+    ]);
   });
 
   test("positions are correct after a byte order mark and CRLF", async () => {
@@ -243,8 +260,20 @@ describe("valid files", () => {
     });
     expect(documents).toEqual([
       { file: "targets/a.yaml", text: "target: a\n", bom: true, root: [], value: { target: "a" } },
-      { file: "targets/a/z.yml", text: "target: z\n", bom: false, root: [], value: { target: "z" } },
-      { file: "targets/b.yaml", text: "target: b\r\n", bom: false, root: [], value: { target: "b" } },
+      {
+        file: "targets/a/z.yml",
+        text: "target: z\n",
+        bom: false,
+        root: [],
+        value: { target: "z" },
+      },
+      {
+        file: "targets/b.yaml",
+        text: "target: b\r\n",
+        bom: false,
+        root: [],
+        value: { target: "b" },
+      },
     ]);
   });
 });

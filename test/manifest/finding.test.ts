@@ -125,8 +125,15 @@ describe("a pattern", () => {
 
 describe("symbolic links", () => {
   test("are followed inside the project, and a file is found once, by its shorter path", () => {
-    const files = { "targets/long-name.yaml": "", "targets/a.yaml": new Link("targets/long-name.yaml") };
-    expect(find(["targets/*"], files)).toEqual({ files: ["targets/a.yaml"], escaping: [], hidden: [] });
+    const files = {
+      "targets/long-name.yaml": "",
+      "targets/a.yaml": new Link("targets/long-name.yaml"),
+    };
+    expect(find(["targets/*"], files)).toEqual({
+      files: ["targets/a.yaml"],
+      escaping: [],
+      hidden: [],
+    });
   });
 
   test("to one file with paths of equal length: the alphabetically first is found, in any listing order", () => {
@@ -158,7 +165,11 @@ describe("symbolic links", () => {
       "b/a": new Link("a"),
       "b/y.yaml": "",
     };
-    expect(find(["**/*.yaml"], files)).toEqual({ files: ["a/x.yaml", "b/y.yaml"], escaping: [], hidden: [] });
+    expect(find(["**/*.yaml"], files)).toEqual({
+      files: ["a/x.yaml", "b/y.yaml"],
+      escaping: [],
+      hidden: [],
+    });
   });
 
   test("between many folders are followed quickly", () => {
@@ -179,8 +190,16 @@ describe("symbolic links", () => {
 
   test("that leave the project are reported if a pattern matches them, and otherwise ignored", () => {
     const files = { "a.yaml": new Link(undefined), "b.txt": new Link(undefined), "c.yaml": "" };
-    expect(find(["*.yaml"], files)).toEqual({ files: ["c.yaml"], escaping: ["a.yaml"], hidden: [] });
-    expect(find(["**/*.yaml"], files)).toEqual({ files: ["c.yaml"], escaping: ["a.yaml"], hidden: [] });
+    expect(find(["*.yaml"], files)).toEqual({
+      files: ["c.yaml"],
+      escaping: ["a.yaml"],
+      hidden: [],
+    });
+    expect(find(["**/*.yaml"], files)).toEqual({
+      files: ["c.yaml"],
+      escaping: ["a.yaml"],
+      hidden: [],
+    });
   });
 });
 
@@ -210,7 +229,11 @@ describe("on disk", () => {
   };
 
   test("a project is read from its folder", async () => {
-    write({ "p/tasc.yaml": PROJECT, "p/targets/x/b.yml": "target: b\n", "p/targets/a.yaml": "target: a\n" });
+    write({
+      "p/tasc.yaml": PROJECT,
+      "p/targets/x/b.yml": "target: b\n",
+      "p/targets/a.yaml": "target: a\n",
+    });
     expect(await load("p")).toEqual(["targets/a.yaml", "targets/x/b.yml"]);
   });
 
@@ -248,7 +271,8 @@ describe("on disk", () => {
   test("${file:} reads a file in the project, but not a link out of it, nor a folder", async () => {
     write({
       "p/tasc.yaml": PROJECT,
-      "p/targets/a.yaml": 'target: a\napp: "${file:texts/in.txt}${file:texts/out.txt}${file:texts}"\n',
+      "p/targets/a.yaml":
+        'target: a\napp: "${file:texts/in.txt}${file:texts/out.txt}${file:texts}"\n',
       "p/texts/in.txt": "in",
       "outside.txt": "outside",
     });
@@ -283,7 +307,9 @@ describe("on disk", () => {
 
   test("a tasc.yaml that is a folder is an error", async () => {
     mkdirSync(join(root, "p/tasc.yaml"), { recursive: true });
-    expect(await load("p")).toEqual(["tasc.yaml:1:1 unreadable: The file cannot be read / It is a folder."]);
+    expect(await load("p")).toEqual([
+      "tasc.yaml:1:1 unreadable: The file cannot be read / It is a folder.",
+    ]);
   });
 });
 

@@ -60,7 +60,9 @@ testCases: # all of them
       "testCases: { a: &a { description: A } }\nenvironments: {}\ndefaults: { testCases: *a }\ntarget: a\n";
     expect(formatManifest(anchored, "target")).toBe(anchored);
     expect(formatManifest("target: [", "target")).toBe("target: [");
-    expect(formatManifest("app: |\n  text\n\ntarget: a\n", "target")).toBe("target: a\napp: |\n  text\n\n");
+    expect(formatManifest("app: |\n  text\n\ntarget: a\n", "target")).toBe(
+      "target: a\napp: |\n  text\n\n",
+    );
   });
 
   test("sorts the keys of tasc.yaml", () => {

@@ -7,7 +7,10 @@ import { Link, type MemoryFiles, memoryFolder } from "./memory-folder.ts";
 /** The value that `app: TEXT` resolves to. */
 async function fill(
   text: string,
-  { vars = "{}", ...options }: { vars?: string; env?: Record<string, string>; files?: MemoryFiles } = {},
+  {
+    vars = "{}",
+    ...options
+  }: { vars?: string; env?: Record<string, string>; files?: MemoryFiles } = {},
 ): Promise<unknown> {
   const { fields } = await target(`target: shop\napp: ${JSON.stringify(text)}\n`, {
     env: { KEY: "k", ...options.env },
@@ -36,12 +39,19 @@ describe("a text is interpolated", () => {
     ["not where the service has a variable of its own", "$name $1 $ $$ {x}", "$name $1 $ $$ {x}"],
     ["once, and not again with what came in", "${env:NESTED}", "${env:NAME}"],
   ])("%s", async (_, text, expected) => {
-    expect(await fill(text, { env: { NAME: "value", EMPTY: "", NESTED: "${env:NAME}" } })).toBe(expected);
+    expect(await fill(text, { env: { NAME: "value", EMPTY: "", NESTED: "${env:NAME}" } })).toBe(
+      expected,
+    );
   });
 
   test.each([
     ["with a variable of the project", "${var:host}/x", "{ host: a.example }", "a.example/x"],
-    ["with numbers and booleans among others", "${var:n}-${var:b}", "{ n: 1.50, b: true }", "1.5-true"],
+    [
+      "with numbers and booleans among others",
+      "${var:n}-${var:b}",
+      "{ n: 1.50, b: true }",
+      "1.5-true",
+    ],
     [
       "with a variable of variables",
       "${var:a}",
@@ -116,7 +126,9 @@ batchGenerations: { g: { context: { n: "\${var:number}", s: "\${env:N}" } } }
       elements: [
         {
           ignoreFailure: false,
-          selectors: [{ selectorType: "TEXT", selector: "x", options: { name: 10, deep: [{ a: "20" }] } }],
+          selectors: [
+            { selectorType: "TEXT", selector: "x", options: { name: 10, deep: [{ a: "20" }] } },
+          ],
         },
       ],
     });
@@ -349,7 +361,8 @@ testCases:
       rule: "is not read if only another stage uses it",
       project: `${PROJECT}stages: { dev: {}, prod: {} }\n`,
       stage: "dev",
-      document: 'target: shop\napp: "${file:dev.md}"\nstages: { prod: { app: "${file:prod.md}" } }\n',
+      document:
+        'target: shop\napp: "${file:dev.md}"\nstages: { prod: { app: "${file:prod.md}" } }\n',
       errors: [
         "targets/shop.yaml:2:7 unreadable-file: The file dev.md cannot be used / At `app`. `${file:dev.md}`: There is no such file.",
       ],
@@ -367,7 +380,10 @@ test("a stage's variable overrides the project's", async () => {
 
 describe("many uses of variables", () => {
   const loadMany = (project: string, count: number, text: (at: number) => string) => {
-    const cases = Array.from({ length: count }, (_, at) => `  c${at}: { description: "${text(at)}" }\n`);
+    const cases = Array.from(
+      { length: count },
+      (_, at) => `  c${at}: { description: "${text(at)}" }\n`,
+    );
     const target = `target: a\ntestCases:\n${cases.join("")}`;
     return loadProject(
       { root: "", env: { KEY: "k1234567" } },
@@ -387,6 +403,8 @@ describe("many uses of variables", () => {
   test("are rejected before a long value fills the memory", async () => {
     const result = await loadMany(`  v: ${"a".repeat(900_000)}\n`, 120, (at) => `\${var:v}${at}`);
     expect(result.diagnostics).toHaveLength(9);
-    expect(result.diagnostics).toMatchObject(Array.from({ length: 9 }, () => ({ code: "too-long" })));
+    expect(result.diagnostics).toMatchObject(
+      Array.from({ length: 9 }, () => ({ code: "too-long" })),
+    );
   });
 });

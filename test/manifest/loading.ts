@@ -14,9 +14,14 @@ service: { baseUrl: "http://127.0.0.1:4010", apiKey: "\${secret:KEY}" }
 
 export const ENV = { KEY: "the-api-key" };
 
-/** Loads a project from its files. By default, `tasc.yaml` and the environment are small valid ones. */
+/**
+ * Loads a project from its files. By default, `tasc.yaml` and the environment are small valid ones.
+ */
 export function load(files: MemoryFiles, options: Partial<ResolveOptions> = {}): Promise<Loaded> {
-  return loadProject({ root: "", env: ENV, ...options }, memoryFolder({ "tasc.yaml": PROJECT, ...files }));
+  return loadProject(
+    { root: "", env: ENV, ...options },
+    memoryFolder({ "tasc.yaml": PROJECT, ...files }),
+  );
 }
 
 /** Loads a valid project. Throws if it has errors. */
@@ -25,7 +30,8 @@ export async function loaded(
   options: Partial<ResolveOptions> = {},
 ): Promise<LoadedProject> {
   const result = await load(files, options);
-  if (!result.ok) throw new Error(`the project should load:\n${show(result.diagnostics).join("\n")}`);
+  if (!result.ok)
+    throw new Error(`the project should load:\n${show(result.diagnostics).join("\n")}`);
   return result;
 }
 

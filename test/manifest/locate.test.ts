@@ -67,7 +67,11 @@ describe("a diagnostic of a later step", () => {
   test("is sorted by file and place", async () => {
     const { sources } = await project();
     const located = await locate(
-      [about(["version"], "tasc.yaml"), about(["testCases", "only"]), about(["testCases", "login"])],
+      [
+        about(["version"], "tasc.yaml"),
+        about(["testCases", "only"]),
+        about(["testCases", "login"]),
+      ],
       sources,
     );
     expect(located.map(({ place }) => `${place?.file}:${place?.line}`)).toEqual([
@@ -80,7 +84,10 @@ describe("a diagnostic of a later step", () => {
 
 test("a file is read at most twice, regardless of its number of problems", async () => {
   const keys = Array.from({ length: 2000 }, (_, at) => `unknown${at}: "\${nonsense}"\n`);
-  const folder = memoryFolder({ "tasc.yaml": PROJECT, "targets/shop.yaml": `${DOCUMENT}${keys.join("")}` });
+  const folder = memoryFolder({
+    "tasc.yaml": PROJECT,
+    "targets/shop.yaml": `${DOCUMENT}${keys.join("")}`,
+  });
   let reads = 0;
   const counting = {
     ...folder,
@@ -105,7 +112,12 @@ describe("the origin", () => {
       "stages.dev.testCases.login.description",
     ],
     ["of a field that no override has is below", "login", ["tags"], "testCases.login.tags"],
-    ["of a field that only the defaults have is there", "login", ["status"], "defaults.testCases.status"],
+    [
+      "of a field that only the defaults have is there",
+      "login",
+      ["status"],
+      "defaults.testCases.status",
+    ],
     ["of an undeclared field is the resource", "login", ["folder"], "testCases.login"],
   ] as const)("%s", async (_, key, field, expected) => {
     const { desired } = await project();

@@ -1,7 +1,15 @@
-import type { Destination, FileRead, FolderEntry, ProjectFolder } from "../../src/manifest/files.ts";
+import type {
+  Destination,
+  FileRead,
+  FolderEntry,
+  ProjectFolder,
+} from "../../src/manifest/files.ts";
 import { decodeUtf8, decodedText } from "../../src/manifest/yaml/text.ts";
 
-/** A symbolic link in a folder in memory. It points to a path in the folder, or outside (`undefined`). */
+/**
+ * A symbolic link in a folder in memory. It points to a path in the folder, or outside
+ * (`undefined`).
+ */
 export class Link {
   readonly to: string | undefined;
 

@@ -24,7 +24,9 @@ import { convert } from "../../src/manifest/shape.ts";
 
 /** Maps with few different keys, so that they often share some. `__proto__` is an ordinary key. */
 const { map: MAP } = letrec<{ map: JsonObject; value: Json }>((tie) => ({
-  map: dictionary(constantFrom("a", "b", "c", "__proto__", "constructor"), tie("value"), { maxKeys: 4 }),
+  map: dictionary(constantFrom("a", "b", "c", "__proto__", "constructor"), tie("value"), {
+    maxKeys: 4,
+  }),
   value: oneof({ depthSize: "small" }, constantFrom(null, 1, "x", true, ["a"], []), tie("map")),
 }));
 
@@ -142,9 +144,9 @@ describe("templates", () => {
           // A mistake that occurs several times is reported once.
           ...faults.map(({ source }) => source.repeat(raw.split(source).length - 1)),
         ];
-        expect(written.join("").length + (raw.match(/\$\$\{/g) ?? []).length).toBeGreaterThanOrEqual(
-          raw.split("\n")[0]?.length ?? 0,
-        );
+        expect(
+          written.join("").length + (raw.match(/\$\$\{/g) ?? []).length,
+        ).toBeGreaterThanOrEqual(raw.split("\n")[0]?.length ?? 0);
       }),
     );
   });
@@ -217,7 +219,11 @@ describe("conversion", () => {
     [{ type: "reference", to: "testCase" }, "constructor", undefined],
     [{ type: "json" }, 7, 7],
     [{ type: "list", of: { type: "string" } }, "a", undefined],
-    [{ type: "uuid" }, "6F1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11", "6F1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11"],
+    [
+      { type: "uuid" },
+      "6F1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11",
+      "6F1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11",
+    ],
     [{ type: "address" }, "target.shop", "target.shop"],
     [{ type: "address" }, "target.shop.x", undefined],
     [{ type: "version", version: 1 }, "1", 1],
@@ -249,7 +255,9 @@ test("paths, lists of words and found values are shown as text", () => {
   expect(listWords([], "or")).toBe("");
   expect(listWords(["a"], "or")).toBe("`a`");
   expect(listWords(["a", "b", "c"], "or")).toBe("`a`, `b` or `c`");
-  expect([undefined, null, [], [1], {}, "x", 1, true].map((value) => showFound(value, true))).toEqual([
+  expect(
+    [undefined, null, [], [1], {}, "x", 1, true].map((value) => showFound(value, true)),
+  ).toEqual([
     "nothing",
     "nothing (null)",
     "an empty list",

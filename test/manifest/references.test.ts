@@ -93,7 +93,8 @@ testCases:
     },
     {
       rule: "a missing prerequisite is reported despite an error in a field of its test case",
-      document: "target: shop\ntestCases: { cart: { status: on, discovery: { prerequisite: login } } }\n",
+      document:
+        "target: shop\ntestCases: { cart: { status: on, discovery: { prerequisite: login } } }\n",
       errors: [
         'targets/shop.yaml:2:30 bad-value: `testCases.cart.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL`, or an interpolation that resolves to one / At `testCases.cart.status`. Found the string "on".',
         "targets/shop.yaml:2:61 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
@@ -105,7 +106,9 @@ testCases:
     const { testCases } = await target(
       "target: shop\ntestCases: { cart: { discovery: { prerequisite: { description: 'Log in at ${stage}' } } } }\n",
     );
-    expect(testCases[0]?.fields).toEqual({ "discovery.prerequisite": { description: "Log in at default" } });
+    expect(testCases[0]?.fields).toEqual({
+      "discovery.prerequisite": { description: "Log in at default" },
+    });
   });
 });
 
@@ -279,7 +282,8 @@ describe("several documents of one target", () => {
       rule: "cannot declare the same address, and the error names both places",
       document: "target: shop\ntestCases:\n  a: {}\n  b: {}\nenvironments: { default: {} }\n",
       files: {
-        "targets/more.yaml": "target: shop\n# more\ntestCases:\n  b: {}\nenvironments: { default: {} }\n",
+        "targets/more.yaml":
+          "target: shop\n# more\ntestCases:\n  b: {}\nenvironments: { default: {} }\n",
       },
       errors: [
         "targets/shop.yaml:4:3 duplicate: testCase.shop.b is declared twice / At `testCases.b`. Rename one of them, or merge the two. The other place is targets/more.yaml:4:3.",
@@ -311,8 +315,11 @@ defaults: { testCases: { status: ENABLED, tags: [], discovery: { prompt: x } } }
       rule: "cannot give the same override, even for a stage that is not selected",
       project: STAGES,
       stage: "dev",
-      document: "target: shop\ntestCases: { a: {} }\nstages: { prod: { app: P, testCases: { a: {} } } }\n",
-      files: { "targets/more.yaml": "target: shop\nstages: { prod: { app: Q, testCases: { a: {} } } }\n" },
+      document:
+        "target: shop\ntestCases: { a: {} }\nstages: { prod: { app: P, testCases: { a: {} } } }\n",
+      files: {
+        "targets/more.yaml": "target: shop\nstages: { prod: { app: Q, testCases: { a: {} } } }\n",
+      },
       errors: [
         "targets/shop.yaml:3:19 duplicate: `app` of target shop is set twice / At `stages.prod.app`. Documents of one target share its fields and defaults. Remove one of the two. The other place is targets/more.yaml:2:19.",
         "targets/shop.yaml:3:40 duplicate: testCase.shop.a is declared twice / At `stages.prod.testCases.a`. Rename one of them, or merge the two. The other place is targets/more.yaml:2:40.",
@@ -321,13 +328,17 @@ defaults: { testCases: { status: ENABLED, tags: [], discovery: { prompt: x } } }
   ]);
 
   test("add to the same target and share their defaults", async () => {
-    const { testCases, fields, layers } = await target("target: shop\napp: Shop\ntestCases: { b: {} }\n", {
-      files: {
-        "targets/a.yaml": "target: shop\ndefaults: { testCases: { status: DRAFT } }\ntestCases: { a: {} }\n",
-        "targets/c.yaml":
-          "target: shop\ntestIdAttribute: id\ndefaults: { testCases: { runStatus: ON } }\ntestCases: { c: {} }\n",
+    const { testCases, fields, layers } = await target(
+      "target: shop\napp: Shop\ntestCases: { b: {} }\n",
+      {
+        files: {
+          "targets/a.yaml":
+            "target: shop\ndefaults: { testCases: { status: DRAFT } }\ntestCases: { a: {} }\n",
+          "targets/c.yaml":
+            "target: shop\ntestIdAttribute: id\ndefaults: { testCases: { runStatus: ON } }\ntestCases: { c: {} }\n",
+        },
       },
-    });
+    );
     expect(fields).toEqual({ app: "Shop", testIdAttribute: "id" });
     expect(layers.map(({ file }) => file)).toEqual(["targets/c.yaml", "targets/shop.yaml"]);
     expect(testCases.map(({ key, fields: own }) => [key, own])).toEqual(
@@ -340,7 +351,8 @@ defaults: { testCases: { status: ENABLED, tags: [], discovery: { prompt: x } } }
       stage: "prod",
       files: {
         "tasc.yaml": STAGES,
-        "targets/prod.yaml": "target: shop\nstages: { prod: { testCases: { a: { status: ENABLED } } } }\n",
+        "targets/prod.yaml":
+          "target: shop\nstages: { prod: { testCases: { a: { status: ENABLED } } } }\n",
       },
     });
     expect(testCases[0]?.fields).toEqual({ status: "ENABLED" });

@@ -86,9 +86,11 @@ describe.each(SCHEMA_NAMES)("the schema of a %s", (name) => {
   test("compiles in a strict validator", () => {
     const problems: unknown[] = [];
     const log = (...message: unknown[]): number => problems.push(message);
-    new Ajv2020({ strict: true, allowUnionTypes: true, logger: { log, warn: log, error: log } }).compile(
-      schema,
-    );
+    new Ajv2020({
+      strict: true,
+      allowUnionTypes: true,
+      logger: { log, warn: log, error: log },
+    }).compile(schema);
     expect(problems).toEqual([]);
   });
 
@@ -125,9 +127,9 @@ test("documents, overrides and defaults share one definition of each field", () 
   const schema = schemaOf("target");
   const status = { $ref: "#/$defs/testCase.status" };
   expect(at(schema, ["$defs", "testCase", "properties", "status"])).toEqual(status);
-  expect(at(schema, ["$defs", "defaults", "properties", "testCases", "properties", "status"])).toEqual(
-    status,
-  );
+  expect(
+    at(schema, ["$defs", "defaults", "properties", "testCases", "properties", "status"]),
+  ).toEqual(status);
   expect(at(schema, ["properties", "testCases"])).toEqual(
     at(schema, ["$defs", "stage", "properties", "testCases"]),
   );
@@ -168,7 +170,9 @@ describe("the schema of a plan", () => {
           { path: ["testAccount", "password"], sensitive: true },
           { path: ["elements", 0], before: null },
         ],
-        calls: [{ method: "PATCH", path: "/apiKey/v3/test-targets/x", body: { status: "ENABLED" } }],
+        calls: [
+          { method: "PATCH", path: "/apiKey/v3/test-targets/x", body: { status: "ENABLED" } },
+        ],
         followUps: [],
       },
     ],
@@ -215,13 +219,17 @@ interface Property {
 }
 
 function propertiesIn(schema: Json, path = ""): Property[] {
-  if (isArray(schema)) return schema.flatMap((item, index) => propertiesIn(item, `${path}/${index}`));
+  if (isArray(schema))
+    return schema.flatMap((item, index) => propertiesIn(item, `${path}/${index}`));
   if (!isObject(schema)) return [];
   const { properties } = schema;
   const own = isObject(properties)
     ? Object.entries(properties).map(([key, property]) => ({ path: `${path}/${key}`, property }))
     : [];
-  return [...own, ...Object.entries(schema).flatMap(([key, value]) => propertiesIn(value, `${path}/${key}`))];
+  return [
+    ...own,
+    ...Object.entries(schema).flatMap(([key, value]) => propertiesIn(value, `${path}/${key}`)),
+  ];
 }
 
 function descriptionOf(root: JsonObject, property: Json): Json | undefined {
@@ -231,5 +239,8 @@ function descriptionOf(root: JsonObject, property: Json): Json | undefined {
 }
 
 function at(value: Json | undefined, path: readonly string[]): Json | undefined {
-  return path.reduce<Json | undefined>((node, key) => (isObject(node) ? node[key] : undefined), value);
+  return path.reduce<Json | undefined>(
+    (node, key) => (isObject(node) ? node[key] : undefined),
+    value,
+  );
 }

@@ -138,14 +138,20 @@ batchGenerations: { g: { context: { a: "\${secret:APP}", b: 1 } } }
       shop.batchGenerations[0],
     ];
     expect(
-      JSON.parse(JSON.stringify([shop.fields, environment?.fields, testCase?.fields, batch?.fields])),
+      JSON.parse(
+        JSON.stringify([shop.fields, environment?.fields, testCase?.fields, batch?.fields]),
+      ),
     ).toEqual([
       { app: "(sensitive)", testIdAttribute: "(sensitive)" },
       {
         discoveryUrl: "(sensitive)",
         additionalHeaderFields: { "X-Literal": "(sensitive)", "X-Secret": "(sensitive)" },
       },
-      { tags: ["open", "(sensitive)"], "discovery.prompt": "Say hello.", "discovery.type": "(sensitive)" },
+      {
+        tags: ["open", "(sensitive)"],
+        "discovery.prompt": "Say hello.",
+        "discovery.type": "(sensitive)",
+      },
       { context: { a: "(sensitive)", b: 1 } },
     ]);
     expect(reveal(shop.fields["app"] ?? null)).toBe("Shop s3cret");
@@ -157,7 +163,13 @@ batchGenerations: { g: { context: { a: "\${secret:APP}", b: 1 } } }
       { "targets/shop.yaml": document, ...files },
       { env: { ...env, KEY: "key" } },
     );
-    expect(secrets).toEqual(["https://s3cret.example", "literal header", "Shop s3cret", "s3cret", "LOGIN"]);
+    expect(secrets).toEqual([
+      "https://s3cret.example",
+      "literal header",
+      "Shop s3cret",
+      "s3cret",
+      "LOGIN",
+    ]);
   });
 
   test("are also listed without leading and trailing white space", async () => {
@@ -326,7 +338,9 @@ describe("diagnostics never contain", () => {
   test("a literal that is written in a sensitive field", async () => {
     await assert(
       asyncProperty(secret, constantFrom(...GUARDED), async (text, place) => {
-        const { diagnostics } = await load({ "targets/shop.yaml": `target: shop\n${place(text)}\n` });
+        const { diagnostics } = await load({
+          "targets/shop.yaml": `target: shop\n${place(text)}\n`,
+        });
         expect(inspect(diagnostics, { depth: 9 })).not.toContain(text);
       }),
       { numRuns: 100 },

@@ -93,7 +93,10 @@ stages:
 
   test("report an unknown fingerprint key", async () => {
     const project = `${PROJECT}state: { fingerprintKey: "\${secret:FP}" }\n`;
-    const { settings } = await loaded({ ...SHOP, "tasc.yaml": project }, { allowMissingSecrets: true });
+    const { settings } = await loaded(
+      { ...SHOP, "tasc.yaml": project },
+      { allowMissingSecrets: true },
+    );
     expect(settings.state).toEqual({ backend: "local", fingerprintKeyUnknown: true, options: {} });
   });
 
@@ -128,7 +131,10 @@ stages:
   ]);
 
   test("require the base address even if no API key is needed", async () => {
-    const { diagnostics } = await load({ ...SHOP, "tasc.yaml": "version: 1\n" }, { needsApiKey: false });
+    const { diagnostics } = await load(
+      { ...SHOP, "tasc.yaml": "version: 1\n" },
+      { needsApiKey: false },
+    );
     expect(diagnostics.map(({ summary }) => summary)).toEqual(["`service.baseUrl` is missing"]);
   });
 });
@@ -142,7 +148,10 @@ describe("onRemove is", () => {
     ["the target's own", PROJECT, "onRemove: disable\n", "disable"],
     ["filled in", policy, "onRemove: ${var:keep}\n", "ignore"],
   ])("%s", async (_, project, line, expected) => {
-    const { desired } = await loaded({ "tasc.yaml": project, "targets/shop.yaml": `target: shop\n${line}` });
+    const { desired } = await loaded({
+      "tasc.yaml": project,
+      "targets/shop.yaml": `target: shop\n${line}`,
+    });
     expect(desired.targets[0]?.onRemove).toBe(expected);
   });
 });

@@ -11,11 +11,23 @@ describe("the stage is", () => {
   test.each([
     ["the one of --stage, which has precedence", withDefault, "dev", "production", "dev"],
     ["else that of TASC_STAGE", withDefault, undefined, "production", "production"],
-    ["else the defaultStage, also where TASC_STAGE is empty", withDefault, undefined, "", "staging"],
+    [
+      "else the defaultStage, also where TASC_STAGE is empty",
+      withDefault,
+      undefined,
+      "",
+      "staging",
+    ],
     ["else the one named default", named, undefined, undefined, "default"],
     ["else the only one", `${PROJECT}stages: { dev: {} }\n`, undefined, undefined, "dev"],
     ["named default if the project has no stages", PROJECT, undefined, undefined, "default"],
-    ["named default if `stages` is empty", `${PROJECT}stages: {}\n`, undefined, undefined, "default"],
+    [
+      "named default if `stages` is empty",
+      `${PROJECT}stages: {}\n`,
+      undefined,
+      undefined,
+      "default",
+    ],
   ])("%s", async (_, project, stage, variable, expected) => {
     const env = { KEY: "key", ...(variable === undefined ? {} : { TASC_STAGE: variable }) };
     const { settings, desired } = await loaded(
@@ -26,7 +38,10 @@ describe("the stage is", () => {
   });
 
   test("listed in the settings together with all others, in the order of the file", async () => {
-    const { settings } = await loaded({ "tasc.yaml": THREE, "targets/shop.yaml": SHOP }, { stage: "dev" });
+    const { settings } = await loaded(
+      { "tasc.yaml": THREE, "targets/shop.yaml": SHOP },
+      { stage: "dev" },
+    );
     expect(settings.stages).toEqual(["dev", "staging", "production"]);
   });
 
@@ -104,7 +119,10 @@ stages:
 `;
 
   test("without stage overrides, declared values override defaults", async () => {
-    const { fields, testCases } = await target(document, { files: { "tasc.yaml": THREE }, stage: "dev" });
+    const { fields, testCases } = await target(document, {
+      files: { "tasc.yaml": THREE },
+      stage: "dev",
+    });
     expect(fields).toEqual({ app: "Shop" });
     expect(testCases.map(({ key, fields: own }) => [key, own])).toEqual([
       [
@@ -147,7 +165,10 @@ stages:
   });
 
   test("are listed lowest first, and test cases share the layers of defaults", async () => {
-    const { testCases } = await target(document, { files: { "tasc.yaml": THREE }, stage: "production" });
+    const { testCases } = await target(document, {
+      files: { "tasc.yaml": THREE },
+      stage: "production",
+    });
     const [a, b, only] = testCases.map(({ layers }) => layers);
     expect(a?.map(({ kind, path }) => `${kind}: ${path.join(".")}`)).toEqual([
       "defaults: defaults.testCases",

@@ -25,7 +25,9 @@ describe.concurrent("tasc plan", () => {
     });
   });
 
-  test("prints no colours with NO_COLOR, --no-color or JSON, even with FORCE_COLOR", async ({ expect }) => {
+  test("prints no colours with NO_COLOR, --no-color or JSON, even with FORCE_COLOR", async ({
+    expect,
+  }) => {
     await applied(async (stage) => {
       const force = { FORCE_COLOR: "1" };
       for (const ran of await Promise.all([

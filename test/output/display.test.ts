@@ -8,7 +8,12 @@ afterEach(() => void vi.useRealTimers());
 
 test("a live display pauses during a prompt and continues afterwards", async () => {
   const { writer, stderr } = screen({ live: true });
-  const shown = { writer, style: { stdout: PLAIN, stderr: PLAIN }, live: true, level: "info" } as const;
+  const shown = {
+    writer,
+    style: { stdout: PLAIN, stderr: PLAIN },
+    live: true,
+    level: "info",
+  } as const;
   const display = openDisplay(shown, () => Date.now());
   vi.advanceTimersByTime(1000);
   await display.aside(async () => {

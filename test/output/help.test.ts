@@ -21,7 +21,8 @@ function tasc(args: readonly string[], stdout: "pipe" | number = "pipe") {
 
 test("the help texts of the build match the command table", () => {
   const texts = readyTexts(readFileSync(join(DIST, "version.txt"), "utf8").trim());
-  for (const [file, text] of Object.entries(texts)) expect(readFileSync(join(DIST, file), "utf8")).toBe(text);
+  for (const [file, text] of Object.entries(texts))
+    expect(readFileSync(join(DIST, file), "utf8")).toBe(text);
 });
 
 test.each(["--help", "-h", "--version", "-V"])("%s prints the same text as the parser", (word) => {
@@ -31,8 +32,11 @@ test.each(["--help", "-h", "--version", "-V"])("%s prints the same text as the p
   expect(ready).toMatchObject({ status: 0, stderr: "" });
 });
 
-test.runIf(process.platform === "linux")("help that cannot be written is reported as an error", () => {
-  const { status, stderr } = tasc(["--help"], openSync("/dev/full", "w"));
-  expect(status).toBe(1);
-  expect(stderr).toContain("Standard output cannot be written");
-});
+test.runIf(process.platform === "linux")(
+  "help that cannot be written is reported as an error",
+  () => {
+    const { status, stderr } = tasc(["--help"], openSync("/dev/full", "w"));
+    expect(status).toBe(1);
+    expect(stderr).toContain("Standard output cannot be written");
+  },
+);

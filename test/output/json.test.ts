@@ -1,11 +1,21 @@
-// `--format json`: every command has it, and its output matches a schema, also if the command fails.
+// `--format json`: every command has it, and its output matches a schema, also if the command
+// fails.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { COMMANDS, type CommandSpec } from "../../src/commands/table.ts";
 import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
-import { COOKIE, LOGIN, PROJECT, type Ran, type Scene, TARGET, appliedScene, textAt } from "../look/scene.ts";
+import {
+  COOKIE,
+  LOGIN,
+  PROJECT,
+  type Ran,
+  type Scene,
+  TARGET,
+  appliedScene,
+  textAt,
+} from "../look/scene.ts";
 
 const ajv = new Ajv2020({
   allowUnionTypes: true,
@@ -78,7 +88,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 async function prepare(name: string, stage: Scene): Promise<readonly string[]> {
   stage.write("tasc.yaml", `${PROJECT}stages: { default: {}, next: {} }\n`);
   if (name === "show" || name === "merge-plans") await stage.run(["plan", "--out", "plan.json"]);
-  if (name === "state push") stage.write("backup.json", (await stage.run(["state", "pull"])).stdout);
+  if (name === "state push")
+    stage.write("backup.json", (await stage.run(["state", "pull"])).stdout);
   if (name === "state migrate") stage.write("old.yaml", "backend: local\npath: old\n");
   if (name === "reports show") {
     const report = { testTargetId: TARGET, testCaseIds: [COOKIE] };
@@ -104,7 +115,10 @@ function expectFits(name: string, ran: Ran): void {
   const value = resultOf(name, ran);
   const isResult =
     ran.code === 0 || ran.code === 2 || (REFUSALS.includes(name) && errorsOf(name, value) === "");
-  expect(errorsOf(isResult ? name : "failure", value), `${name}: exit ${ran.code}\n${ran.stderr}`).toBe("");
+  expect(
+    errorsOf(isResult ? name : "failure", value),
+    `${name}: exit ${ran.code}\n${ran.stderr}`,
+  ).toBe("");
 }
 
 const ALL = leaves(COMMANDS);

@@ -22,14 +22,22 @@ const FORMS: readonly (readonly [string, (text: string) => string])[] = [
   ["a form", (text) => new URLSearchParams({ q: text }).toString()],
   [
     "a strict URL",
-    (text) => encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`),
+    (text) =>
+      encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`),
   ],
   [
     "HTML",
     (text) =>
-      text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
+      text
+        .replaceAll("&", "&amp;")
+        .replaceAll("<", "&lt;")
+        .replaceAll(">", "&gt;")
+        .replaceAll('"', "&quot;"),
   ],
-  ["HTML by number", (text) => text.replace(/[^A-Za-z0-9 ]/gu, (sign) => `&#${sign.codePointAt(0)};`)],
+  [
+    "HTML by number",
+    (text) => text.replace(/[^A-Za-z0-9 ]/gu, (sign) => `&#${sign.codePointAt(0)};`),
+  ],
   [
     "HTML by hex number",
     (text) => text.replace(/[^A-Za-z0-9 ]/gu, (sign) => `&#x${sign.codePointAt(0)?.toString(16)};`),
@@ -45,7 +53,10 @@ const FORMS: readonly (readonly [string, (text: string) => string])[] = [
   ["base64 of base64 of a longer text", (text) => base64(base64(`u:${text}!`))],
   ["base64 in lines", (text) => base64(`${"-".repeat(50)}${text}`).replace(/.{76}/g, "$&\r\n")],
   ["base64 of UTF-16", (text) => Buffer.from(text, "utf16le").toString("base64")],
-  ["base64 of UTF-16, big end first", (text) => Buffer.from(text, "utf16le").swap16().toString("base64")],
+  [
+    "base64 of UTF-16, big end first",
+    (text) => Buffer.from(text, "utf16le").swap16().toString("base64"),
+  ],
   ["base64 of JSON", (text) => base64(JSON.stringify({ k: text }))],
   ["base64 in JSON", (text) => JSON.stringify(base64(`??${text}`)).replaceAll("/", "\\/")],
   ["hex", (text) => Buffer.from(text).toString("hex")],
@@ -60,11 +71,15 @@ const FORMS: readonly (readonly [string, (text: string) => string])[] = [
   ["NFD", (text) => text.normalize("NFD")],
   ["NFC", (text) => text.normalize("NFC")],
   ["UTF-8 read as Latin-1", (text) => Buffer.from(text).toString("latin1")],
-  ["UTF-8 read as Windows-1252", (text) => new TextDecoder("windows-1252").decode(Buffer.from(text))],
+  [
+    "UTF-8 read as Windows-1252",
+    (text) => new TextDecoder("windows-1252").decode(Buffer.from(text)),
+  ],
   ["bytes of Python", (text) => text.replace(/[^ -~]+/g, python)],
   [
     "a URL's every byte",
-    (text) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""),
+    (text) =>
+      [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""),
   ],
   ["HTML in JSON in ASCII", (text) => ascii(JSON.stringify(html(text))).replaceAll("&", "\\u0026")],
   ["JSON in HTML", (text) => html(JSON.stringify(text))],
@@ -72,7 +87,10 @@ const FORMS: readonly (readonly [string, (text: string) => string])[] = [
   ["a URL in HTML", (text) => html(encodeURIComponent(text))],
   ["HTML twice", (text) => html(html(text))],
   ["HTML in base64", (text) => base64(`<p>${html(text)}</p>`)],
-  ["JSON in upper case", (text) => JSON.stringify(text.replace(/[a-z]/g, (letter) => letter.toUpperCase()))],
+  [
+    "JSON in upper case",
+    (text) => JSON.stringify(text.replace(/[a-z]/g, (letter) => letter.toUpperCase())),
+  ],
 ];
 
 function python(text: string): string {
@@ -101,13 +119,17 @@ function base32(text: string): string {
 }
 
 function ascii(text: string, digits: (hex: string) => string = (hex) => hex): string {
-  return text.replace(/[^ -~]/g, (unit) => `\\u${digits(unit.charCodeAt(0).toString(16).padStart(4, "0"))}`);
+  return text.replace(
+    /[^ -~]/g,
+    (unit) => `\\u${digits(unit.charCodeAt(0).toString(16).padStart(4, "0"))}`,
+  );
 }
 
 describe("a secret is found", () => {
   test.each(FORMS)("as %s and redacted completely", (_, encode) => {
     const out = createRedactor([SECRET]).text(`before [${encode(SECRET)}] after`);
-    // May remain: quotes, text that is quoted with it, and in encodings such as base64 the text before and after.
+    // May remain: quotes, text that is quoted with it, and in encodings such as base64 the text
+    // before and after.
     expect(out).toMatch(
       /^before \[((?:\\+u0022|&quot;|[\\"']|q=)|[A-Za-z0-9+/\r\n]{0,77})*\(sensitive\)((?:\\+u0022|&quot;|[\\"'])|[A-Za-z0-9/+]{0,9}=*)*\] after$/,
     );
@@ -131,21 +153,31 @@ describe("a secret is found", () => {
 });
 
 /**
- * Texts for which "(sensitive)" proves that they were found. White space and the markers at the start of a diff line
- * count as one character, so a secret of little else is too short to be found in other forms. U+FFFD stands for invalid bytes.
+ * Texts for which "(sensitive)" proves that they were found. White space and the markers at the
+ * start of a diff line count as one character, so a secret of little else is too short to be found
+ * in other forms. U+FFFD stands for invalid bytes.
  */
 function secretText(): fc.Arbitrary<string> {
   return fc
     .string({ unit: "grapheme", minLength: 8, maxLength: 24 })
     .filter((text) => text.replaceAll(/[\s+|│>~-]/g, "").length >= 8 && !text.includes("\ufffd"))
-    .filter((text) => text === text.trim() && !"(sensitive)<<>>".includes(text) && /[A-Za-z0-9]/.test(text));
+    .filter(
+      (text) =>
+        text === text.trim() && !"(sensitive)<<>>".includes(text) && /[A-Za-z0-9]/.test(text),
+    );
 }
 
-const word = fc.string({ unit: fc.constantFrom("a", "b", "%", "\\", " "), minLength: 4, maxLength: 8 });
+const word = fc.string({
+  unit: fc.constantFrom("a", "b", "%", "\\", " "),
+  minLength: 4,
+  maxLength: 8,
+});
 
 describe("several secrets", () => {
   test("are redacted completely if one is the beginning of another", () => {
-    expect(createRedactor(["hunter2", "hunter22"]).text("hunter22 hunter2")).toBe("(sensitive) (sensitive)");
+    expect(createRedactor(["hunter2", "hunter22"]).text("hunter22 hunter2")).toBe(
+      "(sensitive) (sensitive)",
+    );
   });
 
   test("are redacted completely if they overlap", () => {
@@ -155,10 +187,14 @@ describe("several secrets", () => {
 
   test("are redacted in any text", () => {
     fc.assert(
-      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), fc.array(word), (secrets, words) => {
-        const out = createRedactor(secrets).text(words.join(""));
-        for (const secret of secrets) expect(out.includes(secret)).toBe(false);
-      }),
+      fc.property(
+        fc.array(word, { minLength: 1, maxLength: 4 }),
+        fc.array(word),
+        (secrets, words) => {
+          const out = createRedactor(secrets).text(words.join(""));
+          for (const secret of secrets) expect(out.includes(secret)).toBe(false);
+        },
+      ),
     );
   });
 });
@@ -180,10 +216,15 @@ describe("the redactor", () => {
 
 describe("a secret of several lines", () => {
   test("is redacted after two encoders in sequence", () => {
-    const line = fc.oneof(fc.string({ maxLength: 70 }), fc.base64String({ minLength: 64, maxLength: 64 }));
+    const line = fc.oneof(
+      fc.string({ maxLength: 70 }),
+      fc.base64String({ minLength: 64, maxLength: 64 }),
+    );
     const secret = fc
       .tuple(fc.stringMatching(/^[a-z0-9]{8}$/), fc.array(line, { minLength: 1, maxLength: 40 }))
-      .chain(([first, lines]) => fc.constantFrom("\n", "\r\n").map((end) => [first, ...lines].join(end)));
+      .chain(([first, lines]) =>
+        fc.constantFrom("\n", "\r\n").map((end) => [first, ...lines].join(end)),
+      );
     const encoders = FORMS.filter(([name]) => !/base|hex/.test(name));
     const one = fc.constantFrom(...encoders.map(([, encode]) => encode));
     fc.assert(

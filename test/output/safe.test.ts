@@ -23,7 +23,11 @@ describe("one line of external text", () => {
     ["C1, where CSI is one character", "\u009b2J\u007f", "\\u009b2J\\u007f"],
     ["a title for the terminal", "\u001b]0;x\u0007", "\\u001b]0;x\\u0007"],
     ["bidirectional controls", "\u202ea\u2066b\u200fc\u061c", "\\u202ea\\u2066b\\u200fc\\u061c"],
-    ["spaces that show nothing", "a\u200bb\ufeffc\u00add\u2060", "a\\u200bb\\ufeffc\\u00add\\u2060"],
+    [
+      "spaces that show nothing",
+      "a\u200bb\ufeffc\u00add\u2060",
+      "a\\u200bb\\ufeffc\\u00add\\u2060",
+    ],
     ["line separators", "a\u2028b\u2029", "a\\u2028b\\u2029"],
     ["invisible letters", "a\u{e0041}", "a\\u{e0041}"],
     ["half a character", "\ud800a", "\\ud800a"],
@@ -66,7 +70,9 @@ test("several lines keep their breaks and tabs", () => {
 describe("a whole output", () => {
   test("keeps our colours if they are enabled, and no other controls", () => {
     const text = "\u001b[1mbold\u001b[22m \u001b[2J \u001b]0;x\u0007";
-    expect(safeOutput(text, { colour: true })).toBe("\u001b[1mbold\u001b[22m \\u001b[2J \\u001b]0;x\\u0007");
+    expect(safeOutput(text, { colour: true })).toBe(
+      "\u001b[1mbold\u001b[22m \\u001b[2J \\u001b]0;x\\u0007",
+    );
     expect(safeOutput(text, { colour: false })).toBe(
       "\\u001b[1mbold\\u001b[22m \\u001b[2J \\u001b]0;x\\u0007",
     );
@@ -110,7 +116,11 @@ describe("the escape functions", () => {
     [html, `<a href="x" b='y'>&\``, "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;&#96;"],
     [html, "]]>\n ::error", "]]&gt;\n &#58;:error"],
     [html, "\u0000\uffff\ud800", "\\u0000\\uffff\\ud800"],
-    [printedJson, '"\u009b\u202e\u{e0041} ##[x]"', '"\\u009b\\u202e\\udb40\\udc41 \\u0023\\u0023[x]"'],
+    [
+      printedJson,
+      '"\u009b\u202e\u{e0041} ##[x]"',
+      '"\\u009b\\u202e\\udb40\\udc41 \\u0023\\u0023[x]"',
+    ],
   ])("%o of %j", (escape, text, expected) => {
     expect(escape(text)).toBe(expected);
   });

@@ -1,11 +1,24 @@
 import { expect, test } from "vitest";
 import { type TerminalFacts, terminalOf } from "../../src/render/terminal.ts";
 
-const TTY: TerminalFacts = { isTTY: true, columns: 90, environment: { TERM: "xterm" }, noColor: false };
+const TTY: TerminalFacts = {
+  isTTY: true,
+  columns: 90,
+  environment: { TERM: "xterm" },
+  noColor: false,
+};
 
 test.each<readonly [string, Partial<TerminalFacts>, object]>([
-  ["a terminal has colour and is drawn over", {}, { colour: true, live: true, width: 90, columns: 90 }],
-  ["a file has neither", { isTTY: false }, { colour: false, live: false, width: 100, columns: 100 }],
+  [
+    "a terminal has colour and is drawn over",
+    {},
+    { colour: true, live: true, width: 90, columns: 90 },
+  ],
+  [
+    "a file has neither",
+    { isTTY: false },
+    { colour: false, live: false, width: 100, columns: 100 },
+  ],
   ["--no-color", { noColor: true }, { colour: false, live: true }],
   ["NO_COLOR", { environment: { NO_COLOR: "1" } }, { colour: false }],
   ["an empty NO_COLOR does not count", { environment: { NO_COLOR: "" } }, { colour: true }],
@@ -15,7 +28,11 @@ test.each<readonly [string, Partial<TerminalFacts>, object]>([
     { colour: true, live: false },
   ],
   ["FORCE_COLOR=0 on a terminal", { environment: { FORCE_COLOR: "0" } }, { colour: false }],
-  ["NO_COLOR wins over FORCE_COLOR", { environment: { FORCE_COLOR: "1", NO_COLOR: "1" } }, { colour: false }],
+  [
+    "NO_COLOR wins over FORCE_COLOR",
+    { environment: { FORCE_COLOR: "1", NO_COLOR: "1" } },
+    { colour: false },
+  ],
   [
     "--no-color wins over FORCE_COLOR",
     { noColor: true, environment: { FORCE_COLOR: "1" } },

@@ -37,7 +37,9 @@ describe("the writer", () => {
   });
 
   test("redacts only parts of strings in JSON", () => {
-    const { writer, stdout } = screen({ secrets: ['a", "harmful": true, "b": "c', 'say "hunter2"'] });
+    const { writer, stdout } = screen({
+      secrets: ['a", "harmful": true, "b": "c', 'say "hunter2"'],
+    });
     writer.document('{"x":"a", "harmful": true, "b": "c","y":"say \\"hunter2\\" \\\\"}\n');
     expect(stdout()).toBe('{"x":"a", "harmful": true, "b": "c","y":"(sensitive) \\\\"}\n');
   });

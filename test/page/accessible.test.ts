@@ -27,7 +27,8 @@ describe.skipIf(NO_BROWSER)("axe finds no violations in the page", () => {
   test.each(PLANS)("with %s, both light and wide and dark and narrow", async (_, plan) => {
     const { page } = await open(plan);
     await page.locator(".target > summary").first().click();
-    for (const row of [0, 1]) await page.locator(".target[open] .change > summary").nth(row).click();
+    for (const row of [0, 1])
+      await page.locator(".target[open] .change > summary").nth(row).click();
     await page.evaluate(AXE);
     for (const { colorScheme, ...size } of LOOKS) {
       await page.emulateMedia({ colorScheme });

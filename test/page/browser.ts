@@ -43,7 +43,10 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly hash?: string;
 }
 
-/** Opens plans, or pages that are already rendered. Each test file has its own browser, and each page its own context. */
+/**
+ * Opens plans, or pages that are already rendered. Each test file has its own browser, and each
+ * page its own context.
+ */
 export function browserForFile(): (plan: Plan | string, options?: OpenOptions) => Promise<Opened> {
   const dir = mkdtempSync(join(tmpdir(), "tasc-page-"));
   let browser: Browser | undefined;

@@ -20,7 +20,9 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
       const saved = await stage.run(["show", "plan.json", "--format", "html"]);
       expect([planned.code, saved.code]).toEqual([0, 0]);
       for (const { stdout } of [planned, saved]) {
-        const { page, requests, complaints } = await open(stdout, { hash: "#environment.shop.default" });
+        const { page, requests, complaints } = await open(stdout, {
+          hash: "#environment.shop.default",
+        });
         const inside = page.locator("[id='environment.shop.default'] .inside");
         await inside.locator("p").waitFor();
         expect(await inside.locator("p").innerText()).toMatch(
@@ -137,14 +139,20 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
   });
 
   test("does not run code in hostile names, but shows it as text", async () => {
-    const { page, requests, complaints, dialogs } = await open(HOSTILE, { hash: "#%zz<img src=x>" });
+    const { page, requests, complaints, dialogs } = await open(HOSTILE, {
+      hash: "#%zz<img src=x>",
+    });
     await page.click("#expand");
     await page.locator(".change[open]").nth(14).waitFor();
     const text = await page.locator("#changes").textContent();
     for (const hostile of [3, 9, 10]) expect(text).toContain(HOSTILE_TEXTS[hostile]);
     expect(await page.locator("img, iframe, object, script:not([id]) ~ script").count()).toBe(0);
     expect(await page.locator("a[href]:not([href^='#'])").count()).toBe(0);
-    expect({ requests, complaints, dialogs }).toEqual({ requests: [], complaints: [], dialogs: [] });
+    expect({ requests, complaints, dialogs }).toEqual({
+      requests: [],
+      complaints: [],
+      dialogs: [],
+    });
   });
 
   test("can be read completely without JavaScript", async () => {

@@ -8,7 +8,13 @@ import type {
 } from "../../src/model/desired.ts";
 import { type JsonObject, isArray, isObject } from "../../src/model/json.ts";
 import { element as readElement } from "../../src/service/answers.ts";
-import type { Live, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
+import type {
+  Live,
+  LiveElement,
+  LiveEnvironment,
+  LiveTarget,
+  LiveTestCase,
+} from "../../src/model/live.ts";
 import type { PlanJson } from "../../src/model/plan.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
@@ -18,7 +24,10 @@ import { planJson } from "../../src/render/json.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 
-/** Builders with defaults, so that a test names only relevant parts. The target is always `shop`, with the live id `T`. */
+/**
+ * Builders with defaults, so that a test names only relevant parts. The target is always `shop`,
+ * with the live id `T`.
+ */
 export const BASE_URL = "http://127.0.0.1:4010";
 export const fingerprints = createFingerprinter(new Secret("key of the stage"), "staging");
 
@@ -121,7 +130,8 @@ export function liveElement(id: string, index: number, parts: JsonObject = {}): 
 export interface Situation {
   readonly declared: TargetParts;
   /** If missing, the target is not live. */
-  readonly live?: { readonly target?: LiveTarget; readonly testCases?: readonly LiveTestCase[] } | undefined;
+  readonly live?:
+    { readonly target?: LiveTarget; readonly testCases?: readonly LiveTestCase[] } | undefined;
   readonly state?: readonly StateEvent[];
   readonly input?: Partial<PlanInput>;
 }
@@ -161,5 +171,8 @@ export function planOf(situation: Situation): Planned {
 
 /** The public form, as users and scripts see it. */
 export function publicPlan(situation: Situation): PlanJson {
-  return planJson(planOf(situation).plan, { tool: "tasc 1.0.0", createdAt: "2026-01-01T00:00:00.000Z" });
+  return planJson(planOf(situation).plan, {
+    tool: "tasc 1.0.0",
+    createdAt: "2026-01-01T00:00:00.000Z",
+  });
 }

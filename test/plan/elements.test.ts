@@ -53,7 +53,9 @@ describe("a change of elements is listed step by step, as the PATCH aligns them"
 
   test("a moved element keeps its id and is listed once", () => {
     const wanted = [click("b"), click("a")];
-    expect(fieldsOf(wanted, two)).toEqual([{ path: ["elements", 1], after: click("a"), movedFrom: 0 }]);
+    expect(fieldsOf(wanted, two)).toEqual([
+      { path: ["elements", 1], after: click("a"), movedFrom: 0 },
+    ]);
     expect(idsOf(wanted, two)).toEqual(["2", "1"]);
   });
 
@@ -71,7 +73,11 @@ describe("a change of elements is listed step by step, as the PATCH aligns them"
       liveElement("2", 1, click("b")),
       liveElement("3", 2, click("c")),
     ];
-    expect(idsOf([click("b"), click("c"), { ignoreFailure: true }], live)).toEqual(["2", "3", undefined]);
+    expect(idsOf([click("b"), click("c"), { ignoreFailure: true }], live)).toEqual([
+      "2",
+      "3",
+      undefined,
+    ]);
   });
 
   test("an unchanged element is not listed if other fields change", () => {
@@ -79,7 +85,10 @@ describe("a change of elements is listed step by step, as the PATCH aligns them"
     const fields = fieldsOf([click("a"), { assertion: { expectation: "HIDDEN" } }], live, {
       status: "DRAFT",
     });
-    expect(fields.map(({ path }) => path)).toEqual([["status"], ["elements", 1, "assertion", "expectation"]]);
+    expect(fields.map(({ path }) => path)).toEqual([
+      ["status"],
+      ["elements", 1, "assertion", "expectation"],
+    ]);
   });
 
   test("entries of a list within an element are listed in order", () => {
@@ -114,7 +123,11 @@ describe("a change that makes a test weaker is marked", () => {
     ],
     ["a step that asserts nothing goes", [check], []],
     ["an assertion is another one", [click("a"), { assertion: { expectation: "HIDDEN" } }], []],
-    ["a new step ignores its failure", [click("a"), check, { ...click("z"), ignoreFailure: true }], []],
+    [
+      "a new step ignores its failure",
+      [click("a"), check, { ...click("z"), ignoreFailure: true }],
+      [],
+    ],
   ])("%s", (_, elements, expected) => {
     expect(harm(elements, live)).toEqual(expected);
   });

@@ -1,8 +1,21 @@
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
 import { Secret } from "../../src/model/value.ts";
-import { type Staleness, changedFields, compareGuards, guardOf, guardsOf } from "../../src/plan/staleness.ts";
-import { type Situation, fingerprints, liveCase, liveElement, liveTarget, planOf } from "./build.ts";
+import {
+  type Staleness,
+  changedFields,
+  compareGuards,
+  guardOf,
+  guardsOf,
+} from "../../src/plan/staleness.ts";
+import {
+  type Situation,
+  fingerprints,
+  liveCase,
+  liveElement,
+  liveTarget,
+  planOf,
+} from "./build.ts";
 
 type Stale = Staleness & { readonly address: Address };
 

@@ -11,7 +11,11 @@ describe("an environment whose URL the service does not show", () => {
       type: "bound",
       address: "environment.shop.preview",
       id: "E1",
-      ...createdRecords(fingerprints, resource("environment", "preview", { discoveryUrl: url }), "E1"),
+      ...createdRecords(
+        fingerprints,
+        resource("environment", "preview", { discoveryUrl: url }),
+        "E1",
+      ),
     }) as const;
   const changes = (url: string, declared: object = environments) =>
     publicPlan({
@@ -26,7 +30,10 @@ describe("an environment whose URL the service does not show", () => {
 
   test("is updated if the URL in the manifest changes", () => {
     expect(changes("https://old.example.com")).toMatchObject([
-      { action: "update", fields: [{ path: ["discoveryUrl"], after: "https://preview.example.com" }] },
+      {
+        action: "update",
+        fields: [{ path: ["discoveryUrl"], after: "https://preview.example.com" }],
+      },
     ]);
   });
 });
@@ -36,7 +43,9 @@ describe("the live value of a field", () => {
     testCases: [
       liveCase("C1", {
         description: "old secret",
-        elements: [liveElement("1", 0, { interaction: { action: "FILL", calledWith: "old secret" } })],
+        elements: [
+          liveElement("1", 0, { interaction: { action: "FILL", calledWith: "old secret" } }),
+        ],
       }),
     ],
   };
@@ -64,8 +73,8 @@ describe("the live value of a field", () => {
 
   test("is recorded as written with a secret if the creation contained one", () => {
     const declared = { description: "Log in", "discovery.prompt": new Secret("find s3cret") };
-    expect(createdRecords(fingerprints, resource("testCase", "login", declared), "C1").secrets).toEqual([
-      "discovery.prompt",
-    ]);
+    expect(
+      createdRecords(fingerprints, resource("testCase", "login", declared), "C1").secrets,
+    ).toEqual(["discovery.prompt"]);
   });
 });

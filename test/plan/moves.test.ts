@@ -6,7 +6,10 @@ import { stateOf, target } from "./build.ts";
 
 const address = (key: string): Address => `testCase.shop.${key}`;
 
-/** Moves as `a>b`, the keys bound before, and the bindings after. Each id is the key that it was first bound to. */
+/**
+ * Moves as `a>b`, the keys bound before, and the bindings after. Each id is the key that it was
+ * first bound to.
+ */
 const rows: readonly (readonly [
   name: string,
   moves: string,
@@ -32,7 +35,9 @@ test.each(rows)("moved addresses: %s", (_, moves, before, after) => {
     }),
   });
   const state = stateOf(
-    before.split("").map((key) => ({ type: "bound", address: address(key), id: key, fields: {} }) as const),
+    before
+      .split("")
+      .map((key) => ({ type: "bound", address: address(key), id: key, fields: {} }) as const),
   );
   const { bindings } = applyEvents(state, pendingMoves(moved, state));
   const bound = [...bindings].map(([at, { id }]) => [at.slice(-1), id] as const);

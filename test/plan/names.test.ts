@@ -21,9 +21,13 @@ import {
   target,
 } from "./build.ts";
 
-const ideographs = Array.from({ length: 80_000 }, (_, at) => String.fromCodePoint(0x4e00 + (at % 20_000)));
+const ideographs = Array.from({ length: 80_000 }, (_, at) =>
+  String.fromCodePoint(0x4e00 + (at % 20_000)),
+);
 const urls = Array.from({ length: 3000 }, (_, at) => `https://e${at}.example.com`);
-const environments = Object.fromEntries(urls.map((discoveryUrl, at) => [`e${at}`, { discoveryUrl }]));
+const environments = Object.fromEntries(
+  urls.map((discoveryUrl, at) => [`e${at}`, { discoveryUrl }]),
+);
 const live = liveTarget(urls.map((discoveryUrl) => ({ discoveryUrl }))).environments;
 
 /** A step with very many options, none of which is declared. */
@@ -33,7 +37,9 @@ function manyOptions() {
   const live = liveElement("1", 0, { selectors: [{ ...selector, options }] });
   const planned = planOf({
     declared: {
-      testCases: { a: { description: "C", elements: [{ selectors: [{ ...selector, options: {} }] }] } },
+      testCases: {
+        a: { description: "C", elements: [{ selectors: [{ ...selector, options: {} }] }] },
+      },
     },
     live: { testCases: [liveCase("C", { elements: [live] })] },
   });
@@ -55,7 +61,10 @@ function manyNew() {
   const dependsOn = Object.fromEntries(keys.map((address) => [address, ["target.shop" as const]]));
   const plan = publicPlan({ declared: {}, live: {} });
   const change = { action: "create", id: "", fields: [], calls: [], followUps: [] } as const;
-  return planView({ ...plan, changes: keys.map((address) => ({ ...change, address })) }, { dependsOn });
+  return planView(
+    { ...plan, changes: keys.map((address) => ({ ...change, address })) },
+    { dependsOn },
+  );
 }
 
 const run = { run: "r", at: "", who: "", plan: "", ended: false };
@@ -65,7 +74,9 @@ const entries = Array.from({ length: 20_000 }, (_, at) => ({
   changes: [{ address: `testCase.shop.k${at}`, action: "update", outcome: "done" }],
 }));
 
-/** Bound test cases with the same name, each with a declared path that differs from the live one. */
+/**
+ * Bound test cases with the same name, each with a declared path that differs from the live one.
+ */
 function manyAlike() {
   const keys = Array.from({ length: 12_000 }, (_, at) => `k${at}`);
   const declared = { description: "same", entryPointUrlPath: "/", elements: [] };
@@ -77,7 +88,10 @@ function manyAlike() {
     state: keys.map(bound),
   });
   const alike = keys.map((key) => liveCase(key, { description: "same" }));
-  return { keep: keeping(input.desired.targets[0] ?? target({}), input.states.get("shop"), input), alike };
+  return {
+    keep: keeping(input.desired.targets[0] ?? target({}), input.states.get("shop"), input),
+    alike,
+  };
 }
 
 const { keep, alike } = manyAlike();
@@ -87,15 +101,27 @@ const creations = manyNew();
 // Takes milliseconds if the time is linear, and many seconds if it is quadratic.
 test.each([
   ["a name with accents in no order", () => levelName(`e${"\u0301\u0316".repeat(100_000)}`)],
-  ["a URL with a host of all letters there are", () => normalUrl(`https://${ideographs.join("")}.com/`)],
+  [
+    "a URL with a host of all letters there are",
+    () => normalUrl(`https://${ideographs.join("")}.com/`),
+  ],
   ["advice with a value of blanks", () => inStage(" ".repeat(300_000), "staging")],
-  ["advice with a value of commands", () => inStage(`${"| tasc plan ".repeat(50_000)} --stage`, "staging")],
+  [
+    "advice with a value of commands",
+    () => inStage(`${"| tasc plan ".repeat(50_000)} --stage`, "staging"),
+  ],
   ["an address of slashes", () => normalAddress(`https://e.example.com${"/".repeat(200_000)}x`)],
   ["options to be removed", () => asReviewed(saved, planned, fingerprints, createRedactor([]))],
-  ["what waits for a new target", () => expect(graphSection(creations)).toContain("30000 changes wait")],
+  [
+    "what waits for a new target",
+    () => expect(graphSection(creations)).toContain("30000 changes wait"),
+  ],
   ["entries of one run", () => expect(readHistory(entries)[0]?.changes).toHaveLength(20_000)],
   ["test cases of one name", () => alike.map(keep)],
-  ["many environments", () => matchEnvironments(target({ environments }), live, undefined, new Map())],
+  [
+    "many environments",
+    () => matchEnvironments(target({ environments }), live, undefined, new Map()),
+  ],
 ])("input from a hostile service takes less than 2 s of CPU time: %s", (_, work) => {
   const started = process.cpuUsage();
   work();
@@ -114,15 +140,22 @@ test("names and URLs are normalized, also after many others", () => {
 test.each([
   ["one live test case", 1],
   ["as many live ones", 300],
-])("a diagnostic about many test cases with the same name lists only a few of them: %s", (_, amount) => {
-  const keys = Array.from({ length: 300 }, (_each, at) => `k${at}`);
-  const { diagnostics } = publicPlan({
-    declared: { testCases: Object.fromEntries(keys.map((key) => [key, { description: "same" }])) },
-    live: { testCases: keys.slice(0, amount).map((key) => liveCase(key, { description: "same" })) },
-  });
-  expect(diagnostics).toHaveLength(300);
-  for (const { summary, detail } of diagnostics) {
-    expect(summary + detail).toMatch(/ and (?:279|280) more/);
-    expect((summary + detail).length).toBeLessThan(1000);
-  }
-});
+])(
+  "a diagnostic about many test cases with the same name lists only a few of them: %s",
+  (_, amount) => {
+    const keys = Array.from({ length: 300 }, (_each, at) => `k${at}`);
+    const { diagnostics } = publicPlan({
+      declared: {
+        testCases: Object.fromEntries(keys.map((key) => [key, { description: "same" }])),
+      },
+      live: {
+        testCases: keys.slice(0, amount).map((key) => liveCase(key, { description: "same" })),
+      },
+    });
+    expect(diagnostics).toHaveLength(300);
+    for (const { summary, detail } of diagnostics) {
+      expect(summary + detail).toMatch(/ and (?:279|280) more/);
+      expect((summary + detail).length).toBeLessThan(1000);
+    }
+  },
+);

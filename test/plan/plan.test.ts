@@ -35,11 +35,18 @@ describe("a changed field is patched alone", () => {
         entryPointUrlPath: "/login",
         tags: ["a", "b"],
         externalId: "X-1",
-        discovery: { status: "FINISHED", freePrompt: "Old", abortCause: undefined, message: undefined },
+        discovery: {
+          status: "FINISHED",
+          freePrompt: "Old",
+          abortCause: undefined,
+          message: undefined,
+        },
       }),
     ],
   };
-  const recorded = [{ type: "bound", address: "testCase.shop.login", id: "C1", fields: {} }] as const;
+  const recorded = [
+    { type: "bound", address: "testCase.shop.login", id: "C1", fields: {} },
+  ] as const;
   const rows: readonly (readonly [string, Record<string, never> | object, object, object])[] = [
     [
       "status",
@@ -89,10 +96,19 @@ describe("a changed field is patched alone", () => {
       { path: ["interactionStatus"], after: "APPROVED" },
       { interactionStatus: "APPROVED" },
     ],
-    ["folder", { folder: "Auth" }, { path: ["folder"], before: null, after: "Auth" }, { folderName: "Auth" }],
+    [
+      "folder",
+      { folder: "Auth" },
+      { path: ["folder"], before: null, after: "Auth" },
+      { folderName: "Auth" },
+    ],
   ];
   test.each(rows)("%s", (name, fields, shown, body) => {
-    const found = change({ declared: { testCases: { login: { ...fields } } }, live, state: recorded });
+    const found = change({
+      declared: { testCases: { login: { ...fields } } },
+      live,
+      state: recorded,
+    });
     expect(found).toEqual({
       address: "testCase.shop.login",
       action: name === "status" || name === "runStatus" ? "disable" : "update",
@@ -104,11 +120,15 @@ describe("a changed field is patched alone", () => {
   });
 
   test("a changed prompt is a rediscovery if the service shows the prompt", () => {
-    const declared = { testCases: { login: { "discovery.prompt": "New", status: "ENABLED", tags: ["z"] } } };
+    const declared = {
+      testCases: { login: { "discovery.prompt": "New", status: "ENABLED", tags: ["z"] } },
+    };
     expect(change({ declared, live, state: recorded })).toMatchObject({
       action: "rediscover",
       fields: [{ path: ["tags"] }, { path: ["discovery", "prompt"], before: "Old", after: "New" }],
-      calls: [{ method: "PATCH", body: { assignedTagNames: ["z"], createBackendDiscoveryPrompt: "New" } }],
+      calls: [
+        { method: "PATCH", body: { assignedTagNames: ["z"], createBackendDiscoveryPrompt: "New" } },
+      ],
       followUps: [{ method: "PATCH", path: PATCH_CASE, body: { status: "ENABLED" } }],
     });
   });
@@ -150,14 +170,19 @@ describe("what does not exist is created", () => {
             status: "ENABLED",
           },
         },
-        batchGenerations: { spring: { prompt: "Spring", environment: "preview", prerequisite: "login" } },
+        batchGenerations: {
+          spring: { prompt: "Spring", environment: "preview", prerequisite: "login" },
+        },
       },
     });
     expect(plan).toMatchSnapshot();
   });
 
   test("a test case without a prompt is an error", () => {
-    const plan = publicPlan({ declared: { testCases: { login: { description: "Log in" } } }, live: {} });
+    const plan = publicPlan({
+      declared: { testCases: { login: { description: "Log in" } } },
+      live: {},
+    });
     expect(plan.changes).toEqual([]);
     expect(plan.diagnostics).toMatchObject([{ severity: "error", address: "testCase.shop.login" }]);
     expect(plan.summary.unchanged).toBe(1);
@@ -216,13 +241,21 @@ describe("matching", () => {
       "by externalId before the name",
       {
         declared: { testCases: { login: { description: "Log in", externalId: "X" } } },
-        live: { testCases: [liveCase("C1", { description: "Log in" }), liveCase("C2", { externalId: "X" })] },
+        live: {
+          testCases: [
+            liveCase("C1", { description: "Log in" }),
+            liveCase("C2", { externalId: "X" }),
+          ],
+        },
       },
       "C2",
     ],
     [
       "by name",
-      { declared: { testCases: login }, live: { testCases: [liveCase("C1", { description: "Log in" })] } },
+      {
+        declared: { testCases: login },
+        live: { testCases: [liveCase("C1", { description: "Log in" })] },
+      },
       "C1",
     ],
     [
@@ -240,7 +273,10 @@ describe("matching", () => {
       {
         declared: { testCases: login },
         live: {
-          testCases: [liveCase("C1", { description: "Log in" }), liveCase("C2", { description: "Log in" })],
+          testCases: [
+            liveCase("C1", { description: "Log in" }),
+            liveCase("C2", { description: "Log in" }),
+          ],
         },
       },
       "error",
@@ -269,7 +305,9 @@ describe("matching", () => {
     [
       "two addresses cannot mean one case",
       {
-        declared: { testCases: { login: { description: "Log in" }, other: { description: "Log in" } } },
+        declared: {
+          testCases: { login: { description: "Log in" }, other: { description: "Log in" } },
+        },
         live: { testCases: [liveCase("C1", { description: "Log in" })] },
       },
       "error",
@@ -287,7 +325,9 @@ describe("matching", () => {
       "what a list with repetitions has is found",
       {
         declared: { testCases: login },
-        live: { testCases: [liveCase("C1"), liveCase("C1"), liveCase("C2", { description: "Log in" })] },
+        live: {
+          testCases: [liveCase("C1"), liveCase("C1"), liveCase("C2", { description: "Log in" })],
+        },
       },
       "C2",
     ],
@@ -339,7 +379,9 @@ describe("matching", () => {
       state: [{ type: "bound", address: "testCase.shop.login", id: "C1", fields: {} }],
     });
     expect(plan.changes).toMatchObject([{ action: "create" }]);
-    expect(plan.diagnostics).toMatchObject([{ severity: "warning", summary: "Removed outside tasc" }]);
+    expect(plan.diagnostics).toMatchObject([
+      { severity: "warning", summary: "Removed outside tasc" },
+    ]);
   });
 });
 
@@ -375,9 +417,9 @@ describe("write-only fields", () => {
     ]);
   });
   test("report no change if the recorded value is the same", () => {
-    expect(publicPlan({ declared, live, state: recorded(declared.environments.preview) }).changes).toEqual(
-      [],
-    );
+    expect(
+      publicPlan({ declared, live, state: recorded(declared.environments.preview) }).changes,
+    ).toEqual([]);
   });
   test("list only the changed part, but send all declared parts", () => {
     const before = { testAccount: { username: "qa", password: new Secret("old-pass") } };
@@ -402,11 +444,17 @@ describe("write-only fields", () => {
     { says: "nothing was written", before: {}, changes: 1 },
     { says: "it was written before", before: { additionalHeaderFields: {} }, changes: 0 },
   ])("report $changes change for an empty map if $says", ({ before, changes }) => {
-    const empty = { environments: { preview: { discoveryUrl: "https://p", additionalHeaderFields: {} } } };
-    expect(publicPlan({ declared: empty, live, state: recorded(before) }).changes).toHaveLength(changes);
+    const empty = {
+      environments: { preview: { discoveryUrl: "https://p", additionalHeaderFields: {} } },
+    };
+    expect(publicPlan({ declared: empty, live, state: recorded(before) }).changes).toHaveLength(
+      changes,
+    );
   });
   test("report a change if null was written last and a value is declared", () => {
-    expect(publicPlan({ declared, live, state: recorded({ testAccount: null }) }).changes).toHaveLength(1);
+    expect(
+      publicPlan({ declared, live, state: recorded({ testAccount: null }) }).changes,
+    ).toHaveLength(1);
   });
   test("are unknown without the key, so they report no change", () => {
     expect(publicPlan({ declared, live, input: { fingerprints: undefined } }).changes).toEqual([]);
@@ -420,7 +468,9 @@ describe("write-only fields", () => {
     expect(plan.changes).toEqual([]);
     const shop = matched.get("shop");
     const events = shop === undefined ? [] : refreshEvents(shop, fingerprints, () => true);
-    const bind = events.find((event) => event.type === "bound" && event.address === "testCase.shop.login");
+    const bind = events.find(
+      (event) => event.type === "bound" && event.address === "testCase.shop.login",
+    );
     expect(Object.keys(bind?.type === "bound" ? bind.fields : {})).toContain("discovery.prompt");
     const changed = {
       ...situation,
@@ -432,7 +482,9 @@ describe("write-only fields", () => {
     ).toMatchObject({ action: "rediscover" });
     // A fingerprint of another key cannot be compared, and a rediscovery is expensive.
     const other = createFingerprinter(new Secret("another key of the stage"), "staging");
-    expect(planOf({ ...changed, state: events, input: { fingerprints: other } }).plan).toMatchObject({
+    expect(
+      planOf({ ...changed, state: events, input: { fingerprints: other } }).plan,
+    ).toMatchObject({
       changes: [],
       diagnostics: [{ code: "key-changed" }],
     });
@@ -480,11 +532,14 @@ describe("elements", () => {
 
   test("are compared by their declared parts only", () => {
     expect(
-      publicPlan({ declared: withSteps({ interaction: { action: "CLICK" } }, click("two")), live }).changes,
+      publicPlan({ declared: withSteps({ interaction: { action: "CLICK" } }, click("two")), live })
+        .changes,
     ).toEqual([]);
   });
   test("keep their ids and undeclared parts if another element is inserted", () => {
-    expect(change({ declared: withSteps(click("one"), click("new"), click("two")), live }).calls).toEqual([
+    expect(
+      change({ declared: withSteps(click("one"), click("new"), click("two")), live }).calls,
+    ).toEqual([
       {
         method: "PATCH",
         path: PATCH_CASE,
@@ -512,10 +567,19 @@ describe("elements", () => {
   });
   test("are patched individually if only a locator line differs", () => {
     expect(
-      change({ declared: withSteps(click("one"), { ...click("two"), locatorLine: "getByText('x')" }), live }),
+      change({
+        declared: withSteps(click("one"), { ...click("two"), locatorLine: "getByText('x')" }),
+        live,
+      }),
     ).toMatchObject({
       fields: [{ path: ["elements", 1, "locatorLine"], after: "getByText('x')" }],
-      calls: [{ method: "PATCH", path: `${PATCH_CASE}/elements/2`, body: { locatorLine: "getByText('x')" } }],
+      calls: [
+        {
+          method: "PATCH",
+          path: `${PATCH_CASE}/elements/2`,
+          body: { locatorLine: "getByText('x')" },
+        },
+      ],
     });
   });
   test("need two calls if a new one has a locator line", () => {
@@ -535,12 +599,17 @@ describe("an orphaned resource", () => {
   const live = { testCases: [liveCase("C1"), liveCase("C2")] };
   test("is listed but not changed", () => {
     const plan = publicPlan({ declared: {}, live, state });
-    expect(plan).toMatchObject({ changes: [], orphaned: [{ address: "testCase.shop.gone", id: "C1" }] });
+    expect(plan).toMatchObject({
+      changes: [],
+      orphaned: [{ address: "testCase.shop.gone", id: "C1" }],
+    });
     expect(plan.summary).toMatchObject({ orphaned: 1, unmanaged: 1 });
   });
   test("is disabled with onRemove: disable, and still listed", () => {
     const plan = publicPlan({ declared: { onRemove: "disable" }, live, state });
-    expect(plan.changes).toMatchObject([{ action: "disable", calls: [{ body: { status: "DISABLED" } }] }]);
+    expect(plan.changes).toMatchObject([
+      { action: "disable", calls: [{ body: { status: "DISABLED" } }] },
+    ]);
     expect(plan.summary).toMatchObject({ update: 0, disable: 1, orphaned: 1 });
   });
 });
@@ -567,14 +636,21 @@ describe("batch generations", () => {
       status: "held",
       content: fingerprints.of("batchGeneration", { prompt: "Old" }),
     } as const;
-    const held = [...settled, { type: "batch", address: "batchGeneration.shop.spring", record }] as const;
+    const held = [
+      ...settled,
+      { type: "batch", address: "batchGeneration.shop.spring", record },
+    ] as const;
     expect(publicPlan({ declared, live: {}, state: held }).changes).toEqual([]);
   });
   test("run once per content", () => {
     const content = fingerprints.of("batchGeneration", { prompt: "Spring" });
     const done = [
       ...settled,
-      { type: "batch", address: "batchGeneration.shop.spring", record: { status: "done", content } },
+      {
+        type: "batch",
+        address: "batchGeneration.shop.spring",
+        record: { status: "done", content },
+      },
     ] as const;
     expect(publicPlan({ declared, live: {}, state: done }).changes).toEqual([]);
     const changed = { batchGenerations: { spring: { prompt: "Summer" } } };
@@ -595,7 +671,10 @@ describe("the scope", () => {
       live: {},
       input: { scope: { only: ["testCase.shop.b"], exclude: [] } },
     });
-    expect(plan.changes.map(({ address }) => address)).toEqual(["testCase.shop.a", "testCase.shop.b"]);
+    expect(plan.changes.map(({ address }) => address)).toEqual([
+      "testCase.shop.a",
+      "testCase.shop.b",
+    ]);
   });
   test("cannot exclude prerequisites that must be created first", () => {
     const plan = publicPlan({

@@ -61,8 +61,16 @@ const rows: readonly (readonly [string, string, string])[] = [
     found(login, named("A", { existing: ["C1"] }), [calledA("C1"), calledA("C2")]),
     "C2",
   ],
-  ["not what another address has", found(login, named("A"), [calledA("C1"), calledA("C2")], ["C1"]), "C2"],
-  ["not what is deleted", found(login, named("A"), [calledA("C1", { status: "DELETED" })]), "settled"],
+  [
+    "not what another address has",
+    found(login, named("A"), [calledA("C1"), calledA("C2")], ["C1"]),
+    "C2",
+  ],
+  [
+    "not what is deleted",
+    found(login, named("A"), [calledA("C1", { status: "DELETED" })]),
+    "settled",
+  ],
   [
     "not one of the name with an external id",
     found(login, named("A"), [calledA("C1", { externalId: "Y" })]),

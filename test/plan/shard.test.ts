@@ -7,7 +7,9 @@ const key = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,8}$/);
 
 function shardOf(target: string, count: number): number {
   const shards = [...Array(count).keys()].map((at): Shard => ({ index: at + 1, count }));
-  const own = shards.filter((shard) => scopeTest({ only: [], exclude: [], shard })(targetAddress(target)));
+  const own = shards.filter((shard) =>
+    scopeTest({ only: [], exclude: [], shard })(targetAddress(target)),
+  );
   expect(own).toHaveLength(1);
   return own[0]?.index ?? 0;
 }

@@ -58,7 +58,9 @@ describe.concurrent("a policy", () => {
     });
   });
 
-  test("rejects an apply before any write request, and is overridden rule by rule", async ({ expect }) => {
+  test("rejects an apply before any write request, and is overridden rule by rule", async ({
+    expect,
+  }) => {
     await scene(async (stage) => {
       tighten(stage);
       const before = await writes(stage);
@@ -68,11 +70,23 @@ describe.concurrent("a policy", () => {
       expect(await writes(stage)).toBe(before);
       const some = await stage.run(["plan", ...OVERRIDES.slice(2)]);
       expect(some.code).toBe(1);
-      expect(some.stdout).toContain('Error: Blocked by policy "maxChanges": 5 planned, at most 2 allowed');
-      expect(some.stdout).toContain('Warning: Policy "protected": this test case would be disabled');
-      const all = await stage.run(["plan", "--detailed-exitcode", "--format", "json", ...OVERRIDES]);
+      expect(some.stdout).toContain(
+        'Error: Blocked by policy "maxChanges": 5 planned, at most 2 allowed',
+      );
+      expect(some.stdout).toContain(
+        'Warning: Policy "protected": this test case would be disabled',
+      );
+      const all = await stage.run([
+        "plan",
+        "--detailed-exitcode",
+        "--format",
+        "json",
+        ...OVERRIDES,
+      ]);
       expect(all.code, all.stderr).toBe(2);
-      const warned = listAt(json(all), "diagnostics").filter((one) => at(one, "severity") === "warning");
+      const warned = listAt(json(all), "diagnostics").filter(
+        (one) => at(one, "severity") === "warning",
+      );
       expect(warned.filter((one) => textAt(one, "summary").startsWith("Policy "))).toHaveLength(4);
       const done = await stage.run(["apply", "--auto-approve", ...OVERRIDES]);
       expect(done.code, done.stderr).toBe(0);
@@ -90,7 +104,9 @@ describe.concurrent("a policy", () => {
     });
   });
 
-  test("is reported in SARIF with one code per rule, at the line of the cause", async ({ expect }) => {
+  test("is reported in SARIF with one code per rule, at the line of the cause", async ({
+    expect,
+  }) => {
     await untouched(async (stage) => {
       tighten(stage);
       const sarif = json(await stage.run(["plan", "--format", "sarif"]));
@@ -112,7 +128,10 @@ describe.concurrent("a policy", () => {
   test("also protects resources that were removed from the manifests", async ({ expect }) => {
     await untouched(async (stage) => {
       stage.write("tasc.yaml", `${PROJECT}policy: { protected: ["*.login"] }\n`);
-      const without = MANIFEST.replace(/ {2}login:\n(?: {4}.*\n)*/, "").replace(", prerequisite: login", "");
+      const without = MANIFEST.replace(/ {2}login:\n(?: {4}.*\n)*/, "").replace(
+        ", prerequisite: login",
+        "",
+      );
       stage.write("targets/shop.yaml", without);
       const ran = await stage.run(["plan"]);
       expect(ran.code, ran.stdout + ran.stderr).toBe(1);
@@ -125,7 +144,9 @@ describe.concurrent("a policy", () => {
 });
 
 describe.concurrent("a saved plan under a policy", () => {
-  test("can be shown if it violates the policy, but is applied only with overrides", async ({ expect }) => {
+  test("can be shown if it violates the policy, but is applied only with overrides", async ({
+    expect,
+  }) => {
     await scene(async (stage) => {
       tighten(stage);
       expect((await stage.run(["plan", "--out", "plan.json"])).code).toBe(1);
@@ -134,7 +155,9 @@ describe.concurrent("a saved plan under a policy", () => {
       expect(shown.stdout).toContain('policy "maxDisabledPercent": 100 % disabled');
       const refused = await stage.run(["apply", "plan.json", ...OVERRIDES.slice(2)]);
       expect(refused.code).toBe(1);
-      expect(refused.stderr).toContain("To apply it anyway, add:\n  --override-policy maxChanges\n");
+      expect(refused.stderr).toContain(
+        "To apply it anyway, add:\n  --override-policy maxChanges\n",
+      );
       expect(await writes(stage)).toBe(0);
       const done = await stage.run(["apply", "plan.json", ...OVERRIDES]);
       expect(done.code, done.stderr).toBe(0);
@@ -153,7 +176,9 @@ describe.concurrent("a saved plan under a policy", () => {
     });
   });
 
-  test("is checked against the current policy, without the overrides of the plan", async ({ expect }) => {
+  test("is checked against the current policy, without the overrides of the plan", async ({
+    expect,
+  }) => {
     await scene(async (stage) => {
       tighten(stage);
       expect((await stage.run(["plan", "--out", "plan.json", ...OVERRIDES])).code).toBe(0);
@@ -165,7 +190,9 @@ describe.concurrent("a saved plan under a policy", () => {
     });
   });
 
-  test("is checked against a stricter new policy, but only for its own changes", async ({ expect }) => {
+  test("is checked against a stricter new policy, but only for its own changes", async ({
+    expect,
+  }) => {
     await scene(async (stage) => {
       tighten(stage, PROJECT);
       expect((await stage.run(["plan", "--out", "plan.json", "--only", "*.cart"])).code).toBe(0);

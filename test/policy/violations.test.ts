@@ -5,7 +5,14 @@ import { POLICY_RULES, type Policy } from "../../src/model/settings.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
 import { scopeTest } from "../../src/plan/input.ts";
 import { policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
-import { type Situation, liveCase, liveElement, planInput, planOf, stateOf } from "../plan/build.ts";
+import {
+  type Situation,
+  liveCase,
+  liveElement,
+  planInput,
+  planOf,
+  stateOf,
+} from "../plan/build.ts";
 
 function violations(policy: Policy, situation: Situation): ReturnType<typeof violationsOf> {
   const { scope } = planInput(situation);
@@ -24,7 +31,9 @@ function switchedOff(off: number, all: number): Situation {
     at >= off ? {} : at % 2 === 0 ? { status: "DISABLED" } : { runStatus: "OFF", tags: ["x"] };
   return {
     declared: {
-      testCases: Object.fromEntries(keys.map((key, at) => [key, { description: key, ...fields(at) }])),
+      testCases: Object.fromEntries(
+        keys.map((key, at) => [key, { description: key, ...fields(at) }]),
+      ),
     },
     live: { testCases: keys.map((key) => liveCase(key)) },
   };
@@ -107,13 +116,20 @@ describe("protected", () => {
     },
     live: { testCases: ["A", "B", "C", "D"].map((one) => liveCase(one)) },
     state: [
-      { type: "bound", address: "testCase.shop.both", id: "B", fields: { "discovery.prompt": "old" } },
+      {
+        type: "bound",
+        address: "testCase.shop.both",
+        id: "B",
+        fields: { "discovery.prompt": "old" },
+      },
       { type: "bound", address: "testCase.shop.gone", id: "D", fields: {} },
     ],
   };
 
   const harms = (...globs: readonly string[]): readonly string[] =>
-    violations({ protected: globs }, situation).map(({ summary, address }) => `${address}: ${summary}`);
+    violations({ protected: globs }, situation).map(
+      ({ summary, address }) => `${address}: ${summary}`,
+    );
 
   test("rejects disabling, rediscovering and orphaning, but allows other changes", () => {
     expect(harms("testCase.shop.*")).toEqual([
@@ -169,7 +185,11 @@ describe("protected", () => {
     ["DRAFT in place of ENABLED", { status: "DRAFT" }, 1],
     ["OUTDATED in place of ENABLED", { status: "OUTDATED" }, 1],
     ["no steps any more", { elements: [] }, 1],
-    ["a list of no steps", { elements: [{ interaction: null, assertion: null, selectors: [] }] }, 1],
+    [
+      "a list of no steps",
+      { elements: [{ interaction: null, assertion: null, selectors: [] }] },
+      1,
+    ],
     [
       "a step next to an empty one",
       { elements: [{ interaction: null }, { interaction: { action: "CLICK" } }] },
@@ -178,7 +198,9 @@ describe("protected", () => {
     ["one step fewer", { elements: [{ interaction: { action: "CLICK" } }] }, 0],
     ["what is as it was", { status: "ENABLED" }, 0],
   ])("%s", (_, fields, expected) => {
-    const elements = ["1", "2"].map((id, at) => liveElement(id, at, { interaction: { action: "CLICK" } }));
+    const elements = ["1", "2"].map((id, at) =>
+      liveElement(id, at, { interaction: { action: "CLICK" } }),
+    );
     const found = violations(
       { protected: ["testCase.shop.a"] },
       {
@@ -254,7 +276,9 @@ test("maxChanges counts all changes and names only some of them", () => {
   expect(violations({ maxChanges: 25 }, situation)).toEqual([]);
   const [found] = violations({ maxChanges: 3 }, situation);
   expect(found?.summary).toBe("25 planned, at most 3 allowed");
-  expect(found?.detail).toMatch(/^That is 22 too many\. .* Planned: testCase\.shop\.C0, .* and 5 more\.$/);
+  expect(found?.detail).toMatch(
+    /^That is 22 too many\. .* Planned: testCase\.shop\.C0, .* and 5 more\.$/,
+  );
 });
 
 test("an overridden rule becomes a warning, and all other rules stay errors", () => {

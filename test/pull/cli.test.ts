@@ -68,7 +68,9 @@ describe.concurrent("pull", () => {
       await stage.edit(COOKIE, { tags: ["banner"] });
       const ran = await stage.run(["pull", "--format", "json"]);
       expect(ran.code, ran.stderr).toBe(0);
-      expect(stage.read("targets/shop.yaml")).toContain('testCases: { runStatus: "OFF", tags: [web] }');
+      expect(stage.read("targets/shop.yaml")).toContain(
+        'testCases: { runStatus: "OFF", tags: [web] }',
+      );
       expect(stage.read("targets/shop.yaml")).toMatch(/cookie banner\n {4}tags:\n {6}- banner\n/);
       await unchanged(stage);
     });
@@ -84,7 +86,9 @@ describe.concurrent("pull", () => {
         id: id(2),
         set: { discoveryUrl: "https://else.example.com" },
       });
-      await stage.edit(LOGIN, { discovery: { status: "FINISHED", freePrompt: `Not ${SECRETS.QA_USER}` } });
+      await stage.edit(LOGIN, {
+        discovery: { status: "FINISHED", freePrompt: `Not ${SECRETS.QA_USER}` },
+      });
       await stage.edit(CART, { folderId: id(0x99), status: "ENABLED" });
       await stage.edit(COOKIE, { description: `Accept ${SECRETS.QA_PASSWORD}` });
       stage.write(
@@ -97,20 +101,27 @@ describe.concurrent("pull", () => {
       const ran = await stage.run(["pull"]);
       expect(ran.code, ran.stderr).toBe(1);
       await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/left.txt");
-      expect(ran.stdout + ran.stderr + stage.read("targets/shop.yaml")).not.toContain(SECRETS.QA_PASSWORD);
+      expect(ran.stdout + ran.stderr + stage.read("targets/shop.yaml")).not.toContain(
+        SECRETS.QA_PASSWORD,
+      );
     });
   });
 
   test("writes the other values if one cannot be edited by itself, and exits with 1", async () => {
     await scene(async (stage) => {
-      const before = MANIFEST.replace("tags: [smoke]", "tags: [smoke]\n    entryPointUrlPath: !!null");
+      const before = MANIFEST.replace(
+        "tags: [smoke]",
+        "tags: [smoke]\n    entryPointUrlPath: !!null",
+      );
       stage.write("targets/shop.yaml", before);
       await applied(stage);
       await stage.edit(LOGIN, { status: "DISABLED", entryPointUrlPath: "/login" });
       const ran = await stage.run(["pull"]);
       expect(ran.code, ran.stderr).toBe(1);
       expect(ran.stdout).toContain("It cannot be written by itself");
-      expect(stage.read("targets/shop.yaml")).toBe(before.replace("status: ENABLED", "status: DISABLED"));
+      expect(stage.read("targets/shop.yaml")).toBe(
+        before.replace("status: ENABLED", "status: DISABLED"),
+      );
     });
   });
 
@@ -154,7 +165,10 @@ describe.concurrent("pull", () => {
       );
       await applied(stage);
       const elements = [
-        { interaction: { action: "CLICK" }, selectors: [{ selectorType: "TEXT", selector: "New" }] },
+        {
+          interaction: { action: "CLICK" },
+          selectors: [{ selectorType: "TEXT", selector: "New" }],
+        },
         {
           interaction: { action: "EXTRACT", calledWith: "total" },
           selectors: [{ selectorType: "TEXT", selector: "Total" }],
@@ -176,7 +190,8 @@ describe.concurrent("pull", () => {
 
   test("replaces a locator line by the selectors that were set on the service instead", async () => {
     await scene(async (stage) => {
-      const element = "- assertion: { expectation: VISIBLE } # seen\n        locatorLine: getByText('Total')";
+      const element =
+        "- assertion: { expectation: VISIBLE } # seen\n        locatorLine: getByText('Total')";
       stage.write(
         "targets/shop.yaml",
         MANIFEST.replace("adds up\n", `adds up\n    elements:\n      ${element}\n`),

@@ -1,5 +1,5 @@
-// For random changes on the service: after a pull the plan is empty except for the values that it reports as left, only
-// the lines of pulled values differ, and every comment is kept.
+// For random changes on the service: after a pull the plan is empty except for the values that it
+// reports as left, only the lines of pulled values differ, and every comment is kept.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { editTexts, makeTexts } from "../../src/edit/edit-files.ts";
@@ -33,7 +33,9 @@ const path = fc.option(text);
 const element = fc
   .record({
     id: fc.uuid(),
-    interaction: fc.option(fc.record({ action: fc.constantFrom("CLICK", "FILL"), calledWith: path })),
+    interaction: fc.option(
+      fc.record({ action: fc.constantFrom("CLICK", "FILL"), calledWith: path }),
+    ),
     assertion: fc.option(fc.record({ expectation: fc.constant("VISIBLE"), calledWith: path })),
     selectors: fc.array(
       fc.record({
@@ -52,7 +54,9 @@ const elements: fc.Arbitrary<readonly LiveElement[]> = fc.array(element, { maxLe
 const change: fc.Arbitrary<Partial<LiveTestCase>> = fc.oneof(
   fc.record({ status: fc.constantFrom("ENABLED", "DISABLED", "OUTDATED", "UNHEARD_OF") }),
   fc.record({ runStatus: fc.constantFrom("ON", "OFF") }),
-  fc.record({ tags: fc.uniqueArray(fc.oneof(text, fc.constantFrom("web", "auth")), { maxLength: 4 }) }),
+  fc.record({
+    tags: fc.uniqueArray(fc.oneof(text, fc.constantFrom("web", "auth")), { maxLength: 4 }),
+  }),
   fc.record({ entryPointUrlPath: path }),
   fc.record({ folderId: fc.constantFrom("f-1", "f-2", "f-unknown", null) }),
   fc.record({ description: text }),
@@ -62,9 +66,15 @@ const change: fc.Arbitrary<Partial<LiveTestCase>> = fc.oneof(
     discovery: { status: "FINISHED", freePrompt, abortCause: undefined, message: undefined },
   })),
 );
-const edits = fc.array(fc.tuple(fc.constantFrom(...CASES), change), { minLength: 1, maxLength: 50 });
+const edits = fc.array(fc.tuple(fc.constantFrom(...CASES), change), {
+  minLength: 1,
+  maxLength: 50,
+});
 
-function liveOf(project: LoadedProject, made: Iterable<readonly [string, Partial<LiveTestCase>]>): PlanInput {
+function liveOf(
+  project: LoadedProject,
+  made: Iterable<readonly [string, Partial<LiveTestCase>]>,
+): PlanInput {
   const cases = new Map<string, LiveTestCase>(
     CASES.map((key) => [key, { ...NOBODY, id: key, description: key }] as const),
   );
@@ -109,12 +119,24 @@ const NOBODY: LiveTestCase = {
   tags: [],
   prerequisiteId: null,
   elements: [],
-  discovery: { status: "FINISHED", freePrompt: "of the service", abortCause: undefined, message: undefined },
+  discovery: {
+    status: "FINISHED",
+    freePrompt: "of the service",
+    abortCause: undefined,
+    message: undefined,
+  },
 };
 
-async function project(files: Readonly<Record<string, string>>, stage: string): Promise<LoadedProject> {
-  const loaded = await loadProject({ root: "", env: { KEY: "the-api-key" }, stage }, memoryFolder(files));
-  if (!loaded.ok) throw new Error(`the project should load: ${JSON.stringify(loaded.diagnostics, null, 1)}`);
+async function project(
+  files: Readonly<Record<string, string>>,
+  stage: string,
+): Promise<LoadedProject> {
+  const loaded = await loadProject(
+    { root: "", env: { KEY: "the-api-key" }, stage },
+    memoryFolder(files),
+  );
+  if (!loaded.ok)
+    throw new Error(`the project should load: ${JSON.stringify(loaded.diagnostics, null, 1)}`);
   return loaded;
 }
 
@@ -169,7 +191,8 @@ test("after a pull the plan contains only the values that the pull reports as le
         );
         expect(open.filter((one) => !left.has(one))).toEqual([]);
         expect(await provePull(texts, result, request)).toBeUndefined();
-        // The comments in a list are removed with its items, or if the list becomes another kind of value.
+        // The comments in a list are removed with its items, or if the list becomes another kind of
+        // value.
         const gone = comments(Object.values(files).join("")).filter(
           (one) => !comments(Object.values(after).join("")).includes(one),
         );
@@ -227,10 +250,15 @@ test("a pull changes only the values that it reports, in all stages of any proje
           (excluded) => pull(request, excluded),
           (now, result) => provePull(now, result, request),
         );
-        const after = { ...files, ...Object.fromEntries(texts.map((one) => [one.file, one.after])) };
+        const after = {
+          ...files,
+          ...Object.fromEntries(texts.map((one) => [one.file, one.after])),
+        };
         const said = new Set(
           rewrite.changes.flatMap((one) =>
-            [stage, ...(one.alsoStages ?? [])].map((own) => `${own} ${keyOf(one.address, one.path)}`),
+            [stage, ...(one.alsoStages ?? [])].map(
+              (own) => `${own} ${keyOf(one.address, one.path)}`,
+            ),
           ),
         );
         for (const own of STAGES) {
@@ -241,7 +269,10 @@ test("a pull changes only the values that it reports, in all stages of any proje
           expect(changed.filter((key) => !said.has(`${own} ${key}`))).toEqual([]);
         }
         const left = new Set(rewrite.left.map(({ address, path: at }) => keyOf(address, at)));
-        const { changes } = makePlan({ ...input, desired: (await project(after, stage)).desired }).plan;
+        const { changes } = makePlan({
+          ...input,
+          desired: (await project(after, stage)).desired,
+        }).plan;
         const updates = changes.filter(({ action }) => action !== "create");
         const open = updates.flatMap(({ address, fields }) =>
           fields.map(({ path: at }) => keyOf(address, at.slice(0, at[0] === "discovery" ? 2 : 1))),

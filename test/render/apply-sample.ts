@@ -17,15 +17,25 @@ export const OUTCOME: Outcome = {
     },
   ],
   skipped: [
-    { address: "testCase.shop.pay", reason: { kind: "needs", address: "testCase.shop.cart-total" } },
+    {
+      address: "testCase.shop.pay",
+      reason: { kind: "needs", address: "testCase.shop.cart-total" },
+    },
     { address: "testCase.shop.zoom", reason: { kind: "interrupted" } },
     { address: "testCase.shop.zulu", reason: { kind: "fatal" } },
   ],
-  notTaken: [{ address: "testCase.shop.login", paths: [["status"], ["elements", 0, "locatorLine"]] }],
+  notTaken: [
+    { address: "testCase.shop.login", paths: [["status"], ["elements", 0, "locatorLine"]] },
+  ],
   unfinished: ["testCase.shop.search"],
   calls: { POST: 3, PATCH: 12 },
   interrupted: false,
-  fatal: { summary: "The service refused the key", detail: "It answered 401.", acted: "no", fatal: true },
+  fatal: {
+    summary: "The service refused the key",
+    detail: "It answered 401.",
+    acted: "no",
+    fatal: true,
+  },
 };
 
 export const FACTS: ReportFacts = {
@@ -47,7 +57,12 @@ export const FACTS: ReportFacts = {
   ],
 };
 
-const POST = { call: 1, method: "POST", path: "/apiKey/v3/test-targets/1/discoveries", attempt: 1 } as const;
+const POST = {
+  call: 1,
+  method: "POST",
+  path: "/apiKey/v3/test-targets/1/discoveries",
+  attempt: 1,
+} as const;
 const GET = { call: 2, method: "GET", path: "/apiKey/v3/test-targets", attempt: 1 } as const;
 
 /** One event of each type, with the milliseconds since the previous one. */
@@ -59,7 +74,10 @@ export const EVENTS: readonly (readonly [number, ProgressEvent])[] = [
   [2000, { kind: "finished", ...GET, status: 200, ms: 2000, fault: undefined }],
   [0, { kind: "slowed", pause: 30_000, concurrency: 4 }],
   [0, { kind: "waiting", ...POST, fault: "status", status: 429, attempts: 6, delay: 30_000 }],
-  [30_000, { kind: "waiting", ...POST, fault: "timeout", status: undefined, attempts: 6, delay: 1500 }],
+  [
+    30_000,
+    { kind: "waiting", ...POST, fault: "timeout", status: undefined, attempts: 6, delay: 1500 },
+  ],
   [1500, { kind: "finished", ...POST, status: 200, ms: 500, fault: undefined }],
   [0, { type: "lookingUp", address: "testCase.shop.login", why: "no readable answer" }],
   [500, { type: "adopted", address: "testCase.shop.login", id: "1234" }],

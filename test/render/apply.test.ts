@@ -7,13 +7,23 @@ import { EVENTS, FACTS, OUTCOME } from "./apply-sample.ts";
 
 describe("the report at the end", () => {
   const options = { style: PLAIN, width: 80, verbose: false };
-  const good = { ...OUTCOME, failed: [], skipped: [], notTaken: [], unfinished: [], fatal: undefined };
+  const good = {
+    ...OUTCOME,
+    failed: [],
+    skipped: [],
+    notTaken: [],
+    unfinished: [],
+    fatal: undefined,
+  };
   const many = [...Array(120).keys()].map((at) => `testCase.shop.c${at}` as const);
 
   test.each([
     ["apply-report.txt", renderApplyReport(OUTCOME, FACTS, options)],
     ["apply-report.ansi", renderApplyReport(OUTCOME, FACTS, { ...options, style: COLOURED })],
-    ["apply-report-good.txt", renderApplyReport(good, { ...FACTS, uncertain: [], next: [] }, options)],
+    [
+      "apply-report-good.txt",
+      renderApplyReport(good, { ...FACTS, uncertain: [], next: [] }, options),
+    ],
     [
       "apply-report-many.txt",
       renderApplyReport({ ...OUTCOME, interrupted: true, done: many }, FACTS, options),
@@ -23,7 +33,10 @@ describe("the report at the end", () => {
   });
 
   test("names every completed change if verbose", () => {
-    const text = renderApplyReport({ ...OUTCOME, done: many }, FACTS, { ...options, verbose: true });
+    const text = renderApplyReport({ ...OUTCOME, done: many }, FACTS, {
+      ...options,
+      verbose: true,
+    });
     for (const address of many) expect(text).toContain(`  ~ ${address}\n`);
   });
 
@@ -47,7 +60,9 @@ test("the status after each event matches the golden file", async () => {
   const frames = EVENTS.map(([after, event]) => {
     now += after;
     status.hear(event, now);
-    return [`--- ${"kind" in event ? event.kind : event.type}`, ...status.lines(now, PLAIN)].join("\n");
+    return [`--- ${"kind" in event ? event.kind : event.type}`, ...status.lines(now, PLAIN)].join(
+      "\n",
+    );
   });
   await expect(`${frames.join("\n")}\n`).toMatchFileSnapshot("golden/apply-status.txt");
 });

@@ -14,10 +14,16 @@ function bigChange(at: number): Change {
   return {
     address: `testCase.shop.case-${String(at).padStart(4, "0")}`,
     action,
-    ...(action === "create" ? {} : { id: `00000000-0000-4000-8000-${String(at).padStart(12, "0")}` }),
+    ...(action === "create"
+      ? {}
+      : { id: `00000000-0000-4000-8000-${String(at).padStart(12, "0")}` }),
     fields: fieldsOf(at, action),
     calls: [
-      { method: action === "create" ? "POST" : "PATCH", path: ["apiKey", "v3"], body: { status: "ENABLED" } },
+      {
+        method: action === "create" ? "POST" : "PATCH",
+        path: ["apiKey", "v3"],
+        body: { status: "ENABLED" },
+      },
     ],
     followUps: [],
     dependsOn: [],
@@ -32,14 +38,21 @@ function actionOf(at: number): Action {
 
 function fieldsOf(at: number, action: Action): Change["fields"] {
   if (action === "rediscover")
-    return [{ path: ["discovery", "prompt"], before: prompt(at, "one"), after: prompt(at, "exactly one") }];
+    return [
+      {
+        path: ["discovery", "prompt"],
+        before: prompt(at, "one"),
+        after: prompt(at, "exactly one"),
+      },
+    ];
   if (action === "disable") return [{ path: ["status"], before: "ENABLED", after: "DISABLED" }];
   if (action === "create")
     return [
       { path: ["description"], after: `Case number ${at} of the big plan` },
       { path: ["discovery", "prompt"], after: prompt(at, "one") },
     ];
-  if (at % 5 === 0) return [{ path: ["description"], before: `Case ${at}`, after: `Case number ${at}` }];
+  if (at % 5 === 0)
+    return [{ path: ["description"], before: `Case ${at}`, after: `Case number ${at}` }];
   return [{ path: ["tags"], before: ["old"], after: ["new"] }];
 }
 

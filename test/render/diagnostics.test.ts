@@ -31,7 +31,11 @@ describe.each(FORMATS)("diagnostics as %s", (ending, render) => {
   });
 });
 
-function excerpt(line: string, column: number, view: Partial<DiagnosticView> = {}): readonly string[] {
+function excerpt(
+  line: string,
+  column: number,
+  view: Partial<DiagnosticView> = {},
+): readonly string[] {
   const diagnostic: DiagnosticView = {
     severity: "error",
     summary: "s",
@@ -41,7 +45,10 @@ function excerpt(line: string, column: number, view: Partial<DiagnosticView> = {
     column,
     ...view,
   };
-  const text = renderDiagnostics([diagnostic], { ...OPTIONS, source: () => `first\n${line}\nthird` });
+  const text = renderDiagnostics([diagnostic], {
+    ...OPTIONS,
+    source: () => `first\n${line}\nthird`,
+  });
   return text.split("\n").filter((row) => row.includes("│"));
 }
 
@@ -50,7 +57,12 @@ describe("the source line of a diagnostic", () => {
     ["the caret is under wide characters", "忘れ: x", 5, ["  2 │ 忘れ: x", "    │       ^"]],
     ["a tab shows, in two columns", "\tname: x", 2, ["  2 │ → name: x", "    │   ^"]],
     ["a carriage return at the end is no part of it", "name: x\r", 1, ["  2 │ name: x", "    │ ^"]],
-    ["a password is not repeated", "password: hunter2", 1, ["  2 │ password: (sensitive)", "    │ ^"]],
+    [
+      "a password is not repeated",
+      "password: hunter2",
+      1,
+      ["  2 │ password: (sensitive)", "    │ ^"],
+    ],
     [
       "nor a quoted one with a comma",
       '{ password: "a, b", x: 1 }',

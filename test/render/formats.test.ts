@@ -27,7 +27,10 @@ const PLANS: readonly (readonly [string, Plan])[] = [
 function rendered(plan: Plan, format: PlanFormat): Promise<string> {
   const { json, extras } = shown(plan);
   const places = Object.fromEntries(
-    plan.changes.map(({ address }, at) => [address, { file: "targets/shop.yaml", line: at + 1, column: 3 }]),
+    plan.changes.map(({ address }, at) => [
+      address,
+      { file: "targets/shop.yaml", line: at + 1, column: 3 },
+    ]),
   );
   return renderPlan(format, json, { ...extras, places }, OPTIONS);
 }
@@ -45,9 +48,15 @@ test.each([
   ["text", "txt"],
   ["markdown", "md"],
   ["html", "html"],
-] as const)("%s separates changes by these manifests, pending changes and drift", async (format, ending) => {
-  const { json, extras } = shown(PLAN);
-  const changes = json.changes.map((change, at) => ({ ...change, cause: CAUSES[at % 3] ?? "manifest" }));
-  const text = await renderPlan(format, { ...json, changes }, extras, OPTIONS);
-  await expect(text).toMatchFileSnapshot(`golden/plan-base.${ending}`);
-});
+] as const)(
+  "%s separates changes by these manifests, pending changes and drift",
+  async (format, ending) => {
+    const { json, extras } = shown(PLAN);
+    const changes = json.changes.map((change, at) => ({
+      ...change,
+      cause: CAUSES[at % 3] ?? "manifest",
+    }));
+    const text = await renderPlan(format, { ...json, changes }, extras, OPTIONS);
+    await expect(text).toMatchFileSnapshot(`golden/plan-base.${ending}`);
+  },
+);

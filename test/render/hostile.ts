@@ -61,7 +61,13 @@ export const hostilePlan: fc.Arbitrary<Plan> = fc
         ],
         orphaned: [{ address: "testCase.shop.gone", id: d }],
         diagnostics: [
-          { severity: "error", code: "x", summary: a, detail: b, place: { file: c, line: 1, column: 1 } },
+          {
+            severity: "error",
+            code: "x",
+            summary: a,
+            detail: b,
+            place: { file: c, line: 1, column: 1 },
+          },
           { severity: "warning", code: "x", summary: d, detail: c, address: "testCase.shop.login" },
         ],
       })),

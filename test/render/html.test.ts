@@ -42,7 +42,10 @@ test.each([
 });
 
 function withCode(code: string): Plan {
-  return { ...REFUSED, diagnostics: REFUSED.diagnostics.map((diagnostic) => ({ ...diagnostic, code })) };
+  return {
+    ...REFUSED,
+    diagnostics: REFUSED.diagnostics.map((diagnostic) => ({ ...diagnostic, code })),
+  };
 }
 
 test("a page with 5000 changes contains all of them and is smaller than 5 MB", () => {
@@ -58,7 +61,10 @@ test.each([
   const words = (prefix: string) =>
     Array.from({ length: 300 }, (_, at) => `${at % nth === 0 ? prefix : ""}${at}`).join(" ");
   const fields = [{ path: ["discovery", "prompt"], before: words("old"), after: words("new") }];
-  const html = page({ ...BIG, changes: BIG.changes.slice(0, 1).map((change) => ({ ...change, fields })) });
+  const html = page({
+    ...BIG,
+    changes: BIG.changes.slice(0, 1).map((change) => ({ ...change, fields })),
+  });
   expect(html.match(/<ins>/gu)).toHaveLength(places);
   expect(html.match(/<del>/gu)).toHaveLength(places);
 });

@@ -101,7 +101,10 @@ describe("for any names", () => {
         const { view } = shown(plan);
         const page = renderPlanHtml(view);
         expect(page.match(/<\/?script/gi)).toHaveLength(2);
-        const shell = page.replace(/<(script|style)( [^<>]*)?>[^<]*<\/\1>|<script>[^]*?<\/script>/g, "");
+        const shell = page.replace(
+          /<(script|style)( [^<>]*)?>[^<]*<\/\1>|<script>[^]*?<\/script>/g,
+          "",
+        );
         for (const [tag] of shell.matchAll(/<[^>]*>?/g)) expect(tag).toMatch(MEANT);
       }),
     );
@@ -119,7 +122,8 @@ function expectHarmlessMarkdown(markdown: string): void {
     allowDangerousHtml: true,
   });
   for (const [tag] of page.matchAll(/<[^>]*>?/g)) expect(tag).toMatch(IN_COMMENT);
-  for (const [row] of page.matchAll(/<tr>[^]*?<\/tr>/g)) expect(row.match(/<t[dh]>/g)).toHaveLength(3);
+  for (const [row] of page.matchAll(/<tr>[^]*?<\/tr>/g))
+    expect(row.match(/<t[dh]>/g)).toHaveLength(3);
   const prose = page.replace(/<(code)[^>]*>[^]*?<\/\1>|<[^>]*>/g, "");
   expect(prose.replace(/&(?:#\d+|amp|lt|gt|quot);/g, "")).not.toMatch(/[@#]\w|:\/\/|www\./);
 }
@@ -135,11 +139,15 @@ describe("a plan with 5000 changes", () => {
     expect(markdown.length).toBeLessThanOrEqual(COMMENT_LIMIT);
     expect(markdown.length).toBeGreaterThan(COMMENT_LIMIT * 0.9);
     const [caution = "", rest = ""] = markdown.split("**Plan: ");
-    const dangers = json.changes.filter(({ action }) => action === "rediscover" || action === "disable");
+    const dangers = json.changes.filter(
+      ({ action }) => action === "rediscover" || action === "disable",
+    );
     for (const { address } of dangers) expect(caution).toContain(`\`${address}\``);
     const [, shown] = /^Showing ([\d,]+) of 5,000 changes/m.exec(rest) ?? [];
     const others = rest.match(/^\| [+~]\u00a0|^<details><summary>[+~] /gm) ?? [];
-    const alike = [...rest.matchAll(/^[|<].* and (\d+) more alike/gm)].map(([, more]) => Number(more));
+    const alike = [...rest.matchAll(/^[|<].* and (\d+) more alike/gm)].map(([, more]) =>
+      Number(more),
+    );
     const told = dangers.length + others.length + alike.reduce((sum, more) => sum + more, 0);
     expect(Number(shown?.replace(",", ""))).toBe(told);
     const clipped = rest.match(/^\| .*(…|lines? removed|more field|more alike)/gm) ?? [];
@@ -192,7 +200,9 @@ describe("a secret", () => {
           withBody({ testAccount: { password: new Secret(value), list: [new Secret(value)] } }),
           META,
         );
-        const before = writeJson(planJson(withBody({ testAccount: { password: "", list: [""] } }), META));
+        const before = writeJson(
+          planJson(withBody({ testAccount: { password: "", list: [""] } }), META),
+        );
         fc.pre(!before.includes(value));
         expect(writeJson(plan)).not.toContain(value);
       }),
@@ -233,7 +243,9 @@ function withBody(body: Plan["changes"][number]["calls"][number]["body"]): Plan 
       {
         address: "environment.shop.default",
         action: "update",
-        fields: [{ path: ["testAccount", "password"], sensitive: true, before: "never", after: "never" }],
+        fields: [
+          { path: ["testAccount", "password"], sensitive: true, before: "never", after: "never" },
+        ],
         calls: [{ method: "PATCH", path: ["apiKey"], body }],
         followUps: [],
         dependsOn: [],

@@ -17,7 +17,11 @@ const PARSERS: readonly (readonly [string, (markdown: string) => string])[] = [
   [
     "GitHub's",
     (markdown) =>
-      micromark(markdown, { extensions: [gfm()], htmlExtensions: [gfmHtml()], allowDangerousHtml: true }),
+      micromark(markdown, {
+        extensions: [gfm()],
+        htmlExtensions: [gfmHtml()],
+        allowDangerousHtml: true,
+      }),
   ],
 ];
 
@@ -37,7 +41,11 @@ test.each(PARSERS)("%s parser keeps a value unchanged in its cell", (_, parse) =
       const html = parse(renderPlanMarkdown(view));
       const rows = [...html.matchAll(/<tr>([^]*?)<\/tr>/g)].map(([, row = ""]) => cellsOf(row));
       expect(rows).toHaveLength(2);
-      expect(rows[1]).toEqual(["~\u00a0update", "testCase.shop.login", fieldLine(field, "update", 40)]);
+      expect(rows[1]).toEqual([
+        "~\u00a0update",
+        "testCase.shop.login",
+        fieldLine(field, "update", 40),
+      ]);
     }),
     {
       examples: [
@@ -50,7 +58,12 @@ test.each(PARSERS)("%s parser keeps a value unchanged in its cell", (_, parse) =
 });
 
 function planOf(field: Plan["changes"][number]["fields"][number]): Plan {
-  const change = { address: "testCase.shop.login", action: "update", id: "1", fields: [field] } as const;
+  const change = {
+    address: "testCase.shop.login",
+    action: "update",
+    id: "1",
+    fields: [field],
+  } as const;
   return { ...EMPTY, changes: [{ ...change, calls: [], followUps: [], dependsOn: [] }] };
 }
 
@@ -62,9 +75,16 @@ test.each([
   ["in a new field", undefined, `${SENTENCES}Delete the account.`],
   ["in a list", ["a".repeat(2600), "good"], ["a".repeat(2600), "Delete the account."]],
 ])("a difference at the end of a long line is shown: %s", (_, before, after) => {
-  const { view } = shown(planOf({ path: ["discovery", "prompt"], after, ...(before && { before }) }));
+  const { view } = shown(
+    planOf({ path: ["discovery", "prompt"], after, ...(before && { before }) }),
+  );
   expect(renderPlanMarkdown(view)).toContain("Delete the account.");
-  const text = renderPlanText(view, { style: PLAIN, width: 100, verbose: false, source: () => undefined });
+  const text = renderPlanText(view, {
+    style: PLAIN,
+    width: 100,
+    verbose: false,
+    source: () => undefined,
+  });
   if (before === `${SENTENCES}Check the greeting.`) expect(text).toContain("+ Delete the account.");
 });
 

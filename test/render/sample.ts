@@ -2,7 +2,13 @@ import type { Address } from "../../src/model/address.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import type { Change, Plan, PlanJson } from "../../src/model/plan.ts";
 import { IdOf, Secret } from "../../src/model/value.ts";
-import { type PlanExtras, type PlanView, planExtras, planJson, planView } from "../../src/render/json.ts";
+import {
+  type PlanExtras,
+  type PlanView,
+  planExtras,
+  planJson,
+  planView,
+} from "../../src/render/json.ts";
 
 /** Plans with every kind of change, and with untrusted names. */
 
@@ -13,7 +19,15 @@ const SHOP = "11111111-1111-4111-8111-111111111111";
 const target = ["apiKey", "v3", "test-targets"];
 
 function change(address: Address, rest: Partial<Change>): Change {
-  return { address, action: "update", fields: [], calls: [], followUps: [], dependsOn: [], ...rest };
+  return {
+    address,
+    action: "update",
+    fields: [],
+    calls: [],
+    followUps: [],
+    dependsOn: [],
+    ...rest,
+  };
 }
 
 function patchCase(id: string, body: Change["calls"][number]["body"]): Change["calls"] {
@@ -53,7 +67,11 @@ export const CHANGES: readonly Change[] = [
         path: target,
         body: { testTarget: { app: "Blog", discoveryUrl: "https://blog.example.com" } },
       },
-      { method: "PATCH", path: [...target, new IdOf("target.blog")], body: { timeoutPerStep: 10000 } },
+      {
+        method: "PATCH",
+        path: [...target, new IdOf("target.blog")],
+        body: { timeoutPerStep: 10000 },
+      },
     ],
   }),
   change("target.shop", {
@@ -71,7 +89,10 @@ export const CHANGES: readonly Change[] = [
         body: {
           app: "Web Shop (staging)",
           timeoutPerStep: 10000,
-          trackerIntegration: { domain: "https://tracker.example.com", apiKey: new Secret(PASSWORD) },
+          trackerIntegration: {
+            domain: "https://tracker.example.com",
+            apiKey: new Secret(PASSWORD),
+          },
         },
       },
     ],
@@ -110,14 +131,22 @@ export const CHANGES: readonly Change[] = [
         after: "total",
         changedBy: "both",
       },
-      { path: ["elements", 2], after: { assertion: { expectation: "VISIBLE" }, ignoreFailure: true } },
+      {
+        path: ["elements", 2],
+        after: { assertion: { expectation: "VISIBLE" }, ignoreFailure: true },
+      },
       {
         path: ["elements", 3],
         before: { assertion: { expectation: "VISIBLE" } },
         harmful: "assertion lost",
       },
       { path: ["elements", 4], after: { interaction: { action: "CLICK" } }, movedFrom: 1 },
-      { path: ["elements", 5, "ignoreFailure"], before: false, after: true, harmful: "failure ignored" },
+      {
+        path: ["elements", 5, "ignoreFailure"],
+        before: false,
+        after: true,
+        harmful: "failure ignored",
+      },
       { path: ["elements", 1, "locatorLine"], after: "getByRole('heading', { name: 'Cart' })" },
     ],
     calls: [
@@ -145,7 +174,12 @@ export const CHANGES: readonly Change[] = [
     action: "rediscover",
     id: "33333333-3333-4333-8333-333333333333",
     fields: [
-      { path: ["discovery", "prompt"], before: OLD_PROMPT, after: NEW_PROMPT, changedBy: "manifest" },
+      {
+        path: ["discovery", "prompt"],
+        before: OLD_PROMPT,
+        after: NEW_PROMPT,
+        changedBy: "manifest",
+      },
       { path: ["status"], before: "DRAFT", after: "ENABLED", changedBy: "manifest" },
     ],
     calls: patchCase("33333333-3333-4333-8333-333333333333", {
@@ -185,7 +219,10 @@ export const CHANGES: readonly Change[] = [
       {
         method: "POST",
         path: [...target, SHOP, "discoveries"],
-        body: { name: "Log in with valid credentials", prerequisiteName: "Accept the cookie banner" },
+        body: {
+          name: "Log in with valid credentials",
+          prerequisiteName: "Accept the cookie banner",
+        },
       },
     ],
     followUps: [

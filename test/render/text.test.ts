@@ -36,10 +36,15 @@ test("the totals wrap between their parts on a screen, and are one line otherwis
 
 test("changes that need attention are listed worst first, with every address if verbose", () => {
   const { json } = shown(BIG);
-  const dangers = json.changes.filter(({ action }) => action === "disable" || action === "rediscover");
-  const [, block = ""] = /^Needs attention\n((?: {2}.*\n)*)/m.exec(text(BIG, { verbose: true })) ?? [];
+  const dangers = json.changes.filter(
+    ({ action }) => action === "disable" || action === "rediscover",
+  );
+  const [, block = ""] =
+    /^Needs attention\n((?: {2}.*\n)*)/m.exec(text(BIG, { verbose: true })) ?? [];
   const listed = block.split("\n").filter((line) => /^ {2}\S/.test(line));
-  expect(listed.map((line) => line.trim().charAt(0)).join("")).toBe("-".repeat(10) + "↻".repeat(10));
+  expect(listed.map((line) => line.trim().charAt(0)).join("")).toBe(
+    "-".repeat(10) + "↻".repeat(10),
+  );
   expect(listed).toHaveLength(dangers.length);
 });
 

@@ -1,5 +1,6 @@
-// Random projects like those of real teams: a target in several documents, defaults, overrides of three stages, anchors
-// and aliases, flow and block style, comments, and texts that YAML or interpolation could misread.
+// Random projects like those of real teams: a target in several documents, defaults, overrides of
+// three stages, anchors and aliases, flow and block style, comments, and texts that YAML or
+// interpolation could misread.
 import * as fc from "fast-check";
 import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
 import { TEXTS } from "./rich.ts";
@@ -14,11 +15,19 @@ stages: { a: { vars: { where: /a } }, b: { vars: { where: /b } }, c: { vars: { w
 `;
 
 const plain = TEXTS.filter((one) => !one.includes("${"));
-const text = fc.constantFrom(...plain, "$${literal}", "on ${stage}", "${var:team}-x", "${var:where}");
+const text = fc.constantFrom(
+  ...plain,
+  "$${literal}",
+  "on ${stage}",
+  "${var:team}-x",
+  "${var:where}",
+);
 const elements = fc.array(
   fc.record({
     interaction: fc.record({ action: fc.constantFrom("CLICK", "FILL"), calledWith: text }),
-    selectors: fc.array(fc.record({ selectorType: fc.constant("TEXT"), selector: text }), { maxLength: 1 }),
+    selectors: fc.array(fc.record({ selectorType: fc.constant("TEXT"), selector: text }), {
+      maxLength: 1,
+    }),
   }),
   { minLength: 1, maxLength: 2 },
 );
@@ -62,47 +71,57 @@ const values = fc
     lonely: fc.option(fc.constantFrom(...STAGES)),
     only: fc.option(fc.shuffledSubarray([...STAGES], { minLength: 1 })),
   })
-  .map(({ cases, defaults, overrides: stages, moved, alike, lonely, only }): readonly JsonObject[] => {
-    const described = Object.fromEntries(
-      Object.entries(cases).map(
-        ([key, own]) =>
-          [
-            key,
+  .map(
+    ({ cases, defaults, overrides: stages, moved, alike, lonely, only }): readonly JsonObject[] => {
+      const described = Object.fromEntries(
+        Object.entries(cases).map(
+          ([key, own]) =>
+            [
+              key,
+              {
+                ...(alike && key !== "login" ? cases.cart : { description: `Case ${key}`, ...own }),
+                ...(key === "pay" && only !== null ? { onlyStages: only } : {}),
+              },
+            ] as const,
+        ),
+      );
+      const { late, ...most } = described;
+      const inStages = Object.fromEntries(
+        STAGES.filter((stage) => stages[stage] !== undefined || stage === lonely).map((stage) => {
+          const { defaults: own, cases: some } = stages[stage] ?? {};
+          const lone = stage === lonely ? { lonely: { description: "In one stage alone" } } : {};
+          return [
+            stage,
             {
-              ...(alike && key !== "login" ? cases.cart : { description: `Case ${key}`, ...own }),
-              ...(key === "pay" && only !== null ? { onlyStages: only } : {}),
+              ...(own === undefined ? {} : { defaults: { testCases: own } }),
+              ...(some === undefined && stage !== lonely
+                ? {}
+                : { testCases: { ...some, ...lone } }),
             },
-          ] as const,
-      ),
-    );
-    const { late, ...most } = described;
-    const inStages = Object.fromEntries(
-      STAGES.filter((stage) => stages[stage] !== undefined || stage === lonely).map((stage) => {
-        const { defaults: own, cases: some } = stages[stage] ?? {};
-        const lone = stage === lonely ? { lonely: { description: "In one stage alone" } } : {};
-        return [
-          stage,
-          {
-            ...(own === undefined ? {} : { defaults: { testCases: own } }),
-            ...(some === undefined && stage !== lonely ? {} : { testCases: { ...some, ...lone } }),
-          },
-        ];
-      }),
-    );
-    const all = { testCases: moved ? most : described, defaults: { testCases: defaults } };
-    const head = {
-      target: "shop",
-      app: "Web Shop",
-      environments: { default: { discoveryUrl: "https://shop.example.com" } },
-    };
-    const last = { target: "shop", testCases: { late: late ?? {} } };
-    return moved
-      ? [
-          { ...head, ...all },
-          { ...last, ...(Object.keys(inStages).length === 0 ? {} : { stages: inStages }) },
-        ]
-      : [{ ...head, ...all, ...(Object.keys(inStages).length === 0 ? {} : { stages: inStages }) }];
-  });
+          ];
+        }),
+      );
+      const all = { testCases: moved ? most : described, defaults: { testCases: defaults } };
+      const head = {
+        target: "shop",
+        app: "Web Shop",
+        environments: { default: { discoveryUrl: "https://shop.example.com" } },
+      };
+      const last = { target: "shop", testCases: { late: late ?? {} } };
+      return moved
+        ? [
+            { ...head, ...all },
+            { ...last, ...(Object.keys(inStages).length === 0 ? {} : { stages: inStages }) },
+          ]
+        : [
+            {
+              ...head,
+              ...all,
+              ...(Object.keys(inStages).length === 0 ? {} : { stages: inStages }),
+            },
+          ];
+    },
+  );
 
 /** Files by name. Each document has its own file, or all share one. */
 export const project: fc.Arbitrary<Readonly<Record<string, string>>> = fc

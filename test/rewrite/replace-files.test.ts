@@ -26,7 +26,12 @@ function folder(play: (root: string) => void): void {
   }
 }
 
-const change = (file: string, bom = false): NewText => ({ file, bom, before: "a: 1\r\n", after: "a: 2\r\n" });
+const change = (file: string, bom = false): NewText => ({
+  file,
+  bom,
+  before: "a: 1\r\n",
+  after: "a: 2\r\n",
+});
 
 test("each file gets its new text and keeps its byte order mark, permissions and symbolic link", () => {
   folder((root) => {
@@ -68,7 +73,12 @@ test("no file is changed if one of them is missing", () => {
 
 test("a new file is created with its folder, and never overwrites an existing file", () => {
   folder((root) => {
-    const made = (file: string): NewText => ({ file, bom: false, before: undefined, after: "a: 2\n" });
+    const made = (file: string): NewText => ({
+      file,
+      bom: false,
+      before: undefined,
+      after: "a: 2\n",
+    });
     writeFileSync(join(root, "targets/a.yaml"), "a: 1\r\n");
     writeTexts(root, [made("targets/new/b.yaml"), change("targets/a.yaml")]);
     expect(readFileSync(join(root, "targets/new/b.yaml"), "utf8")).toBe("a: 2\n");

@@ -1,4 +1,7 @@
-/** Manifests with everything that an edit could damage, e.g. comments, anchors, quotes, overrides and defaults. */
+/**
+ * Manifests with everything that an edit could damage, e.g. comments, anchors, quotes, overrides
+ * and defaults.
+ */
 export const PROJECT = `version: 1
 service: { baseUrl: "http://127.0.0.1:4010", apiKey: "\${secret:KEY}" }
 vars: { team: web, path: /same }

@@ -4,7 +4,9 @@ import type { FileEdit } from "../../src/edit/rewrite.ts";
 import { parseTree, entriesAlong } from "../../src/manifest/yaml/tree.ts";
 import type { Path } from "../../src/model/json.ts";
 
-/** Lines of the old text that are gone although no edit is about them. Tests expect an empty list. */
+/**
+ * Lines of the old text that are gone although no edit is about them. Tests expect an empty list.
+ */
 export function strayLines(
   { file, before, after }: EditedText,
   edits: readonly FileEdit[],
@@ -25,14 +27,17 @@ export function strayLines(
     for (let line = from; line <= to; line++) allowed.add(line);
     // A deletion also removes the maps that it leaves empty.
     if (edit.kind === "delete")
-      for (const { start, value } of steps.filter((_, depth) => !isThere(after, edit.path.slice(0, depth)))) {
+      for (const { start, value } of steps.filter(
+        (_, depth) => !isThere(after, edit.path.slice(0, depth)),
+      )) {
         const first = before.slice(0, start).split("\n").length - 1;
         const last = before.slice(0, value.end).split("\n").length - 1;
         for (let line = first; line <= last; line++) allowed.add(line);
       }
   }
   // When an anchored value changes, its anchor may move to the first alias.
-  for (const [at, line] of lines.entries()) if (/[&*](?:common|state|n\d+)\b/.test(line)) allowed.add(at);
+  for (const [at, line] of lines.entries())
+    if (/[&*](?:common|state|n\d+)\b/.test(line)) allowed.add(at);
   let at = 0;
   const stray: string[] = [];
   for (const { added, removed, value } of diffLines(before, after))

@@ -32,7 +32,13 @@ describe("the request log", () => {
     await control("GET", "/data");
     expect((await control("GET", "/requests")).body).toEqual([
       { method: "PATCH", path: target, query: {}, body: { app: "store" }, status: 200 },
-      { method: "GET", path: `${target}/test-cases`, query: { filter: "{}" }, body: null, status: 200 },
+      {
+        method: "GET",
+        path: `${target}/test-cases`,
+        query: { filter: "{}" },
+        body: null,
+        status: 200,
+      },
       { method: "PATCH", path: target, query: {}, body: { app: 7 }, status: 400 },
       { method: "PATCH", path: target, query: {}, body: "{", status: 415 },
     ]);
@@ -70,7 +76,11 @@ describe("the data", () => {
 
   const bad: [string, Json, string][] = [
     ["of an unknown kind", { secrets: [] }, "secrets"],
-    ["with an unknown field", { testTargets: [{ id: id(9), app: "a", url: "x" }] }, "testTargets[0].url"],
+    [
+      "with an unknown field",
+      { testTargets: [{ id: id(9), app: "a", url: "x" }] },
+      "testTargets[0].url",
+    ],
     ["whose owner is not there", seed({ testTargets: [] }), "environments[0].testTargetId"],
     ["that comes twice", seed({ testCases: [testCase(), testCase()] }), "testCases[1].id"],
   ];
@@ -95,7 +105,12 @@ describe("an edit through the control interface", () => {
   test("changes any field of a test case, and its updatedAt", async () => {
     const { call, control } = await start({ seed: seed() });
     const before = at((await call("GET", `${target}/test-cases`)).body, 0);
-    const set = { description: "sign in", tags: ["x"], teardownTestCaseId: id(5), createdBy: "IMPORT" };
+    const set = {
+      description: "sign in",
+      tags: ["x"],
+      teardownTestCaseId: id(5),
+      createdBy: "IMPORT",
+    };
     expect((await control("POST", "/edit", { kind: "testCase", id: CASE, set })).status).toBe(200);
     const after = at((await call("GET", `${target}/test-cases`)).body, 0);
     expect(after).toEqual({ ...objectAt(before), ...set, updatedAt: at(after, "updatedAt") });
@@ -134,7 +149,11 @@ describe("an edit through the control interface", () => {
     const { call, control } = await start({ seed: seed() });
     const set = { type: "ADDITIONAL", emailPrefix: "qa", emailDomain: "example.org" };
     await control("POST", "/edit", { kind: "environment", id: ENVIRONMENT, set });
-    await control("POST", "/edit", { kind: "testTarget", id: TARGET, set: { app: "store", tags: [null] } });
+    await control("POST", "/edit", {
+      kind: "testTarget",
+      id: TARGET,
+      set: { app: "store", tags: [null] },
+    });
     expect((await call("GET", target)).body).toEqual({
       id: TARGET,
       app: "store",
@@ -197,9 +216,9 @@ describe("access", () => {
 
   test("the body of a request with a wrong key is not logged", async () => {
     const { call, control } = await start();
-    expect((await call("POST", "/test-targets", { app: "Large" }, { "x-api-key": "wrong" })).status).toBe(
-      403,
-    );
+    expect(
+      (await call("POST", "/test-targets", { app: "Large" }, { "x-api-key": "wrong" })).status,
+    ).toBe(403);
     expect((await control("GET", "/requests")).body).toMatchObject([{ status: 403, body: null }]);
   });
 

@@ -7,11 +7,24 @@ import Database from "libsql";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
-import { KEY, TARGET, bodyOf, cleanLater, listAt, seed, start, tempDir, textAt } from "./harness.ts";
+import {
+  KEY,
+  TARGET,
+  bodyOf,
+  cleanLater,
+  listAt,
+  seed,
+  start,
+  tempDir,
+  textAt,
+} from "./harness.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** The child as one file, as the oldest supported Node cannot run TypeScript. In node_modules it still finds libsql. */
+/**
+ * The child as one file, as the oldest supported Node cannot run TypeScript. In node_modules it
+ * still finds libsql.
+ */
 let bundleDir: string;
 
 beforeAll(async () => {
@@ -56,7 +69,9 @@ function createTarget(url: string, app: string): ReturnType<typeof post> {
   return post(`${url}/apiKey/v3/test-targets`, { testTarget });
 }
 
-/** Sends writes in parallel and kills the process at the 15th answer; returns the answered names. */
+/**
+ * Sends writes in parallel and kills the process at the 15th answer; returns the answered names.
+ */
 async function writeUntilKilled(dataDir: string, round: number): Promise<string[]> {
   const { child, said } = await spawnChild(dataDir);
   const answered: string[] = [];
@@ -70,20 +85,24 @@ async function writeUntilKilled(dataDir: string, round: number): Promise<string[
   return answered;
 }
 
-test("an answered write survives kill -9, and no write is partial", { timeout: 60_000 }, async () => {
-  const dataDir = tempDir();
-  const answered: string[] = [];
-  for (let round = 0; round < 3; round += 1) {
-    answered.push(...(await writeUntilKilled(dataDir, round)));
-    expect(answered.length).toBeGreaterThanOrEqual((round + 1) * 15);
-    const { call, server } = await start({ dataDir, ids: () => crypto.randomUUID() });
-    const targets = listAt((await call("GET", "/test-targets")).body);
-    const apps = new Set(targets.map((target) => textAt(target, "app")));
-    expect(answered.filter((app) => !apps.has(app))).toEqual([]);
-    expect(targets.filter((target) => listAt(target, "environments").length !== 1)).toEqual([]);
-    await server.close();
-  }
-});
+test(
+  "an answered write survives kill -9, and no write is partial",
+  { timeout: 60_000 },
+  async () => {
+    const dataDir = tempDir();
+    const answered: string[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      answered.push(...(await writeUntilKilled(dataDir, round)));
+      expect(answered.length).toBeGreaterThanOrEqual((round + 1) * 15);
+      const { call, server } = await start({ dataDir, ids: () => crypto.randomUUID() });
+      const targets = listAt((await call("GET", "/test-targets")).body);
+      const apps = new Set(targets.map((target) => textAt(target, "app")));
+      expect(answered.filter((app) => !apps.has(app))).toEqual([]);
+      expect(targets.filter((target) => listAt(target, "environments").length !== 1)).toEqual([]);
+      await server.close();
+    }
+  },
+);
 
 test("a second process cannot use the data directory until the first has ended", async () => {
   const dataDir = tempDir();
@@ -118,7 +137,9 @@ test("a start that fails because of its port or seed does not lock the directory
   const dataDir = tempDir();
   const port = Number(new URL(server.url).port);
   await expect(start({ dataDir, port })).rejects.toMatchObject({ code: "EADDRINUSE" });
-  await expect(start({ dataDir, seed: { nothing: [] } })).rejects.toThrow("nothing is not a known field");
+  await expect(start({ dataDir, seed: { nothing: [] } })).rejects.toThrow(
+    "nothing is not a known field",
+  );
   expect((await start({ dataDir })).server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
 });
 
@@ -126,11 +147,18 @@ test("a closed service lets its process exit, despite delayed answers and runnin
   const { child, said } = await spawnChild(tempDir());
   const { body } = await createTarget(textAt(said, "url"), "shop");
   const target = `${textAt(said, "url")}/apiKey/v3/test-targets/${textAt(body, "id")}`;
-  expect(await post(`${target}/discoveries`, { name: "n", prompt: "p" })).toMatchObject({ status: 201 });
-  await post(`${textAt(said, "controlUrl")}/faults`, { nth: 1, fault: { type: "latency", ms: 600_000 } });
+  expect(await post(`${target}/discoveries`, { name: "n", prompt: "p" })).toMatchObject({
+    status: 201,
+  });
+  await post(`${textAt(said, "controlUrl")}/faults`, {
+    nth: 1,
+    fault: { type: "latency", ms: 600_000 },
+  });
   const delayed = expect(post(`${target}/environments`, {})).rejects.toThrow("fetch failed");
   const received = async () =>
-    (await fetch(`${textAt(said, "controlUrl")}/requests`, { headers: { "x-api-key": KEY } })).text();
+    (
+      await fetch(`${textAt(said, "controlUrl")}/requests`, { headers: { "x-api-key": KEY } })
+    ).text();
   await expect.poll(received).toContain("/environments");
   const exited = once(child, "exit");
   child.kill("SIGTERM");

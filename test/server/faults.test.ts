@@ -13,13 +13,18 @@ async function faulty(rule: Json): Promise<Harness> {
 
 /** Whether the target of `creation` exists. Faults do not apply to control requests. */
 async function isCreated({ control }: Harness): Promise<boolean> {
-  const apps = listAt((await control("GET", "/data")).body, "testTargets").map((each) => at(each, "app"));
+  const apps = listAt((await control("GET", "/data")).body, "testTargets").map((each) =>
+    at(each, "app"),
+  );
   return apps.includes("new");
 }
 
 async function outcomes({ control }: Harness): Promise<Json[]> {
   const entries = listAt((await control("GET", "/requests")).body);
-  return entries.map((entry) => [objectAt(entry)["status"] ?? null, objectAt(entry)["fault"] ?? null]);
+  return entries.map((entry) => [
+    objectAt(entry)["status"] ?? null,
+    objectAt(entry)["fault"] ?? null,
+  ]);
 }
 
 test("a status fault before the write sends its own answer and prevents the write", async () => {
@@ -115,8 +120,14 @@ test("latency delays the request, which is then carried out", async () => {
 
 test("a server can close while answers are delayed or hang", async () => {
   const on = await faulty({ path: "notifications", fault: { type: "hang" } });
-  await on.control("POST", "/faults", { path: "test-cases", fault: { type: "latency", ms: 600_000 } });
-  const waiting = [on.call("GET", `${target}/notifications`), on.call("GET", `${target}/test-cases`)];
+  await on.control("POST", "/faults", {
+    path: "test-cases",
+    fault: { type: "latency", ms: 600_000 },
+  });
+  const waiting = [
+    on.call("GET", `${target}/notifications`),
+    on.call("GET", `${target}/test-cases`),
+  ];
   const failures = waiting.map((each) => expect(each).rejects.toThrow("fetch failed"));
   const received = async () => (await outcomes(on)).length;
   await expect.poll(received).toBe(2);
@@ -161,7 +172,10 @@ describe("a fault rule", () => {
 });
 
 test("faults are listed with their number of matches and can be deleted", async () => {
-  const { call, control } = await faulty({ path: "notifications$", fault: { type: "latency", ms: 0 } });
+  const { call, control } = await faulty({
+    path: "notifications$",
+    fault: { type: "latency", ms: 0 },
+  });
   await call("GET", `${target}/notifications`);
   expect((await control("GET", "/faults")).body).toEqual([
     { path: "notifications$", fault: { type: "latency", ms: 0 }, matched: 1 },

@@ -24,7 +24,10 @@ async function discover(
   const answer = await call("POST", `${target}/discoveries`, body);
   expect(answer.status).toBe(201);
   expect(Object.keys(answer.body ?? {}).toSorted()).toEqual(["discoveryId", "testCaseId"]);
-  return { discoveryId: textAt(answer.body, "discoveryId"), testCaseId: textAt(answer.body, "testCaseId") };
+  return {
+    discoveryId: textAt(answer.body, "discoveryId"),
+    testCaseId: textAt(answer.body, "testCaseId"),
+  };
 }
 
 async function listedCase(call: Harness["call"], wanted: string): Promise<Json> {
@@ -117,7 +120,9 @@ describe("a discovery", () => {
   test("ends by itself after the configured time", async () => {
     const { call } = await start({ seed: seed(), discoveryTime: 1 });
     const { testCaseId } = await discover(call, { name: "n", prompt: "p" });
-    await vi.waitUntil(async () => listAt((await call("GET", `${target}/notifications`)).body).length === 1);
+    await vi.waitUntil(
+      async () => listAt((await call("GET", `${target}/notifications`)).body).length === 1,
+    );
     expect(at(await listedCase(call, testCaseId), "discovery", "status")).toBe("FINISHED");
   });
 
@@ -165,7 +170,9 @@ describe("a discovery", () => {
 describe("a new prompt for a test case", () => {
   test("starts a discovery that replaces the elements when it ends", async () => {
     const { call, control } = await start({ seed: seed() });
-    const answer = await call("PATCH", `${listPath}/${CASE}`, { createBackendDiscoveryPrompt: "Click here" });
+    const answer = await call("PATCH", `${listPath}/${CASE}`, {
+      createBackendDiscoveryPrompt: "Click here",
+    });
     expect(answer.status).toBe(200);
     expect(await listedCase(call, CASE)).toMatchObject({
       elements: [{ id: id(0x41) }, { id: id(0x44) }],
@@ -174,7 +181,10 @@ describe("a new prompt for a test case", () => {
     await control("POST", "/discoveries/finish");
     expect(await listedCase(call, CASE)).toMatchObject({
       status: "ENABLED",
-      elements: [{ selectors: [{ selector: "Click here" }] }, { assertion: { expectation: "VISIBLE" } }],
+      elements: [
+        { selectors: [{ selector: "Click here" }] },
+        { assertion: { expectation: "VISIBLE" } },
+      ],
       discovery: { status: "FINISHED" },
     });
   });
@@ -225,7 +235,12 @@ describe("a batch generation", () => {
 
   test("requires no field and accepts null for nullable fields", async () => {
     const { call } = await start({ seed: seed() });
-    const nulls = { entryPointUrlPath: null, environmentId: null, prerequisiteId: null, baseUrl: null };
+    const nulls = {
+      entryPointUrlPath: null,
+      environmentId: null,
+      prerequisiteId: null,
+      baseUrl: null,
+    };
     for (const body of [{}, nulls]) {
       expect((await call("POST", `${target}/batch-generations`, body)).status).toBe(201);
     }
@@ -236,6 +251,8 @@ describe("a batch generation", () => {
     await call("POST", `${target}/batch-generations`, { prompt: "[fail]" });
     await control("POST", "/discoveries/finish");
     expect(listAt((await call("GET", listPath)).body)).toHaveLength(1);
-    expect((await call("GET", `${target}/notifications`)).body).toMatchObject([{ type: "PROPOSAL_FAILED" }]);
+    expect((await call("GET", `${target}/notifications`)).body).toMatchObject([
+      { type: "PROPOSAL_FAILED" },
+    ]);
   });
 });

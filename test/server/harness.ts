@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect } from "vitest";
-import { type Json, type JsonArray, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
+import {
+  type Json,
+  type JsonArray,
+  type JsonObject,
+  isArray,
+  isObject,
+} from "../../src/model/json.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/server/index.ts";
 
 export const KEY = "the-key";
@@ -49,7 +55,9 @@ export function tempDir(): string {
   return dir;
 }
 
-/** A service with known time and ids; discoveries wait to be finished unless a test says otherwise. */
+/**
+ * A service with known time and ids; discoveries wait to be finished unless a test says otherwise.
+ */
 export async function start(options: Partial<ServerOptions> = {}): Promise<Harness> {
   const harness = await startShared({ dataDir: tempDir(), ...options });
   cleanLater(() => harness.server.close());
@@ -91,7 +99,11 @@ async function request(
     headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  return { status: response.status, headers: response.headers, body: bodyOf(await response.text()) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: bodyOf(await response.text()),
+  };
 }
 
 /** Parses JSON; returns any other text unchanged. */
@@ -113,7 +125,8 @@ export function id(number: number): string {
 export function at(value: Json, ...path: (string | number)[]): Json {
   let found: Json | undefined = value;
   for (const step of path) found = inside(found, step);
-  if (found === undefined) throw new Error(`nothing at ${path.join(".")} of ${JSON.stringify(value)}`);
+  if (found === undefined)
+    throw new Error(`nothing at ${path.join(".")} of ${JSON.stringify(value)}`);
   return found;
 }
 
@@ -147,7 +160,9 @@ export const CASE = id(0x21);
 export const OTHER_CASE = id(0x22);
 export const REPORT = id(0x31);
 
-/** A target whose test case has two elements, and another target that must not be confused with it. */
+/**
+ * A target whose test case has two elements, and another target that must not be confused with it.
+ */
 export function seed(more: JsonObject = {}): JsonObject {
   return {
     testTargets: [
@@ -155,7 +170,12 @@ export function seed(more: JsonObject = {}): JsonObject {
       { id: OTHER_TARGET, app: "blog" },
     ],
     environments: [
-      { id: ENVIRONMENT, testTargetId: TARGET, type: "DEFAULT", discoveryUrl: "https://shop.example.com/" },
+      {
+        id: ENVIRONMENT,
+        testTargetId: TARGET,
+        type: "DEFAULT",
+        discoveryUrl: "https://shop.example.com/",
+      },
       { id: id(0x12), testTargetId: OTHER_TARGET, type: "DEFAULT" },
     ],
     testCases: [testCase(), testCase({ id: OTHER_CASE, testTargetId: OTHER_TARGET, elements: [] })],
@@ -175,7 +195,9 @@ export function testCase(more: JsonObject = {}): JsonObject {
       {
         id: id(0x41),
         interaction: { id: id(0x42), action: "CLICK" },
-        selectors: [{ id: id(0x43), selector: "Log in", selectorType: "TEXT", scrollStateId: "s1" }],
+        selectors: [
+          { id: id(0x43), selector: "Log in", selectorType: "TEXT", scrollStateId: "s1" },
+        ],
         scrollState: { id: "s1" },
       },
       {

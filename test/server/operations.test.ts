@@ -1,5 +1,16 @@
 import { expect, test } from "vitest";
-import { anyText, at, CASE, ENVIRONMENT, id, like, seed, start, TARGET, textAt } from "./harness.ts";
+import {
+  anyText,
+  at,
+  CASE,
+  ENVIRONMENT,
+  id,
+  like,
+  seed,
+  start,
+  TARGET,
+  textAt,
+} from "./harness.ts";
 
 test("a created target has a default environment and can be read alone and in the list", async () => {
   const { call } = await start();
@@ -21,7 +32,10 @@ test("a created target has a default environment and can be read alone and in th
       },
     ],
   });
-  expect(await call("GET", `/test-targets/${id(0xf000)}`)).toMatchObject({ status: 200, body: created.body });
+  expect(await call("GET", `/test-targets/${id(0xf000)}`)).toMatchObject({
+    status: 200,
+    body: created.body,
+  });
   expect(await call("GET", "/test-targets")).toMatchObject({ status: 200, body: [created.body] });
 });
 
@@ -51,7 +65,9 @@ test("an updated target returns only the documented fields and stores the others
 
 test("a tracker integration is replaced as a whole, and only if a request contains one", async () => {
   const { call, control } = await start({ seed: seed() });
-  await call("PATCH", `/test-targets/${TARGET}`, { trackerIntegration: { username: "u", apiKey: "k" } });
+  await call("PATCH", `/test-targets/${TARGET}`, {
+    trackerIntegration: { username: "u", apiKey: "k" },
+  });
   await call("PATCH", `/test-targets/${TARGET}`, { app: "store" });
   expect(at((await control("GET", "/data")).body, "testTargets", 0)).toMatchObject({
     app: "store",
@@ -133,7 +149,9 @@ test("an environment update keeps omitted fields, replaces whole objects and cle
 
 test("environments with the same private location name share one location", async () => {
   const { call } = await start({ seed: seed() });
-  const first = await call("POST", `/test-targets/${TARGET}/environments`, { privateLocationName: "office" });
+  const first = await call("POST", `/test-targets/${TARGET}/environments`, {
+    privateLocationName: "office",
+  });
   const second = await call("PATCH", `/test-targets/${TARGET}/environments/${ENVIRONMENT}`, {
     privateLocationName: "office",
   });
@@ -192,7 +210,10 @@ test("the list of test cases has fields that the answer to an update lacks", asy
   expect(updated.status).toBe(200);
   expect(updated.body).toEqual({
     ...updateShape,
-    elements: [{ ...first, selectors: [selector] }, expect.objectContaining({ id: id(0x44), index: 1 })],
+    elements: [
+      { ...first, selectors: [selector] },
+      expect.objectContaining({ id: id(0x44), index: 1 }),
+    ],
   });
 });
 
@@ -216,7 +237,9 @@ test.each(["/test-targets", "/v3/test-targets", "/tenant/apiKey/v3/test-targets"
   "the API is not available at %s",
   async (path) => {
     const { server } = await start({ seed: seed() });
-    const elsewhere = await fetch(new URL(path, server.url), { headers: { "x-api-key": "the-key" } });
+    const elsewhere = await fetch(new URL(path, server.url), {
+      headers: { "x-api-key": "the-key" },
+    });
     expect(elsewhere.status).toBe(404);
   },
 );

@@ -26,7 +26,10 @@ const element = `${testCase}/elements/${id(0x41)}`;
 const nowhere = id(0xdead);
 const discovery = { name: "buy", prompt: "Buy something" };
 
-/** A body that an operation refuses: its description, the body itself, and the field that the answer names. */
+/**
+ * A body that an operation refuses: its description, the body itself, and the field that the answer
+ * names.
+ */
 type BadBody = readonly [sentence: string, body: Json, field?: string];
 type Refused = {
   readonly sentence: string;
@@ -75,7 +78,12 @@ const unknownResources: Refused[] = [
   notThere("GET", strange, "an unknown target, read"),
   notThere("PATCH", strange, "an unknown target, updated", {}),
   notThere("POST", `${strange}/environments`, "an unknown target's new environment", {}),
-  notThere("PATCH", `${strange}/environments/${ENVIRONMENT}`, "an unknown target's environment", {}),
+  notThere(
+    "PATCH",
+    `${strange}/environments/${ENVIRONMENT}`,
+    "an unknown target's environment",
+    {},
+  ),
   notThere("GET", `${strange}/test-cases`, "an unknown target's cases"),
   notThere("POST", `${strange}/discoveries`, "an unknown target's discovery", discovery),
   notThere("POST", `${strange}/batch-generations`, "an unknown target's batch", {}),
@@ -97,9 +105,21 @@ const createTarget = badBodies("POST", targets, [
   ["a target that is not wrapped", { app: "a", discoveryUrl: url }, "testTarget"],
   ["a target without app", { testTarget: { discoveryUrl: url } }, "testTarget.app"],
   ["a target without URL", { testTarget: { app: "a" } }, "testTarget.discoveryUrl"],
-  ["a target at a path", { testTarget: { app: "a", discoveryUrl: "/a" } }, "testTarget.discoveryUrl"],
-  ["a target at a file", { testTarget: { app: "a", discoveryUrl: "file:///a" } }, "testTarget.discoveryUrl"],
-  ["a target with more", { testTarget: { app: "a", discoveryUrl: url, tags: [] } }, "testTarget.tags"],
+  [
+    "a target at a path",
+    { testTarget: { app: "a", discoveryUrl: "/a" } },
+    "testTarget.discoveryUrl",
+  ],
+  [
+    "a target at a file",
+    { testTarget: { app: "a", discoveryUrl: "file:///a" } },
+    "testTarget.discoveryUrl",
+  ],
+  [
+    "a target with more",
+    { testTarget: { app: "a", discoveryUrl: url, tags: [] } },
+    "testTarget.tags",
+  ],
 ]);
 
 const updateTarget = badBodies("PATCH", target, [
@@ -112,13 +132,21 @@ const updateTarget = badBodies("PATCH", target, [
   ["a time-out in words", { timeoutPerStep: "30" }, "timeoutPerStep"],
   ["a tracker that is null", { trackerIntegration: null }, "trackerIntegration"],
   ["a tracker's unknown field", { trackerIntegration: { token: "t" } }, "trackerIntegration.token"],
-  ["a tracker's domain alone", { trackerIntegration: { domain: "t.example" } }, "trackerIntegration.domain"],
+  [
+    "a tracker's domain alone",
+    { trackerIntegration: { domain: "t.example" } },
+    "trackerIntegration.domain",
+  ],
 ]);
 
 const createEnvironment = badBodies("POST", `${target}/environments`, [
   ["a new environment whose name is null", { name: null }, "name"],
   ["a new environment whose URL is null", { discoveryUrl: null }, "discoveryUrl"],
-  ["a new environment whose location is null", { privateLocationName: null }, "privateLocationName"],
+  [
+    "a new environment whose location is null",
+    { privateLocationName: null },
+    "privateLocationName",
+  ],
   ["a new environment that says its type", { type: "DEFAULT" }, "type"],
 ]);
 
@@ -128,7 +156,11 @@ const updateEnvironment = badBodies("PATCH", environment, [
   ["a test account in words", { testAccount: "ada" }, "testAccount"],
   ["a test account's answered field", { testAccount: { updatedAt: "x" } }, "testAccount.updatedAt"],
   ["a test account's null password", { testAccount: { password: null } }, "testAccount.password"],
-  ["a basic auth's one-time key", { basicAuth: { otpInitializerKey: "x" } }, "basicAuth.otpInitializerKey"],
+  [
+    "a basic auth's one-time key",
+    { basicAuth: { otpInitializerKey: "x" } },
+    "basicAuth.otpInitializerKey",
+  ],
   ["header fields in a list", { additionalHeaderFields: [] }, "additionalHeaderFields"],
 ]);
 
@@ -162,7 +194,11 @@ const updateOneElement = badBodies("PATCH", testCase, [
     { id: id(0x41), interaction: { id: nowhere, action: "CLICK" } },
     "interaction.id",
   ],
-  ["a new element's known interaction", { interaction: { id: id(0x42), action: "CLICK" } }, "interaction.id"],
+  [
+    "a new element's known interaction",
+    { interaction: { id: id(0x42), action: "CLICK" } },
+    "interaction.id",
+  ],
   [
     "an interaction that says another element",
     { id: id(0x41), interaction: { action: "CLICK", testCaseElementId: id(0x44) } },
@@ -174,10 +210,22 @@ const updateOneElement = badBodies("PATCH", testCase, [
     { id: id(0x44), assertion: { id: nowhere, expectation: "VISIBLE" } },
     "assertion.id",
   ],
-  ["a selector that says nothing", { selectors: [{ selectorType: "TEXT" }] }, "selectors[0].selector"],
+  [
+    "a selector that says nothing",
+    { selectors: [{ selectorType: "TEXT" }] },
+    "selectors[0].selector",
+  ],
   ["a selector without type", { selectors: [{ selector: "x" }] }, "selectors[0].selectorType"],
-  ["a selector's options in words", { selectors: [{ ...text(), options: "x" }] }, "selectors[0].options"],
-  ["a scroll state's id", { selectors: [{ ...text(), scrollStateId: "s" }] }, "selectors[0].scrollStateId"],
+  [
+    "a selector's options in words",
+    { selectors: [{ ...text(), options: "x" }] },
+    "selectors[0].options",
+  ],
+  [
+    "a scroll state's id",
+    { selectors: [{ ...text(), scrollStateId: "s" }] },
+    "selectors[0].scrollStateId",
+  ],
   [
     "a selector of another element",
     { id: id(0x41), selectors: [{ ...text(), id: id(0x46) }] },
@@ -211,7 +259,11 @@ const createDiscovery = badBodies("POST", `${target}/discoveries`, [
     { ...discovery, prerequisiteName: "log out" },
     "prerequisiteName",
   ],
-  ["a prerequisite that is deleted", { ...discovery, prerequisiteName: "gone" }, "prerequisiteName"],
+  [
+    "a prerequisite that is deleted",
+    { ...discovery, prerequisiteName: "gone" },
+    "prerequisiteName",
+  ],
   ["a prerequisite two cases bear", { ...discovery, prerequisiteName: "twin" }, "prerequisiteName"],
 ]);
 
@@ -367,12 +419,21 @@ test.each(unreadable)("a request with %s is refused", async (_, type, body, stat
   const { server } = await start({ seed: seed() });
   const headers = { "x-api-key": KEY, ...(type === undefined ? {} : { "content-type": type }) };
   const sent = typeof body === "string" ? new TextEncoder().encode(body) : body;
-  const answer = await fetch(`${server.url}/apiKey/v3${target}`, { method: "PATCH", headers, body: sent });
+  const answer = await fetch(`${server.url}/apiKey/v3${target}`, {
+    method: "PATCH",
+    headers,
+    body: sent,
+  });
   expect(answer.status).toBe(status);
 });
 
 test("a charset after the content type is accepted", async () => {
   const { call } = await start({ seed: seed() });
-  const answer = await call("PATCH", target, {}, { "content-type": "Application/JSON; charset=utf-8" });
+  const answer = await call(
+    "PATCH",
+    target,
+    {},
+    { "content-type": "Application/JSON; charset=utf-8" },
+  );
   expect(answer.status).toBe(200);
 });

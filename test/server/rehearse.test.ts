@@ -16,7 +16,10 @@ const CHANGED = MANIFEST.replace(
   cart:
     entryPointUrlPath: /cart
 `,
-).replace("status: ENABLED\n    folder: Authentication", "status: DISABLED\n    folder: Authentication");
+).replace(
+  "status: ENABLED\n    folder: Authentication",
+  "status: DISABLED\n    folder: Authentication",
+);
 
 async function writes(stage: Scene): Promise<number> {
   const requests = await stage.control("GET", "/requests");
@@ -25,7 +28,10 @@ async function writes(stage: Scene): Promise<number> {
 }
 
 function part(json: Json | undefined, ...path: string[]): Json | undefined {
-  return path.reduce<Json | undefined>((value, key) => (isObject(value) ? value[key] : undefined), json);
+  return path.reduce<Json | undefined>(
+    (value, key) => (isObject(value) ? value[key] : undefined),
+    json,
+  );
 }
 
 describe.concurrent("tasc rehearse", () => {
@@ -33,7 +39,10 @@ describe.concurrent("tasc rehearse", () => {
     await scene(async (stage) => {
       await applied(stage);
       stage.write("targets/shop.yaml", CHANGED);
-      const before = [await stage.control("GET", "/data"), stage.read(".tasc/state/default/shop.json")];
+      const before = [
+        await stage.control("GET", "/data"),
+        stage.read(".tasc/state/default/shop.json"),
+      ];
       const sent = await writes(stage);
       const ran = await stage.run(["rehearse", "--format", "json"]);
       expect(ran.stderr).toBe("");
@@ -42,7 +51,12 @@ describe.concurrent("tasc rehearse", () => {
       expect(part(shown, "calls")).toEqual([
         call("POST", "testCase.shop.checkout", "/discoveries", false),
         call("POST", "testCase.shop.voucher", "/discoveries", false),
-        call("PATCH", "testCase.shop.cart", "/test-cases/00000000-0000-4000-8000-000000000012", false),
+        call(
+          "PATCH",
+          "testCase.shop.cart",
+          "/test-cases/00000000-0000-4000-8000-000000000012",
+          false,
+        ),
         call("PATCH", "testCase.shop.checkout", "/test-cases/(known after apply)", true),
         call("PATCH", "testCase.shop.login", `/test-cases/${LOGIN}`, false),
         call("PATCH", "testCase.shop.voucher", "/test-cases/(known after apply)", true),
@@ -52,9 +66,10 @@ describe.concurrent("tasc rehearse", () => {
       expect(part(shown, "ok")).toBe(true);
       for (const secret of Object.values(SECRETS)) expect(ran.stdout).not.toContain(secret);
       expect(await writes(stage)).toBe(sent);
-      expect([await stage.control("GET", "/data"), stage.read(".tasc/state/default/shop.json")]).toEqual(
-        before,
-      );
+      expect([
+        await stage.control("GET", "/data"),
+        stage.read(".tasc/state/default/shop.json"),
+      ]).toEqual(before);
     });
   });
 
@@ -62,7 +77,9 @@ describe.concurrent("tasc rehearse", () => {
     await scene(async (stage) => {
       await applied(stage);
       stage.write("targets/shop.yaml", CHANGED);
-      expect((await stage.run(["plan", "--out", "plan.json", "--only", "testCase.shop.login"])).code).toBe(0);
+      expect(
+        (await stage.run(["plan", "--out", "plan.json", "--only", "testCase.shop.login"])).code,
+      ).toBe(0);
       const ran = await stage.run(["rehearse", "plan.json", "--format", "markdown"]);
       expect(ran.stdout).toContain(
         "The rehearsal succeeded: everything was applied, and a second plan is empty.",

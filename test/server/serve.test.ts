@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Running, type Scene, at, json, scene } from "../look/scene.ts";
 
-async function served(stage: Scene, args: readonly string[]): Promise<Running & { readonly url: string }> {
+async function served(
+  stage: Scene,
+  args: readonly string[],
+): Promise<Running & { readonly url: string }> {
   const running = stage.start(["serve", "--port", "0", ...args]);
   await running.saw(/Ctrl-C/);
   return { ...running, url: /http:\S+/.exec(running.said())?.[0] ?? "" };
@@ -55,12 +58,16 @@ test("a given key is neither printed nor stored", async () => {
   });
 });
 
-test("rejects a data folder, key or data file of another user", async ({ expect: expectThat, skip }) => {
+test("rejects a data folder, key or data file of another user", async ({
+  expect: expectThat,
+  skip,
+}) => {
   if (process.getuid?.() !== 0) return skip();
   await scene(async (stage) => {
     for (const foreign of ["", "/api-key", "/service.db", "/service.db-wal"]) {
       const data = `data${foreign.replace("/", "-")}`;
-      for (const file of ["api-key", "service.db", "service.db-wal"]) stage.write(`${data}/${file}`, "");
+      for (const file of ["api-key", "service.db", "service.db-wal"])
+        stage.write(`${data}/${file}`, "");
       chownSync(join(stage.dir, data + foreign), 1001, 1001);
       const ran = await stage.run(["serve", "--port", "0", "--data", data, "--format", "json"]);
       expectThat(at(json(ran), "error")).toEqual({

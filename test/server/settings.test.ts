@@ -1,6 +1,17 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
-import { at, CASE, ENVIRONMENT, id, listAt, objectAt, seed, start, TARGET, textAt } from "./harness.ts";
+import {
+  at,
+  CASE,
+  ENVIRONMENT,
+  id,
+  listAt,
+  objectAt,
+  seed,
+  start,
+  TARGET,
+  textAt,
+} from "./harness.ts";
 
 const target = `/test-targets/${TARGET}`;
 const testCase = `${target}/test-cases/${CASE}`;
@@ -79,7 +90,12 @@ test("extraFields adds a field to every object except those with free-form data"
   expect(listed).toMatchObject({
     addedLater,
     elements: [
-      { addedLater, scrollState: { id: "s1" }, interaction: { addedLater }, selectors: [{ addedLater }] },
+      {
+        addedLater,
+        scrollState: { id: "s1" },
+        interaction: { addedLater },
+        selectors: [{ addedLater }],
+      },
       { addedLater },
     ],
   });
@@ -126,25 +142,34 @@ const errorBodies = [
   ["empty", null, ""],
 ] as const;
 
-test.each(errorBodies)("errorBody %s sets the form of errors", async (errorBody, type, expected) => {
-  const { call, control } = await start({ settings: { errorBody } });
-  const answer = await call("GET", target);
-  expect(answer.status).toBe(404);
-  expect(answer.headers.get("content-type")).toBe(type);
-  expect(answer.body).toEqual(expected);
-  await control("POST", "/faults", { fault: { type: "status", status: 404 } });
-  expect((await call("GET", target)).headers.get("content-type")).toBe(type);
-});
+test.each(errorBodies)(
+  "errorBody %s sets the form of errors",
+  async (errorBody, type, expected) => {
+    const { call, control } = await start({ settings: { errorBody } });
+    const answer = await call("GET", target);
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get("content-type")).toBe(type);
+    expect(answer.body).toEqual(expected);
+    await control("POST", "/faults", { fault: { type: "status", status: 404 } });
+    expect((await call("GET", target)).headers.get("content-type")).toBe(type);
+  },
+);
 
 test("wrongKeyStatus can be 401", async () => {
   const { call } = await start({ settings: { wrongKeyStatus: 401 } });
-  expect((await call("GET", "/test-targets", undefined, { "x-api-key": "wrong" })).status).toBe(401);
+  expect((await call("GET", "/test-targets", undefined, { "x-api-key": "wrong" })).status).toBe(
+    401,
+  );
 });
 
 test("settings define the status of test cases after creation and after discovery", async () => {
   const { call, control } = await start({
     seed: seed(),
-    settings: { createdCaseStatus: "PROVISIONAL", createdRunStatus: "ON", finishedCaseStatus: "ENABLED" },
+    settings: {
+      createdCaseStatus: "PROVISIONAL",
+      createdRunStatus: "ON",
+      finishedCaseStatus: "ENABLED",
+    },
   });
   await call("POST", `${target}/discoveries`, { name: "n", prompt: "p" });
   await call("POST", `${target}/batch-generations`, { prompt: "q" });
@@ -162,7 +187,9 @@ test("environmentName given returns environments with their given name", async (
   const { call } = await start({ seed: seed(), settings: { environmentName: "given" } });
   const created = await call("POST", `${target}/environments`, { name: "staging" });
   expect(created.body).toMatchObject({ name: "staging", type: "ADDITIONAL" });
-  const unnamed = await call("PATCH", `${target}/environments/${textAt(created.body, "id")}`, { name: null });
+  const unnamed = await call("PATCH", `${target}/environments/${textAt(created.body, "id")}`, {
+    name: null,
+  });
   expect(unnamed.body).toMatchObject({ name: "ADDITIONAL" });
 });
 

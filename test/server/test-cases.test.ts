@@ -57,16 +57,19 @@ test.each(["ENABLED", "DISABLED", "DRAFT", "OUTDATED", "PROVISIONAL"])(
   },
 );
 
-test.each(["NEW", "EDITED", "APPROVED", "REJECTED"])("%s is stored but not returned", async (status) => {
-  const { call, control } = await start({ seed: seed() });
-  expect(await patched(call, { interactionStatus: status, runStatus: "OFF" })).not.toHaveProperty(
-    "interactionStatus",
-  );
-  expect(at((await control("GET", "/data")).body, "testCases", 0)).toMatchObject({
-    interactionStatus: status,
-    runStatus: "OFF",
-  });
-});
+test.each(["NEW", "EDITED", "APPROVED", "REJECTED"])(
+  "%s is stored but not returned",
+  async (status) => {
+    const { call, control } = await start({ seed: seed() });
+    expect(await patched(call, { interactionStatus: status, runStatus: "OFF" })).not.toHaveProperty(
+      "interactionStatus",
+    );
+    expect(at((await control("GET", "/data")).body, "testCases", 0)).toMatchObject({
+      interactionStatus: status,
+      runStatus: "OFF",
+    });
+  },
+);
 
 test("a folder is created once per name, and null removes the test case from it", async () => {
   const { call, control } = await start({ seed: seed() });
@@ -83,7 +86,9 @@ test("a folder is created once per name, and null removes the test case from it"
 
 test("tags are replaced as a whole, without duplicates, and new ones are added to the target", async () => {
   const { call } = await start({ seed: seed() });
-  expect(await patched(call, { assignedTagNames: ["b", "a", "b"] })).toMatchObject({ tags: ["b", "a"] });
+  expect(await patched(call, { assignedTagNames: ["b", "a", "b"] })).toMatchObject({
+    tags: ["b", "a"],
+  });
   const target = await call("GET", `/test-targets/${TARGET}`);
   expect(at(target.body, "tags")).toEqual(["smoke", "b", "a"]);
   expect(await patched(call, { assignedTagNames: [] })).toMatchObject({ tags: [] });
@@ -133,7 +138,12 @@ describe("elements", () => {
         id: fresh,
         index: 1,
         interaction: null,
-        assertion: { id: fresh, expectation: "HAS_URL", calledWith: "/home", testCaseElementId: element },
+        assertion: {
+          id: fresh,
+          expectation: "HAS_URL",
+          calledWith: "/home",
+          testCaseElementId: element,
+        },
         selectors: [
           {
             id: fresh,
@@ -199,7 +209,10 @@ describe("elements", () => {
 
 describe("a locator line", () => {
   const lines: [string, Json][] = [
-    ["page.getByRole('button', { name: \"Save all\" })", [["ROLE", "button", { name: "Save all" }]]],
+    [
+      "page.getByRole('button', { name: \"Save all\" })",
+      [["ROLE", "button", { name: "Save all" }]],
+    ],
     ['getByText("Log in")', [["TEXT", "Log in", {}]]],
     [
       "page.locator('#cart').getByTestId('total')",
@@ -218,7 +231,11 @@ describe("a locator line", () => {
     expect(answer).toMatchObject({ status: 200, body: { id: id(0x41), testCaseId: CASE } });
     const selectors = listAt(answer.body, "selectors");
     expect(
-      selectors.map((each) => [at(each, "selectorType"), at(each, "selector"), at(each, "options")]),
+      selectors.map((each) => [
+        at(each, "selectorType"),
+        at(each, "selector"),
+        at(each, "options"),
+      ]),
     ).toEqual(expected);
     const stored = at((await control("GET", "/data")).body, "testCases", 0);
     expect(at(stored, "elements", 0)).toMatchObject({ locatorLine });
@@ -236,7 +253,13 @@ describe("a locator line", () => {
 describe("the filter of the test case list", () => {
   const cases = [
     testCase({ id: id(0x61), description: "a", elements: [] }),
-    testCase({ id: id(0x62), description: "b", elements: [], runStatus: "OFF", folderId: id(0x71) }),
+    testCase({
+      id: id(0x62),
+      description: "b",
+      elements: [],
+      runStatus: "OFF",
+      folderId: id(0x71),
+    }),
     testCase({ id: id(0x63), description: "c", elements: [], status: "DELETED", externalId: "X" }),
     testCase({ id: id(0x64), description: "d", elements: [], testTargetId: OTHER_TARGET }),
   ];
@@ -261,7 +284,8 @@ describe("the filter of the test case list", () => {
 
   test.each(rows)("%s", async (_, filter, expected) => {
     const { call } = await start({ seed: seed({ testCases: cases }) });
-    const query = filter === undefined ? "" : `?filter=${encodeURIComponent(JSON.stringify(filter))}`;
+    const query =
+      filter === undefined ? "" : `?filter=${encodeURIComponent(JSON.stringify(filter))}`;
     const { body } = await call("GET", listPath + query);
     expect(listAt(body).map((each) => at(each, "description"))).toEqual(expected);
   });

@@ -66,7 +66,10 @@ describe("a report", () => {
     expect(await call("GET", path)).toMatchObject({ status: 200, body: begun });
 
     const results = `/reports/${textAt(begun, "id")}/results`;
-    const half = await control("POST", results, { results: { [CASE]: "FAILED" }, errorMessage: "no button" });
+    const half = await control("POST", results, {
+      results: { [CASE]: "FAILED" },
+      errorMessage: "no button",
+    });
     expect(half.body).toMatchObject({
       status: "WAITING",
       testResults: [{ status: "FAILED" }, { status: "WAITING" }],
@@ -82,13 +85,20 @@ describe("a report", () => {
       ],
     });
     expect((await call("GET", `/test-targets/${TARGET}/notifications`)).body).toMatchObject([
-      { type: "REPORT_EXECUTION_FINISHED", payload: { testReportId: textAt(begun, "id"), status: "FAILED" } },
+      {
+        type: "REPORT_EXECUTION_FINISHED",
+        payload: { testReportId: textAt(begun, "id"), status: "FAILED" },
+      },
     ]);
   });
 
   test("runs the given test cases with the given breakpoint and browser", async () => {
     const { control } = await start({ seed: twoCases });
-    const begun = await begin(control, { testCaseIds: [SECOND], breakpoint: "MOBILE", browser: "SAFARI" });
+    const begun = await begin(control, {
+      testCaseIds: [SECOND],
+      breakpoint: "MOBILE",
+      browser: "SAFARI",
+    });
     expect(begun).toMatchObject({
       breakpoint: "MOBILE",
       browser: "SAFARI",
@@ -100,10 +110,14 @@ describe("a report", () => {
   test("wraps each result in an object shaped like a report when it is listed", async () => {
     const { call, control } = await start({ seed: twoCases });
     const begun = await begin(control);
-    await control("POST", `/reports/${textAt(begun, "id")}/results`, { results: { [CASE]: "PASSED" } });
+    await control("POST", `/reports/${textAt(begun, "id")}/results`, {
+      results: { [CASE]: "PASSED" },
+    });
     const single = (await call("GET", `${reports}/${textAt(begun, "id")}`)).body;
     const listed = (await call("GET", reports)).body;
-    const head = Object.fromEntries(Object.entries(single ?? {}).filter(([name]) => name !== "testResults"));
+    const head = Object.fromEntries(
+      Object.entries(single ?? {}).filter(([name]) => name !== "testResults"),
+    );
     const [passed, waiting] = listAt(single, "testResults");
     expect(listed).toEqual({
       data: [
@@ -122,7 +136,12 @@ describe("a report", () => {
 
   const refusals: [string, string, Json, number][] = [
     ["of an unknown target", "/reports", { testTargetId: id(0xdead) }, 404],
-    ["of another target's case", "/reports", { testTargetId: TARGET, testCaseIds: [OTHER_CASE] }, 400],
+    [
+      "of another target's case",
+      "/reports",
+      { testTargetId: TARGET, testCaseIds: [OTHER_CASE] },
+      400,
+    ],
     ["of nothing", "/reports", { testTargetId: TARGET, testCaseIds: [] }, 400],
     ["at no breakpoint", "/reports", { testTargetId: TARGET, breakpoint: "WATCH" }, 400],
     ["that is not there", `/reports/${id(0xdead)}/results`, { results: {} }, 404],
@@ -130,7 +149,9 @@ describe("a report", () => {
   ];
 
   test.each(refusals)("%s is refused", async (_, path, body, status) => {
-    const testReports = [{ id: id(0x31), testTargetId: TARGET, testResults: [{ testCaseId: SECOND }] }];
+    const testReports = [
+      { id: id(0x31), testTargetId: TARGET, testResults: [{ testCaseId: SECOND }] },
+    ];
     const { control } = await start({ seed: seed({ testReports }) });
     expect((await control("POST", path, body)).status).toBe(status);
   });
@@ -180,18 +201,27 @@ async function pages(call: Harness["call"]): Promise<string[][]> {
 describe("the list of reports", () => {
   test("is one page without a key if there are no reports", async () => {
     const { call } = await start({ seed: seed() });
-    expect(await call("GET", reports)).toMatchObject({ status: 200, body: { data: [], hasNextPage: false } });
+    expect(await call("GET", reports)).toMatchObject({
+      status: 200,
+      body: { data: [], hasNextPage: false },
+    });
   });
 
   test("has pages, newest reports first, with each report exactly once", async () => {
-    const { call } = await start({ seed: seed({ testReports: reportsAt(45, (number) => number) }) });
+    const { call } = await start({
+      seed: seed({ testReports: reportsAt(45, (number) => number) }),
+    });
     const found = await pages(call);
     expect(found.map((page) => page.length)).toEqual([20, 20, 5]);
-    expect(found.flat()).toEqual(Array.from({ length: 45 }, (_, number) => id(0x100 + 44 - number)));
+    expect(found.flat()).toEqual(
+      Array.from({ length: 45 }, (_, number) => id(0x100 + 44 - number)),
+    );
   });
 
   test("ends after a full page if there are no more reports", async () => {
-    const { call } = await start({ seed: seed({ testReports: reportsAt(40, (number) => number) }) });
+    const { call } = await start({
+      seed: seed({ testReports: reportsAt(40, (number) => number) }),
+    });
     expect((await pages(call)).map((page) => page.length)).toEqual([20, 20]);
   });
 

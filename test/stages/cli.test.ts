@@ -5,7 +5,12 @@ import { MANIFEST, PROJECT, writeStages } from "./project.ts";
 
 const STAGES = ["--from", "staging", "--to", "production"];
 /** An environment without key, secrets and service. */
-const NOTHING = { TASC_API_KEY: "", QA_USER: "", QA_PASSWORD: "", TASC_BASE_URL: "http://127.0.0.1:9" };
+const NOTHING = {
+  TASC_API_KEY: "",
+  QA_USER: "",
+  QA_PASSWORD: "",
+  TASC_BASE_URL: "http://127.0.0.1:9",
+};
 
 describe.concurrent("diff", () => {
   test("lists each field that differs, with both places", async ({ expect }) => {
@@ -15,7 +20,10 @@ describe.concurrent("diff", () => {
       expect(ran.code, ran.stderr).toBe(0);
       expect(ran.stderr).toBe("");
       await expect(ran.stdout).toMatchFileSnapshot("golden/diff.txt");
-      const data = await stage.run(["diff", ...STAGES, "--format", "json", "--detailed-exitcode"], NOTHING);
+      const data = await stage.run(
+        ["diff", ...STAGES, "--format", "json", "--detailed-exitcode"],
+        NOTHING,
+      );
       expect(data.code).toBe(2);
       await expect(data.stdout).toMatchFileSnapshot("golden/diff.json");
     });
@@ -49,11 +57,19 @@ describe.concurrent("diff", () => {
   });
 
   test.for<[sentence: string, args: string[], says: RegExp]>([
-    ["a stage that is not there", ["--from", "stagin", "--to", "production"], /Stage stagin.*--from/],
+    [
+      "a stage that is not there",
+      ["--from", "stagin", "--to", "production"],
+      /Stage stagin.*--from/,
+    ],
     ["a stage that is missing", ["--from", "staging"], /--to is missing/],
     ["twice the same", ["--from", "dev", "--to", "dev"], /the same stage, dev/],
     ["also --stage", [...STAGES, "--stage", "dev"], /--stage names one stage/],
-    ["an unknown address", [...STAGES, "--only", "testCase.shop.nobody"], /the address testCase.shop.nobody/],
+    [
+      "an unknown address",
+      [...STAGES, "--only", "testCase.shop.nobody"],
+      /the address testCase.shop.nobody/,
+    ],
   ])("rejects %s", async ([, args, says]) => {
     await scene(async (stage) => {
       writeStages(stage);
@@ -83,14 +99,19 @@ async function agrees(stage: Scene, ...more: readonly string[]): Promise<void> {
 }
 
 describe.concurrent("promote", () => {
-  test("edits the stage's layers, and reports the values that it may not promote", async ({ expect }) => {
+  test("edits the stage's layers, and reports the values that it may not promote", async ({
+    expect,
+  }) => {
     await scene(async (stage) => {
       writeStages(stage);
       const rehearsed = await stage.run(["promote", ...STAGES, "--dry-run"], NOTHING);
       expect(rehearsed.code, rehearsed.stderr).toBe(0);
       expect(stage.read("targets/shop.yaml")).toBe(MANIFEST);
       await expect(rehearsed.stdout).toMatchFileSnapshot("golden/promote-dry-run.txt");
-      const data = await stage.run(["promote", ...STAGES, "--dry-run", "--format", "json"], NOTHING);
+      const data = await stage.run(
+        ["promote", ...STAGES, "--dry-run", "--format", "json"],
+        NOTHING,
+      );
       await expect(data.stdout).toMatchFileSnapshot("golden/promote-dry-run.json");
 
       const ran = await stage.run(["promote", ...STAGES], NOTHING);
@@ -128,7 +149,10 @@ describe.concurrent("promote", () => {
       const ours = '{ discovery: { prompt: "As ${secret:QA_USER} at ${var:path}." }, tags';
       writeStages(
         stage,
-        MANIFEST.replace("login: { status: ENABLED, tags", `login: { status: ENABLED, ${ours.slice(2)}`),
+        MANIFEST.replace(
+          "login: { status: ENABLED, tags",
+          `login: { status: ENABLED, ${ours.slice(2)}`,
+        ),
       );
       const ran = await stage.run(["promote", ...STAGES, "--format", "json"], NOTHING);
       expect(ran.code, ran.stderr).toBe(0);

@@ -20,7 +20,9 @@ async function reported(stage: Scene, results: Readonly<Record<string, string>>)
     testCaseIds: Object.keys(results),
   });
   const report = textAt(begun, "id");
-  const done = Object.fromEntries(Object.entries(results).filter(([, status]) => status !== "WAITING"));
+  const done = Object.fromEntries(
+    Object.entries(results).filter(([, status]) => status !== "WAITING"),
+  );
   await stage.control("POST", `/reports/${report}/results`, { results: done });
   return report;
 }
@@ -90,7 +92,10 @@ describe.concurrent("the gate", () => {
         await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
         const only = ["--only", "testCase.shop.login"];
         await stage.edit(LOGIN, { status: "DRAFT" });
-        const applied = await stage.run(["apply", "--auto-approve", "--stage", "staging", ...only], SECRETS);
+        const applied = await stage.run(
+          ["apply", "--auto-approve", "--stage", "staging", ...only],
+          SECRETS,
+        );
         expect(applied.code, applied.stderr).toBe(0);
         const old = await stage.run([...PROMOTE, ...only], SECRETS);
         expect(old.code).toBe(1);
@@ -108,7 +113,10 @@ describe.concurrent("the gate", () => {
     await scene(async (stage) => {
       writeStages(stage, GATED);
       const only = ["--only", "testCase.shop.login"];
-      const applied = await stage.run(["apply", "--auto-approve", "--stage", "staging", ...only], SECRETS);
+      const applied = await stage.run(
+        ["apply", "--auto-approve", "--stage", "staging", ...only],
+        SECRETS,
+      );
       expect(applied.code, applied.stderr).toBe(0);
       await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
       // A field whose value changed, and a field that is declared for the first time.
@@ -189,7 +197,10 @@ describe.concurrent("the gate", () => {
       writeStages(stage, secret);
       const only = ["--only", "testCase.shop.login"];
       const env = { ...SECRETS, CODE: "2468-code" };
-      const applied = await stage.run(["apply", "--auto-approve", "--stage", "staging", ...only], env);
+      const applied = await stage.run(
+        ["apply", "--auto-approve", "--stage", "staging", ...only],
+        env,
+      );
       expect(applied.code, applied.stderr).toBe(0);
       await reported(stage, { [LOGIN]: "PASSED" });
       const path = 'entryPointUrlPath: "/untested?${secret:CODE}"';
@@ -207,12 +218,17 @@ describe.concurrent("the gate", () => {
       writeStages(stage, GATED);
       const none = await stage.run([...PROMOTE, ...ONLY, "--format", "json"], SECRETS);
       expect(none.code).toBe(1);
-      expect(at(json(none), "gate", "refused", 0, "why")).toBe("no test report of its target has finished");
+      expect(at(json(none), "gate", "refused", 0, "why")).toBe(
+        "no test report of its target has finished",
+      );
       await reported(stage, { [LOGIN]: "PASSED" });
       await stage.remove(CART);
       const gone = await stage.run([...PROMOTE, ...ONLY, "--format", "json"], SECRETS);
       expect(at(json(gone), "gate", "refused", 0, "why")).toBe("it is not live there");
-      const key = await stage.run([...PROMOTE, ...ONLY], { ...SECRETS, TASC_API_KEY: "a-wrong-key" });
+      const key = await stage.run([...PROMOTE, ...ONLY], {
+        ...SECRETS,
+        TASC_API_KEY: "a-wrong-key",
+      });
       expect(key.code).toBe(6);
       const away = await stage.run([...PROMOTE, ...ONLY], {
         ...SECRETS,
@@ -258,9 +274,18 @@ describe("the result in a report", () => {
       const found = await newestFinished(pages(next, reports));
       return [found.report?.id, found.unsure];
     };
-    expect(await read("no-key", one("a", "1", "PASSED"), one("b", "2", "FAILED"))).toEqual(["b", true]);
-    expect(await read("no-key", one("b", "2", "WAITING"), one("a", "1", "FAILED"))).toEqual(["a", false]);
-    expect(await read("end", one("a", "1", "PASSED"), one("b", "2", "WAITING"))).toEqual(["a", false]);
+    expect(await read("no-key", one("a", "1", "PASSED"), one("b", "2", "FAILED"))).toEqual([
+      "b",
+      true,
+    ]);
+    expect(await read("no-key", one("b", "2", "WAITING"), one("a", "1", "FAILED"))).toEqual([
+      "a",
+      false,
+    ]);
+    expect(await read("end", one("a", "1", "PASSED"), one("b", "2", "WAITING"))).toEqual([
+      "a",
+      false,
+    ]);
     expect(await read("end", one("b", "2", "WAITING"))).toEqual([undefined, false]);
   });
 });

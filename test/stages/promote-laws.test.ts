@@ -1,5 +1,5 @@
-// For random layers: after a promotion the stages agree except for the values that it reports as left, other stages
-// resolve to the same values as before, and every comment is kept.
+// For random layers: after a promotion the stages agree except for the values that it reports as
+// left, other stages resolve to the same values as before, and every comment is kept.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { editTexts, makeTexts } from "../../src/edit/edit-files.ts";
@@ -108,7 +108,9 @@ test("after a promotion the stages agree, and other stages are unchanged", async
           expect(strayLines(one, result.edits)).toEqual([]);
         }
         const now = await reading(after);
-        const left = new Set(result.left.map(({ address, path }) => JSON.stringify([address, path])));
+        const left = new Set(
+          result.left.map(({ address, path }) => JSON.stringify([address, path])),
+        );
         const open = diffStages(
           viewOf(now, from),
           viewOf(now, to),
@@ -123,7 +125,9 @@ test("after a promotion the stages agree, and other stages are unchanged", async
         const proof = { ...request, folder: memoryFolder(files) };
         expect(await provePromotion(texts, result, proof)).toBeUndefined();
         const goes = result.changes.some(({ after: value }) => value === undefined);
-        const lost = comments(files[SHOP] ?? "").filter((one) => !comments(after[SHOP] ?? "").includes(one));
+        const lost = comments(files[SHOP] ?? "").filter(
+          (one) => !comments(after[SHOP] ?? "").includes(one),
+        );
         if (!goes) expect(lost.filter((one) => !IN_LISTS.has(one))).toEqual([]);
       },
     ),
@@ -164,7 +168,10 @@ test("a promotion edits the fields that it reports, and no other line", async ()
           (excluded) => promote(request, excluded),
           (now, result) => provePromotion(now, result, proof),
         );
-        const after = { ...files, ...Object.fromEntries(texts.map((one) => [one.file, one.after])) };
+        const after = {
+          ...files,
+          ...Object.fromEntries(texts.map((one) => [one.file, one.after])),
+        };
         const now = await reading(after);
         const left = new Set(rewrite.left.map(changeKey));
         const { differences, onlyFrom } = diffStages(
@@ -188,7 +195,9 @@ test("a promotion edits the fields that it reports, and no other line", async ()
           ),
         ).toEqual([]);
         const gone = new Set(
-          rewrite.changes.filter((one) => one.after === undefined).map(({ path }) => path.join("/")),
+          rewrite.changes
+            .filter((one) => one.after === undefined)
+            .map(({ path }) => path.join("/")),
         );
         const edited = new Set(rewrite.changes.map(({ path }) => path.join("/")));
         for (const [at, document] of documents.entries()) {
@@ -201,7 +210,8 @@ test("a promotion edits the fields that it reports, and no other line", async ()
               )?.[0];
             const name = field === "prompt" ? "discovery/prompt" : field;
             if (!is.has(path)) expect([path, gone.has(name ?? "")]).toEqual([path, true]);
-            else if (is.get(path) !== value) expect([path, edited.has(name ?? "")]).toEqual([path, true]);
+            else if (is.get(path) !== value)
+              expect([path, edited.has(name ?? "")]).toEqual([path, true]);
           }
         }
         // `strayLines` reads only one document per file.

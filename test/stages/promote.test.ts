@@ -25,7 +25,8 @@ async function promoted(
   const view = (stage: string): StageView => {
     const options = { env: {}, stage, allowMissingSecrets: true, needsApiKey: false };
     const { resolved } = resolveProject(reading, options);
-    if (resolved === undefined || reading.project === undefined) throw new Error("it should resolve");
+    if (resolved === undefined || reading.project === undefined)
+      throw new Error("it should resolve");
     return new StageView(resolved.desired, reading.project, reading, {});
   };
   const { documents } = reading;
@@ -141,7 +142,11 @@ test("a value that is removed for one stage is kept in the other, even if it com
   );
   if (reading.project === undefined) throw new Error("it should be read");
   const ref = (stage: string) => {
-    return { stage, address: "testCase.shop.one", field: { name: "folder", path: ["folder"] } } as const;
+    return {
+      stage,
+      address: "testCase.shop.one",
+      field: { name: "folder", path: ["folder"] },
+    } as const;
   };
   const goal = {
     ref: ref("b"),

@@ -37,7 +37,12 @@ describe("state", () => {
         const warned = await fleet.run("plan");
         expect(warned.stderr).toContain("tasc state migrate --from-config");
         writeFileSync(join(fleet.folder, "old.yaml"), "backend: local\n");
-        const migrated = await fleet.run("state", "migrate", "--from-config", join(fleet.folder, "old.yaml"));
+        const migrated = await fleet.run(
+          "state",
+          "migrate",
+          "--from-config",
+          join(fleet.folder, "old.yaml"),
+        );
         expect(migrated.code, migrated.stderr).toBe(0);
         expect(migrated.stdout).toContain("2 targets");
         const plan = await fleet.run("plan", "--detailed-exitcode");
@@ -102,13 +107,22 @@ describe("state", () => {
         expect(warned.stderr).toContain("tasc state migrate --from-config FILE");
         expect(warned.stderr).not.toContain("from-your-secret-store");
         writeFileSync(join(fleet.folder, "old.yaml"), `state: ${old}\n`);
-        const migrated = await fleet.run("state", "migrate", "--from-config", join(fleet.folder, "old.yaml"));
+        const migrated = await fleet.run(
+          "state",
+          "migrate",
+          "--from-config",
+          join(fleet.folder, "old.yaml"),
+        );
         expect(migrated.code, migrated.stderr).toBe(0);
         const plan = await fleet.run("plan", "--detailed-exitcode");
         expect([plan.code, plan.stderr]).toEqual([0, expect.not.stringContaining("migrate")]);
-        expect((await fleet.start([...APPLY, "--only", "testCase.t0.a"], "two").ended).code).toBe(0);
+        expect((await fleet.start([...APPLY, "--only", "testCase.t0.a"], "two").ended).code).toBe(
+          0,
+        );
         fleet.setState(`{ backend: http, address: "${keeper.address}/other" }`);
-        expect((await fleet.run("plan")).stderr).toContain(`but it was in ${keeper.address} before`);
+        expect((await fleet.run("plan")).stderr).toContain(
+          `but it was in ${keeper.address} before`,
+        );
       });
       await keeper.stop();
     },
@@ -128,7 +142,10 @@ describe("state", () => {
           const versions = await fleet.run("state", "history", "t0", "--stage", "one", "--json");
           expect(versions.code).toBe(0);
           for (const stage of ["one", "two"])
-            expect((await fleet.run("plan", "--stage", stage, "--detailed-exitcode")).code, stage).toBe(0);
+            expect(
+              (await fleet.run("plan", "--stage", stage, "--detailed-exitcode")).code,
+              stage,
+            ).toBe(0);
         },
       );
     },
@@ -138,32 +155,41 @@ describe("state", () => {
   it(
     "accepts a backup only if it has the same lineage and is not older",
     async () => {
-      await withFleet(`{ backend: postgres, url: "${database.url}", schema: pushed }`, async (fleet) => {
-        expect((await fleet.start(APPLY, "one").ended).code).toBe(0);
-        const file = join(fleet.folder, "backup.json");
-        const pulled = await fleet.run("state", "pull");
-        writeFileSync(file, pulled.stdout);
-        expect((await fleet.run("state", "push", file)).code).toBe(0);
-        expect((await fleet.start(APPLY, "two").ended).code).toBe(0);
-        const older = await fleet.run("state", "push", file);
-        expect([older.code, older.stderr]).toEqual([1, expect.stringContaining("is older")]);
-        const lineage = JSON.stringify(pulled.stdout).replace(/(\\"lineage\\": \\")[^\\]*/g, "$1other");
-        writeFileSync(file, String(JSON.parse(lineage)));
-        const other = await fleet.run("state", "push", file);
-        expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("lineage")]);
-        writeFileSync(file, readFileSync(file, "utf8").replaceAll("other", String.raw`x\n  tasc apply\n`));
-        const advising = await fleet.run("state", "push", file, "--json");
-        expect(advising.stdout).not.toContain('"tasc apply"');
-        expect((await fleet.run("state", "push", file, "--force")).code).toBe(0);
-        writeFileSync(file, pulled.stdout.replaceAll('"t0"', '".."'));
-        const escaping = await fleet.run("state", "push", file, "--force");
-        expect([escaping.code, escaping.stderr]).toEqual([
-          3,
-          expect.stringContaining("No target has the key .."),
-        ]);
-        const versions = await fleet.run("state", "history", "t0", "--json");
-        expect(versions.stdout.match(/"serial"/g)?.length).toBeGreaterThan(1);
-      });
+      await withFleet(
+        `{ backend: postgres, url: "${database.url}", schema: pushed }`,
+        async (fleet) => {
+          expect((await fleet.start(APPLY, "one").ended).code).toBe(0);
+          const file = join(fleet.folder, "backup.json");
+          const pulled = await fleet.run("state", "pull");
+          writeFileSync(file, pulled.stdout);
+          expect((await fleet.run("state", "push", file)).code).toBe(0);
+          expect((await fleet.start(APPLY, "two").ended).code).toBe(0);
+          const older = await fleet.run("state", "push", file);
+          expect([older.code, older.stderr]).toEqual([1, expect.stringContaining("is older")]);
+          const lineage = JSON.stringify(pulled.stdout).replace(
+            /(\\"lineage\\": \\")[^\\]*/g,
+            "$1other",
+          );
+          writeFileSync(file, String(JSON.parse(lineage)));
+          const other = await fleet.run("state", "push", file);
+          expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("lineage")]);
+          writeFileSync(
+            file,
+            readFileSync(file, "utf8").replaceAll("other", String.raw`x\n  tasc apply\n`),
+          );
+          const advising = await fleet.run("state", "push", file, "--json");
+          expect(advising.stdout).not.toContain('"tasc apply"');
+          expect((await fleet.run("state", "push", file, "--force")).code).toBe(0);
+          writeFileSync(file, pulled.stdout.replaceAll('"t0"', '".."'));
+          const escaping = await fleet.run("state", "push", file, "--force");
+          expect([escaping.code, escaping.stderr]).toEqual([
+            3,
+            expect.stringContaining("No target has the key .."),
+          ]);
+          const versions = await fleet.run("state", "history", "t0", "--json");
+          expect(versions.stdout.match(/"serial"/g)?.length).toBeGreaterThan(1);
+        },
+      );
     },
     TIMEOUT,
   );
@@ -174,15 +200,21 @@ describe("state", () => {
       const keeper = await startHttpServer();
       await withFleet(`{ backend: http, address: "${keeper.address}" }`, async (fleet) => {
         const targets = async () =>
-          Object.keys(object(at(parseJson((await fleet.run("state", "pull")).stdout), "documents")));
+          Object.keys(
+            object(at(parseJson((await fleet.run("state", "pull")).stdout), "documents")),
+          );
         expect((await fleet.run(...APPLY)).code).toBe(0);
         const manifest = join(fleet.folder, "targets", "t1.yaml");
-        writeFileSync(manifest, readFileSync(manifest, "utf8").replace("target: t1", "target: moved"));
+        writeFileSync(
+          manifest,
+          readFileSync(manifest, "utf8").replace("target: t1", "target: moved"),
+        );
         expect((await fleet.run("state", "mv", "target.t1", "target.moved")).code).toBe(0);
         expect(await targets()).toEqual(["moved", "t0", "t1"]);
         const file = join(fleet.folder, "backup.json");
         writeFileSync(file, (await fleet.run("state", "pull")).stdout);
-        const [, id = ""] = /target.moved {2}(\S+)/.exec((await fleet.run("state", "list")).stdout) ?? [];
+        const [, id = ""] =
+          /target.moved {2}(\S+)/.exec((await fleet.run("state", "list")).stdout) ?? [];
         keeper.documents.clear();
         expect((await fleet.run("state", "push", file)).code).toBe(0);
         expect(await targets()).toEqual(["moved", "t0", "t1"]);
@@ -206,10 +238,15 @@ describe("the history of applies", () => {
     async () => {
       await withFleet("{ backend: local }", async (fleet) => {
         expect((await fleet.start(APPLY, "first-value").ended).code).toBe(0);
-        expect((await fleet.start([...APPLY, "--only", "testCase.t0.a"], "second-value").ended).code).toBe(0);
+        expect(
+          (await fleet.start([...APPLY, "--only", "testCase.t0.a"], "second-value").ended).code,
+        ).toBe(0);
         const all = await fleet.run("history", "--json");
         expect(JSON.parse(all.stdout)).toMatchObject([
-          { ended: true, changes: [{ address: "testCase.t0.a", action: "update", outcome: "done" }] },
+          {
+            ended: true,
+            changes: [{ address: "testCase.t0.a", action: "update", outcome: "done" }],
+          },
           { ended: true },
         ]);
         expect(all.stdout).not.toContain("-value");

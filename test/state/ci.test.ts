@@ -6,7 +6,10 @@ const GITHUB = {
   GITHUB_REPOSITORY: "acme/shop",
   GITHUB_RUN_ID: "42",
 };
-const AZURE = { SYSTEM_COLLECTIONURI: "https://dev.azure.com/acme/", SYSTEM_TEAMPROJECT: "Web Shop" };
+const AZURE = {
+  SYSTEM_COLLECTIONURI: "https://dev.azure.com/acme/",
+  SYSTEM_TEAMPROJECT: "Web Shop",
+};
 
 interface Row {
   readonly rule: string;
@@ -24,7 +27,10 @@ const rows: readonly Row[] = [
   },
   {
     rule: "GitLab",
-    environment: { CI_JOB_URL: "https://gitlab.com/j/1", CI_PIPELINE_URL: "https://gitlab.com/p/1" },
+    environment: {
+      CI_JOB_URL: "https://gitlab.com/j/1",
+      CI_PIPELINE_URL: "https://gitlab.com/p/1",
+    },
     link: "https://gitlab.com/j/1",
   },
   {

@@ -219,7 +219,10 @@ describe("a database server or pooler", () => {
     const read = async (attributes: string, ...ports: readonly (string | number)[]) => {
       const hosts = ports.map((port) => `127.0.0.1:${port}`).join(",");
       const url = `postgres://tasc@${hosts}/postgres?target_session_attrs=${attributes}`;
-      const backend = await openBackend(readConfig({ backend: "postgres", options: { url } }), world);
+      const backend = await openBackend(
+        readConfig({ backend: "postgres", options: { url } }),
+        world,
+      );
       try {
         return await readOne(backend, { ...SHOP, target: "nobody" });
       } finally {
@@ -229,9 +232,15 @@ describe("a database server or pooler", () => {
     expect(await read("read-write", 1, portOf(database))).toBeUndefined();
     expect(await read("read-write", portOf(replica), portOf(database))).toBeUndefined();
     expect(await read("read-only", portOf(database), 1, portOf(replica))).toBeUndefined();
-    for (const ports of [[1, portOf(database)], [portOf(replica), portOf(database)], [portOf(database)]]) {
+    for (const ports of [
+      [1, portOf(database)],
+      [portOf(replica), portOf(database)],
+      [portOf(database)],
+    ]) {
       const problem = await problemOf(read("standby", ...ports));
-      expect(explainProblem(problem).detail).toContain("No server fits target_session_attrs=standby");
+      expect(explainProblem(problem).detail).toContain(
+        "No server fits target_session_attrs=standby",
+      );
     }
     await replica.stop();
   }, 30_000);
@@ -257,7 +266,11 @@ describe("a database server or pooler", () => {
   it.each([
     ["an unknown login", [said("R", 0, 0, 0, 7)], "login that the server asks for (7)"],
     ["half a login", [said("R", 0)], "protocol"],
-    ["a challenge without a salt", [said("R", 0, 0, 0, 10), said("R", 0, 0, 0, 11, 114)], "protocol"],
+    [
+      "a challenge without a salt",
+      [said("R", 0, 0, 0, 10), said("R", 0, 0, 0, 11, 114)],
+      "protocol",
+    ],
     ["a column without an end", [WELCOME, said("T", 0, 1, 112)], "protocol"],
     ["a row without columns", [WELCOME, said("D", 0, 1, 0, 0, 0, 9)], "protocol"],
     ["a row that ends early", [WELCOME, NAMED, said("D", 0, 1)], "protocol"],
@@ -282,14 +295,17 @@ describe("a database server or pooler", () => {
     ["after a notice", [Buffer.concat([Buffer.from("N\0\0\0\x0cSNOTICE\0"), ASKS])]],
     ["after all else", [Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 0, 90, 0, 0, 0, 5, 73]), ASKS]],
     ["with more behind it", [Buffer.from([82, 0, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0, 0])]],
-  ])("does not receive the password if it asks for clear text without TLS: %s", async (_, pieces) => {
-    const heard: Buffer[] = [];
-    const server = saying(pieces, heard);
-    const problem = await problemOf(lockThrough(await portOf(server)));
-    expect(explainProblem(problem).detail).toContain("clear text");
-    expect(Buffer.concat(heard).toString()).not.toContain("hush-hush");
-    server.close();
-  });
+  ])(
+    "does not receive the password if it asks for clear text without TLS: %s",
+    async (_, pieces) => {
+      const heard: Buffer[] = [];
+      const server = saying(pieces, heard);
+      const problem = await problemOf(lockThrough(await portOf(server)));
+      expect(explainProblem(problem).detail).toContain("clear text");
+      expect(Buffer.concat(heard).toString()).not.toContain("hush-hush");
+      server.close();
+    },
+  );
 });
 
 async function portOf(server: ReturnType<typeof createServer>): Promise<number> {
@@ -315,8 +331,8 @@ function messages(bytes: Buffer, ...kinds: readonly number[]): number {
 }
 
 /**
- * A pooler like PgBouncer: it announces an invented process, and lends each client a connection of the database for a
- * transaction or for its session.
+ * A pooler like PgBouncer: it announces an invented process, and lends each client a connection of
+ * the database for a transaction or for its session.
  */
 async function openPooler(to: number, mode: "transaction" | "session") {
   const idle: Socket[] = [];
@@ -337,7 +353,8 @@ async function openPooler(to: number, mode: "transaction" | "session") {
           sockets.push(lent);
           lent.write(bytes);
         } else {
-          // The connection is logged in already: reply with authentication, an invented process, and ready.
+          // The connection is logged in already: reply with authentication, an invented process,
+          // and ready.
           client.write(Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 0]));
           client.write(Buffer.from([KEY_DATA, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 2]));
           client.write(Buffer.from([READY, 0, 0, 0, 5, IDLE]));

@@ -28,7 +28,11 @@ const sample: State = applyEvents(emptyState("staging", "shop", SERVICE), [
   },
   { type: "folder", name: "Zahlung & Versand", id: "f-2" },
   { type: "folder", name: "Auth", id: "f-1" },
-  { type: "batch", address: "batchGeneration.shop.spring", record: { content: "c", status: "done" } },
+  {
+    type: "batch",
+    address: "batchGeneration.shop.spring",
+    record: { content: "c", status: "done" },
+  },
   {
     type: "intended",
     address: "testCase.shop.cart",
@@ -100,8 +104,13 @@ describe("the document's text", () => {
   });
 
   it("has a serial only for backends that count versions", () => {
-    expect(formatDocument(sample, 7)).toBe(SAMPLE_TEXT.replace('  "service"', '  "serial": 7,\n  "service"'));
-    expect(parseDocument(formatDocument(sample, 7), KEY, WHERE)).toEqual({ state: sample, serial: 7 });
+    expect(formatDocument(sample, 7)).toBe(
+      SAMPLE_TEXT.replace('  "service"', '  "serial": 7,\n  "service"'),
+    );
+    expect(parseDocument(formatDocument(sample, 7), KEY, WHERE)).toEqual({
+      state: sample,
+      serial: 7,
+    });
   });
 
   it("parses back to the same state", () => {
@@ -121,7 +130,10 @@ describe("the document's text", () => {
       fields: { status: digest("s"), tags: digest("t") },
     };
     const locators = { "e-1": { line: digest("l"), selectors: digest("m") } };
-    const before = applyEvents(sample, [bound, { type: "located", address: bound.address, locators }]);
+    const before = applyEvents(sample, [
+      bound,
+      { type: "located", address: bound.address, locators },
+    ]);
     const held = stateOf(formatDocument(before)).bindings.get(bound.address);
     expect(["e-1", "e-3", "line"].map((id) => locatorOf(held, id))).toEqual([
       locators["e-1"],
@@ -130,7 +142,9 @@ describe("the document's text", () => {
     ]);
     fc.assert(
       fc.property(fc.array(event), (events) => {
-        expect(applyEvents(stateOf(formatDocument(before)), events)).toEqual(applyEvents(before, events));
+        expect(applyEvents(stateOf(formatDocument(before)), events)).toEqual(
+          applyEvents(before, events),
+        );
       }),
     );
     const one: StateEvent = { type: "generating", address: bound.address, shown: "" };
@@ -159,7 +173,10 @@ describe("the document's text", () => {
     fc.assert(
       fc.property(anyState, (state) => {
         const entries =
-          state.bindings.size + state.folders.size + state.batchGenerations.size + state.intents.size;
+          state.bindings.size +
+          state.folders.size +
+          state.batchGenerations.size +
+          state.intents.size;
         const lines = formatDocument(state).split("\n");
         expect(lines.filter((line) => line.startsWith('    "'))).toHaveLength(entries);
       }),
@@ -184,7 +201,11 @@ const refusals: readonly Refusal[] = [
     text: SAMPLE_TEXT.slice(0, 400),
     problem: corrupt("invalid JSON; the file may be truncated"),
   },
-  { rule: "JSON that is not an object", text: "[]", problem: corrupt("it is JSON, but not an object") },
+  {
+    rule: "JSON that is not an object",
+    text: "[]",
+    problem: corrupt("it is JSON, but not an object"),
+  },
   {
     rule: "a document of another format",
     text: '{ "version": 4, "terraform_version": "1.9.0", "serial": 3 }',
@@ -238,7 +259,10 @@ const refusals: readonly Refusal[] = [
   },
   {
     rule: "conflict markers of git",
-    text: SAMPLE_TEXT.replace('  "folders": {\n', '<<<<<<< HEAD\n  "folders": {\n=======\n>>>>>>> branch\n'),
+    text: SAMPLE_TEXT.replace(
+      '  "folders": {\n',
+      '<<<<<<< HEAD\n  "folders": {\n=======\n>>>>>>> branch\n',
+    ),
     problem: { kind: "conflicted", where: WHERE, line: 9 },
   },
   {

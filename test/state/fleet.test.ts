@@ -1,5 +1,6 @@
-// A fleet of jobs on shared state: processes are killed, lose their locks and lose their database. At the end, every
-// resource exists exactly once. `npm run test:fleet` runs this for two minutes with each backend.
+// A fleet of jobs on shared state: processes are killed, lose their locks and lose their database.
+// At the end, every resource exists exactly once. `npm run test:fleet` runs this for two minutes
+// with each backend.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { setTimeout as delay } from "node:timers/promises";
 import { Fleet, type Running, type Way, openWay } from "./support/fleet.ts";

@@ -97,21 +97,25 @@ describe("a session", () => {
 
   it("keeps the order of records, whatever the timing", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.scheduler(), fc.array(fc.nat(3), { maxLength: 12 }), async (scheduler, sizes) => {
-        const flushed: number[] = [];
-        const { record } = await sessionWith(async (items) => {
-          await scheduler.schedule(Promise.resolve());
-          flushed.push(...items);
-        });
-        let next = 0;
-        const recorded = sizes.map(async (size) => {
-          const items = Array.from({ length: size }, () => (next += 1));
-          await record(...items);
-          for (const item of items) expect(flushed).toContain(item);
-        });
-        await scheduler.waitFor(Promise.all(recorded));
-        expect(flushed).toEqual(Array.from({ length: next }, (_, n) => n + 1));
-      }),
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.array(fc.nat(3), { maxLength: 12 }),
+        async (scheduler, sizes) => {
+          const flushed: number[] = [];
+          const { record } = await sessionWith(async (items) => {
+            await scheduler.schedule(Promise.resolve());
+            flushed.push(...items);
+          });
+          let next = 0;
+          const recorded = sizes.map(async (size) => {
+            const items = Array.from({ length: size }, () => (next += 1));
+            await record(...items);
+            for (const item of items) expect(flushed).toContain(item);
+          });
+          await scheduler.waitFor(Promise.all(recorded));
+          expect(flushed).toEqual(Array.from({ length: next }, (_, n) => n + 1));
+        },
+      ),
     );
   });
 });

@@ -1,4 +1,5 @@
-// Compares the history of applies with the answers of the service, after a kill at every write of an apply.
+// Compares the history of applies with the answers of the service, after a kill at every write of
+// an apply.
 import { type IncomingMessage, type Server, createServer } from "node:http";
 import { once } from "node:events";
 import { text as readText } from "node:stream/consumers";
@@ -45,7 +46,9 @@ class Gate {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  async #pass(request: IncomingMessage): Promise<{ readonly status: number; readonly text: string }> {
+  async #pass(
+    request: IncomingMessage,
+  ): Promise<{ readonly status: number; readonly text: string }> {
     const { method = "GET", url = "/", headers } = request;
     const body = await readText(request);
     const isLast = method !== "GET" && this.writes.length === this.at;
@@ -137,16 +140,20 @@ describe.each(["before it is sent", "before its answer comes", "right after its 
             expect(again.code, again.stderr).toBe(0);
             const ids = await idsOf(fleet);
             const story = JSON.stringify({ at, told, writes }, undefined, 2);
-            const heard = writes.filter(({ isHeard }) => isHeard).map((write) => addressOf(write, ids));
+            const heard = writes
+              .filter(({ isHeard }) => isHeard)
+              .map((write) => addressOf(write, ids));
             const [last] = heard.slice(-1);
             for (const [address, outcome] of Object.entries(told)) {
               if (address.startsWith("environment.")) continue;
-              // Each of these changes is one write. Only the last answered write may or may not have been recorded.
+              // Each of these changes is one write. Only the last answered write may or may not
+              // have been recorded.
               if (!heard.includes(address)) expect(outcome, story).toBe("unknown");
               else if (address !== last || moment === "before it is sent")
                 expect(outcome, story).toBe("done");
             }
-            if (told["environment.t0.default"] === "done") expect(heard, story).toContain("target.t0");
+            if (told["environment.t0.default"] === "done")
+              expect(heard, story).toContain("target.t0");
             expect(await fleet.wrong(), story).toEqual([]);
             // The entry of the killed run stays next to the entry of the second run.
             const after = await entries(fleet);

@@ -42,7 +42,10 @@ describeBackend(
 describe("the http backend alone", () => {
   let fixture: HttpFixture;
   let backend: Backend;
-  const begin = async (options?: Readonly<Record<string, string>>, methods?: LockMethods): Promise<void> => {
+  const begin = async (
+    options?: Readonly<Record<string, string>>,
+    methods?: LockMethods,
+  ): Promise<void> => {
     fixture = await httpFixture(options, methods);
     backend = await fixture.open();
   };
@@ -78,7 +81,8 @@ describe("the http backend alone", () => {
     expect(calls()).toEqual([
       "LOCK /base/staging/shop",
       "GET /base/staging/shop",
-      // Targets without a document are added to the stage's index together, and then looked up in it.
+      // Targets without a document are added to the stage's index together, and then looked up in
+      // it.
       "GET /base/staging/_index",
       "POST /base/staging/_index",
       "GET /base/staging/_index",
@@ -121,9 +125,16 @@ describe("the http backend alone", () => {
   });
 
   it("reports the holder of a lock that another program took", async () => {
-    const other = { ID: "x-1", Operation: "OperationTypeApply", Who: "ann@laptop", Created: "2026-01-02" };
+    const other = {
+      ID: "x-1",
+      Operation: "OperationTypeApply",
+      Who: "ann@laptop",
+      Created: "2026-01-02",
+    };
     fixture.server.locks.set("/base/staging/shop", JSON.stringify(other));
-    const refused = await problemOf(backend.lock(SHOP, createLockInfo(await fixture.world(), "tasc apply")));
+    const refused = await problemOf(
+      backend.lock(SHOP, createLockInfo(await fixture.world(), "tasc apply")),
+    );
     const holder = { id: "x-1", who: "ann@laptop", since: "2026-01-02", why: "OperationTypeApply" };
     expect(refused).toEqual({ kind: "locked", key: SHOP, holder });
     expect(await backend.forceUnlock(SHOP)).toEqual(holder);
@@ -133,23 +144,26 @@ describe("the http backend alone", () => {
   it.each([
     ["asker", undefined],
     ["id", "somebody"],
-  ] as const)("frees a lock by its id if the server reports the %s, not the holder", async (says, who) => {
-    await fixture.dispose();
-    await begin({}, { lock: "LOCK", unlock: "UNLOCK", suffix: "", status: 409, says });
-    const [holder, asker] = [
-      createLockInfo(await fixture.world(), "tasc apply"),
-      createLockInfo(await fixture.world(), "tasc plan"),
-    ];
-    await backend.lock(SHOP, holder);
-    const refused = await problemOf(backend.lock(SHOP, asker));
-    expect(refused).toMatchObject({ kind: "locked" });
-    if (refused.kind === "locked") expect(refused.holder?.who).toBe(who);
-    expect(explainProblem(refused).detail).not.toContain(asker.id);
-    expect((await problemOf(backend.forceUnlock(SHOP, "another-lock-s-id"))).kind).toBe("locked");
-    expect(fixture.server.locks.size).toBe(1);
-    expect((await backend.forceUnlock(SHOP, holder.id))?.id).toBe(holder.id);
-    expect(fixture.server.locks.size).toBe(0);
-  });
+  ] as const)(
+    "frees a lock by its id if the server reports the %s, not the holder",
+    async (says, who) => {
+      await fixture.dispose();
+      await begin({}, { lock: "LOCK", unlock: "UNLOCK", suffix: "", status: 409, says });
+      const [holder, asker] = [
+        createLockInfo(await fixture.world(), "tasc apply"),
+        createLockInfo(await fixture.world(), "tasc plan"),
+      ];
+      await backend.lock(SHOP, holder);
+      const refused = await problemOf(backend.lock(SHOP, asker));
+      expect(refused).toMatchObject({ kind: "locked" });
+      if (refused.kind === "locked") expect(refused.holder?.who).toBe(who);
+      expect(explainProblem(refused).detail).not.toContain(asker.id);
+      expect((await problemOf(backend.forceUnlock(SHOP, "another-lock-s-id"))).kind).toBe("locked");
+      expect(fixture.server.locks.size).toBe(1);
+      expect((await backend.forceUnlock(SHOP, holder.id))?.id).toBe(holder.id);
+      expect(fixture.server.locks.size).toBe(0);
+    },
+  );
 
   it("reads a document again if the server was still writing it", async () => {
     await record(0);
@@ -188,9 +202,14 @@ describe("the http backend alone", () => {
       response.on("error", () => {});
     });
     const port = await portOf(endless);
-    const config = readConfig({ backend: "http", options: { address: `http://127.0.0.1:${port}` } });
+    const config = readConfig({
+      backend: "http",
+      options: { address: `http://127.0.0.1:${port}` },
+    });
     const reader = await openBackend(config, await fixture.world());
-    expect(explainProblem(await problemOf(readOne(reader, SHOP))).detail).toContain("larger than 256 MB");
+    expect(explainProblem(await problemOf(readOne(reader, SHOP))).detail).toContain(
+      "larger than 256 MB",
+    );
     await reader.close();
     endless.closeAllConnections();
     endless.close();
@@ -209,7 +228,10 @@ describe("the http backend alone", () => {
       response.on("close", () => clearInterval(more));
     });
     const port = await portOf(slow);
-    const config = readConfig({ backend: "http", options: { address: `http://127.0.0.1:${port}` } });
+    const config = readConfig({
+      backend: "http",
+      options: { address: `http://127.0.0.1:${port}` },
+    });
     const reader = await openBackend(config, await fixture.world());
     expect((await problemOf(readOne(reader, SHOP))).kind).toBe("failed");
     expect(Math.max(...limits)).toBeLessThanOrEqual(60_000);
@@ -223,9 +245,9 @@ describe("the http backend alone", () => {
     await Promise.all(Array.from({ length: 500 }, (_, n) => session.record([numbered(n)])));
     await session.close();
     expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(500));
-    expect(calls().filter((call) => call.startsWith("POST /base/staging/shop")).length).toBeLessThanOrEqual(
-      3,
-    );
+    expect(
+      calls().filter((call) => call.startsWith("POST /base/staging/shop")).length,
+    ).toBeLessThanOrEqual(3);
   });
 
   it("keeps all targets in the index if they are first written at the same time", async () => {
@@ -241,28 +263,35 @@ describe("the http backend alone", () => {
     expect(await backend.list("staging")).toEqual(targets);
   });
 
-  it.each(["cut before", "cut after", 500, 429, 503] as const)("retries after: %s", async (fault) => {
-    const failed = new Set<string>();
-    fixture.server.fault = ({ method, path }) => {
-      const call = `${method} ${path.split("?")[0]}`;
-      if (failed.has(call)) return undefined;
-      failed.add(call);
-      return fault;
-    };
-    await record(0);
-    await record(1);
-    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(2));
-    expect(fixture.server.locks.size).toBe(0);
-  });
+  it.each(["cut before", "cut after", 500, 429, 503] as const)(
+    "retries after: %s",
+    async (fault) => {
+      const failed = new Set<string>();
+      fixture.server.fault = ({ method, path }) => {
+        const call = `${method} ${path.split("?")[0]}`;
+        if (failed.has(call)) return undefined;
+        failed.add(call);
+        return fault;
+      };
+      await record(0);
+      await record(1);
+      expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(2));
+      expect(fixture.server.locks.size).toBe(0);
+    },
+  );
 
   it("gives up after four attempts, and saves the unsaved records when the session closes", async () => {
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await session.record([numbered(0)]);
     fixture.server.seen.length = 0;
     fixture.server.fault = () => "cut after";
-    await expect(session.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "failed" } });
+    await expect(session.record([numbered(1)])).rejects.toMatchObject({
+      problem: { kind: "failed" },
+    });
     expect(calls().filter((call) => call.startsWith("POST"))).toHaveLength(4);
-    await expect(session.record([numbered(2)])).rejects.toMatchObject({ problem: { kind: "failed" } });
+    await expect(session.record([numbered(2)])).rejects.toMatchObject({
+      problem: { kind: "failed" },
+    });
     fixture.server.fault = () => undefined;
     await session.close();
     expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(3));
@@ -277,7 +306,10 @@ describe("the http backend alone", () => {
   ])("fails with advice on status %i", async (status, words) => {
     fixture.server.fault = () => status;
     const problem = await problemOf(openSession(backend, SHOP, await fixture.world(), OPTIONS));
-    expect(problem).toMatchObject({ kind: "failed", where: `${fixture.server.address}/staging/shop` });
+    expect(problem).toMatchObject({
+      kind: "failed",
+      where: `${fixture.server.address}/staging/shop`,
+    });
     expect(explainProblem(problem).detail).toContain(words);
     expect(fixture.server.seen).toHaveLength(1);
   });
@@ -301,7 +333,9 @@ describe("the http backend alone", () => {
     const first = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     const second = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await first.record([numbered(0)]);
-    await expect(second.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "changed" } });
+    await expect(second.record([numbered(1)])).rejects.toMatchObject({
+      problem: { kind: "changed" },
+    });
     await first.close();
     await expect(second.close()).rejects.toMatchObject({ problem: { kind: "changed" } });
     expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(1));
@@ -337,7 +371,9 @@ describe("the http backend alone", () => {
     const text = (await fixture.text(SHOP)) ?? "";
     await fixture.put(SHOP, text.replace(/ {2}"serial": \d+,\n/, ""));
     await record(1);
-    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(applyEvents(stateAfter(1), [numbered(1)]));
+    expect(plain((await readOne(backend, SHOP))?.state)).toEqual(
+      applyEvents(stateAfter(1), [numbered(1)]),
+    );
   });
 
   it(
@@ -357,9 +393,18 @@ describe("addresses", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["https://state.example.com", "https://state.example.com/staging/shop"],
     ["https://state.example.com/team/", "https://state.example.com/team/staging/shop"],
-    ["https://state.example.com/team?token=x", "https://state.example.com/team/staging/shop?token=x"],
-    ["https://git.example.com/state/{stage}-{target}", "https://git.example.com/state/staging-shop"],
-    ["https://git.example.com/{stage}/state/{target}/raw", "https://git.example.com/staging/state/shop/raw"],
+    [
+      "https://state.example.com/team?token=x",
+      "https://state.example.com/team/staging/shop?token=x",
+    ],
+    [
+      "https://git.example.com/state/{stage}-{target}",
+      "https://git.example.com/state/staging-shop",
+    ],
+    [
+      "https://git.example.com/{stage}/state/{target}/raw",
+      "https://git.example.com/staging/state/shop/raw",
+    ],
     ["https://git.example.com/fixed/{target}", "https://git.example.com/fixed/shop"],
   ];
 

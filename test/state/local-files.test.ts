@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { appendFile, chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  readFile,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StateEvent } from "../../src/model/state.ts";
@@ -95,21 +105,29 @@ describe("events that could not be saved", () => {
     const first = await session();
     await first.record([numbered(0)]);
     await rm(path(".lock"));
-    await expect(first.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+    await expect(first.record([numbered(1)])).rejects.toMatchObject({
+      problem: { kind: "lock-lost" },
+    });
     await expect(first.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
     expect(await readFile(erroredFile(await fixture.world(), key), "utf8")).toContain("case-1");
     const next = await session();
     expect(next.takenIn).toMatch(/errored\/.*shop\.json$/);
     await next.close();
     expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(2));
-    expect(await readFile(erroredFile(await fixture.world(), key), "utf8").catch(() => "gone")).toBe("gone");
+    expect(
+      await readFile(erroredFile(await fixture.world(), key), "utf8").catch(() => "gone"),
+    ).toBe("gone");
   });
 
   it("do not hide values that another session has written since", async () => {
     const first = await session();
     await first.record([numbered(0)]);
     await rm(path(".lock"));
-    const wrote = (status: string): StateEvent => ({ type: "wrote", address: CASE_0, fields: { status } });
+    const wrote = (status: string): StateEvent => ({
+      type: "wrote",
+      address: CASE_0,
+      fields: { status },
+    });
     await first.record([wrote("ours"), numbered(1)]).catch(() => {});
     const other = await session();
     await other.record([wrote("theirs")]);
@@ -137,7 +155,9 @@ describe("a lost lock", () => {
     const other = await session();
     await other.record([numbered(4)], false);
     await rm(path(".lock"));
-    await expect(other.record([numbered(5)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+    await expect(other.record([numbered(5)])).rejects.toMatchObject({
+      problem: { kind: "lock-lost" },
+    });
   });
 });
 
@@ -160,13 +180,9 @@ describe("files of the local backend", () => {
     expect(documentOf("../..")).toBe("/state/%2E.%2F../shop.json");
     expect(documentOf(".")).toBe("/state/%2E/shop.json");
     expect(documentOf("a b/ä")).toBe("/state/a%20b%2F%C3%A4/shop.json");
-    expect(["shop.json", "shop.journal", "shop.json.tmp", "shop.lock", "%.json"].map(targetOf)).toEqual([
-      "shop",
-      "shop",
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect(
+      ["shop.json", "shop.journal", "shop.json.tmp", "shop.lock", "%.json"].map(targetOf),
+    ).toEqual(["shop", "shop", undefined, undefined, undefined]);
   });
 
   it("are not changed by a reader, even after an interrupted session", async () => {
@@ -183,7 +199,10 @@ describe("files of the local backend", () => {
 
   it("are reported as a problem if they cannot be read or written", async () => {
     await mkdir(path(".json"), { recursive: true });
-    expect(await problemOf(readOne(backend, SHOP))).toMatchObject({ kind: "failed", where: path(".json") });
+    expect(await problemOf(readOne(backend, SHOP))).toMatchObject({
+      kind: "failed",
+      where: path(".json"),
+    });
     await rm(dirname(path(".json")), { recursive: true });
     await writeFile(dirname(path(".json")), "a file where a folder should be");
     const locked = backend.lock(SHOP, createLockInfo(await fixture.world(), "x"));
@@ -293,7 +312,9 @@ describe("the journal", () => {
       reason: "line 3 is not in the expected format",
     });
     const world = await fixture.world();
-    expect(await problemOf(openSession(backend, SHOP, world, { why: "x", timeout: 0 }))).toEqual(problem);
+    expect(await problemOf(openSession(backend, SHOP, world, { why: "x", timeout: 0 }))).toEqual(
+      problem,
+    );
     expect(await fileText(".journal")).toBe(damaged);
   });
 
@@ -405,7 +426,10 @@ describe("a reader without a lock", () => {
   });
 });
 
-/** Counts the bindings that a reader sees if `happens` runs between reading the journal and reading the document. */
+/**
+ * Counts the bindings that a reader sees if `happens` runs between reading the journal and reading
+ * the document.
+ */
 async function readDuring(happens: () => Promise<void>): Promise<number> {
   let hasHappened = false;
   const paths = pathsOf(join(fixture.folder, ".tasc/state"), SHOP);

@@ -58,13 +58,21 @@ describe("whether a process is gone", () => {
     ["another machine's", { ...here, host: "laptop", pid: 12 }, false],
     ["another machine's of the same name", { ...here, machine: "m-2", pid: 12 }, false],
     // Machines made from one image share a name and an id; only the boot id differs.
-    ["of the machine before it restarted, or of a copy of it", { ...here, boot: "b-0", pid: 10 }, false],
+    [
+      "of the machine before it restarted, or of a copy of it",
+      { ...here, boot: "b-0", pid: 10 },
+      false,
+    ],
     [
       "possibly of another machine, because neither has an id",
       { host: "runner", pid: 12, boot: "b-0" },
       false,
     ],
-    ["another container's, whose pids are not ours", { ...here, namespace: "pid:[2]", pid: 12 }, false],
+    [
+      "another container's, whose pids are not ours",
+      { ...here, namespace: "pid:[2]", pid: 12 },
+      false,
+    ],
     ["known by name and pid alone, and that pid is in use", onlyName, false],
     ["known by name and pid alone, and that pid is not in use", { ...onlyName, pid: 12 }, true],
   ];
@@ -124,7 +132,9 @@ describe("a lock that was left behind", () => {
     for (let round = 0; round < 20; round += 1) {
       const left = await leaveLock(path);
       const takings = await Promise.all(
-        Array.from({ length: 10 }, () => takeLock(path, createLockInfo(world, "race"), world.processes)),
+        Array.from({ length: 10 }, () =>
+          takeLock(path, createLockInfo(world, "race"), world.processes),
+        ),
       );
       const taken = takings.filter((taking) => taking.taken);
       expect(taken).toEqual([{ taken: true, other: left }]);

@@ -1,4 +1,5 @@
-// A lock is lost while a request waits, with real processes and a real service: nothing more is sent.
+// A lock is lost while a request waits, with real processes and a real service: nothing more is
+// sent.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
@@ -132,45 +133,48 @@ it("a waiting batch generation is not sent after its lock is taken away", async 
   }
 }, 60_000);
 
-describe.each(["local", "postgres", "http"] as const)("a suspended process, with %s state", (name) => {
-  it("continues if it still has its lock, and sends nothing if it has lost it", async () => {
-    const fleet = await Fleet.open(
-      1,
-      backends()[name].replace("lost", "stopped").replace("/base", "/stopped"),
-    );
-    const stopped = async () => {
-      await fleet.delayNext("POST", "/test-targets$", 4);
-      const run = fleet.start([...APPLY, "--log-level", "debug"]);
-      await untilWaiting(run);
-      run.process.kill("SIGSTOP");
-      return run;
-    };
-    try {
-      const loser = await stopped();
-      const refused = await fleet.run("apply", "--auto-approve");
-      expect(refused.code, refused.stderr).toBe(5);
-      const id = /Lock\s+id:\s+([\w-]+)/.exec(refused.stderr)?.[1] ?? "";
-      const wrong = await fleet.run("state", "unlock", "t0", id.replace(/^.{4}/, "0000"));
-      expect(wrong.code, wrong.stderr).toBe(5);
-      const waiting = fleet.start(["apply", "--auto-approve", "--lock-timeout", "60s"]);
-      await untilSays(waiting, 'Waiting for the lock of target "t0"');
-      waiting.process.kill("SIGINT");
-      expect(await waiting.ended).toMatchObject({ code: 130 });
-      expect((await fleet.run("state", "unlock", "t0", id)).code).toBe(0);
-      const winner = await stopped();
-      loser.process.kill("SIGCONT");
-      const lost = await loser.ended;
-      expect(lost.code, lost.stdout + lost.stderr).toBe(1);
-      expect((await fleet.run("apply", "--auto-approve")).code).toBe(5);
-      winner.process.kill("SIGCONT");
-      const won = await winner.ended;
-      expect(won.code, won.stdout + won.stderr).toBe(0);
-      expect(await fleet.wrong()).toEqual([]);
-    } finally {
-      await fleet.close();
-    }
-  }, 60_000);
-});
+describe.each(["local", "postgres", "http"] as const)(
+  "a suspended process, with %s state",
+  (name) => {
+    it("continues if it still has its lock, and sends nothing if it has lost it", async () => {
+      const fleet = await Fleet.open(
+        1,
+        backends()[name].replace("lost", "stopped").replace("/base", "/stopped"),
+      );
+      const stopped = async () => {
+        await fleet.delayNext("POST", "/test-targets$", 4);
+        const run = fleet.start([...APPLY, "--log-level", "debug"]);
+        await untilWaiting(run);
+        run.process.kill("SIGSTOP");
+        return run;
+      };
+      try {
+        const loser = await stopped();
+        const refused = await fleet.run("apply", "--auto-approve");
+        expect(refused.code, refused.stderr).toBe(5);
+        const id = /Lock\s+id:\s+([\w-]+)/.exec(refused.stderr)?.[1] ?? "";
+        const wrong = await fleet.run("state", "unlock", "t0", id.replace(/^.{4}/, "0000"));
+        expect(wrong.code, wrong.stderr).toBe(5);
+        const waiting = fleet.start(["apply", "--auto-approve", "--lock-timeout", "60s"]);
+        await untilSays(waiting, 'Waiting for the lock of target "t0"');
+        waiting.process.kill("SIGINT");
+        expect(await waiting.ended).toMatchObject({ code: 130 });
+        expect((await fleet.run("state", "unlock", "t0", id)).code).toBe(0);
+        const winner = await stopped();
+        loser.process.kill("SIGCONT");
+        const lost = await loser.ended;
+        expect(lost.code, lost.stdout + lost.stderr).toBe(1);
+        expect((await fleet.run("apply", "--auto-approve")).code).toBe(5);
+        winner.process.kill("SIGCONT");
+        const won = await winner.ended;
+        expect(won.code, won.stdout + won.stderr).toBe(0);
+        expect(await fleet.wrong()).toEqual([]);
+      } finally {
+        await fleet.close();
+      }
+    }, 60_000);
+  },
+);
 
 describe("with a database that fails", () => {
   it("an apply starts no new changes and ends if its database stops answering", async () => {

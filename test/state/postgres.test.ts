@@ -46,7 +46,9 @@ describe("the postgres backend alone", () => {
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await session.record([numbered(0)]);
     await session.close();
-    await fixture.sql.unsafe(`drop table ${String(fixture.settings.options["schema"])}.state_journal`);
+    await fixture.sql.unsafe(
+      `drop table ${String(fixture.settings.options["schema"])}.state_journal`,
+    );
     expect((await problemOf(readOne(backend, SHOP))).kind).toBe("failed");
     await backend.close();
   });
@@ -55,7 +57,9 @@ describe("the postgres backend alone", () => {
     const backends = await Promise.all(Array.from({ length: 4 }, () => fixture.open()));
     const world = await fixture.world();
     const locks = await Promise.all(
-      backends.map((backend, n) => backend.lock({ ...SHOP, target: `t${n}` }, createLockInfo(world, "x"))),
+      backends.map((backend, n) =>
+        backend.lock({ ...SHOP, target: `t${n}` }, createLockInfo(world, "x")),
+      ),
     );
     for (const lock of locks) await lock.unlock();
     for (const backend of backends) await backend.close();
@@ -145,7 +149,9 @@ describe("the postgres backend alone", () => {
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await session.record([numbered(0)]);
     await fixture.cut();
-    await expect(session.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+    await expect(session.record([numbered(1)])).rejects.toMatchObject({
+      problem: { kind: "lock-lost" },
+    });
     await expect(session.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
     expect(plain((await readOne(backend, SHOP))?.state)).toEqual(stateAfter(1));
     await backend.close();
@@ -183,9 +189,9 @@ describe("the postgres backend alone", () => {
       (await fixture.sql.unsafe(`select 1 from ${String(schema)}.${table}`)).length;
     expect([await count("state"), await count("state_journal")]).toEqual([0, 10]);
     await session.close();
-    expect([await count("state"), await count("state_journal"), await count("state_lock")]).toEqual([
-      1, 0, 0,
-    ]);
+    expect([await count("state"), await count("state_journal"), await count("state_lock")]).toEqual(
+      [1, 0, 0],
+    );
     await backend.close();
   });
 

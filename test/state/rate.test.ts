@@ -21,7 +21,10 @@ it("two processes together keep the rate limit", async () => {
   });
   try {
     fleet.base = `http://127.0.0.1:${way.port}`;
-    fleet.setState(`{ backend: postgres, url: "${database.url}", schema: rate }`, ", rateLimit: 20/s");
+    fleet.setState(
+      `{ backend: postgres, url: "${database.url}", schema: rate }`,
+      ", rateLimit: 20/s",
+    );
     const half = (parity: number) =>
       Array.from({ length: 6 }, (_, n) => `t${2 * n + parity}`).flatMap((key) => [
         "--only",
@@ -33,8 +36,11 @@ it("two processes together keep the rate limit", async () => {
       [0, 1].map((parity) => fleet.start(["apply", "--auto-approve", ...half(parity)]).ended),
     );
     for (const { code, stderr } of ended) expect(code, stderr).toBe(0);
-    // Each alone may send 20 in a second; together they may not be faster, apart from a few late sends.
-    const busiest = times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length);
+    // Each alone may send 20 in a second; together they may not be faster, apart from a few late
+    // sends.
+    const busiest = times.map(
+      (from) => times.filter((at) => at >= from && at < from + 1_000).length,
+    );
     expect(times.length).toBeGreaterThan(50);
     expect(Math.max(...busiest)).toBeLessThanOrEqual(28);
     expect(ended.map(({ stderr }) => stderr).join("")).not.toContain("not shared");
@@ -45,7 +51,10 @@ it("two processes together keep the rate limit", async () => {
 }, 60_000);
 
 it("each process keeps the rate limit alone, with a warning, if the database refuses to share it", async () => {
-  const fleet = await Fleet.open(1, `{ backend: postgres, url: "${database.url}", schema: reader }`);
+  const fleet = await Fleet.open(
+    1,
+    `{ backend: postgres, url: "${database.url}", schema: reader }`,
+  );
   try {
     expect((await fleet.run("apply", "--auto-approve")).code).toBe(0);
     const { default: postgres } = await import("postgres");

@@ -47,7 +47,9 @@ describe("the configuration of a backend gets its defaults", () => {
       lockAddress: "https://l.example.com/{target}",
     };
     const config = readConfig({ backend: "http", options });
-    expect(config.backend === "http" && config.locking?.unlockAddress).toBe("https://l.example.com/{target}");
+    expect(config.backend === "http" && config.locking?.unlockAddress).toBe(
+      "https://l.example.com/{target}",
+    );
   });
 
   it("without locks if they are turned off", () => {
@@ -65,7 +67,12 @@ describe("the configuration of a backend is rejected", () => {
       {},
       "state.url is missing; it must be postgres://user:password@host:port/database",
     ],
-    ["a url of something else", "postgres", { url: "mysql://ci:hush@db" }, "state.url does not fit"],
+    [
+      "a url of something else",
+      "postgres",
+      { url: "mysql://ci:hush@db" },
+      "state.url does not fit",
+    ],
     [
       "a table that needs quotes",
       "postgres",
@@ -73,9 +80,19 @@ describe("the configuration of a backend is rejected", () => {
       "state.table does not fit",
     ],
     ["no address", "http", {}, "state.address is missing"],
-    ["an address without a scheme", "http", { address: "state.example.com" }, "state.address does not fit"],
+    [
+      "an address without a scheme",
+      "http",
+      { address: "state.example.com" },
+      "state.address does not fit",
+    ],
     // All targets of a stage would share one document.
-    ["an address with a stage alone", "http", { address: "https://s/{stage}" }, "state.address does not fit"],
+    [
+      "an address with a stage alone",
+      "http",
+      { address: "https://s/{stage}" },
+      "state.address does not fit",
+    ],
     [
       "a method that is none",
       "http",

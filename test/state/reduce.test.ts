@@ -1,6 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { type Binding, type Intent, type State, type StateEvent, emptyState } from "../../src/model/state.ts";
+import {
+  type Binding,
+  type Intent,
+  type State,
+  type StateEvent,
+  emptyState,
+} from "../../src/model/state.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { state as anyState, event, events } from "./support/arbitrary.ts";
 
@@ -8,7 +14,12 @@ const LOGIN = "testCase.shop.login";
 const CART = "testCase.shop.cart";
 const SPRING = "batchGeneration.shop.spring";
 
-const intent: Intent = { at: "2026-01-02T03:04:05Z", existing: ["id-0"], name: "n", fields: { status: "s" } };
+const intent: Intent = {
+  at: "2026-01-02T03:04:05Z",
+  existing: ["id-0"],
+  name: "n",
+  fields: { status: "s" },
+};
 const binding: Binding = { id: "id-1", fields: { status: "s", tags: "t" } };
 
 interface Parts {
@@ -30,7 +41,10 @@ function partsOf({ keyCheck, bindings, folders, batchGenerations, intents }: Sta
   };
 }
 
-function part<V>(name: keyof Parts, map: ReadonlyMap<string, V>): Partial<Record<keyof Parts, unknown>> {
+function part<V>(
+  name: keyof Parts,
+  map: ReadonlyMap<string, V>,
+): Partial<Record<keyof Parts, unknown>> {
   return map.size === 0 ? {} : { [name]: Object.fromEntries<V>(map) };
 }
 
@@ -106,14 +120,23 @@ const rows: readonly Row[] = [
     ],
     gives: {
       bindings: {
-        [LOGIN]: { ...binding, locators: { ...located.locators, "e-3": { line: "l3", selectors: "s3" } } },
+        [LOGIN]: {
+          ...binding,
+          locators: { ...located.locators, "e-3": { line: "l3", selectors: "s3" } },
+        },
       },
     },
   },
   {
     rule: "located drops locators of elements that no longer exist",
-    events: [bound, located, { type: "located", address: LOGIN, locators: {}, elements: ["e-2", "e-9"] }],
-    gives: { bindings: { [LOGIN]: { ...binding, locators: { "e-2": { line: "l2", selectors: "s2" } } } } },
+    events: [
+      bound,
+      located,
+      { type: "located", address: LOGIN, locators: {}, elements: ["e-2", "e-9"] },
+    ],
+    gives: {
+      bindings: { [LOGIN]: { ...binding, locators: { "e-2": { line: "l2", selectors: "s2" } } } },
+    },
   },
   {
     rule: "located leaves no empty record of locators",

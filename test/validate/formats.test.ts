@@ -21,7 +21,10 @@ describe.concurrent("tasc validate", () => {
         const ran = await stage.run(["validate", "--format", format]);
         expect(ran.code).toBe(3);
         expect(ran.stderr).toBe("");
-        const text = steady(ran.stdout, stage).replace(/"version": "(?!2\.1\.0)[^"]*"/, '"version": "V"');
+        const text = steady(ran.stdout, stage).replace(
+          /"version": "(?!2\.1\.0)[^"]*"/,
+          '"version": "V"',
+        );
         await expect(text).toMatchFileSnapshot(`golden/mistakes.${format}`);
       });
     },
@@ -33,11 +36,15 @@ describe.concurrent("tasc validate", () => {
       const sarif = await stage.run(["validate", "--format", "sarif"]);
       const codes = listAt(json(ran), "diagnostics").map((one) => at(one, "code"));
       expect(at(json(ran), "valid")).toBe(false);
-      expect(listAt(json(sarif), "runs", 0, "results").map((one) => at(one, "ruleId"))).toEqual(codes);
+      expect(listAt(json(sarif), "runs", 0, "results").map((one) => at(one, "ruleId"))).toEqual(
+        codes,
+      );
     });
   });
 
-  test("uses the format for errors before manifests are read, and for success", async ({ expect }) => {
+  test("uses the format for errors before manifests are read, and for success", async ({
+    expect,
+  }) => {
     await scene(async (stage) => {
       const args = ["validate", "--format", "github"];
       const ran = await stage.run([...args, "--dotenv", "none.env"]);

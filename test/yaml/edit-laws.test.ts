@@ -11,13 +11,19 @@ import { type Json, type Path, isArray, isObject } from "../../src/model/json.ts
 import { oracle } from "./oracle.ts";
 import { WORDS, tidyTexts } from "./texts.ts";
 
-const words = fc.oneof(fc.constantFrom(...WORDS), fc.constantFrom("x", "new value", "two\nlines\n"));
+const words = fc.oneof(
+  fc.constantFrom(...WORDS),
+  fc.constantFrom("x", "new value", "two\nlines\n"),
+);
 const values: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
     { weight: 4, arbitrary: fc.oneof(fc.constant(null), fc.boolean(), fc.integer(), words) },
     { weight: 1, arbitrary: fc.array(tie("value"), { maxLength: 3 }) },
-    { weight: 1, arbitrary: fc.dictionary(words, tie("value"), { maxKeys: 3, noNullPrototype: true }) },
+    {
+      weight: 1,
+      arbitrary: fc.dictionary(words, tie("value"), { maxKeys: 3, noNullPrototype: true }),
+    },
   ),
 })).value;
 
@@ -52,7 +58,11 @@ function* pathsOf(value: Json, path: Path = []): Generator<[Path, Json]> {
 }
 
 /** The edits that are possible, and the resulting value. */
-function planned(before: Json, all: readonly Wish[], prune: boolean): { edits: YamlEdit[]; after: Json } {
+function planned(
+  before: Json,
+  all: readonly Wish[],
+  prune: boolean,
+): { edits: YamlEdit[]; after: Json } {
   const edits: YamlEdit[] = [];
   let after = before;
   for (const wish of all) {
@@ -150,8 +160,8 @@ describe("for random edits", () => {
 });
 
 /**
- * The lines, from 0, that an edit may change: of the entry if a value is set, of the parent map or list if an
- * entry is added or deleted.
+ * The lines, from 0, that an edit may change: of the entry if a value is set, of the parent map or
+ * list if an entry is added or deleted.
  */
 function touchedLines(text: string, { kind, path }: YamlEdit): { first: number; last: number } {
   const steps = entriesAlong(parseTree(text).root, kind === "set" ? path : path.slice(0, -1));

@@ -15,22 +15,42 @@ function check(_: string, before: string, edits: YamlEdit | YamlEdit[], after: s
 describe("a scalar keeps its style", () => {
   it.each<Row>([
     ["plain, with a comment behind it", "a: x # why\n", set(["a"], "w"), "a: w # why\n"],
-    ["plain, where the new text needs quotes", "a: x # why\n", set(["a"], "y: z"), 'a: "y: z" # why\n'],
+    [
+      "plain, where the new text needs quotes",
+      "a: x # why\n",
+      set(["a"], "y: z"),
+      'a: "y: z" # why\n',
+    ],
     ["plain as only YAML 1.2 allows it", "a: ON\n", set(["a"], "OFF"), "a: OFF\n"],
-    ["plain, where only YAML 1.1 would misread the new text", "a: x\n", set(["a"], "OFF"), 'a: "OFF"\n'],
+    [
+      "plain, where only YAML 1.1 would misread the new text",
+      "a: x\n",
+      set(["a"], "OFF"),
+      'a: "OFF"\n',
+    ],
     ["double quotes", 'a: "x" # why\n', set(["a"], "y"), 'a: "y" # why\n'],
     ["single quotes", "a: 'x'\n", set(["a"], "it's"), "a: 'it''s'\n"],
     ["single quotes, where they would not do", "a: 'x'\n", set(["a"], "y\n"), 'a: "y\\n"\n'],
     ["a number for a text", 'a: "x"\n', set(["a"], 5), "a: 5\n"],
     ["a text for a number", "a: 5 # five\n", set(["a"], "6"), 'a: "6" # five\n'],
-    ["null for a text, and for nothing", "a: x\nb:\n", [set(["a"], null), set(["b"], null)], "a: null\nb:\n"],
+    [
+      "null for a text, and for nothing",
+      "a: x\nb:\n",
+      [set(["a"], null), set(["b"], null)],
+      "a: null\nb:\n",
+    ],
     [
       "a text of several lines for a plain one",
       "a: x # why\nb: 1\n",
       set(["a"], "y\nz\n"),
       "a: | # why\n  y\n  z\nb: 1\n",
     ],
-    ["one text for several plain lines", "a: x\n  y # why\nb: 1\n", set(["a"], "z"), "a: z # why\nb: 1\n"],
+    [
+      "one text for several plain lines",
+      "a: x\n  y # why\nb: 1\n",
+      set(["a"], "z"),
+      "a: z # why\nb: 1\n",
+    ],
     [
       "a value where none was",
       "a:\nb: # why\nc: 1\n",
@@ -45,7 +65,12 @@ describe("a scalar keeps its style", () => {
       "{ a: \"[z\", b: 'q', c: 1 }\n",
     ],
     ["a key without a colon in braces", "{ a, b }\n", set(["a"], "x"), "{ a: x, b }\n"],
-    ["a tag goes with the value it stood for", "a: !!str 1 # why\n", set(["a"], true), "a: true # why\n"],
+    [
+      "a tag goes with the value it stood for",
+      "a: !!str 1 # why\n",
+      set(["a"], true),
+      "a: true # why\n",
+    ],
     ["an unused anchor stays", "a: &x 1\n", set(["a"], 2), "a: &x 2\n"],
   ])("%s", check);
 });
@@ -65,8 +90,18 @@ describe("a block scalar stays a block scalar", () => {
       set(["a"], "y"),
       "a: |-\n  y\nb: 1\n",
     ],
-    ["keeping all line ends", "a: |+\n  x\n\n\nb: 1\n", set(["a"], "y\n\n"), "a: |+\n  y\n\nb: 1\n"],
-    ["an explicit indentation is removed", "a: |2\n   x\nb: 1\n", set(["a"], "y\n"), "a: |\n   y\nb: 1\n"],
+    [
+      "keeping all line ends",
+      "a: |+\n  x\n\n\nb: 1\n",
+      set(["a"], "y\n\n"),
+      "a: |+\n  y\n\nb: 1\n",
+    ],
+    [
+      "an explicit indentation is removed",
+      "a: |2\n   x\nb: 1\n",
+      set(["a"], "y\n"),
+      "a: |\n   y\nb: 1\n",
+    ],
     [
       "folded, of which only one paragraph changes",
       "a: >\n  one\n  two three\n\n  four five\n  six\n",
@@ -85,12 +120,32 @@ describe("a block scalar stays a block scalar", () => {
       set(["a"], "x\n  y\nz\n"),
       "a: |\n  x\n    y\n  z\n",
     ],
-    ["unless no block can hold the new text", "a: |\n  x\nb: 1\n", set(["a"], " y\n"), 'a: " y\\n"\nb: 1\n'],
-    ["nor one that ends in empty lines", "a: |\n  x\nb: 1\n", set(["a"], "y\n\n"), 'a: "y\\n\\n"\nb: 1\n'],
+    [
+      "unless no block can hold the new text",
+      "a: |\n  x\nb: 1\n",
+      set(["a"], " y\n"),
+      'a: " y\\n"\nb: 1\n',
+    ],
+    [
+      "nor one that ends in empty lines",
+      "a: |\n  x\nb: 1\n",
+      set(["a"], "y\n\n"),
+      'a: "y\\n\\n"\nb: 1\n',
+    ],
     ["folded or not", "a: >-\n  x\nb: 1\n", set(["a"], "y\n\n"), 'a: "y\\n\\n"\nb: 1\n'],
-    ["and then its comment stays", "a: | # why\n  x\nb: 1\n", set(["a"], " y\n"), 'a: " y\\n" # why\nb: 1\n'],
+    [
+      "and then its comment stays",
+      "a: | # why\n  x\nb: 1\n",
+      set(["a"], " y\n"),
+      'a: " y\\n" # why\nb: 1\n',
+    ],
     ["beside null as well", "a: > # why\n  x\nb: 1\n", set(["a"], null), "a: null # why\nb: 1\n"],
-    ["at the end of a file without its last line end", "a: |-\n  x", set(["a"], "y\nz"), "a: |-\n  y\n  z"],
+    [
+      "at the end of a file without its last line end",
+      "a: |-\n  x",
+      set(["a"], "y\nz"),
+      "a: |-\n  y\n  z",
+    ],
   ])("%s", check);
 });
 
@@ -134,7 +189,12 @@ describe("maps", () => {
       "a:\n  b: |\n    x\n  d: 2\nc: 1\n",
     ],
     ["a key goes with its line", "a: 1\nb: 2 # why\nc: 3\n", remove(["b"]), "a: 1\nc: 3\n"],
-    ["a comment above it stays", "a: 1\n# on b\nb: 2\nc: 3\n", remove(["b"]), "a: 1\n# on b\nc: 3\n"],
+    [
+      "a comment above it stays",
+      "a: 1\n# on b\nb: 2\nc: 3\n",
+      remove(["b"]),
+      "a: 1\n# on b\nc: 3\n",
+    ],
     [
       "a key goes with all that is in it",
       "a: 1\nb:\n  c: |\n    x\n  d: [1,\n    2]\ne: 3\n",
@@ -147,9 +207,24 @@ describe("maps", () => {
       remove([0, "a"]),
       "- # on b\n  b: 2\n",
     ],
-    ["the last key of a map leaves an empty one", "a:\n  b: 1\nc: 2\n", remove(["a", "b"]), "a: {}\nc: 2\n"],
-    ["an empty map is filled in block style", "a: {} # why\n", set(["a", "b"], 1), "a: # why\n  b: 1\n"],
-    ["the last line goes from a file that does not end in a line end", "a: 1\nb: 2", remove(["b"]), "a: 1"],
+    [
+      "the last key of a map leaves an empty one",
+      "a:\n  b: 1\nc: 2\n",
+      remove(["a", "b"]),
+      "a: {}\nc: 2\n",
+    ],
+    [
+      "an empty map is filled in block style",
+      "a: {} # why\n",
+      set(["a", "b"], 1),
+      "a: # why\n  b: 1\n",
+    ],
+    [
+      "the last line goes from a file that does not end in a line end",
+      "a: 1\nb: 2",
+      remove(["b"]),
+      "a: 1",
+    ],
     ["and comes to one", "a: 1", set(["b"], 2), "a: 1\nb: 2"],
     [
       "in braces keys come and go with their commas",
@@ -177,16 +252,31 @@ describe("maps", () => {
       "a: # m\n  b: 1 # keep\n  d: 3\n",
     ],
     ["a map for a scalar", "a: 1 # why\nb: 2\n", set(["a"], { c: 1 }), "a: # why\n  c: 1\nb: 2\n"],
-    ["a scalar for a map", "a: # why\n  c: 1\n  d: 2\nb: 2\n", set(["a"], "x"), "a: x # why\nb: 2\n"],
+    [
+      "a scalar for a map",
+      "a: # why\n  c: 1\n  d: 2\nb: 2\n",
+      set(["a"], "x"),
+      "a: x # why\nb: 2\n",
+    ],
     ["a list for a map", "a:\n  c: 1\nb: 2\n", set(["a"], ["x"]), "a:\n  - x\nb: 2\n"],
-    ["the whole document", "# head\na: 1 # one\n# foot\n", set([], ["x"]), "# head\n- x # one\n# foot\n"],
+    [
+      "the whole document",
+      "# head\na: 1 # one\n# foot\n",
+      set([], ["x"]),
+      "# head\n- x # one\n# foot\n",
+    ],
     [
       "nothing, where the value is what it was",
       "a: 0x10   # hex\nb: [ 1,2 ]\n",
       [set(["a"], 16), set(["b"], [1, 2])],
       "a: 0x10   # hex\nb: [ 1,2 ]\n",
     ],
-    ["nothing, where there was nothing to delete", "a: 1\n", [remove(["b"]), remove(["a", "b"])], "a: 1\n"],
+    [
+      "nothing, where there was nothing to delete",
+      "a: 1\n",
+      [remove(["b"]), remove(["a", "b"])],
+      "a: 1\n",
+    ],
   ])("%s", check);
 
   it("with `prune`, a deletion also removes parents that become empty", () => {
@@ -246,7 +336,12 @@ describe("lists", () => {
       set(["a"], ["x", "z", "w"]),
       "a:\n- x # one\n# on y\n- z\n- w\n",
     ],
-    ["one put first", "a:\n  # on x\n  - x\n", set(["a"], ["w", "x"]), "a:\n  # on x\n  - w\n  - x\n"],
+    [
+      "one put first",
+      "a:\n  # on x\n  - x\n",
+      set(["a"], ["w", "x"]),
+      "a:\n  # on x\n  - w\n  - x\n",
+    ],
     [
       "one put first in a list in a list",
       "- - x\n  - y\n",
@@ -273,7 +368,12 @@ describe("lists", () => {
     ],
     ["emptied", "a:\n  - x\nb: 1\n", set(["a"], []), "a: []\nb: 1\n"],
     ["filled", "a: []\nb: 1\n", set(["a"], ["x"]), "a:\n  - x\nb: 1\n"],
-    ["a map for an item", "- x # why\n- y\n", set([0], { a: 1, b: 2 }), "- a: 1 # why\n  b: 2\n- y\n"],
+    [
+      "a map for an item",
+      "- x # why\n- y\n",
+      set([0], { a: 1, b: 2 }),
+      "- a: 1 # why\n  b: 2\n- y\n",
+    ],
     [
       "a pair without braces gets them when it needs them",
       "[a: 1, b]\n",
@@ -317,7 +417,12 @@ describe("aliases", () => {
       "a: &x two\nb: *x\n",
     ],
     ["in brackets", "[&x one, *x , *x ]\n", set([0], "two"), "[two, &x one , *x ]\n"],
-    ["behind a dash", "- &x\n  k: 1\n- *x\n- *x\n", set([0, "k"], 2), "-\n  k: 2\n- &x\n  k: 1\n- *x\n"],
+    [
+      "behind a dash",
+      "- &x\n  k: 1\n- *x\n- *x\n",
+      set([0, "k"], 2),
+      "-\n  k: 2\n- &x\n  k: 1\n- *x\n",
+    ],
   ])("%s", check);
 });
 
@@ -367,7 +472,12 @@ describe("an edit is rejected for", () => {
       "`2` cannot be set: what it would be part of is not a map",
     ],
     ["the deletion of everything", "a: 1\n", remove([]), "the whole document cannot be deleted"],
-    ["a tag without a value", "a: !!str\n", set(["a"], "x"), "a tag without a value cannot be edited"],
+    [
+      "a tag without a value",
+      "a: !!str\n",
+      set(["a"], "x"),
+      "a tag without a value cannot be edited",
+    ],
     [
       "a result that would mean more: blank lines that a kept line end would take in",
       "- a: |+\n    x\n- b\n\n",

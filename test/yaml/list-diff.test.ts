@@ -51,7 +51,8 @@ describe("the diff of two lists", () => {
         const matches = matchLists(before, after);
         const froms = matches.map(([from]) => from);
         const tos = matches.map(([, to]) => to);
-        for (const list of [froms, tos]) expect(list).toEqual([...new Set(list)].toSorted((a, b) => a - b));
+        for (const list of [froms, tos])
+          expect(list).toEqual([...new Set(list)].toSorted((a, b) => a - b));
         expect(matches.length).toBeLessThanOrEqual(Math.min(before.length, after.length));
         expect(signsOf(before, after)).not.toMatch(/-\+|\+-/);
       }),

@@ -1,8 +1,8 @@
 import { isMap, isScalar, parseAllDocuments, visit } from "yaml";
 
 /**
- * The value that the `yaml` library reads, with our rules for keys: kept as written, unique, no `<<`.
- * `undefined` if the library or our rules reject the text.
+ * The value that the `yaml` library reads, with our rules for keys: kept as written, unique, no
+ * `<<`. `undefined` if the library or our rules reject the text.
  */
 export function oracle(text: string): { value: unknown } | undefined {
   const documents = parseAllDocuments(text, {

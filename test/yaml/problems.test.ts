@@ -323,7 +323,11 @@ describe("numbers", () => {
 describe("the file as a whole", () => {
   it.each<Row>([
     ["nothing in it", "", "1:1 empty: the file is empty (write a manifest, or delete the file)"],
-    ["white space", "\n  \n", "1:1 empty: the file is empty (write a manifest, or delete the file)"],
+    [
+      "white space",
+      "\n  \n",
+      "1:1 empty: the file is empty (write a manifest, or delete the file)",
+    ],
     [
       "comments",
       "# tasc\n\n# nothing yet\n",
@@ -396,7 +400,9 @@ describe("limits", () => {
 
   it("100 levels of nesting are read, 101 are rejected", () => {
     expect(problemsOf(nested(100))).toEqual([]);
-    expect(problemsOf(nested(101))).toEqual(["1:101 too-deep: maps and lists are nested more than 100 deep"]);
+    expect(problemsOf(nested(101))).toEqual([
+      "1:101 too-deep: maps and lists are nested more than 100 deep",
+    ]);
   });
 
   it("nesting that is too deep for the parser is reported and does not throw", () => {

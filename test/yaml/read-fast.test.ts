@@ -158,7 +158,11 @@ describe("keys are read as the text that is written", () => {
 describe("aliases", () => {
   it.each([
     ["stand for what they refer to", "a: &x [1, 2]\nb: *x\n", { a: [1, 2], b: [1, 2] }],
-    ["refer to the last anchor of the name", "a: &x 1\nb: *x\nc: &x 2\nd: *x\n", { a: 1, b: 1, c: 2, d: 2 }],
+    [
+      "refer to the last anchor of the name",
+      "a: &x 1\nb: *x\nc: &x 2\nd: *x\n",
+      { a: 1, b: 1, c: 2, d: 2 },
+    ],
     [
       "refer to an inner anchor once the outer one of that name has begun",
       "a: &x { b: &x 1 }\nc: *x\n",

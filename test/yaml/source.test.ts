@@ -27,7 +27,12 @@ describe("positions", () => {
   it.each<[string, Path, string, string]>([
     ["a key and its value", ["target"], "2:1", "2:9"],
     ["a quoted key, a quoted value", ["quoted key"], "3:1", "3:15"],
-    ["a map in block style begins with its first key, after its anchor", ["defaults"], "4:1", "5:3"],
+    [
+      "a map in block style begins with its first key, after its anchor",
+      ["defaults"],
+      "4:1",
+      "5:3",
+    ],
     ["a list in brackets", ["defaults", "tags"], "5:3", "5:9"],
     ["an item has no key of its own", ["defaults", "tags", 1], "5:15", "5:15"],
     ["a block of text begins with its mark", ["testCases", "login", "prompt"], "8:5", "8:13"],
@@ -51,7 +56,12 @@ describe("positions", () => {
     ["however deep it is missing", ["testCases", "login", "elements", 9, "x", "y"], "12:5", "12:5"],
     ["and below a scalar", ["target", "x"], "2:1", "2:1"],
     ["a key missing in the root is reported at the start of the root", ["app"], "2:1", "2:1"],
-    ["where nothing is written it is the dash", ["testCases", "login", "elements", 3], "17:7", "17:7"],
+    [
+      "where nothing is written it is the dash",
+      ["testCases", "login", "elements", 3],
+      "17:7",
+      "17:7",
+    ],
     ["the root itself", [], "2:1", "2:1"],
   ])("%s", (_, path, key, value) => {
     const source = openSource(MANIFEST);
@@ -90,7 +100,8 @@ describe("for random texts", () => {
         for (const [path, value] of pathsOf(reading.value)) {
           const valueText = textAt(text, source.positionOf(path, "value"));
           const key = path.at(-1);
-          if (typeof key === "string") expectScalar(textAt(text, source.positionOf(path, "key")), key);
+          if (typeof key === "string")
+            expectScalar(textAt(text, source.positionOf(path, "key")), key);
           if (!startsAlias(valueText)) expectValue(valueText, value, key);
         }
       }),
@@ -141,7 +152,8 @@ function* pathsOf(value: Json, path: Path = []): Generator<[Path, Json]> {
 function expectScalar(text: string, word: string): void {
   const [firstLine = ""] = word.split("\n");
   if (text.startsWith('"')) expect(text).toMatch(startOf(JSON.stringify(word)));
-  else if (text.startsWith("'")) expect(text.slice(1).replaceAll("''", "'")).toMatch(startOf(firstLine));
+  else if (text.startsWith("'"))
+    expect(text.slice(1).replaceAll("''", "'")).toMatch(startOf(firstLine));
   else expect(text).toMatch(startOf(firstLine));
 }
 
@@ -149,7 +161,8 @@ function expectValue(text: string, value: Json, key: string | number | undefined
   if (isObject(value) && text.startsWith("{")) return;
   if (isArray(value)) expect(text).toMatch(/^[-[]/);
   // JavaScript moves keys like `1` to the front, so any key can be the first in the text.
-  else if (isObject(value)) expect(Object.keys(value).some((first) => startsKey(text, first))).toBe(true);
+  else if (isObject(value))
+    expect(Object.keys(value).some((first) => startsKey(text, first))).toBe(true);
   else if (typeof value === "string" && /^[|>]/.test(text)) expect(value).toBeTypeOf("string");
   else if (typeof value === "string") expectScalar(text, value);
   else if (value === null && !/^(~|null)/i.test(text))

@@ -1,8 +1,9 @@
 import * as fc from "fast-check";
 
 /**
- * Random YAML as people write it, in every style, for property tests. A shape is generated and shrunk, and
- * then written out. `wild` texts may leave words unquoted that need quotes, so they may be invalid YAML.
+ * Random YAML as people write it, in every style, for property tests. A shape is generated and
+ * shrunk, and then written out. `wild` texts may leave words unquoted that need quotes, so they may
+ * be invalid YAML.
  */
 export type Shape = Scalar | Alias | Collection;
 type Scalar = {
@@ -27,8 +28,12 @@ const SHORT = [
   "a b smoke a-b_c é 日本 😀 /login http://a/b?c=d#e a'b a\"b a\\b ${env:X} x:y x,y = - -- :: ... ---".split(
     " ",
   ),
-  "ON yes null ~ true False 1 -1 +7 08 0x1F 0o17 1e3 1.0 .5 1. -0 1_000 0b1 12:30 2024-01-01".split(" "),
-  ".inf .nan 9007199254740993 1e400 << *x &a !x @a %p `t` [x] {x} ?x :x | > #c __proto__".split(" "),
+  "ON yes null ~ true False 1 -1 +7 08 0x1F 0o17 1e3 1.0 .5 1. -0 1_000 0b1 12:30 2024-01-01".split(
+    " ",
+  ),
+  ".inf .nan 9007199254740993 1e400 << *x &a !x @a %p `t` [x] {x} ?x :x | > #c __proto__".split(
+    " ",
+  ),
 ].flat();
 const LONG = [
   [
@@ -58,7 +63,21 @@ const LONG = [
 ].flat();
 /** Texts that have caused errors in some reader or writer of YAML. */
 export const WORDS = SHORT.concat(LONG);
-const KEYS = ["a", "b", "c", "d", "e", "f", "tags", "status", "first key", "1", "true", "x-y", "constructor"];
+const KEYS = [
+  "a",
+  "b",
+  "c",
+  "d",
+  "e",
+  "f",
+  "tags",
+  "status",
+  "first key",
+  "1",
+  "true",
+  "x-y",
+  "constructor",
+];
 
 const styles: fc.Arbitrary<Style> = fc.constantFrom(
   "plain",
@@ -68,12 +87,18 @@ const styles: fc.Arbitrary<Style> = fc.constantFrom(
   "literal",
   "folded",
 );
-const anchors = fc.oneof({ weight: 8, arbitrary: fc.constant(undefined) }, fc.constantFrom("x", "y"));
+const anchors = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(undefined) },
+  fc.constantFrom("x", "y"),
+);
 const notesAbove = fc.oneof(
   { weight: 8, arbitrary: fc.constant("") },
   fc.constantFrom("# note\n", "\n", "# one\n\n# two\n"),
 );
-const comments = fc.oneof({ weight: 6, arbitrary: fc.constant("") }, fc.constantFrom(" # why", "  #"));
+const comments = fc.oneof(
+  { weight: 6, arbitrary: fc.constant("") },
+  fc.constantFrom(" # why", "  #"),
+);
 const scalars: fc.Arbitrary<Shape> = fc.record({
   kind: fc.constant("scalar" as const),
   word: fc.constantFrom(...WORDS),
@@ -143,9 +168,14 @@ export const tidyTexts: fc.Arbitrary<string> = fc
 /** Texts that may be invalid YAML, with up to three random mutations. */
 export const wildTexts: fc.Arbitrary<string> = fc
   .tuple(roots, frames, fc.boolean(), fc.array(mutation(), { maxLength: 3 }))
-  .map(([shape, around, wild, mutations]) => mutations.reduce(mutated, framed(write(shape, wild), around)));
+  .map(([shape, around, wild, mutations]) =>
+    mutations.reduce(mutated, framed(write(shape, wild), around)),
+  );
 
-function framed(text: string, { start, end, crlf }: { start: string; end: string; crlf: boolean }): string {
+function framed(
+  text: string,
+  { start, end, crlf }: { start: string; end: string; crlf: boolean },
+): string {
   const whole = start + text.replace(/^\n/, "") + end;
   return crlf ? whole.replaceAll("\n", "\r\n") : whole;
 }
@@ -260,7 +290,12 @@ function keyText(word: string, style: Style, { inFlow, wild }: Context): string 
 function scalarText({ word, style, chomp }: Scalar, { indent, inFlow, wild }: Context): string {
   if (style === "plain" && (isPlain(word, inFlow) || (wild && !word.includes("\n")))) return word;
   if (style === "single" && !/[\n\r\f]/.test(word)) return single(word);
-  if ((style === "literal" || style === "folded") && !inFlow && !/^[\s]|[\r\f]/.test(word) && word !== "") {
+  if (
+    (style === "literal" || style === "folded") &&
+    !inFlow &&
+    !/^[\s]|[\r\f]/.test(word) &&
+    word !== ""
+  ) {
     const pad = " ".repeat(Math.max(indent, 0) + 2);
     const lines = word.split("\n").map((line) => (line === "" ? "" : pad + line));
     return `${style === "literal" ? "|" : ">"}${chomp}\n${lines.join("\n")}`;

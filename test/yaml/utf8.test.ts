@@ -3,7 +3,9 @@ import { decodeUtf8 } from "../../src/manifest/yaml/text.ts";
 
 const bytes = (...parts: (string | number)[]) =>
   Uint8Array.from(
-    parts.flatMap((part) => (typeof part === "number" ? [part] : [...new TextEncoder().encode(part)])),
+    parts.flatMap((part) =>
+      typeof part === "number" ? [part] : [...new TextEncoder().encode(part)],
+    ),
   );
 
 describe("UTF-8 text is decoded", () => {
@@ -20,7 +22,11 @@ describe("UTF-8 text is decoded", () => {
       bytes(0xef, 0xbb, 0xbf, "a: 1"),
       { ok: true, text: "a: 1", bom: true },
     ],
-    ["a second byte order mark is text", bytes("\ufeff\ufeffa"), { ok: true, text: "\ufeffa", bom: true }],
+    [
+      "a second byte order mark is text",
+      bytes("\ufeff\ufeffa"),
+      { ok: true, text: "\ufeffa", bom: true },
+    ],
     ["nothing", bytes(), { ok: true, text: "", bom: false }],
   ])("%s", (_, input, decoded) => {
     expect(decodeUtf8(input)).toEqual(decoded);

@@ -21,7 +21,12 @@ describe("a value is written as a person would write it", () => {
           runStatus: "ON",
           tags: ["smoke", "auth"],
           discovery: { prompt: "Log in.\n\nThen check the greeting.\n" },
-          elements: [{ action: "EXTRACT", selectors: [{ selector: "Total" }] }, ["a", ["b"]], [], {}],
+          elements: [
+            { action: "EXTRACT", selectors: [{ selector: "Total" }] },
+            ["a", ["b"]],
+            [],
+            {},
+          ],
         },
       },
     };
@@ -53,12 +58,20 @@ testCases:
 
   it.each<[string, Json, string]>([
     ["no line end at the end of the text", { a: "b\nc" }, "a: |-\n  b\n  c\n"],
-    ["line ends at its end would take in those that follow", ["b\nc\n\n", "d"], '- "b\\nc\\n\\n"\n- d\n'],
+    [
+      "line ends at its end would take in those that follow",
+      ["b\nc\n\n", "d"],
+      '- "b\\nc\\n\\n"\n- d\n',
+    ],
     ["a text that begins with a space is quoted", { a: " b\nc" }, 'a: " b\\nc"\n'],
     ["as is one whose last line is blank", { a: "b\n  " }, 'a: "b\\n  "\n'],
     ["and one that a block would end early", "b\n---\nc\n", "|\n  b\n  ---\n  c\n"],
     ["a long key", { ["k".repeat(1100)]: { a: 1 } }, `? ${"k".repeat(1100)}\n:\n  a: 1\n`],
-    ["the key that sets prototypes elsewhere", JSON.parse('{"__proto__":{"a":1}}'), "__proto__:\n  a: 1\n"],
+    [
+      "the key that sets prototypes elsewhere",
+      JSON.parse('{"__proto__":{"a":1}}'),
+      "__proto__:\n  a: 1\n",
+    ],
     [
       "numbers that YAML 1.1 and 1.2 write differently",
       [1e21, 1e-7, 2 ** 53, -0, 0.5],
@@ -200,7 +213,10 @@ describe("comments", () => {
 const texts = fc.oneof(
   fc.constantFrom(...WORDS),
   fc.string({ unit: "binary", maxLength: 12 }),
-  fc.string({ unit: fc.constantFrom(...Array.from("ab01.:-+_#, \n\t'\"\\{[|>&*!?%@~=<eExX")), maxLength: 8 }),
+  fc.string({
+    unit: fc.constantFrom(...Array.from("ab01.:-+_#, \n\t'\"\\{[|>&*!?%@~=<eExX")),
+    maxLength: 8,
+  }),
 );
 
 const json: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({

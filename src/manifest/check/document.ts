@@ -2,12 +2,21 @@ import { compileGlob } from "../../model/glob.ts";
 import { type Json, type Path, defined, isArray, isObject } from "../../model/json.ts";
 import { type Document, scopesIn } from "../document.ts";
 import { CREDENTIAL, type FoundTemplate, isTemplate } from "../interpolation.ts";
-import { type ManifestProblem, didYouMean, manifestProblem, nearest, shortened } from "../problem.ts";
+import {
+  type ManifestProblem,
+  didYouMean,
+  manifestProblem,
+  nearest,
+  shortened,
+} from "../problem.ts";
 import { stagesInWords } from "../settings.ts";
 import { type ManifestPart, isHidden, partsAlong } from "../shape.ts";
 import { DOCUMENTS, type DocumentKind, SECTIONS } from "../tables.ts";
 
-/** Checks a document beyond its shape, for all stages at once. @param stages the project's stages, if they are known */
+/**
+ * Checks a document beyond its shape, for all stages at once.
+ * @param stages the project's stages, if they are known
+ */
 export function checkDocument(
   kind: DocumentKind,
   document: Document,
@@ -21,7 +30,9 @@ export function checkDocument(
   return problems;
 }
 
-/** Checks that stages exist, and that an element does not have both `locatorLine` and `selectors`. */
+/**
+ * Checks that stages exist, and that an element does not have both `locatorLine` and `selectors`.
+ */
 function checkResources(
   document: Document,
   stages: readonly string[] | undefined,
@@ -32,7 +43,9 @@ function checkResources(
     if (typeof stage !== "string" || stages === undefined || stages.includes(stage)) return;
     const detail = `${stagesInWords(stages)}${didYouMean(nearest(stage, stages.slice(0, 100)))}`;
     const summary = `There is no stage \`${stage}\``;
-    problems.push(manifestProblem("unknown-stage", { file, path }, summary, detail, defined({ at })));
+    problems.push(
+      manifestProblem("unknown-stage", { file, path }, summary, detail, defined({ at })),
+    );
   };
   const check = (holder: Json | undefined, path: Path, section?: string, key = ""): void => {
     if (!isObject(holder)) return;
@@ -41,9 +54,14 @@ function checkResources(
     if (onlyStages === undefined && elements === undefined) return;
     const steps = section === undefined ? path : [...path, section, key];
     if (isArray(onlyStages))
-      for (const [at, stage] of onlyStages.entries()) checkStage(stage, [...steps, "onlyStages", at]);
+      for (const [at, stage] of onlyStages.entries())
+        checkStage(stage, [...steps, "onlyStages", at]);
     for (const [at, element] of isArray(elements) ? elements.entries() : []) {
-      if (!isObject(element) || element.locatorLine === undefined || element.selectors === undefined)
+      if (
+        !isObject(element) ||
+        element.locatorLine === undefined ||
+        element.selectors === undefined
+      )
         continue;
       const origin = { file, path: [...steps, "elements", at, "locatorLine"] };
       const detail =
@@ -53,7 +71,8 @@ function checkResources(
     }
   };
   if (isObject(value.stages))
-    for (const stage of Object.keys(value.stages)) checkStage(stage, [...root, "stages", stage], "key");
+    for (const stage of Object.keys(value.stages))
+      checkStage(stage, [...root, "stages", stage], "key");
   for (const { path, value: layer } of scopesIn(document)) {
     check(layer, path);
     for (const { name } of SECTIONS) {
@@ -64,7 +83,10 @@ function checkResources(
   }
 }
 
-/** Checks, also for stages not chosen, that every `${…}` is known to tasc and that none shows a likely credential. */
+/**
+ * Checks, also for stages not chosen, that every `${…}` is known to tasc and that none shows a
+ * likely credential.
+ */
 function checkTemplates(
   { file, root }: Document,
   part: ManifestPart,
@@ -73,7 +95,9 @@ function checkTemplates(
 ): void {
   for (const { path, template } of templates) {
     const add = (code: string, summary: string, detail: string, within: string): void => {
-      problems.push(manifestProblem(code, { file, path: [...root, ...path] }, summary, detail, { within }));
+      problems.push(
+        manifestProblem(code, { file, path: [...root, ...path] }, summary, detail, { within }),
+      );
     };
     for (const { source, reason } of template.faults) {
       // In a hidden value the malformed placeholder is hidden, too: it may be the password itself.

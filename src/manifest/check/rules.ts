@@ -13,7 +13,13 @@ import { type Path, defined } from "../../model/json.ts";
 import { type Value, isValueObject } from "../../model/value.ts";
 import { circlesIn } from "../interpolation.ts";
 import { serviceNoun } from "../../render/words.ts";
-import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "../problem.ts";
+import {
+  type ManifestProblem,
+  didYouMean,
+  listWords,
+  manifestProblem,
+  nearest,
+} from "../problem.ts";
 import { SECTIONS } from "../tables.ts";
 
 type Reference = ReturnType<typeof referencesIn>[number];
@@ -28,7 +34,10 @@ type Add = (
   extras?: Pick<Partial<ManifestProblem>, "related" | "at" | "severity">,
 ) => void;
 
-/** Checks resolved targets. @param complete whether all resources were read; if not, a missing one is not an error */
+/**
+ * Checks resolved targets.
+ * @param complete whether all resources were read; if not, a missing one is not an error
+ */
 export function checkTargets(
   targets: readonly DesiredTarget[],
   complete: boolean,
@@ -65,7 +74,10 @@ export function checkTargets(
 }
 
 const REFERRING: ReadonlyMap<string, readonly Field[]> = new Map(
-  SECTIONS.map(({ kind, fields }) => [kind, fields.filter(({ shape }) => shape.type === "reference")]),
+  SECTIONS.map(({ kind, fields }) => [
+    kind,
+    fields.filter(({ shape }) => shape.type === "reference"),
+  ]),
 );
 
 function referencesIn(target: DesiredTarget) {
@@ -78,7 +90,10 @@ function referencesIn(target: DesiredTarget) {
   );
 }
 
-/** Maximum number of mistakes that get suggestions: each compares all keys, and hundreds are not typing errors. */
+/**
+ * Maximum number of mistakes that get suggestions: each compares all keys, and hundreds are not
+ * typing errors.
+ */
 const MOST_GUESSES = 100;
 
 /** Checks that prerequisites and environments given by key are declared in the same target. */
@@ -90,7 +105,9 @@ function checkReferences(target: DesiredTarget, references: readonly Reference[]
   };
   const known = { testCase: new Set(keys.testCase), environment: new Set(keys.environment) };
   const environments =
-    keys.environment.length === 0 ? "It declares none." : `It has ${listWords(keys.environment, "and")}.`;
+    keys.environment.length === 0
+      ? "It declares none."
+      : `It has ${listWords(keys.environment, "and")}.`;
   const dangling = references.flatMap(({ value: key, ...reference }) =>
     typeof key === "string" && !known[reference.to].has(key) ? [{ ...reference, key }] : [],
   );
@@ -113,13 +130,20 @@ const isBase = ({ kind }: Layer): boolean => kind === "base";
 
 const RECOGNIZING = TEST_CASE_FIELDS.filter(({ recognizedBy }) => recognizedBy !== undefined);
 
-/** Reports overrides without a test case, most likely left over from a rename, unless they identify the test case. */
+/**
+ * Reports overrides without a test case, most likely left over from a rename, unless they identify
+ * the test case.
+ */
 function checkOverrides(target: DesiredTarget, add: Add): void {
   const isStub = ({ id, fields, layers }: DesiredResource): boolean =>
-    id === undefined && !layers.some(isBase) && RECOGNIZING.every(({ name }) => fields[name] === undefined);
+    id === undefined &&
+    !layers.some(isBase) &&
+    RECOGNIZING.every(({ name }) => fields[name] === undefined);
   const stubs = target.testCases.filter(isStub);
   const isGuessed = stubs.length > 0 && stubs.length <= MOST_GUESSES;
-  const declared = isGuessed ? target.testCases.filter((one) => !isStub(one)).map(({ key }) => key) : [];
+  const declared = isGuessed
+    ? target.testCases.filter((one) => !isStub(one)).map(({ key }) => key)
+    : [];
   for (const stub of stubs) {
     const guess = didYouMean(nearest(stub.key, declared));
     const detail = `No document declares it outside \`stages\`. Correct the key, or remove the override.${guess}`;
@@ -128,8 +152,15 @@ function checkOverrides(target: DesiredTarget, add: Add): void {
   }
 }
 
-/** Reports `{ description: … }` for managed test cases, which have a key; it is for test cases that are not managed. */
-function checkForeignPrerequisites(target: DesiredTarget, references: readonly Reference[], add: Add): void {
+/**
+ * Reports `{ description: … }` for managed test cases, which have a key; it is for test cases that
+ * are not managed.
+ */
+function checkForeignPrerequisites(
+  target: DesiredTarget,
+  references: readonly Reference[],
+  add: Add,
+): void {
   const foreign = references.filter(({ value }) => isValueObject(value));
   if (foreign.length === 0) return;
   const managed = new Map<Value | undefined, string>(
@@ -140,7 +171,13 @@ function checkForeignPrerequisites(target: DesiredTarget, references: readonly R
     const key = typeof name === "string" ? managed.get(name) : undefined;
     if (key === undefined) continue;
     const detail = `\`{ description: … }\` is for test cases that nothing here manages. Write \`${path.join(".")}: ${key}\`.`;
-    add(from, path, "managed-prerequisite", `The prerequisite is managed here as \`${key}\``, detail);
+    add(
+      from,
+      path,
+      "managed-prerequisite",
+      `The prerequisite is managed here as \`${key}\``,
+      detail,
+    );
   }
 }
 
@@ -157,7 +194,10 @@ function checkCircles(references: readonly Reference[], add: Add): void {
   }
 }
 
-/** Checks `moved:` entries: same target and kind, each address moved once and to its own new one, nothing left behind. */
+/**
+ * Checks `moved:` entries: same target and kind, each address moved once and to its own new one,
+ * nothing left behind.
+ */
 function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
   const { key, moved } = target;
   if (moved.length === 0) return;
@@ -182,7 +222,13 @@ function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
         add(move, side, "move-elsewhere", `${move[side]} does not belong to target ${key}`, detail);
     }
     if (parseAddress(from)?.kind !== parseAddress(to)?.kind)
-      add(move, "to", "move-kind", `${from} cannot become ${to}`, "They are different kinds of resource.");
+      add(
+        move,
+        "to",
+        "move-kind",
+        `${from} cannot become ${to}`,
+        "They are different kinds of resource.",
+      );
     if (from !== to && declared.has(from)) {
       const detail = `\`moved\` says that it is now ${to}. Remove its declaration, or the move.`;
       add(move, "from", "move-of-declared", `${from} is still declared`, detail);
@@ -219,16 +265,27 @@ function shared<T>(items: readonly T[], textOf: (item: T) => Value | undefined) 
 
 /** Checks that an id in the manifests is bound to only one address. */
 function checkIds(targets: readonly DesiredTarget[], add: Add): void {
-  for (const [resource, owner] of shared(targets.flatMap(resourcesOf), ({ id }) => id?.toLowerCase())) {
+  for (const [resource, owner] of shared(targets.flatMap(resourcesOf), ({ id }) =>
+    id?.toLowerCase(),
+  )) {
     const detail = `\`${resource.id}\` can only be bound to one address. Correct or remove one of the two.`;
     const extras = defined({ related: originOf(owner, ["id"]) });
     add(resource, ["id"], "duplicate-id", `${owner.address} has the same \`id\``, detail, extras);
   }
 }
 
-/** Warns about resources of one kind with the same value of a field that is used for matching, except those with an `id`. */
-function warnOfShared(resources: readonly DesiredResource[], field: string, code: string, add: Add): void {
-  const unbound = ({ id, fields }: DesiredResource) => (id === undefined ? fields[field] : undefined);
+/**
+ * Warns about resources of one kind with the same value of a field that is used for matching,
+ * except those with an `id`.
+ */
+function warnOfShared(
+  resources: readonly DesiredResource[],
+  field: string,
+  code: string,
+  add: Add,
+): void {
+  const unbound = ({ id, fields }: DesiredResource) =>
+    id === undefined ? fields[field] : undefined;
   for (const [resource, owner, value] of shared(resources, unbound)) {
     const detail = `A live ${serviceNoun(resource.kind)} with \`${value}\` would match both. Change or remove one of them.`;
     const extras = defined({ severity: "warning", related: originOf(owner, [field]) });

@@ -41,11 +41,17 @@ export interface CheckedDocument {
   /** Without its invalid parts, so that the rest can be checked in the same run. */
   readonly document: Document;
   readonly problems: readonly ManifestProblem[];
-  /** Whether resources or stages were removed with the invalid parts, so that references to them are not errors. */
+  /**
+   * Whether resources or stages were removed with the invalid parts, so that references to them are
+   * not errors.
+   */
   readonly lossy: boolean;
 }
 
-/** Explains the findings of JSON Schema: one mistake for each key or value, however many keywords it does not satisfy. */
+/**
+ * Explains the findings of JSON Schema: one mistake for each key or value, however many keywords it
+ * does not satisfy.
+ */
 export function explainShape(kind: DocumentKind, document: Document): CheckedDocument {
   const { file, root, value: whole } = document;
   const validate = kind === "project" ? validateProject : validateTarget;
@@ -66,7 +72,10 @@ export function explainShape(kind: DocumentKind, document: Document): CheckedDoc
     const parts = partsAlong(DOCUMENTS[kind], path);
     const part = parts[path.length] ?? JSON_PART;
     const value = valueAt(whole, path);
-    const originOf = (inner: Path) => ({ file, path: root.length === 0 ? inner : [...root, ...inner] });
+    const originOf = (inner: Path) => ({
+      file,
+      path: root.length === 0 ? inner : [...root, ...inner],
+    });
     const known = knownKeys(part);
     if (found.some(({ keyword }) => keyword === "false schema")) {
       // A key that is not allowed with this value of the deciding key.
@@ -82,15 +91,29 @@ export function explainShape(kind: DocumentKind, document: Document): CheckedDoc
     const unknownKeys = namesIn(found, "additionalProperties", "additionalProperty");
     const required = namesIn(found, "required", "missingProperty");
     // A required key that is misspelt is one mistake, not two.
-    const meant = new Set(required.length === 0 ? [] : unknownKeys.map((key) => nearest(key, known)));
+    const meant = new Set(
+      required.length === 0 ? [] : unknownKeys.map((key) => nearest(key, known)),
+    );
     for (const key of unknownKeys) {
       const inner = [...path, key];
       const isOwn = known.length === 0 || isTemplate(key);
       const guess = didYouMean(isOwn ? undefined : nearest(key, known));
       const allowedHere = `${guess} Allowed here: ${listWords(known, "and")}.`.trimStart();
       const problem = isOwn
-        ? manifestProblem("bad-key", originOf(inner), `\`${key}\` cannot be a key`, whyBad(value, key), KEY)
-        : manifestProblem("unknown-key", originOf(inner), `Unknown key \`${key}\``, allowedHere, KEY);
+        ? manifestProblem(
+            "bad-key",
+            originOf(inner),
+            `\`${key}\` cannot be a key`,
+            whyBad(value, key),
+            KEY,
+          )
+        : manifestProblem(
+            "unknown-key",
+            originOf(inner),
+            `Unknown key \`${key}\``,
+            allowedHere,
+            KEY,
+          );
       add(inner, problem);
     }
     for (const key of required) {
@@ -100,7 +123,8 @@ export function explainShape(kind: DocumentKind, document: Document): CheckedDoc
       const summary = `\`${showPath([...path, key])}\` is missing`;
       add(path, manifestProblem("missing-key", originOf(path), summary, detail), true);
     }
-    if (found.every(({ keyword }) => keyword === "additionalProperties" || keyword === "required")) continue;
+    if (found.every(({ keyword }) => keyword === "additionalProperties" || keyword === "required"))
+      continue;
     const name = `\`${showPath(path)}\``;
     const mayShow = !parts.some(isHidden) && !holdsHidden(part);
     const isOpenSecret =
@@ -114,7 +138,9 @@ export function explainShape(kind: DocumentKind, document: Document): CheckedDoc
   return { document: { ...document, value: withoutAll(whole, spoilt) }, problems, lossy };
 }
 
-/** Converts a JSON pointer to a path. Only the document shows whether `0` is a key or a position. */
+/**
+ * Converts a JSON pointer to a path. Only the document shows whether `0` is a key or a position.
+ */
 function pathOf(pointer: string, document: Json): Path {
   const path: (string | number)[] = [];
   let value: Json | undefined = document;
@@ -127,7 +153,10 @@ function pathOf(pointer: string, document: Json): Path {
   return path;
 }
 
-/** Removes the values at some paths. In a list null replaces them, so that the other positions do not change. */
+/**
+ * Removes the values at some paths. In a list null replaces them, so that the other positions do
+ * not change.
+ */
 function withoutAll(document: JsonObject, paths: readonly Path[]): JsonObject {
   // A deep copy: aliases make values shared, and the document itself must not change.
   const copy = parseJson(JSON.stringify(document));
@@ -140,18 +169,23 @@ function withoutAll(document: JsonObject, paths: readonly Path[]): JsonObject {
   return isObject(copy) && paths.every(({ length }) => length > 0) ? copy : {};
 }
 
-/** Whether stages or patterns of manifests were removed with a path. A misspelt key may have been one of these. */
+/**
+ * Whether stages or patterns of manifests were removed with a path. A misspelt key may have been
+ * one of these.
+ */
 function isLossOfStages(path: Path): boolean {
   const [first] = path;
   if (first === undefined) return false;
-  if (path.length === 1) return nearest(String(first), ["manifests", "stages", "defaultStage"]) !== undefined;
+  if (path.length === 1)
+    return nearest(String(first), ["manifests", "stages", "defaultStage"]) !== undefined;
   return first === "manifests" || (first === "stages" && path.length === 2);
 }
 
 /** Whether a resource, or more, was removed with a path. */
 function isLossOfResources(path: Path): boolean {
   const [first, ...further] = path[0] === "stages" ? path.slice(2) : path;
-  if (further.length > 0) return further.length === 1 && SECTIONS.some(({ name }) => name === first);
+  if (further.length > 0)
+    return further.length === 1 && SECTIONS.some(({ name }) => name === first);
   return ![...TARGET_KEYS, "defaults", "moved"].includes(String(first));
 }
 
@@ -192,11 +226,17 @@ function secretDetail(text: string): string {
     : `Secrets written in the file stay in git history. ${remedy}`;
 }
 
-function hint(value: Json | undefined, { shape, nullable = false }: ManifestPart, mayShow: boolean): string {
+function hint(
+  value: Json | undefined,
+  { shape, nullable = false }: ManifestPart,
+  mayShow: boolean,
+): string {
   if (value === null) {
     if (nullable) return "";
     const isMap = shape.type === "object" || shape.type === "map";
-    return isMap ? " An empty map is written `{}`." : " It cannot be null. Leave the key out instead.";
+    return isMap
+      ? " An empty map is written `{}`."
+      : " It cannot be null. Leave the key out instead.";
   }
   if (shape.type === "version" && typeof value === "number") return " A newer tasc may read it.";
   if (typeof value === "string") {

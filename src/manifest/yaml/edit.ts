@@ -28,14 +28,15 @@ export type Edited =
 const BOM = "\ufeff";
 
 /**
- * Makes edits in a YAML text and keeps every other byte of it: comments, order, quotes, blocks, line ends, a byte order
- * mark. In a file of several documents, a number at the start of a path selects one; the default is the first. Loads
- * `yaml`: import this module lazily.
+ * Makes edits in a YAML text and keeps every other byte of it: comments, order, quotes, blocks,
+ * line ends, a byte order mark. In a file of several documents, a number at the start of a path
+ * selects one; the default is the first. Loads `yaml`: import this module lazily.
  *
- * Each edit applies to the result of those before it. `set` creates missing maps on its path and may append to a list; a
- * map or list that replaces another one changes only where the two differ. `delete` ignores a missing value; with
- * `prune`, it also deletes the map or list that it leaves empty, and so on upwards. The values of aliases elsewhere do
- * not change, see `TextEditor`. The result is read again, and refused unless it means exactly what the edits say.
+ * Each edit applies to the result of those before it. `set` creates missing maps on its path and
+ * may append to a list; a map or list that replaces another one changes only where the two differ.
+ * `delete` ignores a missing value; with `prune`, it also deletes the map or list that it leaves
+ * empty, and so on upwards. The values of aliases elsewhere do not change, see `TextEditor`. The
+ * result is read again, and refused unless it means exactly what the edits say.
  *
  * @returns the new text, or the reason why there is none; in that case nothing must be written
  */
@@ -51,10 +52,12 @@ export function editYaml(
     for (const edit of edits) {
       const { number, inner } = inDocument(documents, edit.path);
       const list = own[number];
-      if (list === undefined) throw new EditRefusal(`there is no document ${number + 1} in the file`);
+      if (list === undefined)
+        throw new EditRefusal(`there is no document ${number + 1} in the file`);
       list.push({ ...edit, path: inner });
     }
-    // Each document is edited by itself. Documents without edits, and the text between documents, do not change.
+    // Each document is edited by itself. Documents without edits, and the text between documents,
+    // do not change.
     let tree: Node | undefined;
     const splices = documents.flatMap(({ start, end }, at) => {
       const list = own[at] ?? [];
@@ -62,7 +65,11 @@ export function editYaml(
       const edited = editDocument(text.slice(bom + start, bom + end), list, prune);
       if (documents.length === 1) ({ tree } = edited);
       const offset = bom + start;
-      return edited.splices.map((one) => ({ ...one, start: offset + one.start, end: offset + one.end }));
+      return edited.splices.map((one) => ({
+        ...one,
+        start: offset + one.start,
+        end: offset + one.end,
+      }));
     });
     return { ok: true, text: spliced(text, splices), splices, tree };
   } catch (error) {
@@ -81,11 +88,16 @@ function editDocument(text: string, edits: readonly YamlEdit[], prune: boolean) 
   const splices = inOrder(text, new TextEditor(text, before.root).splices(value));
   const after = splices && readTree(spliced(text, splices));
   if (splices === undefined || after?.ok !== true || !sameJson(after.value, value))
-    throw new EditRefusal("this cannot be changed without changing more than that; edit the file by hand");
+    throw new EditRefusal(
+      "this cannot be changed without changing more than that; edit the file by hand",
+    );
   return { splices, tree: after.root };
 }
 
-/** Sorts replacements by their place; `undefined` if two overlap. The last line keeps its line end, or its lack of one. */
+/**
+ * Sorts replacements by their place; `undefined` if two overlap. The last line keeps its line end,
+ * or its lack of one.
+ */
 function inOrder(text: string, splices: readonly Splice[]): readonly Splice[] | undefined {
   const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end);
   if (sorted.some(({ end }, at) => end > (sorted[at + 1]?.start ?? text.length))) return undefined;
@@ -93,7 +105,8 @@ function inOrder(text: string, splices: readonly Splice[]): readonly Splice[] | 
   const wasEnded = text.endsWith("\n");
   if (sorted.length === 0 || wasEnded === after.endsWith("\n")) return sorted;
   const end = text.length;
-  if (wasEnded) return [...sorted, { start: end, end, text: text.endsWith("\r\n") ? "\r\n" : "\n" }];
+  if (wasEnded)
+    return [...sorted, { start: end, end, text: text.endsWith("\r\n") ? "\r\n" : "\n" }];
   // Lines that are deleted at the end take the line end before them with them.
   const rest = after.replace(/(?:\r?\n)+$/, "");
   let same = 0;
@@ -114,22 +127,29 @@ type Place = {
 
 const ROOT: Place = { kind: "root", flow: false, column: 0, head: 0, lead: " " };
 
-/** The value of an anchor's name from some point of the new text on, and the number of aliases that rely on it. */
+/**
+ * The value of an anchor's name from some point of the new text on, and the number of aliases that
+ * rely on it.
+ */
 type Binding = { readonly value: Json; readonly node: Node | undefined; aliases: number };
 
 /** The entries of a map or list that are kept, with their new values, in the order of the text. */
 type Staying = ReadonlyMap<Entry, Json>;
 
-/** A new entry after one that is kept, or before the first: its lines, or its text between two commas. */
+/**
+ * A new entry after one that is kept, or before the first: its lines, or its text between two
+ * commas.
+ */
 type Insertion = { readonly after: Entry | undefined; readonly lines: readonly string[] };
 
 /**
  * Finds the replacements that make a text mean another value, with as few changes as possible.
  *
- * It walks the tree in the order of the text, together with the new value, and knows at each point what every anchor will
- * mean. An alias is kept if it will then have the wanted value; otherwise it is replaced by the value. When an anchored
- * value changes, the first alias that needs the old value takes over the anchor's name, and the others follow it.
- * Replacing every alias by its value would hide the one change among many.
+ * It walks the tree in the order of the text, together with the new value, and knows at each point
+ * what every anchor will mean. An alias is kept if it will then have the wanted value; otherwise it
+ * is replaced by the value. When an anchored value changes, the first alias that needs the old
+ * value takes over the anchor's name, and the others follow it. Replacing every alias by its value
+ * would hide the one change among many.
  */
 class TextEditor {
   readonly #text: string;
@@ -156,7 +176,8 @@ class TextEditor {
   splices(target: Json): Splice[] {
     this.#value(this.#root, target, ROOT);
     for (const { node, aliases } of this.#bound)
-      // An anchor next to a tag is not removed: the tag no longer fits, and the anchor was written again without it.
+      // An anchor next to a tag is not removed: the tag no longer fits, and the anchor was written
+      // again without it.
       if (node !== undefined && aliases === 0 && this.#aliases.has(node) && node.tag === undefined)
         this.#splices.push(this.#withoutAnchor(node));
     return this.#splices;
@@ -178,7 +199,8 @@ class TextEditor {
       return;
     }
     this.#bind(node, target);
-    const isDone = node.kind === "scalar" ? Object.is(node.value, target) : this.#collection(node, target);
+    const isDone =
+      node.kind === "scalar" ? Object.is(node.value, target) : this.#collection(node, target);
     if (!isDone) this.#replace(node, place, target);
   }
 
@@ -189,7 +211,10 @@ class TextEditor {
     this.#bound.push(binding);
   }
 
-  /** Returns the anchor's name for a value that replaces an alias, if it is the old value and later aliases may need it. */
+  /**
+   * Returns the anchor's name for a value that replaces an alias, if it is the old value and later
+   * aliases may need it.
+   */
   #takeOver(alias: AliasNode, value: Json): string | undefined {
     const isLast = alias.target === undefined || this.#aliases.get(alias.target)?.at(-1) === alias;
     if (isLast || !sameJson(alias.value, value)) return undefined;
@@ -220,7 +245,11 @@ class TextEditor {
         const entry = matches.get(at);
         after = entry ?? after;
         if (entry !== undefined) staying.set(entry, item);
-        else inserted.push({ after, lines: flow ? [flowText(item)] : this.#writer.item(item, indent) });
+        else
+          inserted.push({
+            after,
+            lines: flow ? [flowText(item)] : this.#writer.item(item, indent),
+          });
       }
     } else if (isObject(target)) {
       for (const entry of entries) {
@@ -262,11 +291,15 @@ class TextEditor {
     return true;
   }
 
-  /** Changes whole lines. Comments on their own lines are kept, even above a deleted entry, for the reader of the diff. */
+  /**
+   * Changes whole lines. Comments on their own lines are kept, even above a deleted entry, for the
+   * reader of the diff.
+   */
   #changeBlock({ entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
     const lines = this.#lines;
     const top = entries[0]?.start ?? 0;
-    // Deletes the first entries after a dash, as in `- a: 1`. The next comment or entry moves to the dash and keeps its column.
+    // Deletes the first entries after a dash, as in `- a: 1`. The next comment or entry moves to
+    // the dash and keeps its column.
     const led = lines.isFirstOnLine(top) ? 0 : entries.findIndex((entry) => staying.has(entry));
     const lastLed = entries[led - 1];
     if (lastLed !== undefined) {
@@ -274,22 +307,39 @@ class TextEditor {
       this.#splice(top, below + this.#text.slice(below).search(/[^ \r\n]|$/), "");
     }
     for (const entry of entries.slice(led))
-      if (!staying.has(entry)) this.#splice(lines.start(entry.start), lines.afterLine(entry.end), "");
+      if (!staying.has(entry))
+        this.#splice(lines.start(entry.start), lines.afterLine(entry.end), "");
     for (const { after, lines: added } of inserted) {
       if (after !== undefined) this.#splices.push(lines.below(after.end, added));
       else {
         const indent = pad(lines.column(top));
         // Also correct for `- - a`, where the first entry is not the first on its line.
-        this.#splice(top, top, `${added.join(lines.eol).slice(indent.length)}${lines.eol}${indent}`);
+        this.#splice(
+          top,
+          top,
+          `${added.join(lines.eol).slice(indent.length)}${lines.eol}${indent}`,
+        );
       }
     }
   }
 
-  /** Adds and deletes entries. If they have lines to themselves, new ones get them, too; comments stay where they are. */
-  #changeFlow({ end: close, entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
+  /**
+   * Adds and deletes entries. If they have lines to themselves, new ones get them, too; comments
+   * stay where they are.
+   */
+  #changeFlow(
+    { end: close, entries }: Collection,
+    staying: Staying,
+    inserted: readonly Insertion[],
+  ): void {
     const lines = this.#lines;
-    /** Whether a comma follows an entry, and the end of the entry's line, if only a comment follows on it. */
-    const behind = (at: number): { readonly comma: boolean; readonly lineEnd: number | undefined } => {
+    /**
+     * Whether a comma follows an entry, and the end of the entry's line, if only a comment follows
+     * on it.
+     */
+    const behind = (
+      at: number,
+    ): { readonly comma: boolean; readonly lineEnd: number | undefined } => {
       const { end } = entries[at] ?? NOWHERE;
       const next = entries[at + 1]?.start ?? close - 1;
       // A comma in a comment does not count.
@@ -304,8 +354,9 @@ class TextEditor {
     const lineLike = (offset: number): string => lines.eol + pad(lines.column(offset));
     const lastKept = entries.findLastIndex((entry) => staying.has(entry));
     const kept = entries[lastKept] ?? NOWHERE;
-    // Entries are deleted with their commas and, if they have lines to themselves, with everything on these lines. Then the
-    // comma before the last entries is kept: YAML allows it, and its line does not change.
+    // Entries are deleted with their commas and, if they have lines to themselves, with everything
+    // on these lines. Then the comma before the last entries is kept: YAML allows it, and its line
+    // does not change.
     for (let first = 0; first < entries.length; first++) {
       const { start } = entries[first] ?? NOWHERE;
       let past = first;
@@ -313,7 +364,8 @@ class TextEditor {
       if (past === first) continue;
       const { lineEnd } = behind(past - 1);
       const isFirst = lines.isFirstOnLine(start);
-      if (isFirst && lineEnd !== undefined) this.#splice(lines.start(start), lines.afterLine(lineEnd), "");
+      if (isFirst && lineEnd !== undefined)
+        this.#splice(lines.start(start), lines.afterLine(lineEnd), "");
       else {
         const end = entries[past]?.start ?? (entries[past - 1] ?? NOWHERE).end;
         this.#splice(past > lastKept && !isFirst ? kept.end : start, end, "");
@@ -337,17 +389,26 @@ class TextEditor {
     if (lines.isFirstOnLine(kept.start) && lineEnd !== undefined) {
       const added = appended.map((content) => lineLike(kept.start) + content).join(",");
       if (!comma) this.#splice(kept.end, kept.end, ",");
-      this.#splice(lineEnd, lineEnd, comma && lastKept === entries.length - 1 ? `${added},` : added);
+      this.#splice(
+        lineEnd,
+        lineEnd,
+        comma && lastKept === entries.length - 1 ? `${added},` : added,
+      );
     } else this.#splice(kept.end, kept.end, appended.map((content) => `, ${content}`).join(""));
   }
 
-  /** Replaces a value, but not the comments around it. @param rebound an anchor for the new value, if the old is an alias */
+  /**
+   * Replaces a value, but not the comments around it.
+   * @param rebound an anchor for the new value, if the old is an alias
+   */
   #replace(node: Node, place: Place, value: Json, rebound?: string): void {
     const lines = this.#lines;
     const { anchor, tag } = node;
     const isEmpty = node.kind === "scalar" && node.start === node.end;
-    if (isEmpty && tag !== undefined) throw new EditRefusal("a tag without a value cannot be edited");
-    // A tag would be wrong for another value, so it is removed; an anchor next to it is written again.
+    if (isEmpty && tag !== undefined)
+      throw new EditRefusal("a tag without a value cannot be edited");
+    // A tag would be wrong for another value, so it is removed; an anchor next to it is written
+    // again.
     const name = rebound ?? (tag === undefined ? undefined : anchor);
     const written = name === undefined ? "" : ` &${name}`;
     // The end of the colon, of the dash, or of the value's anchor.
@@ -366,13 +427,15 @@ class TextEditor {
     if (!isFilled(value)) {
       const indent = place.column + (place.kind === "item" ? 2 : this.#writer.layout.step);
       const [first, ...rest] = restyled(value, node, this.#text, indent);
-      if (!isBelow) return void this.#splices.push(...lines.replace(start, end, lead + first, rest));
+      if (!isBelow)
+        return void this.#splices.push(...lines.replace(start, end, lead + first, rest));
       this.#splice(head, head, `${written} ${first}`);
       // Comments above the old lines are kept, unless they would become part of a text.
       const from = rest.length === 0 ? lines.start(node.start) : lines.afterLine(head);
       return this.#splice(from, past, rest.map((line) => line + lines.eol).join(""));
     }
-    const isBehindDash = place.kind !== "pair" && name === undefined && anchor === undefined && !isBelow;
+    const isBehindDash =
+      place.kind !== "pair" && name === undefined && anchor === undefined && !isBelow;
     const isNew = start === end;
     const indent = isNew || !isBehindDash ? place.column + 2 : lines.column(start);
     const column = place.kind === "pair" ? this.#writer.below(value, place.column) : indent;
@@ -387,7 +450,9 @@ class TextEditor {
     else if (isBehindDash) {
       // A map cannot begin on the line of a `---`.
       const separator = place.kind === "root" && !lines.isFirstOnLine(start) ? lines.eol : "";
-      this.#splices.push(...lines.replace(start, end, lead + separator + first.slice(indent), rest));
+      this.#splices.push(
+        ...lines.replace(start, end, lead + separator + first.slice(indent), rest),
+      );
     } else if (lines.start(node.from) > head && !isNew)
       this.#splices.push(...lines.replace(lines.start(node.from), node.end, first, rest));
     else this.#splices.push(...lines.replace(head, end, written, own));
@@ -402,8 +467,9 @@ const MOST_CHANGES = 2000;
 type Match = readonly [from: number, to: number];
 
 /**
- * Returns which items of one list become which items of another, in the order of both; the rest are removed or added. Their
- * number is minimal, and where both occur, one becomes the other. Of equal items the outermost are kept.
+ * Returns which items of one list become which items of another, in the order of both; the rest are
+ * removed or added. Their number is minimal, and where both occur, one becomes the other. Of equal
+ * items the outermost are kept.
  */
 export function matchLists(before: readonly Json[], after: readonly Json[]): Match[] {
   const shorter = Math.min(before.length, after.length);
@@ -411,7 +477,9 @@ export function matchLists(before: readonly Json[], after: readonly Json[]): Mat
   while (head < shorter && sameJson(before[head], after[head])) head++;
   let tail = 0;
   while (tail < shorter - head && sameJson(before.at(-1 - tail), after.at(-1 - tail))) tail++;
-  const [middle = [], wanted = []] = [before, after].map((list) => list.slice(head, list.length - tail));
+  const [middle = [], wanted = []] = [before, after].map((list) =>
+    list.slice(head, list.length - tail),
+  );
   const same = Array.from({ length: head }, (_, at): Match => [at, at]);
   let [from, to] = [head, head];
   const options = { comparator: sameJson, maxEditLength: MOST_CHANGES };
@@ -477,7 +545,10 @@ class TextLines {
     return { start: at, end: at, text: isUnended ? this.eol + joined : joined + this.eol };
   }
 
-  /** Replaces a text. A comment on its last line stays after the first new line: below, it might join a block of text. */
+  /**
+   * Replaces a text. A comment on its last line stays after the first new line: below, it might
+   * join a block of text.
+   */
   replace(start: number, end: number, first: string, rest: readonly string[]): Splice[] {
     const below = rest.map((line) => this.eol + line).join("");
     if (this.isAfterLine(end)) return [{ start, end, text: first + below + this.eol }];

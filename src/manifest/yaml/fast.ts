@@ -18,15 +18,20 @@ const MAP_END = 0x7d;
 /** The indentation after the last line. */
 const END = -1;
 
-/** Tabs, control characters, and line ends other than LF. A text with any of them is left to the careful parser. */
+/**
+ * Tabs, control characters, and line ends other than LF. A text with any of them is left to the
+ * careful parser.
+ */
 const UNUSUAL = /[^\n\u0020-\u007e\u00a0-\u2027\u202a-\ufefe\uff00-\ufffd]/;
 
 /**
- * Reads a text in the everyday part of YAML, many times faster than a parser with positions and messages can: maps and
- * lists in block style, values on one line, brackets, block scalars. Anchors and aliases are not included.
+ * Reads a text in the everyday part of YAML, many times faster than a parser with positions and
+ * messages can: maps and lists in block style, values on one line, brackets, block scalars. Anchors
+ * and aliases are not included.
  *
- * It never reports a mistake, and never guesses: if it cannot read a text with certainty, it returns `undefined` and
- * leaves the text to `readSlow`. Otherwise its result is that of `readSlow`, which is tested with generated texts.
+ * It never reports a mistake, and never guesses: if it cannot read a text with certainty, it
+ * returns `undefined` and leaves the text to `readSlow`. Otherwise its result is that of
+ * `readSlow`, which is tested with generated texts.
  *
  * @param marks receives the place of each node
  * @returns the value, or `undefined` if `readSlow` must decide
@@ -43,7 +48,10 @@ export function readFast(text: string, marks?: Marks): Json | undefined {
   }
 }
 
-/** The start and the end of each node, in the order of the starts: of keys, of values, and of the dashes of lists. */
+/**
+ * The start and the end of each node, in the order of the starts: of keys, of values, and of the
+ * dashes of lists.
+ */
 export class Marks {
   readonly list: number[] = [];
   /** The end of the last value. */
@@ -62,7 +70,10 @@ export class Marks {
   }
 }
 
-/** Thrown if a text must be left to the careful parser; without a message, because it is never shown. */
+/**
+ * Thrown if a text must be left to the careful parser; without a message, because it is never
+ * shown.
+ */
 class Deferred extends Error {}
 
 function defer(): never {
@@ -73,16 +84,22 @@ function defer(): never {
 const PLAIN_KEY = /[\w$~](?:[\w$./ -]*[\w$./-])?(?=:[ \n])/y;
 const PLAIN_FLOW_KEY = /[\w$](?:[\w$./ -]*[\w$./-])?/y;
 const PLAIN_IN_FLOW = /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))[^\n,[\]{}]*/y;
-/** The header of a block scalar, without indicators of indentation or of empty lines that are kept. */
+/**
+ * The header of a block scalar, without indicators of indentation or of empty lines that are kept.
+ */
 const HEADER = /[|>]-?/y;
-/** Characters that begin something other than a plain scalar. A dash is not one of them, because it may begin one. */
+/**
+ * Characters that begin something other than a plain scalar. A dash is not one of them, because it
+ * may begin one.
+ */
 const INDICATORS = "?:,[]{}#&*!|>'\"%@`";
 /** Escapes with the same meaning in YAML and in JSON. */
 const JSON_ESCAPES = /\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})/g;
 
 /**
- * The last plain key that was found after a key, or first in a map with an indentation. Manifests repeat the same keys in
- * the same order, and checking that the expected key is there costs a fraction of finding out which key it is.
+ * The last plain key that was found after a key, or first in a map with an indentation. Manifests
+ * repeat the same keys in the same order, and checking that the expected key is there costs a
+ * fraction of finding out which key it is.
  */
 const EXPECTED = new Map<string | number, string>();
 const MOST_EXPECTED = 1000;
@@ -95,10 +112,16 @@ const LONGEST_LIST = 200;
 /** Reads from a position in the text, which is at the content of a line, or after the last line. */
 class FastReader {
   private readonly text: string;
-  /** Whether the last line end was in the text: parsers disagree on a block scalar that ends without one. */
+  /**
+   * Whether the last line end was in the text: parsers disagree on a block scalar that ends without
+   * one.
+   */
   private readonly isEnded: boolean;
   private at = 0;
-  /** Column of the line's first character that is not a space; for a map or list after a dash, its own column. */
+  /**
+   * Column of the line's first character that is not a space; for a map or list after a dash, its
+   * own column.
+   */
   private indent = 0;
   private depth = 0;
   private readonly marks: Marks | undefined;
@@ -164,7 +187,10 @@ class FastReader {
     return this.text.indexOf("\n", at) + 1;
   }
 
-  /** Returns the end of a sticky pattern's match at a place; the place itself if the pattern does not match. */
+  /**
+   * Returns the end of a sticky pattern's match at a place; the place itself if the pattern does
+   * not match.
+   */
   private endOf(pattern: RegExp, at: number): number {
     pattern.lastIndex = at;
     return pattern.test(this.text) ? pattern.lastIndex : at;
@@ -176,7 +202,10 @@ class FastReader {
     return this.at === from ? defer() : this.text.slice(from, this.at);
   }
 
-  /** Reads a whole map or list in block style from its first line, up to the first line with less indentation. */
+  /**
+   * Reads a whole map or list in block style from its first line, up to the first line with less
+   * indentation.
+   */
   private block(): Json {
     if (++this.depth > MAX_DEPTH) defer();
     const mark = this.marks?.add(this.at, END);
@@ -216,11 +245,16 @@ class FastReader {
     return key;
   }
 
-  /** Whether a key that `PLAIN_KEY` found elsewhere is also here: it has no colon, so it ends at the first one. */
+  /**
+   * Whether a key that `PLAIN_KEY` found elsewhere is also here: it has no colon, so it ends at the
+   * first one.
+   */
   private isKeyHere(key: string): boolean {
     const end = this.at + key.length;
     const text = this.text;
-    return text.charCodeAt(end) === COLON && text.startsWith(key, this.at) && this.isSpaceOrEnd(end + 1);
+    return (
+      text.charCodeAt(end) === COLON && text.startsWith(key, this.at) && this.isSpaceOrEnd(end + 1)
+    );
   }
 
   private blockList(indent: number): Json {
@@ -244,7 +278,10 @@ class FastReader {
     return items.slice();
   }
 
-  /** Reads the value after a key or a dash, on its line or below. @param flush whether a list may be in the key's column */
+  /**
+   * Reads the value after a key or a dash, on its line or below.
+   * @param flush whether a list may be in the key's column
+   */
   private valueBehind(indent: number, flush: boolean): Json {
     const from = this.at;
     const start = this.pastSpaces(from);
@@ -262,7 +299,10 @@ class FastReader {
     return this.ended(value, indent);
   }
 
-  /** Ends a value on its line. A next line with more indentation would be a text over several lines, or a mistake. */
+  /**
+   * Ends a value on its line. A next line with more indentation would be a text over several lines,
+   * or a mistake.
+   */
   private ended(value: Json, indent: number): Json {
     this.toContent(this.nextLine());
     return this.indent > indent ? defer() : value;
@@ -302,11 +342,15 @@ class FastReader {
     // A comment between the two indentations, which parsers disagree on.
     if (this.indent > parent) defer();
     const [only = ""] = lines;
-    const text = lines.length === 1 ? once(only) : header.startsWith("|") ? lines.join("\n") : folded(lines);
+    const text =
+      lines.length === 1 ? once(only) : header.startsWith("|") ? lines.join("\n") : folded(lines);
     return text === "" || header.endsWith("-") ? text : `${text}\n`;
   }
 
-  /** Reads a list or map, from `[` or `{`, that ends its line. Its further lines must be indented deeper than `parent`. */
+  /**
+   * Reads a list or map, from `[` or `{`, that ends its line. Its further lines must be indented
+   * deeper than `parent`.
+   */
   private flowLines(parent: number): Json {
     return this.ended(this.flow(parent), parent);
   }
@@ -344,7 +388,8 @@ class FastReader {
     while (this.entersFlow(parent, MAP_END)) {
       const start = this.at;
       const code = this.code();
-      const key = code === QUOTE || code === APOSTROPHE ? this.quoted(code) : this.take(PLAIN_FLOW_KEY);
+      const key =
+        code === QUOTE || code === APOSTROPHE ? this.quoted(code) : this.take(PLAIN_FLOW_KEY);
       if (this.code() !== COLON || !/[ \n,}]/.test(this.text.charAt(this.at + 1))) defer();
       const colon = this.at++;
       this.marks?.add(start, colon);
@@ -359,7 +404,10 @@ class FastReader {
     return map;
   }
 
-  /** Goes from a bracket or comma to the next entry, or past the closing bracket. Returns whether there is an entry. */
+  /**
+   * Goes from a bracket or comma to the next entry, or past the closing bracket. Returns whether
+   * there is an entry.
+   */
   private entersFlow(parent: number, closer: number): boolean {
     if (this.code() !== closer) {
       this.at++;
@@ -399,10 +447,14 @@ class FastReader {
     }
     if (lineStart >= 0 && this.at - lineStart <= parent) defer();
     // A line that begins like this ends the document, even inside brackets.
-    if (this.at === lineStart && /^(?:---|\.\.\.)/.test(this.text.slice(lineStart, lineStart + 3))) defer();
+    if (this.at === lineStart && /^(?:---|\.\.\.)/.test(this.text.slice(lineStart, lineStart + 3)))
+      defer();
   }
 
-  /** Reads a quoted text on one line. Its end is searched for: a regular expression runs out of stack on megabytes. */
+  /**
+   * Reads a quoted text on one line. Its end is searched for: a regular expression runs out of
+   * stack on megabytes.
+   */
   private quoted(quote: number): string {
     const [text, from] = [this.text, this.at];
     const isDouble = quote === QUOTE;
@@ -428,7 +480,10 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - first) % 2 === 1;
 }
 
-/** Returns a block's lines without indentation or empty ones at the end, their end (`last`), and the next line (`end`). */
+/**
+ * Returns a block's lines without indentation or empty ones at the end, their end (`last`), and the
+ * next line (`end`).
+ */
 function linesBelow(text: string, start: number, parent: number) {
   const lines: string[] = [];
   let indent = -1;
@@ -455,7 +510,10 @@ function linesBelow(text: string, start: number, parent: number) {
   return { lines: lines.slice(0, filled), last, end: line };
 }
 
-/** Joins lines. A gap becomes as many line ends as it has empty lines. Lines with more indentation are not read here. */
+/**
+ * Joins lines. A gap becomes as many line ends as it has empty lines. Lines with more indentation
+ * are not read here.
+ */
 function folded(lines: readonly string[]): string {
   if (lines.some((line) => line.startsWith(" "))) defer();
   if (!lines.includes("")) return lines.join(" ");
@@ -469,8 +527,9 @@ function plain(text: string): Json {
 }
 
 /**
- * Texts that manifests repeat, such as a status or a tag; each is kept once. Longer texts are copied out of the file's
- * text: without a copy they would only refer to it, and keep the whole of it in memory.
+ * Texts that manifests repeat, such as a status or a tag; each is kept once. Longer texts are
+ * copied out of the file's text: without a copy they would only refer to it, and keep the whole of
+ * it in memory.
  */
 const REPEATED = new Map<string, string>();
 const LONGEST_REPEATED = 12;
@@ -495,7 +554,10 @@ const INTEGER = /^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
-/** Returns the YAML 1.2 core value of an unquoted scalar: `yes`, `ON`, `1_000`, `0b1`, `2024-01-01` and `12:30` are text. */
+/**
+ * Returns the YAML 1.2 core value of an unquoted scalar: `yes`, `ON`, `1_000`, `0b1`, `2024-01-01`
+ * and `12:30` are text.
+ */
 export function plainValue(text: string): Json | typeof NOT_PLAIN_DATA {
   if (!"~nNtTfF+-.0123456789".includes(text.charAt(0))) return text;
   const word = WORDS.get(text);
@@ -503,5 +565,7 @@ export function plainValue(text: string): Json | typeof NOT_PLAIN_DATA {
   const isInteger = INTEGER.test(text);
   if (!isInteger && !FLOAT.test(text)) return NOT_FINITE.test(text) ? NOT_PLAIN_DATA : text;
   const value = Number(text);
-  return (isInteger ? Number.isSafeInteger(value) : Number.isFinite(value)) ? value : NOT_PLAIN_DATA;
+  return (isInteger ? Number.isSafeInteger(value) : Number.isFinite(value))
+    ? value
+    : NOT_PLAIN_DATA;
 }

@@ -8,14 +8,24 @@ import {
   placesOf,
   splitDocuments,
 } from "./text.ts";
-import { type Node, type SyntaxFault, type Tree, entriesAlong, everydayRoot, parseTree } from "./tree.ts";
+import {
+  type Node,
+  type SyntaxFault,
+  type Tree,
+  entriesAlong,
+  everydayRoot,
+  parseTree,
+} from "./tree.ts";
 
 export type Reading =
   | { readonly ok: true; readonly value: Json }
   | {
       readonly ok: false;
       readonly problems: readonly YamlProblem[];
-      /** The value apart from its problems, if it is known, so that the rest is checked in the same run. */
+      /**
+       * The value apart from its problems, if it is known, so that the rest is checked in the same
+       * run.
+       */
       readonly value?: Json;
     };
 
@@ -33,14 +43,18 @@ export function readTree(text: string): Reading & { readonly root: Node } {
   return { ...readSlow(text, tree), root: tree.root };
 }
 
-/** Reads any text without byte order mark, and decides what it means. Loads `yaml`: import this module lazily. */
+/**
+ * Reads any text without byte order mark, and decides what it means. Loads `yaml`: import this
+ * module lazily.
+ */
 export function readSlow(text: string, tree = parseTree(text)): Reading {
   const placeOf = placesOf(text);
   const { root, findings } = tree;
   const faults = explainFaults(tree);
   const isTooDeep = ({ code }: Finding): boolean => code === "too-deep";
   const found: Finding[] = [
-    // The parser runs out of stack only far beyond the allowed depth, so both have found the same mistake.
+    // The parser runs out of stack only far beyond the allowed depth, so both have found the same
+    // mistake.
     ...faults.filter((fault) => !isTooDeep(fault) || !findings.some(isTooDeep)),
     // A line that is not a pair does not have a key either, but that was already reported.
     ...findings.filter(
@@ -49,7 +63,8 @@ export function readSlow(text: string, tree = parseTree(text)): Reading {
   ];
   const isEmpty = root.kind === "scalar" && root.start === root.end && root.tag === undefined;
   if (found.length === 0 && !isEmpty) return { ok: true, value: root.value };
-  // Only keys are at fault: they are repeated, or only have a meaning in YAML 1.1. The rest is as written.
+  // Only keys are at fault: they are repeated, or only have a meaning in YAML 1.1. The rest is as
+  // written.
   const isOfKeys =
     found.length > 0 && found.every(({ code }) => code === "duplicate-key" || code === "merge-key");
   const problems = (found.length === 0 ? [emptiness(text)] : found)
@@ -61,7 +76,9 @@ export function readSlow(text: string, tree = parseTree(text)): Reading {
 function emptiness(text: string): Finding {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const onlyComments = lines.every((line) => line.trimStart().startsWith("#"));
-  const message = onlyComments ? "the file contains only comments" : "the document in this file is empty";
+  const message = onlyComments
+    ? "the file contains only comments"
+    : "the document in this file is empty";
   return {
     offset: 0,
     code: "empty",
@@ -71,8 +88,8 @@ function emptiness(text: string): Finding {
 }
 
 /**
- * Explains the parser's errors to the person who wrote the file, one for each line: further errors on the same line only
- * follow from the first, as do tokens after the end of everything.
+ * Explains the parser's errors to the person who wrote the file, one for each line: further errors
+ * on the same line only follow from the first, as do tokens after the end of everything.
  */
 function explainFaults(tree: Tree): Finding[] {
   const inside = tree.faults.filter((fault) => fault.code !== "STRAY_TOKEN");
@@ -86,8 +103,10 @@ function explainFaults(tree: Tree): Finding[] {
     const { isAlignment, ...finding } = explainFault(fault, lineStart, tree);
     explained.add(lineStart);
     if (isAlignment) explained.add(tree.text.lastIndexOf("\n", finding.offset - 1) + 1);
-    // One line in the wrong column also misplaces the lines below it, up to the next key of the whole document.
-    const follows = misaligned !== undefined && !/\n[^\s#]/.test(tree.text.slice(misaligned, finding.offset));
+    // One line in the wrong column also misplaces the lines below it, up to the next key of the
+    // whole document.
+    const follows =
+      misaligned !== undefined && !/\n[^\s#]/.test(tree.text.slice(misaligned, finding.offset));
     if (isAlignment && follows) continue;
     if (isAlignment) misaligned = finding.offset;
     findings.push(finding);
@@ -106,8 +125,9 @@ const CLOSERS: Readonly<Record<string, string>> = {
 type Explanation = Finding & { readonly isAlignment?: boolean };
 
 /**
- * Explains a mistake that manifests really have, the first that applies. It is searched for in the text, because the
- * parser only says where it could not continue, which is often a line after the mistake and rarely its reason.
+ * Explains a mistake that manifests really have, the first that applies. It is searched for in the
+ * text, because the parser only says where it could not continue, which is often a line after the
+ * mistake and rarely its reason.
  */
 function explainFault(
   { offset, code, words }: SyntaxFault,
@@ -133,7 +153,9 @@ function explainFault(
       { offset: lineStart + tab, code: "tab", isAlignment: true },
     );
   if (code === "RESOURCE_EXHAUSTION")
-    return fault("maps and lists are nested too deeply to be read", undefined, { code: "too-deep" });
+    return fault("maps and lists are nested too deeply to be read", undefined, {
+      code: "too-deep",
+    });
   if (opener !== undefined) {
     const mark = text.charAt(opener);
     return fault(`the \`${mark}\` here is never closed`, CLOSERS[mark], { offset: opener });
@@ -229,17 +251,21 @@ function explainFault(
 /** A text in which places can be looked up. Loads `yaml`: import this module lazily. */
 export type Source = {
   /**
-   * Returns where a value begins, or with "key" its key. For a map or list the default is its key, since the value begins
-   * with its first entry, which is the wrong line to point at. A list item has no key, so both are its value; for an
-   * empty value, both are the key or the dash. After an alias, it is the place inside the aliased value. If the path
-   * does not exist, it is the key of the nearest ancestor that does, or at last the whole value. A number at the start of
-   * a path selects one of several documents.
+   * Returns where a value begins, or with "key" its key. For a map or list the default is its key,
+   * since the value begins with its first entry, which is the wrong line to point at. A list item
+   * has no key, so both are its value; for an empty value, both are the key or the dash. After an
+   * alias, it is the place inside the aliased value. If the path does not exist, it is the key of
+   * the nearest ancestor that does, or at last the whole value. A number at the start of a path
+   * selects one of several documents.
    * @param within a part of the value's text to point at, if it is found there or further down
    */
   positionOf(path: Path, at?: "key" | "value", within?: string): LineColumn;
 };
 
-/** Opens a text without byte order mark, valid or not, to look up places. The first lookup parses it. */
+/**
+ * Opens a text without byte order mark, valid or not, to look up places. The first lookup parses
+ * it.
+ */
 export function openSource(text: string, tree?: Node): Source {
   const placeOf = placesOf(text);
   const documents = splitDocuments(text);
@@ -254,7 +280,8 @@ export function openSource(text: string, tree?: Node): Source {
       const { key, value, start } = entries.at(-1) ?? { key: undefined, value: root, start: 0 };
       const { kind } = (value.kind === "alias" ? value.target : value) ?? value;
       const isCollection = inner.length > 0 && (kind === "map" || kind === "list");
-      const isKey = entries.length <= inner.length || (at ?? (isCollection ? "key" : "value")) === "key";
+      const isKey =
+        entries.length <= inner.length || (at ?? (isCollection ? "key" : "value")) === "key";
       const isAtStart = value.start === value.end || (isKey && key !== undefined);
       const offset = document.start + (isAtStart ? (key?.start ?? start) : value.start);
       return placeOf(within === "" ? offset : Math.max(offset, text.indexOf(within, offset)));

@@ -1,9 +1,10 @@
 import type { Path } from "../../model/json.ts";
 
 /**
- * A problem of a YAML text. `code` is for programs, `message` and `hint` are for the person who has to correct the file:
- * what was found and why it is refused, then what to write instead. Lines and columns count from 1, columns in UTF-16
- * units, as editors, SARIF and GitHub annotations count them.
+ * A problem of a YAML text. `code` is for programs, `message` and `hint` are for the person who has
+ * to correct the file: what was found and why it is refused, then what to write instead. Lines and
+ * columns count from 1, columns in UTF-16 units, as editors, SARIF and GitHub annotations count
+ * them.
  */
 export type YamlProblem = LineColumn & Omit<Finding, "offset">;
 
@@ -14,11 +15,20 @@ export type Finding = {
   readonly hint?: string;
 };
 
-const CONTROL = new RegExp(String.raw`[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]`, "g");
+const CONTROL = new RegExp(
+  String.raw`[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]`,
+  "g",
+);
 const LONE_RETURN = /\r(?!\n)/g;
 
-/** Finds characters that YAML forbids, and line ends that parsers disagree on. `cleaned` is as long, but can be parsed. */
-export function findCharacters(text: string): { readonly cleaned: string; readonly findings: Finding[] } {
+/**
+ * Finds characters that YAML forbids, and line ends that parsers disagree on. `cleaned` is as long,
+ * but can be parsed.
+ */
+export function findCharacters(text: string): {
+  readonly cleaned: string;
+  readonly findings: Finding[];
+} {
   const findings = [...text.matchAll(CONTROL)].map(({ 0: character, index }): Finding => {
     const code = character.charCodeAt(0).toString(16);
     const escape = code.length > 2 ? `\\u${code}` : `\\x${code.padStart(2, "0")}`;
@@ -29,7 +39,8 @@ export function findCharacters(text: string): { readonly cleaned: string; readon
       hint: `delete it, or write it as \`${escape}\` in double quotes`,
     };
   });
-  // Reported once: a file has such line ends either everywhere, or at one place that is easy to see.
+  // Reported once: a file has such line ends either everywhere, or at one place that is easy to
+  // see.
   const lone = text.search(LONE_RETURN);
   if (lone >= 0)
     findings.push({
@@ -41,7 +52,10 @@ export function findCharacters(text: string): { readonly cleaned: string; readon
   return { cleaned: text.replace(CONTROL, "\ufffd").replace(LONE_RETURN, "\n"), findings };
 }
 
-/** Decodes the bytes of a file as UTF-8. A problem is located at the first byte that cannot be decoded. */
+/**
+ * Decodes the bytes of a file as UTF-8. A problem is located at the first byte that cannot be
+ * decoded.
+ */
 export function decodeUtf8(bytes: Uint8Array) {
   try {
     return decodedText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
@@ -51,7 +65,10 @@ export function decodeUtf8(bytes: Uint8Array) {
   }
 }
 
-/** Removes the byte order mark of a text; `bom` says whether there was one, because it must be kept when writing. */
+/**
+ * Removes the byte order mark of a text; `bom` says whether there was one, because it must be kept
+ * when writing.
+ */
 export function decodedText(text: string) {
   const bom = text.startsWith("\ufeff");
   return { ok: true as const, text: bom ? text.slice(1) : text, bom };
@@ -66,7 +83,8 @@ function undecodable(bytes: Uint8Array): YamlProblem {
   } catch {
     // `text` now ends before the invalid bytes.
   }
-  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  const isUtf16 =
+    (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   return {
     ...placesOf(text)(text.length),
     code: "encoding",
@@ -77,7 +95,10 @@ function undecodable(bytes: Uint8Array): YamlProblem {
   };
 }
 
-/** Maximum depth of maps and lists. A manifest needs about ten levels; a hundred are the mistake of a generator. */
+/**
+ * Maximum depth of maps and lists. A manifest needs about ten levels; a hundred are the mistake of
+ * a generator.
+ */
 export const MAX_DEPTH = 100;
 
 /** YAML's own limit for a key without `? `, in UTF-16 units from its start to its colon. */
@@ -85,7 +106,10 @@ export const MAX_KEY_LENGTH = 1024;
 
 export type LineColumn = { readonly line: number; readonly column: number };
 
-/** Converts offsets of a text to lines and columns. A lone CR, refused elsewhere, ends a line, as it does in editors. */
+/**
+ * Converts offsets of a text to lines and columns. A lone CR, refused elsewhere, ends a line, as it
+ * does in editors.
+ */
 export function placesOf(text: string): (offset: number) => LineColumn {
   const starts = [0];
   for (const found of text.matchAll(/\r\n?|\n/g)) starts.push(found.index + found[0].length);
@@ -101,18 +125,30 @@ export function placesOf(text: string): (offset: number) => LineColumn {
   };
 }
 
-/** Sets an own property of any name: an assignment to `__proto__` would change the object's prototype. */
+/**
+ * Sets an own property of any name: an assignment to `__proto__` would change the object's
+ * prototype.
+ */
 export function setOwn<T>(map: Record<string, T>, key: string, value: T): void {
   if (key === "__proto__")
-    Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
+    Object.defineProperty(map, key, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
   else map[key] = value;
 }
 
 export type TextSpan = { readonly start: number; readonly end: number };
 
-/** Splits a text into documents. A line that begins with `---` always separates them, so a parser is not needed. */
+/**
+ * Splits a text into documents. A line that begins with `---` always separates them, so a parser is
+ * not needed.
+ */
 export function splitDocuments(text: string): readonly TextSpan[] {
-  // Not `^`, which treats U+2028 as a line end: in YAML, text after it still belongs to the comment that people see.
+  // Not `^`, which treats U+2028 as a line end: in YAML, text after it still belongs to the comment
+  // that people see.
   const found = text.includes("---") ? text.matchAll(/(?<![^\n])---(?=[ \t\r\n]|$)/g) : [];
   const marks = [...found].map(({ index }) => index);
   const above = text.slice(0, marks[0] ?? 0).split("\n");
@@ -126,10 +162,15 @@ export function inDocument(
   path: Path,
 ): { readonly number: number; readonly inner: Path } {
   const [number, ...inner] = path;
-  return documents.length > 1 && typeof number === "number" ? { number, inner } : { number: 0, inner: path };
+  return documents.length > 1 && typeof number === "number"
+    ? { number, inner }
+    : { number: 0, inner: path };
 }
 
-/** Replaces the characters from `start` up to `end` by `text`. If both are equal, it is an insertion. */
+/**
+ * Replaces the characters from `start` up to `end` by `text`. If both are equal, it is an
+ * insertion.
+ */
 export type Splice = { readonly start: number; readonly end: number; readonly text: string };
 
 export function spliced(text: string, splices: readonly Splice[]): string {

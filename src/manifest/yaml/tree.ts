@@ -14,12 +14,19 @@ import {
 } from "yaml";
 import { type Json, type Path, isArray } from "../../model/json.ts";
 import { Marks, NOT_PLAIN_DATA, plainValue, readFast } from "./fast.ts";
-import { type Finding, MAX_DEPTH, type TextSpan, findCharacters, placesOf, setOwn } from "./text.ts";
+import {
+  type Finding,
+  MAX_DEPTH,
+  type TextSpan,
+  findCharacters,
+  placesOf,
+  setOwn,
+} from "./text.ts";
 
 /**
- * A YAML text as nodes that know their place and their value: the form that the careful reader, the lookup of places and
- * edits use. Offsets are in UTF-16 units. `end` is after the last character: for a block scalar after its last line end,
- * for a block map or list after its last value.
+ * A YAML text as nodes that know their place and their value: the form that the careful reader, the
+ * lookup of places and edits use. Offsets are in UTF-16 units. `end` is after the last character:
+ * for a block scalar after its last line end, for a block map or list after its last value.
  */
 export type Node = ScalarNode | Collection | AliasNode;
 
@@ -52,7 +59,10 @@ export type Collection = NodeBase & {
   readonly entries: readonly Entry[];
 };
 
-/** A pair of a map, from its key or the `? ` before it, or an item of a list, in block style from its dash. */
+/**
+ * A pair of a map, from its key or the `? ` before it, or an item of a list, in block style from
+ * its dash.
+ */
 export type Entry = TextSpan & {
   /** `undefined` for an item. */
   readonly key: Node | undefined;
@@ -62,7 +72,11 @@ export type Entry = TextSpan & {
   readonly value: Node;
 };
 
-export type SyntaxFault = { readonly offset: number; readonly code: string; readonly words: string };
+export type SyntaxFault = {
+  readonly offset: number;
+  readonly code: string;
+  readonly words: string;
+};
 
 export type Tree = {
   /** The text without control characters, as long as the original. */
@@ -79,9 +93,9 @@ export type Tree = {
 };
 
 /**
- * Parses a text into nodes, valid or not: faults and findings are listed, and the tree contains the parts that could be
- * read. This is the only module that loads `yaml`, which takes longer to load than most runs take to read all their
- * manifests. Import it, and modules that import it, lazily.
+ * Parses a text into nodes, valid or not: faults and findings are listed, and the tree contains the
+ * parts that could be read. This is the only module that loads `yaml`, which takes longer to load
+ * than most runs take to read all their manifests. Import it, and modules that import it, lazily.
  */
 export function parseTree(source: string): Tree {
   // `yaml` uses some control characters as marks between its lexer and its parser.
@@ -117,7 +131,8 @@ export function parseTree(source: string): Tree {
   const begun = tokens.find((token) => token.type === "document");
   const before = begun?.type === "document" ? begun.start : [];
   const builder = new TreeBuilder(text, findings);
-  const root = first.contents === null ? emptyNode(text.length) : builder.node(first.contents, before, 0);
+  const root =
+    first.contents === null ? emptyNode(text.length) : builder.node(first.contents, before, 0);
   const stray = new Set(tokens.flatMap(({ type, offset }) => (type === "error" ? [offset] : [])));
   const faults = documents.flatMap(({ errors }) =>
     errors.map(({ pos: [offset], code, message }) => ({
@@ -132,7 +147,10 @@ export function parseTree(source: string): Tree {
   return { text, root, faults, findings, unclosed, flows };
 }
 
-/** Returns the root of a text's tree, many times faster than parsing; `undefined` if the fast reader cannot read it. */
+/**
+ * Returns the root of a text's tree, many times faster than parsing; `undefined` if the fast reader
+ * cannot read it.
+ */
 export function everydayRoot(text: string): Node | undefined {
   const marks = new Marks();
   const value = readFast(text, marks);
@@ -142,7 +160,10 @@ export function everydayRoot(text: string): Node | undefined {
 /** Texts that the fast reader reads have neither. */
 const [anchor, tag] = [undefined, undefined];
 
-/** Builds nodes from the marks of the fast reader. It lists all properties, because a spread takes more time and memory. */
+/**
+ * Builds nodes from the marks of the fast reader. It lists all properties, because a spread takes
+ * more time and memory.
+ */
 class MarkedTree {
   readonly #text: string;
   readonly #marks: readonly number[];
@@ -164,7 +185,8 @@ class MarkedTree {
       return { kind: "list", start, end, from: start, anchor, tag, flow, entries, value };
     }
     if (typeof value === "object" && value !== null) {
-      // Keys are taken from the marks, in the order of the text: a JavaScript object moves keys that are numbers.
+      // Keys are taken from the marks, in the order of the text: a JavaScript object moves keys
+      // that are numbers.
       const entries = Object.keys(value).map(() => {
         const key = this.#key();
         const inner = this.node(value[key.text] ?? null);
@@ -210,10 +232,16 @@ const STYLE_OF: Readonly<Record<string, ScalarNode["style"] | "flow">> = {
   "{": "flow",
 };
 
-/** The tokens before a node, on its side of the `-`, `?` or `:`. They include its anchor and its tag. */
+/**
+ * The tokens before a node, on its side of the `-`, `?` or `:`. They include its anchor and its
+ * tag.
+ */
 type Before = readonly CST.SourceToken[];
 
-/** Maximum number of characters that all aliases together may stand for; the number of aliases says little about this. */
+/**
+ * Maximum number of characters that all aliases together may stand for; the number of aliases says
+ * little about this.
+ */
 export const ALIAS_BUDGET = 250_000;
 
 class TreeBuilder {
@@ -221,7 +249,10 @@ class TreeBuilder {
   readonly flows: TextSpan[] = [];
   readonly #findings: Finding[];
   readonly #placeOf: ReturnType<typeof placesOf>;
-  /** By anchor: the node, once it has been read to its end, and the size of its text with aliases written out. */
+  /**
+   * By anchor: the node, once it has been read to its end, and the size of its text with aliases
+   * written out.
+   */
   readonly #anchors = new Map<string, { node?: Node; size: number }>();
   #aliased = 0;
 
@@ -230,10 +261,15 @@ class TreeBuilder {
     this.#findings = findings;
   }
 
-  /** Builds nodes, in the order of the text. @param isKey whether it is a key, which is always read as text */
+  /**
+   * Builds nodes, in the order of the text.
+   * @param isKey whether it is a key, which is always read as text
+   */
   node(parsed: ParsedNode, before: Before, depth: number, isKey = false): Node {
     const [start, end] = parsed.range;
-    const [anchor, tag] = ["anchor", "tag"].map((type) => before.find((token) => token.type === type));
+    const [anchor, tag] = ["anchor", "tag"].map((type) =>
+      before.find((token) => token.type === type),
+    );
     const from = Math.min(start, anchor?.offset ?? start, tag?.offset ?? start);
     const base = { start, end, from, anchor: anchor?.source.slice(1), tag: tag?.source };
     if (!isClosed(parsed)) this.unclosed.push({ start, end });
@@ -293,7 +329,12 @@ class TreeBuilder {
   #scalar(value: unknown, text: string, start: number): Json {
     if (value === null || typeof value === "string" || typeof value === "boolean") return value;
     if (typeof value !== "number" || !Number.isFinite(value))
-      return this.#found(start, "number", `\`${text}\` is not a finite number`, "quote it if it is text");
+      return this.#found(
+        start,
+        "number",
+        `\`${text}\` is not a finite number`,
+        "quote it if it is text",
+      );
     if (plainValue(text) !== NOT_PLAIN_DATA) return value;
     const message = `the number \`${text}\` is too large to be kept exactly`;
     return this.#found(start, "number", message, "quote it if it is an identifier");
@@ -331,7 +372,11 @@ class TreeBuilder {
     const entries = parsed.items.map((item, at): Entry => {
       const before = tokens[at]?.start ?? [];
       // The tokens before `[&x a: b]` belong to its key, not to the map that the pair makes.
-      const value = this.node(item, item.srcToken === undefined && isMap(item) ? [] : before, depth + 1);
+      const value = this.node(
+        item,
+        item.srcToken === undefined && isMap(item) ? [] : before,
+        depth + 1,
+      );
       const start = before.find((token) => token.type === "seq-item-ind")?.offset ?? value.from;
       // In block style an item may consist only of its dash.
       return { start, end: flow ? value.end : Math.max(value.end, start + 1), ...NO_KEY, value };
@@ -372,7 +417,12 @@ class TreeBuilder {
       const message = `a key must be text, and here it is ${kind}`;
       this.#found(keyNode.start, "key", message, "quote it if it is text");
     } else if (keyNode.style === "plain" && keyNode.text === "")
-      this.#found(colon ?? start, "key", "there is no key here", "write the key, or quote the text");
+      this.#found(
+        colon ?? start,
+        "key",
+        "there is no key here",
+        "write the key, or quote the text",
+      );
     else if (keyNode.style === "plain" && keyNode.text === "<<")
       this.#found(
         keyNode.start,
@@ -380,7 +430,8 @@ class TreeBuilder {
         "merge keys (`<<`) are not supported: they are not part of YAML 1.2",
         "write the keys out, or use `defaults`",
       );
-    const valueNode = value === null ? emptyNode(keyNode.end) : this.node(value, between, depth + 1);
+    const valueNode =
+      value === null ? emptyNode(keyNode.end) : this.node(value, between, depth + 1);
     const end = Math.max(keyNode.end, colon === undefined ? 0 : colon + 1, valueNode.end);
     return { start, end, key: keyNode, colon, value: valueNode };
   }
@@ -388,12 +439,17 @@ class TreeBuilder {
 
 const NO_KEY = { key: undefined, colon: undefined };
 
-/** Whether brackets and quotes are closed. The parser itself misses `"a\"` and `'a''` at the very end of a text. */
+/**
+ * Whether brackets and quotes are closed. The parser itself misses `"a\"` and `'a''` at the very
+ * end of a text.
+ */
 function isClosed({ srcToken: token }: ParsedNode): boolean {
   if (token?.type === "flow-collection")
     return token.end[0]?.source === (token.start.source === "{" ? "}" : "]");
   if (token?.type === "single-quoted-scalar")
-    return /^'[^]*'$/.test(token.source) && !token.source.slice(1, -1).replaceAll("''", "").includes("'");
+    return (
+      /^'[^]*'$/.test(token.source) && !token.source.slice(1, -1).replaceAll("''", "").includes("'")
+    );
   if (token?.type === "double-quoted-scalar")
     return /^"[^]*"$/.test(token.source) && !/(?<!\\)(?:\\\\)*\\"$/.test(token.source);
   return true;
@@ -407,10 +463,15 @@ const STYLES: Readonly<Record<Scalar.Type, ScalarNode["style"]>> = {
   BLOCK_FOLDED: "folded",
 };
 
-/** Whether it is an item. `yaml` stores tokens between the last item and the end as an item without content. */
+/**
+ * Whether it is an item. `yaml` stores tokens between the last item and the end as an item without
+ * content.
+ */
 function isItem({ start, sep, value }: CST.CollectionItem): boolean {
   const marks = ["seq-item-ind", "explicit-key-ind", "anchor", "tag"];
-  return value !== undefined || sep !== undefined || start.some((token) => marks.includes(token.type));
+  return (
+    value !== undefined || sep !== undefined || start.some((token) => marks.includes(token.type))
+  );
 }
 
 function emptyNode(at: number): ScalarNode {
@@ -427,7 +488,9 @@ const TAGS: Readonly<Record<string, string>> = {
   "!!bool": "boolean",
 };
 
-/** Whether a tag is one of YAML's own and fits the node. For any other tag the parser chose a value. */
+/**
+ * Whether a tag is one of YAML's own and fits the node. For any other tag the parser chose a value.
+ */
 function fitsTag(tag: string, kind: Node["kind"], scalar: unknown): boolean {
   if (tag === "!") return true;
   if (tag === "!!null") return kind === "scalar" && scalar === null;
@@ -445,7 +508,9 @@ export function nodesOf(node: Node, found: Node[] = []): readonly Node[] {
   return found;
 }
 
-/** Caches the entries of maps by key. If a key is repeated, which is an error, the last one wins. */
+/**
+ * Caches the entries of maps by key. If a key is repeated, which is an error, the last one wins.
+ */
 const KEYED = new WeakMap<Collection, ReadonlyMap<string, Entry>>();
 
 function entriesByKey(map: Collection): ReadonlyMap<string, Entry> {
@@ -459,7 +524,10 @@ export function nameOf({ key }: Entry): string {
   return key?.kind === "scalar" ? key.text : "";
 }
 
-/** Returns the entries along a path, the root first, as far as the tree has them. Aliases on the way are followed. */
+/**
+ * Returns the entries along a path, the root first, as far as the tree has them. Aliases on the way
+ * are followed.
+ */
 export function entriesAlong(root: Node, path: Path): Entry[] {
   const entries: Entry[] = [{ start: root.start, end: root.end, ...NO_KEY, value: root }];
   let last = root;

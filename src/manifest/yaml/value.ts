@@ -10,7 +10,11 @@ export class EditRefusal extends Error {}
 
 type Draft = Json[] | Record<string, Json>;
 
-/** Applies edits to a value. Each changed map or list is copied once, as there may be thousands of edits. @throws EditRefusal */
+/**
+ * Applies edits to a value. Each changed map or list is copied once, as there may be thousands of
+ * edits.
+ * @throws EditRefusal
+ */
 export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolean): Json {
   const drafts = new Map<unknown, Draft>();
   /** Returns a copy of a map or list that may be changed. */
@@ -28,7 +32,8 @@ export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolea
       const inner = at === path.length - 1 ? wanted : opened(partOf(container, step) ?? {});
       if (isArray(draft) && typeof step === "number" && step <= draft.length) draft[step] = inner;
       else if (draft !== undefined && !isArray(draft)) setOwn(draft, String(step), inner);
-      else throw new EditRefusal(`\`${step}\` cannot be set: what it would be part of is not a map`);
+      else
+        throw new EditRefusal(`\`${step}\` cannot be set: what it would be part of is not a map`);
       container = inner;
     }
   };

@@ -6,7 +6,10 @@ import type { Node, ScalarNode } from "./tree.ts";
 /** Where a scalar is written: in braces and brackets more texts need quotes. */
 type CollectionStyle = "block" | "flow";
 
-/** Writes a scalar on one line, with quotes if some reader needs them: single ones if no escapes are needed then. */
+/**
+ * Writes a scalar on one line, with quotes if some reader needs them: single ones if no escapes are
+ * needed then.
+ */
 function scalarText(value: string | number | boolean | null, style: CollectionStyle): string {
   if (typeof value === "number") return numberText(value);
   if (typeof value !== "string") return String(value);
@@ -15,7 +18,10 @@ function scalarText(value: string | number | boolean | null, style: CollectionSt
   return isPlainer ? singleQuoted(value) : doubleQuoted(value);
 }
 
-/** Writes a number. YAML 1.1 needs a dot before an exponent, and reading refuses integers that cannot be kept exactly. */
+/**
+ * Writes a number. YAML 1.1 needs a dot before an exponent, and reading refuses integers that
+ * cannot be kept exactly.
+ */
 function numberText(value: number): string {
   if (Object.is(value, -0)) return "-0";
   const text = String(value);
@@ -24,26 +30,36 @@ function numberText(value: number): string {
   return Number.isSafeInteger(value) ? text : `${text}.0`;
 }
 
-/** Whether readers of YAML 1.1 and of YAML 1.2 both read this text, without quotes, as the same text. */
+/**
+ * Whether readers of YAML 1.1 and of YAML 1.2 both read this text, without quotes, as the same
+ * text.
+ */
 function canBePlain(text: string, style: CollectionStyle): boolean {
   return isPlainText(text, style) && !MEANT_OTHERWISE_IN_1_1.test(text);
 }
 
-/** Whether readers of YAML 1.2 read this text, without quotes, as the same text: for them `ON` and `12:30` are texts. */
+/**
+ * Whether readers of YAML 1.2 read this text, without quotes, as the same text: for them `ON` and
+ * `12:30` are texts.
+ */
 function isPlainText(text: string, style: CollectionStyle): boolean {
   if (!PLAIN_START.test(text) || NEVER_PLAIN.test(text)) return false;
   if (style === "flow" && /[,[\]{}]/.test(text)) return false;
   return plainValue(text) === text && text !== "<<";
 }
 
-/** A first character that is neither white space nor an indicator of YAML; `-x` is a text, `- x` is not. */
+/**
+ * A first character that is neither white space nor an indicator of YAML; `-x` is a text, `- x` is
+ * not.
+ */
 const PLAIN_START = /^(?:-(?=[^\s-])|[^\s\-?:,[\]{}#&*!|>'"%@`])/;
 
 const NEVER_PLAIN = new RegExp(
   [
     String.raw`\s$|:(?:\s|$)|\s#`,
     String.raw`^\.\.\.(?:\s|$)`,
-    // Not only forbidden characters: also white space that readers treat differently, and halves of characters.
+    // Not only forbidden characters: also white space that readers treat differently, and halves of
+    // characters.
     String.raw`[\0-\x1f\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufffe\uffff]|\p{Surrogate}`,
   ].join("|"),
   "u",
@@ -70,7 +86,10 @@ function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Quotes a text as JSON, whose escapes are valid in YAML, and escapes further characters that YAML forbids. */
+/**
+ * Quotes a text as JSON, whose escapes are valid in YAML, and escapes further characters that YAML
+ * forbids.
+ */
 function doubleQuoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     new RegExp(NEVER_UNESCAPED, "gu"),
@@ -78,15 +97,19 @@ function doubleQuoted(text: string): string {
   );
 }
 
-/** Characters that YAML forbids, and those that change a line's direction, so that it looks different from its content. */
+/**
+ * Characters that YAML forbids, and those that change a line's direction, so that it looks
+ * different from its content.
+ */
 const NEVER_UNESCAPED = new RegExp(
   String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]|\p{Surrogate}`,
   "u",
 );
 
 /**
- * Whether a text can safely be a block. Editors and readers often damage white space at its start and on its last line,
- * and `|+` keeps empty lines at its end only together with those that follow it in the file.
+ * Whether a text can safely be a block. Editors and readers often damage white space at its start
+ * and on its last line, and `|+` keeps empty lines at its end only together with those that follow
+ * it in the file.
  */
 function canBeBlock(text: string): boolean {
   return text !== "" && !/^\s|\n[ \t]+$|\n\n$/.test(text) && !NEVER_UNESCAPED.test(text);
@@ -121,8 +144,11 @@ export class BlockWriter {
     if (isArray(value) && value.length > 0)
       return value.flatMap((item, at) => this.item(item, indent, [...path, at]));
     if (isObject(value) && isFilled(value))
-      return Object.entries(value).flatMap(([key, inner]) => this.pair(key, inner, indent, [...path, key]));
-    // Even at the top level, the lines of a text are indented: otherwise one could be read as `---`.
+      return Object.entries(value).flatMap(([key, inner]) =>
+        this.pair(key, inner, indent, [...path, key]),
+      );
+    // Even at the top level, the lines of a text are indented: otherwise one could be read as
+    // `---`.
     const [first, ...rest] = inlineLines(value, Math.max(indent, this.layout.step));
     return [pad(indent) + first, ...rest];
   }
@@ -134,25 +160,36 @@ export class BlockWriter {
     const isLong = keyText.length >= MAX_KEY_LENGTH;
     if (isLong) lines.push(`${pad(indent)}? ${keyText}`);
     const head = `${pad(indent)}${isLong ? "" : keyText}:`;
-    if (isFilled(value)) return [...lines, head, ...this.lines(value, this.below(value, indent), path)];
+    if (isFilled(value))
+      return [...lines, head, ...this.lines(value, this.below(value, indent), path)];
     const [first, ...rest] = inlineLines(value, indent + this.layout.step);
     return [...lines, `${head} ${first}`, ...rest];
   }
 
   item(value: Json, indent: number, path: Path = []): string[] {
     const [first = "", ...rest] = this.lines(value, indent + DASH, path);
-    return [...this.comment(path, indent), `${pad(indent)}- ${first.slice(indent + DASH)}`, ...rest];
+    return [
+      ...this.comment(path, indent),
+      `${pad(indent)}- ${first.slice(indent + DASH)}`,
+      ...rest,
+    ];
   }
 
   below(value: Json, indent: number): number {
     return indent + (isArray(value) ? this.layout.listStep : this.layout.step);
   }
 
-  /** Returns the comment for a path. It may quote names from elsewhere; characters that YAML forbids become U+FFFD. */
+  /**
+   * Returns the comment for a path. It may quote names from elsewhere; characters that YAML forbids
+   * become U+FFFD.
+   */
   comment(path: Path, indent: number): string[] {
     const lines = this.#commentAt(path)?.split(/\r\n?|[\n\u0085\u2028\u2029]/) ?? [];
     const printable = lines.map((line) =>
-      line.replaceAll(/[^\P{Cc}\t]|\p{Cs}|[\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu, "\ufffd"),
+      line.replaceAll(
+        /[^\P{Cc}\t]|\p{Cs}|[\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu,
+        "\ufffd",
+      ),
     );
     return printable.map((line) => `${pad(indent)}# ${line}`.trimEnd());
   }
@@ -160,7 +197,10 @@ export class BlockWriter {
 
 const DASH = 2;
 
-/** A value that can begin after a colon or a dash: its first line, and the further lines, which are indented. */
+/**
+ * A value that can begin after a colon or a dash: its first line, and the further lines, which are
+ * indented.
+ */
 type Inline = readonly [first: string, ...rest: string[]];
 
 function inlineLines(value: Json, indent: number): Inline {
@@ -194,8 +234,9 @@ export function writeYaml(value: Json, commentAt?: CommentAt): string {
 }
 
 /**
- * Writes a value in the style of the one that it replaces, as far as possible: plain, quoted, or a block of text with its
- * header, its comment and its indentation. `source` contains the node; `indent` is used if the old value was not a block.
+ * Writes a value in the style of the one that it replaces, as far as possible: plain, quoted, or a
+ * block of text with its header, its comment and its indentation. `source` contains the node;
+ * `indent` is used if the old value was not a block.
  */
 export function restyled(value: Json, node: Node, source: string, indent: number): Inline {
   if (node.kind !== "scalar") return inlineLines(value, indent);
@@ -213,13 +254,20 @@ export function restyled(value: Json, node: Node, source: string, indent: number
   return quoted === undefined ? inlineLines(value, indent) : [quoted];
 }
 
-/** Writes a value in the style of the old one inside braces and brackets, where everything stays on one line. */
+/**
+ * Writes a value in the style of the old one inside braces and brackets, where everything stays on
+ * one line.
+ */
 export function restyledFlow(value: Json, node: Node): string {
   if (typeof value !== "string" || node.kind !== "scalar") return flowText(value);
   return sameQuotes(value, node, "flow") ?? scalarText(value, "flow");
 }
 
-function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyle): string | undefined {
+function sameQuotes(
+  text: string,
+  node: ScalarNode,
+  surroundings: CollectionStyle,
+): string | undefined {
   if (node.style === "single" && canBeSingleQuoted(text)) return singleQuoted(text);
   if (node.style === "double" || node.style === "single") return doubleQuoted(text);
   // `ON` without quotes is text only in YAML 1.2, so its author also wants `OFF` without quotes.
@@ -237,20 +285,24 @@ function blockLike(
   const keepsAll = marks.includes("+");
   const content = value.replace(keepsAll ? /(?<!\n)\n+$/ : /\n$/, "");
   // Only `|+` keeps empty lines at the end.
-  if (!canBeBlock(content) || content.endsWith("\n") || (keepsAll && content === value)) return undefined;
+  if (!canBeBlock(content) || content.endsWith("\n") || (keepsAll && content === value))
+    return undefined;
   const chomping = value === content ? "-" : keepsAll ? "+" : "";
   const folded = style === "folded" ? foldedLines(content, body) : undefined;
   const lines = folded ?? content.split("\n");
   for (let left = value.length - content.length; left > 1; left--) lines.push("");
-  const margin = pad(/^ *(?=[^ ])/.exec(body.find((line) => line.trim() !== "") ?? "")?.[0].length ?? indent);
+  const margin = pad(
+    /^ *(?=[^ ])/.exec(body.find((line) => line.trim() !== "") ?? "")?.[0].length ?? indent,
+  );
   const indented = lines.map((line) => (line === "" ? "" : margin + line));
   return [`${folded ? ">" : "|"}${chomping}${note}`, ...indented];
 }
 
 /**
- * Returns the lines of a `>` block for a text without line ends at its end; `undefined` if folding would change the text.
- * Paragraphs of the old block keep their line breaks, so that a diff only shows the paragraphs that changed. Others are
- * broken at the width of the old block, if that had any line breaks.
+ * Returns the lines of a `>` block for a text without line ends at its end; `undefined` if folding
+ * would change the text. Paragraphs of the old block keep their line breaks, so that a diff only
+ * shows the paragraphs that changed. Others are broken at the width of the old block, if that had
+ * any line breaks.
  */
 function foldedLines(content: string, body: readonly string[]): string[] | undefined {
   if (/^[ \t]|[ \t]$/m.test(content)) return undefined;
@@ -263,14 +315,19 @@ function foldedLines(content: string, body: readonly string[]): string[] | undef
   const old = new Map(blocks.map((block) => [block.replaceAll("\n", " "), block.split("\n")]));
   const isBroken = [...old.values()].some((lines) => lines.length > 1);
   const width = isBroken ? Math.max(...body.map((line) => line.trim().length)) : Infinity;
-  const lines = content.split("\n").map((paragraph) => old.get(paragraph) ?? broken(paragraph, width));
-  // Between two paragraphs a line end is written as an empty line; after an empty paragraph it is written as it is.
+  const lines = content
+    .split("\n")
+    .map((paragraph) => old.get(paragraph) ?? broken(paragraph, width));
+  // Between two paragraphs a line end is written as an empty line; after an empty paragraph it is
+  // written as it is.
   return lines.flatMap((paragraph, at) =>
     paragraph[0] !== "" && at < lines.length - 1 ? [...paragraph, ""] : paragraph,
   );
 }
 
-/** Breaks a paragraph into lines, only at single spaces: folding would reduce several spaces to one. */
+/**
+ * Breaks a paragraph into lines, only at single spaces: folding would reduce several spaces to one.
+ */
 function broken(paragraph: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of paragraph.split(/(?<=[^ \t]) (?=[^ \t])/)) {

@@ -1,7 +1,10 @@
 import { html } from "../escape.ts";
 import type { PlanView } from "../json.ts";
 
-/** Maximum number of nodes: a larger drawing is unreadable, and each change names what it needs anyway. */
+/**
+ * Maximum number of nodes: a larger drawing is unreadable, and each change names what it needs
+ * anyway.
+ */
 const MOST_NODES = 120;
 
 const COLUMN = 300;
@@ -15,7 +18,10 @@ type Edge = { readonly from: string; readonly to: string };
 /** Maximum length of the list; a longer one is not readable. */
 const MOST_EDGES = 500;
 
-/** Draws the order of changes with a column per step, and lists it for readers who cannot see the drawing. */
+/**
+ * Draws the order of changes with a column per step, and lists it for readers who cannot see the
+ * drawing.
+ */
 export function graphSection({ changes }: PlanView): string {
   const edges = changes.flatMap(({ address, needs = [] }) =>
     needs.map((needed): Edge => ({ from: needed, to: address })),
@@ -24,7 +30,9 @@ export function graphSection({ changes }: PlanView): string {
   // Placing the nodes takes quadratic time.
   const nodes = new Set(edges.flatMap(({ from, to }) => [from, to]));
   const drawing = nodes.size > MOST_NODES ? "" : svg(placed(edges), edges);
-  const items = edges.map(({ from, to }) => `<li>${addressLink(to)} after ${addressLink(from)}</li>`);
+  const items = edges.map(
+    ({ from, to }) => `<li>${addressLink(to)} after ${addressLink(from)}</li>`,
+  );
   const list =
     edges.length > MOST_EDGES
       ? `<p>${edges.length} changes wait for another; each says for which.</p>`
@@ -32,7 +40,10 @@ export function graphSection({ changes }: PlanView): string {
   return section("order", "Order", drawing + list);
 }
 
-/** Places each node one column to the right of the last one that it needs, and as close to the needed row as possible. */
+/**
+ * Places each node one column to the right of the last one that it needs, and as close to the
+ * needed row as possible.
+ */
 function placed(edges: readonly Edge[]): ReadonlyMap<string, Point> {
   const columns = new Map<string, number>();
   for (const { from, to } of edges) columns.set(from, 0).set(to, 0);
@@ -49,7 +60,9 @@ function placed(edges: readonly Edge[]): ReadonlyMap<string, Point> {
   const nodes = new Map<string, Point>();
   const free = new Map<number, number>();
   for (const [address, column] of [...columns].toSorted(([, a], [, b]) => a - b)) {
-    const needed = edges.filter(({ to }) => to === address).map(({ from }) => nodes.get(from)?.y ?? 0);
+    const needed = edges
+      .filter(({ to }) => to === address)
+      .map(({ from }) => nodes.get(from)?.y ?? 0);
     const y = Math.max(free.get(column) ?? 0, needed.length === 0 ? 0 : Math.min(...needed));
     nodes.set(address, { x: column * COLUMN, y });
     free.set(column, y + ROW);
@@ -82,7 +95,9 @@ function svg(nodes: ReadonlyMap<string, Point>, edges: readonly Edge[]): string 
 }
 
 export function section(id: string, title: string, inside: string | false): string {
-  return inside ? `<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${inside}</section>` : "";
+  return inside
+    ? `<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${inside}</section>`
+    : "";
 }
 
 export function addressLink(address: string): string {

@@ -12,8 +12,14 @@ import { addressLink, graphSection, section } from "./graph.ts";
 import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
 
-/** Renders the plan as one page that loads nothing. Its content policy allows only its own script and style, by digest. */
-export function renderPlanHtml(plan: PlanView, { links = [] }: Pick<MarkdownOptions, "links"> = {}): string {
+/**
+ * Renders the plan as one page that loads nothing. Its content policy allows only its own script
+ * and style, by digest.
+ */
+export function renderPlanHtml(
+  plan: PlanView,
+  { links = [] }: Pick<MarkdownOptions, "links"> = {},
+): string {
   const { errors, dangers, warnings } = words.byWeight(plan);
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
   const unplanned = errors.filter(({ address = "" }) => !planned.has(address));
@@ -24,7 +30,8 @@ export function renderPlanHtml(plan: PlanView, { links = [] }: Pick<MarkdownOpti
   const known = new Set([...planned, ...problems.map(({ address }) => address)]);
   const warned = warnings.map((warning) => `\n${diagnosticItem(warning, known)}`).join("");
   const left = plan.orphaned.map(
-    ({ address, id }) => `<li><code>${html(address)}</code> <code class="faint">${html(id)}</code></li>`,
+    ({ address, id }) =>
+      `<li><code>${html(address)}</code> <code class="faint">${html(id)}</code></li>`,
   );
   const orphaned =
     left.length > 0 &&
@@ -76,7 +83,9 @@ function header(plan: PlanView, links: readonly words.Link[]): string {
   const { calls, followUps, ...counts } = plan.summary;
   const about = [
     `Stage <b>${html(plan.stage)}</b>`,
-    ...links.map(({ text, url }) => `<a href="${html(url)}" rel="noopener noreferrer">${html(text)}</a>`),
+    ...links.map(
+      ({ text, url }) => `<a href="${html(url)}" rel="noopener noreferrer">${html(text)}</a>`,
+    ),
     `<time datetime="${html(plan.createdAt)}">${html(words.timeText(plan.createdAt))}</time>`,
     html(plan.baseUrl),
     html(plan.tool),
@@ -130,7 +139,8 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
   const { severity, summary, detail, address } = diagnostic;
   const place = placeText(diagnostic);
   const code = (text: string): string => `<code>${html(text)}</code>`;
-  const about = address === undefined ? [] : known.has(address) ? addressLink(address) : code(address);
+  const about =
+    address === undefined ? [] : known.has(address) ? addressLink(address) : code(address);
   const where = [about, place === "" ? [] : code(place)].flat().join(" ");
   return (
     `<div class="diagnostic ${html(severity)}"><p><strong>${words.isError(diagnostic) ? "Error" : "Warning"}:</strong> ` +
@@ -138,13 +148,18 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
   );
 }
 
-/** Returns the filter form, hidden until the script runs, because without the script it does nothing. */
+/**
+ * Returns the filter form, hidden until the script runs, because without the script it does
+ * nothing.
+ */
 function filterForm({ changes }: PlanView, problems: number): string {
   if (changes.length + problems === 0) return "";
   const places = changes.map(({ address }) => words.placeOf(address));
   const causes = words.byCause(changes).flatMap(({ changes: own }) => {
     const cause = own[0]?.cause;
-    return cause ? chip("cause", cause, `${words.CAUSE_WORDS[cause].label} (${own.length})`, "") : [];
+    return cause
+      ? chip("cause", cause, `${words.CAUSE_WORDS[cause].label} (${own.length})`, "")
+      : [];
   });
   const actions = words
     .actionsIn(changes)
@@ -152,7 +167,9 @@ function filterForm({ changes }: PlanView, problems: number): string {
       chip("action", action, `${words.SIGNS[action]} ${action} (${amount})`, action),
     );
   if (problems > 0)
-    actions.unshift(chip("action", "problem", `${words.PROBLEM_SIGN} problem (${problems})`, "problem"));
+    actions.unshift(
+      chip("action", "problem", `${words.PROBLEM_SIGN} problem (${problems})`, "problem"),
+    );
   return `<form id="filter" role="search" aria-label="Filter changes" hidden>
 <div class="bar"><input id="search" type="search" name="search" aria-label="Filter" placeholder="Filter (press /)" autocomplete="off" spellcheck="false">
 <button id="expand" type="button">Expand all</button><button id="collapse" type="button">Collapse all</button></div>
@@ -171,7 +188,9 @@ function chip(name: string, value: string, text: string, style: string): string 
 /** Returns a choice among values; empty if there are fewer than two. */
 function choice(name: string, values: readonly string[]): string {
   if (values.length < 2) return "";
-  const options = values.toSorted().map((value) => `<option value="${html(value)}">${html(value)}</option>`);
+  const options = values
+    .toSorted()
+    .map((value) => `<option value="${html(value)}">${html(value)}</option>`);
   return `<select name="${name}" aria-label="${name}"><option value="">All ${name}s</option>${options.join("")}</select>`;
 }
 
@@ -210,7 +229,8 @@ const MOST = 60;
 /** Renders a change as a row with as much as fits a line; unfolded, it shows everything. */
 function changeHtml(change: ChangeView): string {
   const { address, action, cause, id, place, needs = [] } = change;
-  const why = cause === undefined ? "" : `<span class="cause">${words.CAUSE_WORDS[cause].label}</span>`;
+  const why =
+    cause === undefined ? "" : `<span class="cause">${words.CAUSE_WORDS[cause].label}</span>`;
   const about = [id === KNOWN_AFTER_APPLY ? "" : id, placeText(place ?? {})].filter(Boolean);
   const after = needs.map((needed) => `<li>${addressLink(needed)}</li>`).join("");
   return (

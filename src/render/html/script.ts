@@ -1,4 +1,7 @@
-/** The page's script: filters, folds and finds. It only sets attributes and texts of existing elements. */
+/**
+ * The page's script: filters, folds and finds. It only sets attributes and texts of existing
+ * elements.
+ */
 export const PAGE_SCRIPT = String.raw`
 "use strict";
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];

@@ -55,7 +55,10 @@ export async function settled<T>(outcome: Promise<T>): Promise<Result<T, Failure
   }
 }
 
-/** The result of reading an answer: its value, or the place that differs and what was expected there. */
+/**
+ * The result of reading an answer: its value, or the place that differs and what was expected
+ * there.
+ */
 export function readingOf<T>(read: () => T): Result<T, object> {
   try {
     return { ok: true, value: read() };

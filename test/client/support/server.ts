@@ -1,5 +1,10 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from "node:http";
 import net, { type AddressInfo, type Server, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
@@ -31,7 +36,10 @@ export async function httpServer(respond: Respond): Promise<TestServer> {
   return { url: await listen(createServer(listener)), received };
 }
 
-/** A server that sends raw bytes, for answers that no HTTP library would send; `nth` counts connections from 1. */
+/**
+ * A server that sends raw bytes, for answers that no HTTP library would send; `nth` counts
+ * connections from 1.
+ */
 export async function rawServer(onRequest: (socket: Socket, nth: number) => void): Promise<string> {
   let count = 0;
   return listen(

@@ -9,7 +9,10 @@ import type { Host } from "../../../src/app/project.ts";
 import { FakeService, type FakeOptions } from "../fake-service.ts";
 import { at, object, parseJson, text, type Json, type JsonObject } from "./json.ts";
 
-/** Can be another checkout, or a copy of a build with package.json and the file that `bin.tasc` names. */
+/**
+ * Can be another checkout, or a copy of a build with package.json and the file that `bin.tasc`
+ * names.
+ */
 const ROOT = resolve(process.env["TASC_CONTRACT_ROOT"] ?? ".");
 
 export interface Ran {
@@ -59,7 +62,8 @@ function follow(child: ChildProcess): Running {
         look();
       }),
       done.then((ran) => {
-        if (!pattern.test(ran.stdout + ran.stderr)) throw new Error(`${pattern} never came: ${ran.stderr}`);
+        if (!pattern.test(ran.stdout + ran.stderr))
+          throw new Error(`${pattern} never came: ${ran.stderr}`);
       }),
     ]);
   };
@@ -142,7 +146,11 @@ export class Project {
     return (await Promise.all(names.map((name) => this.read(name)))).join("\n");
   }
 
-  async start(args: readonly string[], env: Env = {}, stdout: "pipe" | number = "pipe"): Promise<Running> {
+  async start(
+    args: readonly string[],
+    env: Env = {},
+    stdout: "pipe" | number = "pipe",
+  ): Promise<Running> {
     executable ??= findExecutable();
     const bin = await executable;
     return follow(
@@ -154,7 +162,11 @@ export class Project {
     );
   }
 
-  async run(args: readonly string[], env: Env = {}, stdout: "pipe" | number = "pipe"): Promise<Ran> {
+  async run(
+    args: readonly string[],
+    env: Env = {},
+    stdout: "pipe" | number = "pipe",
+  ): Promise<Ran> {
     return await (
       await this.start(args, env, stdout)
     ).done;
@@ -173,7 +185,9 @@ export function parsed(ran: Ran): JsonObject {
   try {
     return object(parseJson(ran.stdout));
   } catch {
-    throw new Error(`stdout is not one JSON object (exit ${ran.code}):\n${ran.stdout}\n--\n${ran.stderr}`);
+    throw new Error(
+      `stdout is not one JSON object (exit ${ran.code}):\n${ran.stdout}\n--\n${ran.stderr}`,
+    );
   }
 }
 
@@ -204,7 +218,10 @@ export function hostOf({ env, dir }: Project): Host {
 }
 
 /** Starts a service, creates a project that uses it, runs `play`, and removes both. */
-export async function scene(options: FakeOptions, play: (scene: Scene) => Promise<void>): Promise<void> {
+export async function scene(
+  options: FakeOptions,
+  play: (scene: Scene) => Promise<void>,
+): Promise<void> {
   const service = await new FakeService(options).start();
   const dir = await mkdtemp(join(tmpdir(), "tasc-contract-"));
   try {

@@ -1,6 +1,7 @@
 // JSON values and helpers to read them in tests.
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json =
+  null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
 function isJson(value: unknown): value is Json {
@@ -36,7 +37,10 @@ export function text(value: Json | undefined): string {
   return value;
 }
 
-export function at(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
+export function at(
+  value: Json | undefined,
+  ...path: readonly (string | number)[]
+): Json | undefined {
   let here: Json | undefined = value;
   for (const step of path) {
     if (typeof step === "number") here = isList(here) ? here[step] : undefined;

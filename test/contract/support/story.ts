@@ -1,6 +1,12 @@
 // Follows one change through a plan, an apply and the empty plan after it.
 import { beforeAll, describe, expect, test } from "vitest";
-import type { FakeCase, FakeEnvironment, FakeOptions, FakeService, FakeTarget } from "../fake-service.ts";
+import type {
+  FakeCase,
+  FakeEnvironment,
+  FakeOptions,
+  FakeService,
+  FakeTarget,
+} from "../fake-service.ts";
 import { scene, type Project, type Ran } from "./cli.ts";
 import { at, list, object, parseJson, text, type Json, type JsonObject } from "./json.ts";
 
@@ -107,7 +113,9 @@ const DIAGNOSTIC_KEYS = ["severity", "address", "summary", "detail", "file", "li
 
 export function inOrder(value: Json | undefined, keys: readonly string[]): void {
   const found = Object.keys(object(value));
-  expect(found, "keys in the order of the contract").toEqual(keys.filter((key) => found.includes(key)));
+  expect(found, "keys in the order of the contract").toEqual(
+    keys.filter((key) => found.includes(key)),
+  );
 }
 
 /** Checks the form that every plan must have. */
@@ -124,12 +132,15 @@ export function expectPlanForm(plan: JsonObject): void {
     for (const call of [...list(at(item, "calls")), ...list(at(item, "followUps"))])
       expect(Object.keys(object(call))).toEqual(["method", "path", "body"]);
   }
-  for (const orphan of list(plan["orphaned"])) expect(Object.keys(object(orphan))).toEqual(["address", "id"]);
+  for (const orphan of list(plan["orphaned"]))
+    expect(Object.keys(object(orphan))).toEqual(["address", "id"]);
   for (const diagnostic of list(plan["diagnostics"])) inOrder(diagnostic, DIAGNOSTIC_KEYS);
 }
 
 export function changed(plan: JsonObject): readonly string[] {
-  return list(plan["changes"]).map((item) => `${text(at(item, "action"))} ${text(at(item, "address"))}`);
+  return list(plan["changes"]).map(
+    (item) => `${text(at(item, "action"))} ${text(at(item, "address"))}`,
+  );
 }
 
 export function change(plan: JsonObject, address: string): JsonObject {
@@ -142,7 +153,11 @@ export function diagnostics(plan: JsonObject): readonly string[] {
   return list(plan["diagnostics"]).map((item) => JSON.stringify(item));
 }
 
-const shown = (call: Call): JsonObject => ({ method: call.method, path: call.path, body: call.body });
+const shown = (call: Call): JsonObject => ({
+  method: call.method,
+  path: call.path,
+  body: call.body,
+});
 const sent = (call: Call): JsonObject => ({
   method: call.method,
   path: call.path,
@@ -167,8 +182,9 @@ export interface Told {
 }
 
 /**
- * Runs plan, apply and plan for all stories in one project, each story on its own target. Then each story is a test:
- * its change is as expected, its calls are those of the plan, and the second plan has no change for it.
+ * Runs plan, apply and plan for all stories in one project, each story on its own target. Then each
+ * story is a test: its change is as expected, its calls are those of the plan, and the second plan
+ * has no change for it.
  */
 export function tell(title: string, stories: readonly Story[], options: FakeOptions = {}): void {
   describe(title, () => {
@@ -235,7 +251,8 @@ async function play(
     const live = lives[n];
     if (live === undefined) throw new Error("no live things");
     const wanted = story.expected(live);
-    const renamed = (value: JsonObject): JsonObject => object(parseJson(own(JSON.stringify(value), n)));
+    const renamed = (value: JsonObject): JsonObject =>
+      object(parseJson(own(JSON.stringify(value), n)));
     return {
       ...wanted,
       address: own(wanted.address, n),
@@ -253,10 +270,14 @@ async function play(
   expectPlanForm(plan);
   expect(service.writes()).toEqual([]);
   expect(service.reads().toSorted()).toEqual(
-    ["/apiKey/v3/test-targets", ...lives.map((live) => `${live.paths.target}/test-cases`)].toSorted(),
+    [
+      "/apiKey/v3/test-targets",
+      ...lives.map((live) => `${live.paths.target}/test-cases`),
+    ].toSorted(),
   );
   const certain = expected.flatMap((item) => item.calls);
-  const counted = (method: string): number => certain.filter((call) => call.method === method).length;
+  const counted = (method: string): number =>
+    certain.filter((call) => call.method === method).length;
 
   service.forget();
   const applied = await project.run(["apply", "--auto-approve"]);
@@ -305,7 +326,9 @@ function checkStory(story: Story, { live, expected, planned, sent: writes, left 
   expect(found["fields"]).toEqual(expected.fields);
   expect(found["calls"]).toEqual(expected.calls.map(shown));
   expect(found["followUps"]).toEqual((expected.followUps ?? []).map(shown));
-  expect(writes.toSorted(byText)).toEqual((story.sends?.(live) ?? expected.calls).map(sent).toSorted(byText));
+  expect(writes.toSorted(byText)).toEqual(
+    (story.sends?.(live) ?? expected.calls).map(sent).toSorted(byText),
+  );
   story.after?.(live);
   expect(left, "a plan after an apply").toEqual([]);
 }

@@ -35,12 +35,19 @@ function recordOf<V>(value: fc.Arbitrary<V>): fc.Arbitrary<Readonly<Record<strin
     .map((entries): Record<string, V> => Object.fromEntries(entries));
 }
 
-const fields: fc.Arbitrary<Binding["fields"]> = recordOf(fc.oneof(fingerprint, recordOf(fingerprint)));
+const fields: fc.Arbitrary<Binding["fields"]> = recordOf(
+  fc.oneof(fingerprint, recordOf(fingerprint)),
+);
 const locators = recordOf(fc.record({ line: fingerprint, selectors: fingerprint }));
 
 const batch: fc.Arbitrary<BatchRecord> = fc.record(
   {
-    status: fc.constantFrom("done" as const, "held" as const, "uncertain" as const, "undone" as const),
+    status: fc.constantFrom(
+      "done" as const,
+      "held" as const,
+      "uncertain" as const,
+      "undone" as const,
+    ),
     content: fingerprint,
   },
   { requiredKeys: ["status"] },
@@ -62,7 +69,11 @@ export const event: fc.Arbitrary<StateEvent> = fc.oneof(
   fc.record({ type: fc.constant("keyed" as const), keyCheck: fc.constantFrom("key-1", "key-2") }),
   fc.record({ type: fc.constant("bound" as const), address, id, fields }),
   fc.record({ type: fc.constant("wrote" as const), address, fields }),
-  fc.record({ type: fc.constant("forgot" as const), address, fields: fc.array(name, { maxLength: 3 }) }),
+  fc.record({
+    type: fc.constant("forgot" as const),
+    address,
+    fields: fc.array(name, { maxLength: 3 }),
+  }),
   fc.record(
     {
       type: fc.constant("located" as const),

@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
 /**
- * Bundles a script of `test/state/child` so that Node can run it directly. Modules that it loads only if needed stay in
- * separate files, so that it starts quickly.
+ * Bundles a script of `test/state/child` so that Node can run it directly. Modules that it loads
+ * only if needed stay in separate files, so that it starts quickly.
  *
  * @param folder where to write the bundle
  */

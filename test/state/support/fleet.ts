@@ -55,10 +55,16 @@ testCases:
       );
   }
 
-  /** Writes the project's settings with this `state:` section. @param more further keys of `service:` */
+  /**
+   * Writes the project's settings with this `state:` section.
+   * @param more further keys of `service:`
+   */
   setState(state: string, more = ""): void {
     const service = `{ baseUrl: "\${env:BASE}", apiKey: "\${secret:KEY}", concurrency: 4${more} }`;
-    writeFileSync(join(this.folder, "tasc.yaml"), `version: 1\nservice: ${service}\nstate: ${state}\n`);
+    writeFileSync(
+      join(this.folder, "tasc.yaml"),
+      `version: 1\nservice: ${service}\nstate: ${state}\n`,
+    );
   }
 
   start(args: readonly string[], round = "final"): Running {
@@ -104,14 +110,24 @@ testCases:
     const data = await this.#control("GET", "/data");
     const counts = new Map<string, number>();
     const text = JSON.stringify(data);
-    for (const [, app = ""] of text.matchAll(/"app":"([^"]*)"/g)) counts.set(app, (counts.get(app) ?? 0) + 1);
+    for (const [, app = ""] of text.matchAll(/"app":"([^"]*)"/g))
+      counts.set(app, (counts.get(app) ?? 0) + 1);
     const cases = [...text.matchAll(/"description":"[AB]"/g)].length;
-    const doubled = [...counts].flatMap(([app, count]) => (count === 1 ? [] : [`${app}: ${count}`]));
+    const doubled = [...counts].flatMap(([app, count]) =>
+      count === 1 ? [] : [`${app}: ${count}`],
+    );
     const missing = counts.size === this.#targets ? [] : [`${counts.size} targets`];
-    return [...doubled, ...missing, ...(cases === 2 * this.#targets ? [] : [`${cases} test cases`])];
+    return [
+      ...doubled,
+      ...missing,
+      ...(cases === 2 * this.#targets ? [] : [`${cases} test cases`]),
+    ];
   }
 
-  /** Number of requests that the service received, whatever it answered. @param path a part of the path */
+  /**
+   * Number of requests that the service received, whatever it answered.
+   * @param path a part of the path
+   */
   async sent(method: string, path: string): Promise<number> {
     const requests = await this.#control("GET", "/requests");
     const all: unknown[] = Array.isArray(requests) ? requests : [];
@@ -131,7 +147,10 @@ testCases:
   async #control(method: string, path: string, body?: object): Promise<unknown> {
     const answer = await fetch(`${this.#server.controlUrl}${path}`, {
       method,
-      headers: { "X-API-Key": KEY, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      headers: {
+        "X-API-Key": KEY,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();

@@ -19,7 +19,10 @@ function path({ stage, target }: StateKey): string {
   return `/base/${stage}/${target}`;
 }
 
-/** Starts a server for one test. @param options further options, which may contain the address as `{address}` */
+/**
+ * Starts a server for one test.
+ * @param options further options, which may contain the address as `{address}`
+ */
 export async function httpFixture(
   options: Readonly<Record<string, string>> = {},
   methods?: LockMethods,

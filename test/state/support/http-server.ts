@@ -12,7 +12,10 @@ export interface Seen {
   readonly body: string;
 }
 
-/** Replaces the right answer: a status, an answer that is not HTTP, or a connection cut before or after the work. */
+/**
+ * Replaces the right answer: a status, an answer that is not HTTP, or a connection cut before or
+ * after the work.
+ */
 export type Fault = number | "malformed" | "cut before" | "cut after";
 
 /** A server of the REST protocol that Terraform's http backend defined, strict about locks. */
@@ -35,7 +38,9 @@ export interface LockMethods {
   readonly suffix: string;
   /** The status of an answer if another holds the lock. */
   readonly status: number;
-  /** How the answer names the holder: GitLab repeats the request, other servers return only the id. */
+  /**
+   * How the answer names the holder: GitLab repeats the request, other servers return only the id.
+   */
   readonly says?: "asker" | "id";
 }
 

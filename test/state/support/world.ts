@@ -30,7 +30,9 @@ const realClock: Clock = {
 };
 
 /** A clock that moves only during a sleep; `onSleep` runs in the middle of each sleep. */
-export function steppedClock(onSleep: (milliseconds: number) => void | Promise<void> = () => {}): Clock & {
+export function steppedClock(
+  onSleep: (milliseconds: number) => void | Promise<void> = () => {},
+): Clock & {
   readonly slept: number[];
 } {
   let time = Date.parse("2026-01-02T03:04:05.000Z");
