@@ -1,13 +1,26 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
+// Tests of the pure core: plain functions on plain data, without a process, a server or a file, and
+// quick enough to run at every save (`npx vitest run --project unit`). They mock no module, so the
+// files share the modules of one worker. The three left out work through all features at once.
+const UNIT = [
+  "test/{model,plan}/**/*.test.ts",
+  "test/manifest/!(error-codes|features|schemas).test.ts",
+  "test/policy/violations.test.ts",
+  "test/state/{document,explain,reduce}.test.ts",
+];
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     testTimeout: 300_000,
     hookTimeout: 300_000,
     // Most tests wait for processes of their own, so that one worker less than there are cores
     // leaves one idle.
     maxWorkers: availableParallelism(),
+    projects: [
+      { extends: true, test: { name: "unit", include: UNIT, isolate: false } },
+      { extends: true, test: { name: "program", include: ["test/**/*.test.ts"], exclude: UNIT } },
+    ],
   },
 });
