@@ -49,6 +49,7 @@ export async function survey(
   planOnly = false,
 ): Promise<Survey> {
   const remembered = await session.remembered();
+  session.host.warn(await session.leftovers());
   const request = checkRequest(options, remembered);
   return { ...(await session.refresh({ ...request, planOnly })), request, remembered };
 }

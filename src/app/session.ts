@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,7 +13,7 @@ import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import { defined, jsonIn } from "../model/json.ts";
 import { type LiveTarget, type Reader, sideBySide } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
-import type { State } from "../model/state.ts";
+import { type State, emptyState } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
 import { type RefreshOptions, type Refreshed, refresh } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
@@ -29,6 +30,8 @@ import {
   normalAddress,
 } from "../state/backend.ts";
 import { STATE_FOLDER, readConfig } from "../state/config.ts";
+import { erroredFile, readErrored } from "../state/errored.ts";
+import { applyEvents } from "../state/events.ts";
 import { isRecord, isText } from "../model/shape.ts";
 import { createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
 import { fileName, makeFolder, replaceFile } from "../state/files.ts";
@@ -123,6 +126,8 @@ export class Session {
   #client: Client | undefined;
   #locked: readonly StateSession[] = [];
   #bucket: string | undefined;
+  /** Files of records that an interrupted apply could not save. */
+  readonly #left: string[] = [];
   readonly #ending = new AbortController();
 
   constructor({ root, env, project, calls }: Opened, host: Host) {
@@ -173,6 +178,25 @@ export class Session {
 
   stateKey(target: string): DocumentKey {
     return { stage: this.settings.stage, target, service: this.settings.baseUrl };
+  }
+
+  /**
+   * Returns a warning for each file of records that an apply could not save. Plans take them into
+   * account, and the next apply saves them.
+   */
+  async leftovers(): Promise<readonly Diagnostic[]> {
+    await this.remembered();
+    return this.#left.map((file) =>
+      warning(
+        "state-errored-left",
+        "An apply has left records that state does not have yet",
+        `They are in ${file}. ${
+          this.fingerprints === undefined
+            ? "Without the key of the fingerprints they cannot be checked, so they are left out here."
+            : "They are taken into account here, and the next apply saves them."
+        }`,
+      ),
+    );
   }
 
   /** Reads the current states of targets, without a lock. Targets without state have no entry. */
@@ -297,14 +321,31 @@ export class Session {
     this.#derived = key && deriveKeys(key, settings.stage);
     const declared = desired.targets.map(({ key }) => key);
     const { backend } = await this.states();
-    const states = await this.readStates(declared);
+    const states = await this.#withUnsaved(declared, await this.readStates(declared));
     const listed = await backend.list(settings.stage);
-    const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
+    const others = listed.filter((key) => !declared.includes(key));
+    const strays = await this.#withUnsaved(others, await this.readStates(others));
     if (states.size + strays.size === 0) await this.#warnOfOldState();
     return withRemovedTargets(
       { desired, states, strays: [...strays.values()] },
       this.disableRemoved,
     );
+  }
+
+  /** Adds to states what an interrupted apply of this checkout could not save. */
+  async #withUnsaved(targets: readonly string[], read: ReadonlyMap<string, State>) {
+    const { world } = await this.states();
+    const states = new Map(read);
+    for (const key of targets.map((target) => this.stateKey(target))) {
+      const file = erroredFile(world, key);
+      if (!existsSync(file)) continue;
+      this.#left.push(file);
+      if (world.seal === undefined) continue;
+      const state = read.get(key.target) ?? emptyState(key.stage, key.target, key.service);
+      const left = await readErrored(world, state);
+      if (left !== undefined) states.set(key.target, applyEvents(state, left.events));
+    }
+    return states;
   }
 
   // Warns of an empty backend if the project had state elsewhere: otherwise, all would silently be

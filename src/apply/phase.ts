@@ -10,7 +10,9 @@ import { targetOf } from "../plan/input.ts";
 import { withSecrets } from "../plan/memory.ts";
 import { discoveryMark } from "../plan/record.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
+import { ServiceError } from "../service/failure.ts";
 import { isSegment } from "../service/request.ts";
+import { unsureEvents } from "../state/events.ts";
 import {
   type Run,
   type Status,
@@ -194,7 +196,11 @@ async function patch(
   // From now on, the service may show them, even if the answer is lost.
   if (secrets.length > 0)
     await record(run, targetOf(address), [{ type: "wrote", address, fields: {}, secrets }]);
-  const answer = await sendCall(run, address, call, elements);
+  const answer = await sendCall(run, address, call, elements).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.failure.acted !== "no")
+      recordSoon(run, targetOf(address), unsureOf(run, change, call, elements), "from a crash");
+    throw error;
+  });
   const events: StateEvent[] = [...patchEvents(run, change, call, elements, answer, secrets)];
   const generates = GENERATING_KEYS.some((key) => Object.hasOwn(call.body, key));
   if (generates) {
@@ -213,6 +219,26 @@ async function patch(
 function noteFolder({ folders }: Run, address: Address, call: PlannedCall): void {
   const folder = folderName(call);
   if (folder !== undefined) folders.set(address, folder);
+}
+
+/**
+ * Returns the events that record a PATCH whose outcome is unknown: the service may have either
+ * value now, or get the new one later, so no record of an earlier value may stay.
+ */
+function unsureOf(
+  run: Run,
+  { address }: Change,
+  call: PlannedCall,
+  elements: readonly string[],
+): readonly StateEvent[] {
+  if (Object.hasOwn(call.body, "locatorLine"))
+    return unsureEvents(address, [], [known(run, call.path.at(-1) ?? "", elements)]);
+  const rows = fieldsOf(run.resources.get(address)?.kind ?? "testCase");
+  const carried = rows.filter(({ update }) => update && Object.hasOwn(call.body, update));
+  return unsureEvents(
+    address,
+    carried.map(({ name }) => name),
+  );
 }
 
 /** Returns the events that record an answered PATCH. */

@@ -6,6 +6,7 @@ import { isRecord, isText } from "../model/shape.ts";
 import { type State, type StateEvent, areStateEvents } from "../model/state.ts";
 import type { StateKey, StateRuntime } from "./backend.ts";
 import { checkKey, contentOf, isDocumentKey } from "./document.ts";
+import { unsureEvents } from "./events.ts";
 import { fileName, makeFolder, readIfThere, replaceFile } from "./files.ts";
 import { StateFailure, attempt } from "./problem.ts";
 
@@ -63,9 +64,21 @@ export async function takeInErrored(
   state: State,
   record: (events: readonly StateEvent[]) => Promise<void>,
 ): Promise<string | undefined> {
+  const left = await readErrored(world, state);
+  if (left === undefined) return undefined;
+  await record(left.events);
+  await rm(left.file, { force: true });
+  return left.file;
+}
+
+/** Reads what an earlier run could not save, as events on top of a state. */
+export async function readErrored(
+  world: Sealer,
+  state: State,
+): Promise<{ readonly file: string; readonly events: readonly StateEvent[] } | undefined> {
   const file = erroredFile(world, state);
   const corrupt = (reason: string) => new StateFailure({ kind: "corrupt", where: file, reason });
-  const missing = await attempt(file, async () => {
+  const events = await attempt(file, async () => {
     const bytes = await readIfThere(file);
     if (bytes === undefined) return undefined;
     const content = jsonIn(bytes.toString("utf8"));
@@ -80,10 +93,7 @@ export async function takeInErrored(
     checkKey(content, state, file);
     return digestOf(state) === saved ? events : events.flatMap((event) => newTo(state, event));
   });
-  if (missing === undefined) return undefined;
-  await record(missing);
-  await rm(file, { force: true });
-  return file;
+  return events && { file, events };
 }
 
 function digestOf(state: State): string {
@@ -92,7 +102,8 @@ function digestOf(state: State): string {
 
 /** Returns the parts of an event that the next plan can neither find out by itself nor look up. */
 function newTo(state: State, event: StateEvent): readonly StateEvent[] {
-  if (event.type === "wrote") return unrecorded(state, event);
+  if (event.type === "forgot") return [event];
+  if (event.type === "wrote" || event.type === "located") return unrecorded(state, event);
   if (event.type === "batch")
     return state.batchGenerations.get(event.address)?.status === "done" ? [] : [event];
   if (event.type === "folder") return state.folders.has(event.name) ? [] : [event];
@@ -104,19 +115,22 @@ function newTo(state: State, event: StateEvent): readonly StateEvent[] {
 }
 
 /**
- * Drops records of fields that both runs wrote differently. Keeps `secrets`: a secret of ours may
- * still be shown.
+ * Drops records of fields that both runs wrote differently: who was the last is unknown, so they
+ * are sent once more. Keeps `secrets`: a secret of ours may still be shown.
  */
 function unrecorded(
   state: State,
-  { address, fields, secrets = [] }: Extract<StateEvent, { type: "wrote" }>,
+  event: Extract<StateEvent, { type: "wrote" | "located" }>,
 ): readonly StateEvent[] {
-  const known = state.bindings.get(address)?.fields ?? {};
-  const differing = Object.keys(fields).filter(
-    (name) => JSON.stringify(known[name]) !== JSON.stringify(fields[name]),
-  );
+  const { address } = event;
+  const binding = state.bindings.get(address);
+  const differing = <T>(known: Readonly<Record<string, T>> = {}, ours: typeof known) =>
+    Object.keys(ours).filter((name) => JSON.stringify(known[name]) !== JSON.stringify(ours[name]));
+  if (event.type === "located")
+    return unsureEvents(address, [], differing(binding?.locators, event.locators));
+  const { fields, secrets = [] } = event;
   return [
-    { type: "forgot", address, fields: differing },
+    ...unsureEvents(address, differing(binding?.fields, fields)),
     { type: "wrote", address, fields: {}, secrets },
   ];
 }

@@ -1,4 +1,5 @@
 import { type Address, compareText, isAddress, parseAddress } from "../model/address.ts";
+import { fieldsOf } from "../model/fields.ts";
 import { defined } from "../model/json.ts";
 import {
   type Binding,
@@ -30,6 +31,35 @@ export function applyEvents(state: State, events: readonly StateEvent[]): State 
     intents: draft.intents.current,
     ...(draft.run === undefined ? {} : { run: { ...draft.run, changes: draft.changes.current } }),
   };
+}
+
+/** The record of a prompt of which it is unknown whether it was sent last. It equals no digest. */
+const UNSURE = "";
+
+/**
+ * Returns the events that record that the live values of these fields, and of these elements'
+ * locators, are unknown, so that the next plan writes them again. A prompt needs a record for that,
+ * because without one it counts as never managed, and is not sent.
+ * @param elements ids of elements
+ */
+export function unsureEvents(
+  address: Address,
+  names: readonly string[],
+  elements: readonly string[] = [],
+): readonly StateEvent[] {
+  const generates = (name: string) =>
+    fieldsOf("testCase").some((field) => field.name === name && field.generates);
+  const prompts = names.filter(generates).map((name) => [name, UNSURE] as const);
+  const locators = elements.map((id) => [id, { line: UNSURE, selectors: UNSURE }] as const);
+  return [
+    { type: "forgot", address, fields: names },
+    ...(prompts.length === 0
+      ? []
+      : [{ type: "wrote", address, fields: Object.fromEntries(prompts) } as const]),
+    ...(locators.length === 0
+      ? []
+      : [{ type: "located", address, locators: Object.fromEntries(locators) } as const]),
+  ];
 }
 
 type MutableState = ReturnType<typeof openDraft>;

@@ -151,11 +151,18 @@ export async function unlockAll(locks: readonly HeldLock[]): Promise<void> {
 }
 
 /**
+ * Maximum number of saves that confirm a lock before a send. A save that takes longer than FRESH
+ * is repeated, because the process may have been stopped meanwhile. A server that is always this
+ * slow must not end every run, so the last one counts.
+ */
+const CONFIRMATIONS = 3;
+
+/**
  * A target's state while its lock is held. After a kill at any moment, the next reader finds a
  * prefix of what was recorded, which includes everything whose `record` had resolved.
  */
 export class Session {
-  readonly isNew: boolean;
+  readonly #isStored: boolean;
   /** The former holder, if its lock was taken over because its process is gone. */
   readonly takenOver: LockInfo | undefined;
   /** The file with what an earlier run could not save, if it was taken in. */
@@ -190,7 +197,7 @@ export class Session {
   constructor(lock: HeldLock, stored: StoredState | undefined, world: StateRuntime) {
     this.#world = world;
     this.#lock = lock;
-    this.isNew = stored === undefined;
+    this.#isStored = stored !== undefined;
     this.takenOver = lock.takenOver;
     const { stage, target, service } = lock.key;
     const state = stored?.state ?? emptyState(stage, target, service);
@@ -200,6 +207,11 @@ export class Session {
     this.targetId = state.bindings.get(this.#address)?.id;
     this.#revision = stored?.revision ?? NO_DOCUMENT;
     lock.lost?.addEventListener("abort", this.#broke);
+  }
+
+  /** Whether nothing at all is known of the target. */
+  get isNew(): boolean {
+    return !this.#isStored && this.takenIn === undefined;
   }
 
   /**
@@ -254,8 +266,9 @@ export class Session {
   async confirm(): Promise<void> {
     if (this.#saved < this.#events.length && isPast(this.#waiting, FRESH))
       await (this.#next ?? this.#flushing);
-    if (this.#lock.confirm !== undefined) await this.#orLose(this.#lock.confirm());
-    else if (isPast(this.#written, FRESH)) await this.#flush(true);
+    if (this.#lock.confirm !== undefined) return await this.#orLose(this.#lock.confirm());
+    for (let left = CONFIRMATIONS; left > 0 && isPast(this.#written, FRESH); left -= 1)
+      await this.#flush(true);
   }
 
   /**
@@ -290,13 +303,19 @@ export class Session {
     await this.#flushing;
   }
 
+  /**
+   * A save proves the lock at the moment when it is sent, and no later: while this process is
+   * stopped, the lock can be taken away, and the answer still be waiting to be read.
+   */
   async #save(lasting: boolean): Promise<void> {
+    const began = moment();
     const end = this.#events.length;
     if (this.#lock.append === undefined)
       this.#revision = await this.#lock.write(this.state, this.#revision);
     else await this.#lock.append(this.#events.slice(this.#saved, end), this.#revision, lasting);
     this.#saved = end;
-    this.#waiting = this.#written = moment();
+    this.#waiting = moment();
+    this.#written = began;
   }
 
   #orLose(work: Promise<void>): Promise<void> {

@@ -1,7 +1,9 @@
 // A lock is lost while a request waits, with real processes and a real service: nothing more is
 // sent.
-import { writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fleet, type Running, type Way, openWay } from "./support/fleet.ts";
@@ -175,6 +177,77 @@ describe.each(["local", "postgres", "http"] as const)(
     }, 60_000);
   },
 );
+
+describe("http state, a run that was stopped while the answer to its last save was on its way", () => {
+  it("sends nothing after it has lost its lock, and the next plan sends again what was in flight", async () => {
+    const fleet = await Fleet.open(1, backends().http.replace("/base", "/woken"));
+    const [saved, arrived] = [new AbortController(), new AbortController()];
+    const aborted = async ({ signal }: AbortController) =>
+      signal.aborted || (await once(signal, "abort"));
+    try {
+      const environments = Array.from(
+        { length: 12 },
+        (_, n) => `  e${n}:
+    discoveryUrl: https://e${n}.example.com
+    testAccount: { username: qa, password: "\${secret:ROUND}" }\n`,
+      );
+      writeFileSync(
+        join(fleet.folder, "targets", "t0.yaml"),
+        `target: t0\napp: App 0\nenvironments:
+  default: { discoveryUrl: "https://t0.example.com" }\n${environments.join("")}`,
+      );
+      expect(await fleet.start(APPLY, "first-password").ended).toMatchObject({ code: 0 });
+      await fleet.slowDown("PATCH", "/environments/", 300);
+      const first = fleet.start(APPLY, "stale-password");
+      let saves = 0;
+      keeper.delay = ({ method, body }) => {
+        const isSave = method === "POST" && body.includes('"bindings"');
+        if (!isSave || (saves += 1) < 2) return undefined;
+        arrived.abort();
+        return aborted(saved).then(() => {});
+      };
+      await aborted(arrived);
+      first.process.kill("SIGSTOP");
+      keeper.delay = () => undefined;
+      const [[path = "", lock = ""] = []] = keeper.locks;
+      keeper.locks.set(path, lock.replaceAll(/"ID":"[^"]*"/g, '"ID":"of-another-run"'));
+      saved.abort();
+      // Longer than a check of a lock is valid.
+      await delay(2_100);
+      const before = await fleet.sent("PATCH", "/environments/");
+      first.process.kill("SIGCONT");
+      const ended = await first.ended;
+      expect(ended.code, ended.stdout + ended.stderr).toBe(1);
+      expect(ended.stdout + ended.stderr).toMatch(/lock of target "t0"/);
+      expect((await fleet.sent("PATCH", "/environments/")) - before).toBe(0);
+      expect(fleet.errored.filter((file) => file.endsWith(".json"))).toHaveLength(1);
+      keeper.locks.delete(path);
+
+      // The other run is in another checkout, which does not have these records.
+      const [kept, aside] = [".tasc/errored", "aside"].map((name) => join(fleet.folder, name));
+      renameSync(kept ?? "", aside ?? "");
+      expect(await fleet.start(APPLY, "newer-password").ended).toMatchObject({ code: 0 });
+      renameSync(aside ?? "", kept ?? "");
+      const between = await fleet.sent("PATCH", "/environments/");
+      const planned = await fleet.start(["plan", "--json", "--detailed-exitcode"], "newer-password")
+        .ended;
+      expect(planned.code, planned.stderr).toBe(2);
+      expect(planned.stderr).toContain("records that state does not have yet");
+      const again = await fleet.start(APPLY, "newer-password").ended;
+      expect(again.code, again.stdout + again.stderr).toBe(0);
+      const calls = (await fleet.sent("PATCH", "/environments/")) - between;
+      expect(calls).toBeGreaterThan(0);
+      expect(JSON.parse(planned.stdout)).toMatchObject({ summary: { calls: { PATCH: calls } } });
+      const after = await fleet.start(["plan", "--detailed-exitcode"], "newer-password").ended;
+      expect(after).toMatchObject({ code: 0 });
+      expect(after.stderr).not.toContain("records that state does not have yet");
+    } finally {
+      keeper.delay = () => undefined;
+      saved.abort();
+      await fleet.close();
+    }
+  }, 60_000);
+});
 
 describe("with a database that fails", () => {
   it("an apply starts no new changes and ends if its database stops answering", async () => {

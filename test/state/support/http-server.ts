@@ -27,6 +27,8 @@ export interface HttpServer {
   readonly seen: Seen[];
   /** Returns the fault of a call; `undefined` for none. */
   fault: (call: Seen) => Fault | undefined;
+  /** Called after the work of a call; its answer waits for the returned promise. */
+  delay: (call: Seen) => Promise<void> | undefined;
   stop(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ export async function startHttpServer(methods = TERRAFORM): Promise<HttpServer> 
       if (fault === "cut before") return response.destroy();
       if (fault === "malformed") return response.socket?.end("HTTP/1.1 200 OK\r\n\0: \r\n\r\n");
       const answer = answerTo(call, store, methods);
+      await server.delay(call);
       return fault === "cut after" ? response.destroy() : reply(response, answer);
     })();
   });
@@ -70,6 +73,7 @@ export async function startHttpServer(methods = TERRAFORM): Promise<HttpServer> 
     address: `http://127.0.0.1:${address.port}/base`,
     seen,
     fault: () => undefined,
+    delay: () => undefined,
     stop: async () => {
       listener.closeAllConnections();
       listener.close();
