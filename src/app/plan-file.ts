@@ -13,6 +13,7 @@ import type { Secret } from "../model/value.ts";
 import type { Shard } from "../plan/input.ts";
 import type { Guard } from "../plan/staleness.ts";
 import type { PlanExtras } from "../render/json.ts";
+import { inTableOrder } from "../plan/attention.ts";
 import { cached } from "../render/words.ts";
 import { isDeeper } from "../service/json-stream.ts";
 import { MAX_DEPTH } from "../service/request.ts";
@@ -130,6 +131,7 @@ export function contentOf(file: PlanFile): SavedPlan {
     createdAt,
     summary,
     changes,
+    attention,
     orphaned,
     diagnostics,
   } = content;
@@ -141,6 +143,7 @@ export function contentOf(file: PlanFile): SavedPlan {
     createdAt,
     summary,
     changes,
+    attention,
     orphaned,
     diagnostics,
   };
@@ -154,6 +157,8 @@ const COUNTED = [
   "update",
   "rediscover",
   "disable",
+  "forget",
+  "held",
   "unchanged",
   "orphaned",
   "unmanaged",
@@ -195,6 +200,7 @@ export function mergePlans(
       changes: [...a.changes, ...b.changes].toSorted((x, y) =>
         compareAddresses(x.address, y.address),
       ),
+      attention: inTableOrder([...a.attention, ...b.attention]),
       orphaned: [...a.orphaned, ...b.orphaned],
       diagnostics: [...a.diagnostics, ...b.diagnostics],
     },

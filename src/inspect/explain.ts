@@ -174,6 +174,7 @@ function whyChange({ action, fields, calls }: Change): string {
     update: `${count(new Set(fields.map(({ path }) => path[0])).size, "field")} to send: ${sent}.`,
     rediscover: `Its prompt is sent, so the service generates again: ${sent}.`,
     disable: `It is taken out of runs: ${sent}.`,
+    forget: "State forgets it at the next apply. Nothing changes on the service.",
   };
   return why[action];
 }

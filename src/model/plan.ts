@@ -13,6 +13,8 @@ export interface Plan {
   readonly summary: Summary;
   /** Sorted by address. */
   readonly changes: readonly Change[];
+  /** What a reviewer must see; most severe first, then in the order of `ATTENTION_CODES`. */
+  readonly attention: readonly Attention[];
   readonly orphaned: readonly Orphan[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -20,9 +22,49 @@ export interface Plan {
 /**
  * The actions of a change, most severe first. `disable`: it takes a test case out of runs, and may
  * change more. `rediscover`: the service generates the test case again, and more may change.
+ * `forget`: state loses the address, and the service is not touched.
  */
-export const ACTIONS = ["disable", "rediscover", "create", "update"] as const;
+export const ACTIONS = ["disable", "rediscover", "create", "update", "forget"] as const;
 export type Action = (typeof ACTIONS)[number];
+
+/** How much a row of the attention table matters, most severe first. */
+export const ATTENTION_SEVERITIES = ["error", "danger", "caution"] as const;
+export type AttentionSeverity = (typeof ATTENTION_SEVERITIES)[number];
+
+/** The rows of the attention table, in display order (design contract, section 3). */
+export const ATTENTION_CODES = [
+  "stops-running",
+  "destination",
+  "credentials-sent",
+  "checks-less",
+  "other-start",
+  "generates",
+  "likely-duplicate",
+  "leaves-management",
+  "renamed",
+  "policy-loosened",
+  "generation-failed",
+  "no-steps",
+  "secret-in-open",
+  "steps-weakened",
+  "steps-changed",
+  "steps-new",
+  "steps-selector",
+  "quarantine-over",
+] as const;
+export type AttentionCode = (typeof ATTENTION_CODES)[number];
+
+/** What a plan does, or what it found, that a reviewer must see. */
+export interface Attention {
+  readonly code: AttentionCode;
+  readonly severity: AttentionSeverity;
+  /** Changed resources first. */
+  readonly addresses: readonly Address[];
+  /** The number of addresses. */
+  readonly count: number;
+  /** One sentence, the same in every format; it names few addresses and counts many per target. */
+  readonly text: string;
+}
 
 /**
  * A change that weakens a test that still runs: it checks less, or its failure no longer counts.
@@ -65,6 +107,22 @@ export interface Change {
   readonly dependsOn: readonly Address[];
   /** Only with `plan --base`, for display. */
   readonly cause?: Cause;
+  /** What the change takes from the steps of a test case, also where the steps are secret. */
+  readonly losses?: StepLosses;
+}
+
+/** What a change takes from the steps of a test case, as numbers of steps. */
+export interface StepLosses {
+  /** Assertions removed, with their step or without it. */
+  readonly assertions: number;
+  /** Removed steps without an assertion. */
+  readonly steps: number;
+  /** Steps whose `ignoreFailure` is switched on. */
+  readonly ignored: number;
+  /** Steps that stay and no longer do or check anything. */
+  readonly emptied: number;
+  /** Whether no step is left that does or checks anything. */
+  readonly all: boolean;
 }
 
 /** Who changed a field since the last apply, if state can tell. */
@@ -119,16 +177,19 @@ export interface Orphan {
 
 /**
  * The counts of a plan. `calls` are always sent, `followUps` only if the service's values differ
- * after generation.
+ * after generation. `held` are test cases that are not switched on until their steps are accepted.
  */
 export type Summary = Readonly<
-  Record<Action | "unchanged" | "orphaned" | "unmanaged" | "followUps", number>
+  Record<Action | "held" | "unchanged" | "orphaned" | "unmanaged" | "followUps", number>
 > & {
   readonly calls: Readonly<Record<Method, number>>;
 };
 
 /** The plan as `--format json` prints it and `--out` saves it. */
-export interface PlanJson extends Pick<Plan, "stage" | "baseUrl" | "summary" | "orphaned"> {
+export interface PlanJson extends Pick<
+  Plan,
+  "stage" | "baseUrl" | "summary" | "attention" | "orphaned"
+> {
   readonly formatVersion: string;
   readonly tool: string;
   readonly createdAt: string;

@@ -4,7 +4,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { ELEMENT, ELEMENTS, type Shape } from "../model/fields.ts";
 import { type Json, type JsonObject, defined, isArray, isObject, sameJson } from "../model/json.ts";
 import type { LiveElement, LiveResource } from "../model/live.ts";
-import type { BodyValue, ChangedBy, FieldChange } from "../model/plan.ts";
+import type { BodyValue, ChangedBy, FieldChange, StepLosses } from "../model/plan.ts";
 import type { Fingerprint } from "../model/state.ts";
 import {
   Secret,
@@ -440,6 +440,7 @@ interface ElementsDiff {
   readonly locators: readonly ElementMatch[];
   readonly shown: readonly FieldChange[];
   readonly warnings: readonly Diagnostic[];
+  readonly losses?: StepLosses | undefined;
 }
 
 /**
@@ -487,7 +488,33 @@ export function diffElements(
       ...matches.flatMap((match) => keptParts(resource, match)),
       ...(elements.some(isRounded) ? [rounded] : []),
     ],
+    losses: stepLosses(matches, current),
   };
+}
+
+/** Returns what the live steps lose by a PATCH; undefined if they lose nothing. */
+function stepLosses(
+  matches: readonly ElementMatch[],
+  current: readonly LiveElement[],
+): StepLosses | undefined {
+  const kept = new Set(matches.map(({ live }) => live));
+  const removed = current.filter((element) => !kept.has(element));
+  const losses = { assertions: 0, steps: 0, ignored: 0, emptied: 0 };
+  for (const { parts } of removed) losses[parts["assertion"] ? "assertions" : "steps"]++;
+  const has = ({ declared, live }: ElementMatch, part: "interaction" | "assertion"): boolean =>
+    Boolean(declared[part] === undefined ? live?.parts[part] : declared[part]);
+  const isStep = (match: ElementMatch): boolean =>
+    has(match, "interaction") || has(match, "assertion");
+  for (const match of matches) {
+    const { declared, live } = match;
+    if (live === undefined) continue;
+    if (declared["ignoreFailure"] === true && live.parts["ignoreFailure"] !== true)
+      losses.ignored++;
+    if (live.parts["assertion"] && !has(match, "assertion")) losses.assertions++;
+    else if (live.parts["interaction"] && !isStep(match)) losses.emptied++;
+  }
+  if (Object.values(losses).every((lost) => lost === 0)) return undefined;
+  return { ...losses, all: !matches.some(isStep) };
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Change, Method, Plan } from "../model/plan.ts";
 import type { Policy } from "../model/settings.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { applyEvents } from "../state/events.ts";
+import { attentionOf } from "./attention.ts";
 import type { MatchedTarget } from "./compare.ts";
 import { type PlanInput, type Scope, scopeTest } from "./input.ts";
 import { lazy, matchTargets, pendingMoves } from "./match.ts";
@@ -58,11 +59,7 @@ export function makePlan(input: PlanInput): Planned {
   );
   return {
     plan: assemble(input, targetPlans, targets.meant, [...targets.problems, ...diagnostics]),
-    matched: new Map(
-      targetPlans.flatMap(({ matched }) =>
-        matched === undefined ? [] : [[matched.target.key, matched]],
-      ),
-    ),
+    matched: matchedOf(targetPlans),
     stateEvents: events,
     states: [...input.states.values(), ...input.strays],
     live: input.live,
@@ -159,6 +156,7 @@ function assemble(
   for (const { matched } of targetPlans)
     for (const address of matched?.resources.keys() ?? [])
       if (inScope(address) && !busy.has(address)) unchanged++;
+  const matched = matchedOf(targetPlans);
   return {
     stage: input.desired.stage,
     baseUrl: input.baseUrl,
@@ -167,6 +165,8 @@ function assemble(
       update: count("update"),
       rediscover: count("rediscover"),
       disable: count("disable"),
+      forget: count("forget"),
+      held: 0,
       calls: { POST: sent("POST"), PATCH: sent("PATCH") },
       followUps: changes.reduce((sum, change) => sum + change.followUps.length, 0),
       unchanged,
@@ -174,9 +174,18 @@ function assemble(
       unmanaged: targetPlans.reduce((sum, one) => sum + one.unmanaged, 0),
     },
     changes,
+    attention: attentionOf({ plan: { changes, orphaned }, matched }, inScope),
     orphaned,
     diagnostics,
   };
+}
+
+function matchedOf(targetPlans: readonly TargetPlan[]): Planned["matched"] {
+  return new Map(
+    targetPlans.flatMap(({ matched }) =>
+      matched === undefined ? [] : [[matched.target.key, matched]],
+    ),
+  );
 }
 
 function sortedByAddress(

@@ -299,6 +299,7 @@ function updateTestCase(
       fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
       calls,
       followUps: generates ? [...followUps(matched, resource, live.id), ...lines] : [],
+      ...(elements.losses && { losses: elements.losses }),
     },
   );
   return [...change, ...elements.warnings];

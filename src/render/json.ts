@@ -17,7 +17,7 @@ import { IdOf, KNOWN_AFTER_APPLY, SENSITIVE } from "../model/value.ts";
 import { printedJson, uriPart } from "./escape.ts";
 
 /** Version of the plan format; it rises when programs that read plans would have to change. */
-export const PLAN_FORMAT = "1.1";
+export const PLAN_FORMAT = "1.2";
 
 export interface PlanMeta {
   /** Name and version, `tasc 1.0.0`. */
@@ -52,6 +52,13 @@ export function planJson(plan: Plan, { tool, createdAt }: PlanMeta): PlanJson {
         followUps: followUps.map(callJson),
       }),
     ),
+    attention: plan.attention.map(({ code, severity, addresses, count, text }) => ({
+      code,
+      severity,
+      addresses,
+      count,
+      text,
+    })),
     orphaned: plan.orphaned.map(({ address, id }) => ({ address, id })),
     diagnostics: plan.diagnostics.map(diagnosticJson),
   };

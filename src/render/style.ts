@@ -9,6 +9,7 @@ const CODES = {
   update: [33, 39],
   rediscover: [36, 39],
   disable: [31, 39],
+  forget: [2, 22],
   error: [31, 39],
   warning: [33, 39],
   added: [32, 39],

@@ -63,6 +63,7 @@ export const SIGNS: Readonly<Record<Action, string>> = {
   update: "~",
   rediscover: "↻",
   disable: "-",
+  forget: ".",
 };
 export const PROBLEM_SIGN = "!";
 
@@ -164,13 +165,15 @@ export const CAUSE_WORDS: Readonly<
  * breaks.
  */
 export function planLine(summary: Summary, width = Infinity): string {
-  const { create, update, rediscover, disable, unchanged, calls, followUps } = summary;
+  const { create, update, rediscover, disable, forget, held, unchanged } = summary;
+  const { calls, followUps } = summary;
   const sent = `(${calls.POST} POST, ${calls.PATCH} PATCH`;
   const parts = [
     `Plan: ${create} to create,`,
     `${update} to update,`,
     `${rediscover} to rediscover,`,
     `${disable} to disable,`,
+    ...nonZero(`${forget} to forget,`, `${held} held,`),
     `${unchanged} unchanged`,
     ...(followUps === 0
       ? [`${sent})`]

@@ -365,6 +365,8 @@ describe.concurrent("a new target", () => {
         update: 0,
         rediscover: 0,
         disable: 0,
+        forget: 0,
+        held: 0,
         unchanged: 0,
         orphaned: 0,
         unmanaged: 0,

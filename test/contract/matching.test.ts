@@ -394,6 +394,8 @@ describe.concurrent("orphans and moves", () => {
           update: 0,
           rediscover: 0,
           disable: 1,
+          forget: 0,
+          held: 0,
           unchanged: 1,
           orphaned: 1,
           unmanaged: 2,

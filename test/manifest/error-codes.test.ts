@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { parseAst } from "rolldown/parseAst";
 import { expect, test } from "vitest";
+import { ATTENTION_CODES } from "../../src/model/plan.ts";
 import { ERROR_CODES, errorCode } from "../../src/model/error-codes.ts";
 import { EXIT } from "../../src/model/error.ts";
 import { POLICY_RULES } from "../../src/model/settings.ts";
@@ -159,8 +160,9 @@ test("the catalogue lists exactly the codes that the source uses", () => {
   );
   expect(unknown).toEqual([]);
   const reasons = Object.keys(EXIT).filter((reason) => reason !== "done" && reason !== "changes");
-  const used = new Set([...codes.keys(), ...reasons]);
+  const used = new Set<string | undefined>([...codes.keys(), ...reasons, ...ATTENTION_CODES]);
   expect([...ERROR_CODES.keys()].filter((code) => !used.has(code))).toEqual([]);
+  expect(ATTENTION_CODES.filter((code) => errorCode(code) === undefined)).toEqual([]);
 });
 
 test("all codes of the YAML reader share one entry, and so do all codes of HTTP statuses", () => {

@@ -15,7 +15,7 @@ import {
   TEST_CASE_FIELDS,
 } from "../../src/model/fields.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
-import { ACTIONS, CAUSES } from "../../src/model/plan.ts";
+import { ACTIONS, ATTENTION_SEVERITIES, CAUSES } from "../../src/model/plan.ts";
 
 describe("generated files match the tables (if not: npm run generate):", () => {
   test.each(SCHEMA_NAMES)("schemas/%s.schema.json", (name) => {
@@ -144,7 +144,7 @@ test("a field with choices lists them for completion and also allows interpolati
 
 describe("the schema of a plan", () => {
   const plan = {
-    formatVersion: "1.1",
+    formatVersion: "1.2",
     tool: "tasc 1.0.0",
     stage: "staging",
     baseUrl: "https://a.example",
@@ -154,6 +154,8 @@ describe("the schema of a plan", () => {
       update: 1,
       rediscover: 0,
       disable: 0,
+      forget: 0,
+      held: 0,
       unchanged: 97,
       orphaned: 0,
       unmanaged: 3,
@@ -176,6 +178,15 @@ describe("the schema of a plan", () => {
         followUps: [],
       },
     ],
+    attention: [
+      {
+        code: "stops-running",
+        severity: "danger",
+        addresses: ["testCase.shop.login"],
+        count: 1,
+        text: "1 test case stops running: testCase.shop.login",
+      },
+    ],
     orphaned: [{ address: "testCase.shop.gone", id: "uuid" }],
     diagnostics: [
       {
@@ -196,10 +207,12 @@ describe("the schema of a plan", () => {
     expect(validatePlan({ ...plan, narrowing: {}, matched: [1] })).toBe(true);
   });
 
-  test("lists all actions and causes", () => {
+  test("lists all actions, causes and severities", () => {
     const change = at(schemaOf("plan"), ["$defs", "change", "properties"]);
     expect(at(change, ["action", "enum"])).toEqual(ACTIONS);
     expect(at(change, ["cause", "enum"])).toEqual(CAUSES);
+    const row = at(schemaOf("plan"), ["$defs", "attention", "properties"]);
+    expect(at(row, ["severity", "enum"])).toEqual(ATTENTION_SEVERITIES);
   });
 
   test.each([

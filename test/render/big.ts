@@ -1,10 +1,14 @@
 import type { Action, Change, Plan } from "../../src/model/plan.ts";
+import { attentionOf } from "../../src/plan/attention.ts";
 import { PLAN } from "./sample.ts";
 
 /** 5000 changes: most are alike, some hundred are different, and a few are dangerous. */
+const CHANGES = [...Array(5000).keys()].map(bigChange);
+
 export const BIG: Plan = {
   ...PLAN,
-  changes: [...Array(5000).keys()].map(bigChange),
+  changes: CHANGES,
+  attention: attentionOf({ plan: { changes: CHANGES, orphaned: [] }, matched: new Map() }),
   orphaned: [],
   diagnostics: [],
 };

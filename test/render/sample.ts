@@ -2,6 +2,7 @@ import type { Address } from "../../src/model/address.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import type { Change, Plan, PlanJson } from "../../src/model/plan.ts";
 import { IdOf, Secret } from "../../src/model/value.ts";
+import { attentionOf } from "../../src/plan/attention.ts";
 import {
   type PlanExtras,
   type PlanView,
@@ -149,6 +150,7 @@ export const CHANGES: readonly Change[] = [
       },
       { path: ["elements", 1, "locatorLine"], after: "getByRole('heading', { name: 'Cart' })" },
     ],
+    losses: { assertions: 1, steps: 0, ignored: 1, emptied: 0, all: false },
     calls: [
       ...patchCase("22222222-2222-4222-8222-222222222222", {
         runStatus: "ON",
@@ -297,6 +299,10 @@ testCases:
   wishlist: { description: "Wish list", password: hunter2-s3cr3t/pass }
 `;
 
+const ORPHANED: Plan["orphaned"] = [
+  { address: "testCase.shop.gone", id: "44444444-4444-4444-8444-444444444444" },
+];
+
 /** Every kind of change, with warnings and orphans, and no error. */
 export const PLAN: Plan = {
   stage: "staging",
@@ -306,6 +312,8 @@ export const PLAN: Plan = {
     update: 8,
     rediscover: 1,
     disable: 1,
+    forget: 0,
+    held: 0,
     unchanged: 95,
     orphaned: 1,
     unmanaged: 3,
@@ -313,7 +321,8 @@ export const PLAN: Plan = {
     followUps: 2,
   },
   changes: CHANGES,
-  orphaned: [{ address: "testCase.shop.gone", id: "44444444-4444-4444-8444-444444444444" }],
+  attention: attentionOf({ plan: { changes: CHANGES, orphaned: ORPHANED }, matched: new Map() }),
+  orphaned: ORPHANED,
   diagnostics: DIAGNOSTICS,
 };
 
@@ -326,6 +335,8 @@ export const EMPTY: Plan = {
     update: 0,
     rediscover: 0,
     disable: 0,
+    forget: 0,
+    held: 0,
     unchanged: 110,
     orphaned: 0,
     unmanaged: 0,
@@ -333,6 +344,7 @@ export const EMPTY: Plan = {
     followUps: 0,
   },
   changes: [],
+  attention: [],
   orphaned: [],
   diagnostics: [],
 };
@@ -356,21 +368,24 @@ export const HOSTILE_TEXTS: readonly string[] = [
   "\ud800 half \udc00",
 ];
 
+const HOSTILE_CHANGES = HOSTILE_TEXTS.flatMap((text, at) => [
+  change(`testCase.shop.hostile-${String(at + 1).padStart(2, "0")}`, {
+    id: text,
+    action: (["update", "create", "rediscover"] as const)[at % 3] ?? "update",
+    fields: [
+      { path: ["description"], ...(at % 3 === 1 ? {} : { before: "A name" }), after: text },
+      { path: ["additionalHeaderFields", text], after: [text, { [text]: text }] },
+      { path: ["discovery", "prompt"], before: `one\n${text}\ntwo`, after: `one\ntwo\n${text}` },
+    ],
+    calls: patchCase(text, { description: text, [text]: [text] }),
+  }),
+]);
+
 export const HOSTILE: Plan = {
   ...PLAN,
   stage: "staging",
-  changes: HOSTILE_TEXTS.flatMap((text, at) => [
-    change(`testCase.shop.hostile-${String(at + 1).padStart(2, "0")}`, {
-      id: text,
-      action: (["update", "create", "rediscover"] as const)[at % 3] ?? "update",
-      fields: [
-        { path: ["description"], ...(at % 3 === 1 ? {} : { before: "A name" }), after: text },
-        { path: ["additionalHeaderFields", text], after: [text, { [text]: text }] },
-        { path: ["discovery", "prompt"], before: `one\n${text}\ntwo`, after: `one\ntwo\n${text}` },
-      ],
-      calls: patchCase(text, { description: text, [text]: [text] }),
-    }),
-  ]),
+  changes: HOSTILE_CHANGES,
+  attention: attentionOf({ plan: { changes: HOSTILE_CHANGES, orphaned: [] }, matched: new Map() }),
   orphaned: [{ address: "testCase.shop.gone", id: HOSTILE_TEXTS[4] ?? "" }],
   diagnostics: HOSTILE_TEXTS.map((text) => ({
     severity: "error",

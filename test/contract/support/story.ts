@@ -93,6 +93,7 @@ const PLAN_KEYS = [
   "createdAt",
   "summary",
   "changes",
+  "attention",
   "orphaned",
   "diagnostics",
 ];
@@ -101,6 +102,8 @@ const SUMMARY_KEYS = [
   "update",
   "rediscover",
   "disable",
+  "forget",
+  "held",
   "unchanged",
   "orphaned",
   "unmanaged",
@@ -109,6 +112,7 @@ const SUMMARY_KEYS = [
 ];
 const FIELD_KEYS = ["path", "before", "after", "sensitive", "movedFrom", "harmful"];
 const CHANGE_KEYS = ["address", "action", "id", "fields", "calls", "followUps"];
+const ATTENTION_KEYS = ["code", "severity", "addresses", "count", "text"];
 const DIAGNOSTIC_KEYS = ["severity", "address", "summary", "detail", "file", "line", "column"];
 
 export function inOrder(value: Json | undefined, keys: readonly string[]): void {
@@ -121,7 +125,7 @@ export function inOrder(value: Json | undefined, keys: readonly string[]): void 
 /** Checks the form that every plan must have. */
 export function expectPlanForm(plan: JsonObject): void {
   expect(Object.keys(plan)).toEqual(PLAN_KEYS);
-  expect(plan["formatVersion"]).toBe("1.1");
+  expect(plan["formatVersion"]).toBe("1.2");
   expect(text(plan["tool"])).toMatch(/^tasc \d+\.\d+\.\d+/u);
   expect(text(plan["createdAt"])).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/u);
   expect(Object.keys(object(plan["summary"]))).toEqual(SUMMARY_KEYS);
@@ -131,6 +135,10 @@ export function expectPlanForm(plan: JsonObject): void {
     for (const field of list(at(item, "fields"))) inOrder(field, FIELD_KEYS);
     for (const call of [...list(at(item, "calls")), ...list(at(item, "followUps"))])
       expect(Object.keys(object(call))).toEqual(["method", "path", "body"]);
+  }
+  for (const row of list(plan["attention"])) {
+    expect(Object.keys(object(row))).toEqual(ATTENTION_KEYS);
+    expect(at(row, "count")).toBe(list(at(row, "addresses")).length);
   }
   for (const orphan of list(plan["orphaned"]))
     expect(Object.keys(object(orphan))).toEqual(["address", "id"]);
