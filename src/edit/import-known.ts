@@ -3,7 +3,7 @@ import { type ProjectReading, type ResolveOptions, resolveProject } from "../man
 import { RESERVED_KEYS } from "../manifest/shape.ts";
 import type { SectionRow } from "../manifest/tables.ts";
 import { type Address, KINDS, type Kind, compareText, targetAddress } from "../model/address.ts";
-import { type Desired, type DesiredResource, resourcesOf } from "../model/desired.ts";
+import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
 import { valueAt } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
@@ -52,7 +52,12 @@ interface KnownTarget {
   readonly matched?: MatchedTarget;
 }
 
-/** Plans what documents declare, or `desired`, as if state had already learnt some events. */
+/**
+ * Plans what documents declare, or `desired`, as if state had already learnt some events.
+ *
+ * Manifests and live data decide. A binding of an address that this stage does not declare may come
+ * from an import that was undone with git, so it only suggests a key, see `knownResources`.
+ */
 export function planProject(
   sources: ImportSources,
   documents: readonly Document[],
@@ -60,20 +65,18 @@ export function planProject(
   desired = desiredIn(sources.desired.stage, sources, documents) ?? sources.desired,
 ): PlannedProject {
   const { states, base } = sources;
-  const isNews = (event: StateEvent, state: State | undefined): boolean =>
-    event.type === "folder"
-      ? state?.folders.get(event.name) !== event.id
-      : event.type !== "bound" || state?.bindings.get(event.address)?.id !== event.id;
-  const learnt = new Map(
-    [...learning].map(([key, events]) => [
-      key,
-      events.filter((event) => isNews(event, states.get(key))),
-    ]),
-  );
+  const trusted = new Set(sources.desired.targets.flatMap(addressesIn));
+  const news = (key: string, state: State | undefined): readonly StateEvent[] =>
+    learning.get(key)?.filter((event) => isNews(event, state)) ?? [];
+  const learnt = new Map([...learning.keys()].map((key) => [key, news(key, states.get(key))]));
   const declared = new Map<string, State>();
   for (const { key } of desired.targets) {
-    const before = states.get(key);
-    const events = learnt.get(key) ?? [];
+    const known = states.get(key);
+    const before = known && {
+      ...known,
+      bindings: new Map([...known.bindings].filter(([address]) => trusted.has(address))),
+    };
+    const events = news(key, before);
     if (before === undefined && events.length === 0) continue;
     declared.set(key, applyEvents(before ?? emptyState(desired.stage, key, base.baseUrl), events));
   }
@@ -88,8 +91,20 @@ export function planProject(
   }
   for (const [key, matched] of planned.matched)
     if (matched.live !== undefined)
-      known.set(matched.live.id, { key, state: matched.state, matched });
+      known.set(matched.live.id, { key, state: states.get(key), matched });
   return { documents, input, learnt, known, ...planned };
+}
+
+/** Returns the addresses of a target, and those that its resources had before they were moved. */
+function addressesIn(target: DesiredTarget): readonly Address[] {
+  const own = resourcesOf(target).map(({ address }) => address);
+  return [...own, ...target.moved.map(({ from }) => from)];
+}
+
+/** Whether an event tells a state anything. */
+function isNews(event: StateEvent, state: State | undefined): boolean {
+  if (event.type === "folder") return state?.folders.get(event.name) !== event.id;
+  return event.type !== "bound" || state?.bindings.get(event.address)?.id !== event.id;
 }
 
 /**

@@ -223,16 +223,17 @@ function restricting(
   return base === undefined ? [] : [setAt(base, list)];
 }
 
-/** Returns the parts of a lifted target that are live and that state does not know yet. */
+/**
+ * Returns the parts of a lifted target that are live. A binding in state does not exempt a part: an
+ * import that was undone with git leaves bindings of parts that the manifests do not declare.
+ */
 function foundIn(
-  { target, live, matches, state }: MatchedTarget,
+  { target, live, matches }: MatchedTarget,
   sources: ImportSources,
   before: Manifests,
 ) {
   const found = [...matches].flatMap(([address, { live: own }]) =>
-    own === undefined || own === live || state?.bindings.has(address) === true
-      ? []
-      : [boundTo(address, own.id)],
+    own === undefined || own === live ? [] : [boundTo(address, own.id)],
   );
   // Environments whose URLs differ between stages only by the stage's name.
   const here = sources.desired.stage;

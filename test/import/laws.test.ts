@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { resourcesOf } from "../../src/model/desired.ts";
 import { DELETED } from "../../src/model/fields.ts";
 import { matchedIds } from "../../src/plan/match.ts";
+import type { Prepared } from "../../src/edit/import.ts";
 import { type Service, idOf, service } from "./live.ts";
 import {
   type Options,
@@ -171,6 +172,10 @@ function inSecondStage(
   return { targets, testCases };
 }
 
+function written({ files, texts }: Prepared) {
+  return [...files.map(({ file, text }) => [file, text]), ...texts.map((one) => [one.file, one.after])];
+}
+
 const TWO_STAGES = `${PROJECT}stages: { first: {}, second: {} }\n`;
 
 test("after a second stage is imported both plans are empty, and renamed test cases are recognised", async () => {
@@ -216,6 +221,9 @@ test("after a second stage is imported both plans are empty, and renamed test ca
         texts: [],
         learnt: 0,
       });
+      // After `git checkout .`, state still has what the import learnt.
+      const redone = await prepared({ ...both, files: imported.files }, given);
+      expect(written(redone), shown(both)).toEqual(written(more));
       const renamed = new Map(
         [...two.testCases].map(
           ([id, list]) =>
