@@ -40,13 +40,14 @@ export interface EditedText extends NewText {
 /** Applies edits to the texts of their documents; the rest of each text is unchanged. */
 export async function editTexts(documents: readonly Document[], edits: readonly FileEdit[]) {
   const { editYaml } = await import("../manifest/yaml/edit.ts");
+  const { keyRank } = await import("../manifest/format.ts");
   const byFile = groupBy(edits, ({ file }) => file);
   const texts: EditedText[] = [];
   // A file with several documents is edited once, with all edits of the file.
   for (const { file, bom, text } of new Map(documents.map((one) => [one.file, one])).values()) {
     const own = byFile.get(file)?.map(({ edit }) => edit);
     if (own === undefined) continue;
-    const edited = editYaml(text, own, { prune: true });
+    const edited = editYaml(text, own, { prune: true, rank: keyRank("target") });
     if (!edited.ok) return { file, reason: edited.reason };
     const { text: after, splices, tree } = edited;
     if (after !== text) texts.push({ file, bom, before: text, after, splices, tree });

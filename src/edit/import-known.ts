@@ -3,7 +3,12 @@ import { type ProjectReading, type ResolveOptions, resolveProject } from "../man
 import { RESERVED_KEYS } from "../manifest/shape.ts";
 import type { SectionRow } from "../manifest/tables.ts";
 import { type Address, KINDS, type Kind, compareText, targetAddress } from "../model/address.ts";
-import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
+import {
+  type Desired,
+  type DesiredResource,
+  type DesiredTarget,
+  resourcesOf,
+} from "../model/desired.ts";
 import { valueAt } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";

@@ -175,14 +175,21 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     for (const address of before.addressesOf(key, ...KINDS)) {
       const elsewhere = stages.filter((stage) => stage !== here && before.exists(stage, address));
       const wasHere = before.exists(here, address);
-      const isHere =
-        !excluded.has(address) && (isFound.has(address) || (wasHere && !paired.has(key)));
-      if (elsewhere.length === 0) continue;
-      if (isHere && (paired.has(key) || !wasHere)) merged.add(address);
-      const list = stages.filter((stage) => (stage === here ? isHere : elsewhere.includes(stage)));
-      edits.push(
-        ...restricting(before, address, list, address === target ? stages : ofTarget, stages),
-      );
+      const only = onlyStagesOf(before, address, stages);
+      const isMerged = !excluded.has(address) && isFound.has(address);
+      const isHere = isMerged || (wasHere && !paired.has(key));
+      const isNew = !wasHere || (paired.has(key) && elsewhere.length > 0);
+      if (isMerged && isNew) merged.add(address);
+      // Somebody wrote that it shall exist here, and the next apply may create it.
+      if (elsewhere.length === 0 || only?.stages.includes(here) === true) continue;
+      if (isHere && only !== undefined) {
+        const list = [...only.stages, here];
+        const isAll = (address === target ? stages : ofTarget).every((one) => list.includes(one));
+        edits.push(isAll ? deleteAt(only.slot) : setAt(only.slot, list));
+      }
+      const [stage = here] = elsewhere;
+      const base = before.baseSlot({ stage, address, field: ONLY_STAGES });
+      if (!isHere && only === undefined && base !== undefined) edits.push(setAt(base, elsewhere));
     }
   }
   const project =
@@ -201,26 +208,6 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     merged,
     folders: foldersIn(project, merged, before, sources),
   };
-}
-
-/**
- * Returns edits that list the stages of a resource, if it does not exist in all possible stages.
- */
-function restricting(
-  manifests: Manifests,
-  address: Address,
-  list: readonly string[],
-  possible: readonly string[],
-  stages: readonly string[],
-): readonly FileEdit[] {
-  const only = onlyStagesOf(manifests, address, stages);
-  if (only !== undefined && sameJson(only.stages, list)) return [];
-  if (sameJson(list, possible)) return only === undefined ? [] : [deleteAt(only.slot)];
-  if (only !== undefined) return [setAt(only.slot, list)];
-  const [base] = stages.flatMap(
-    (stage) => manifests.baseSlot({ stage, address, field: ONLY_STAGES }) ?? [],
-  );
-  return base === undefined ? [] : [setAt(base, list)];
 }
 
 /**

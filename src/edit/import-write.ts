@@ -1,4 +1,5 @@
-import { writeYaml } from "../manifest/yaml/write.ts";
+import { keyRank } from "../manifest/format.ts";
+import { sorted, writeYaml } from "../manifest/yaml/write.ts";
 import type { Kind } from "../model/address.ts";
 import { type Part, fieldsOf } from "../model/fields.ts";
 import { type Json, type JsonObject, type Path, isObject } from "../model/json.ts";
@@ -52,7 +53,7 @@ export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): 
         comments.get(path.join("\n"))?.join("\n");
       return {
         file,
-        text: writeYaml(documentOf(sheet, options), commentAt),
+        text: writeYaml(sorted(documentOf(sheet, options), [], keyRank("target")), commentAt),
         environments: sheet.environments.length,
         testCases: sheet.testCases.length,
       };

@@ -1,7 +1,6 @@
 import type { ProjectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, compareText, targetAddress } from "../model/address.ts";
-import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { defined } from "../model/json.ts";
 import type { Binding, StateEvent } from "../model/state.ts";
@@ -108,7 +107,13 @@ async function attemptOnce(
   const texts = await editTexts(reading.documents, [...edits, ...fields]);
   if ("reason" in texts) return new Map([...merged].map((address) => [address, texts.reason]));
   const files = layOut(targets, { ...drafting, ...placing(sources, options) });
-  const proof = await prove(files, texts, options.folder, sources, merged, learnt);
+  const drafts = targets.flatMap((one) => [
+    ...(one.target === undefined ? [] : [one.target]),
+    ...one.environments,
+    ...one.testCases,
+  ]);
+  const added = new Set([...merged, ...drafts.map(({ address }) => address)]);
+  const proof = await prove({ files, texts, added, merged, learnt }, sources, options.folder);
   const { refuted, unmatched, problems, planned = before } = proof;
   if (refuted.size > 0 && problems.length + unmatched.length === 0) return refuted;
   return { files, texts, leftOut, learnt: allLearnt(sources, planned), unmatched, problems };
@@ -152,6 +157,16 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
   return new Map(all.map(([key, events]) => [key, events.map(marked)]));
 }
 
+/** What one round of an import would write and learn. */
+interface Attempt {
+  readonly files: readonly NewFile[];
+  readonly texts: readonly EditedText[];
+  /** The addresses that the stage gets: new ones, and those that are merged. */
+  readonly added: ReadonlySet<Address>;
+  readonly merged: ReadonlySet<Address>;
+  readonly learnt: Learnt;
+}
+
 /** Returns the stages of new resources, and a test for existing files. */
 function placing(
   { stages, desired: { stage }, reading }: ImportSources,
@@ -181,12 +196,9 @@ function placing(
  * reason
  */
 async function prove(
-  files: readonly NewFile[],
-  texts: readonly EditedText[],
-  folder: ProjectFolder,
+  { files, texts, added: ours, merged, learnt }: Attempt,
   sources: ImportSources,
-  merged: ReadonlySet<Address>,
-  learnt: Learnt,
+  folder: ProjectFolder,
 ) {
   const refuted = new Map<Address, string>();
   const problems: Diagnostic[] = [];
@@ -199,8 +211,6 @@ async function prove(
   const unmatched = files.flatMap(({ file }) =>
     read.has(file) || reading.sources.get(file) !== undefined ? [] : [file],
   );
-  const declared = sources.desired.targets.flatMap(resourcesOf).map(({ address }) => address);
-  const old = new Set(declared.filter((address) => !merged.has(address)));
   const own = new Set([...files, ...texts].map(({ file }) => file));
   // That there are no manifests is already reported as files that match no pattern.
   const found = [...reading.problems, ...resolution.problems].filter(
@@ -210,7 +220,7 @@ async function prove(
   // longer load.
   for (const problem of found) {
     const { address, origin, summary } = problem;
-    if (address !== undefined && !old.has(address) && own.has(origin.file))
+    if (address !== undefined && ours.has(address) && own.has(origin.file))
       refuted.set(address, summary);
     else problems.push(problem);
   }
@@ -218,12 +228,12 @@ async function prove(
   if (desired === undefined || found.length > 0) return { refuted, unmatched, problems };
   const planned = planProject(sources, reading.documents, learnt, desired);
   for (const { address, fields } of planned.plan.changes)
-    if (!old.has(address)) {
+    if (ours.has(address)) {
       const names = fields.map(({ path }) => path.join(".")).join(", ");
       refuted.set(address, `a plan would change it at once (${names})`);
     }
   for (const { severity, address, summary } of planned.plan.diagnostics)
-    if (address !== undefined && !old.has(address) && (severity === "error" || merged.has(address)))
+    if (address !== undefined && ours.has(address) && (severity === "error" || merged.has(address)))
       refuted.set(address, summary);
   const others = sources.stages.filter((one) => one !== stage);
   const { project = sources.reading.project, documents } = reading;

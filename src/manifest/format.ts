@@ -1,9 +1,10 @@
 import { isObject, sameJson } from "../model/json.ts";
-import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
+import { type ManifestPart, entryOf, itemOf, partsAlong } from "./shape.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
 import { read, readTree } from "./yaml/read-slow.ts";
 import { splitDocuments } from "./yaml/text.ts";
 import type { Collection, Entry, Node } from "./yaml/tree.ts";
+import type { KeyRank } from "./yaml/write.ts";
 
 /**
  * Puts the keys of a manifest in their usual order and changes nothing else. A pair moves together
@@ -154,14 +155,24 @@ function textOf(key: Node | undefined): string {
   return key?.kind === "scalar" ? key.text : "";
 }
 
+/** Returns the place of a key in a manifest, for new keys to be written in the usual order. */
+export function keyRank(kind: DocumentKind): KeyRank {
+  return (path, key) => {
+    const parts = partsAlong(DOCUMENTS[kind], path);
+    return parts.length > path.length ? rankOf(parts.at(-1), key) : 0;
+  };
+}
+
+/** Returns the place of a key: all are equal where users choose the keys. */
+function rankOf(part: ManifestPart | undefined, key: string): number {
+  if (part?.shape.type !== "object") return 0;
+  const known = Object.keys(part.shape.parts);
+  const rank = known.indexOf(key);
+  return key.startsWith("x-") ? -1 : rank < 0 ? known.length : rank;
+}
+
 function orderOf(pairs: readonly Entry[], part: ManifestPart | undefined): readonly number[] {
   const positions = pairs.map((_, at) => at);
-  if (part?.shape.type !== "object") return positions;
-  const known = Object.keys(part.shape.parts);
-  const ranks = pairs.map(({ key }) => {
-    const name = textOf(key);
-    const rank = known.indexOf(name);
-    return name.startsWith("x-") ? -1 : rank < 0 ? known.length : rank;
-  });
+  const ranks = pairs.map(({ key }) => rankOf(part, textOf(key)));
   return positions.toSorted((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b);
 }

@@ -3,6 +3,7 @@ import { invalid, failed } from "../model/error.ts";
 import { type Field, TARGET_FIELDS } from "../model/fields.ts";
 import { type Json, isObject } from "../model/json.ts";
 import { type Document } from "./document.ts";
+import { keyRank } from "./format.ts";
 import { listWords } from "./problem.ts";
 import { patternsOf } from "./find-manifests.ts";
 import { SECTIONS } from "./tables.ts";
@@ -38,7 +39,8 @@ export function withSkeleton(
   const document =
     holders.length > 1 && first.value.app !== undefined ? first : (holders[0] ?? first);
   const path = [...document.root, section.name, key];
-  const edited = editYaml(document.text, [{ kind: "set", path, value: exampleOf(kind, key) }]);
+  const edit = { kind: "set", path, value: exampleOf(kind, key) } as const;
+  const edited = editYaml(document.text, [edit], { rank: keyRank("target") });
   if (!edited.ok) throw failed("not-editable", `Cannot edit ${document.file}`, edited.reason);
   const after = withComments(edited.text, path, section.fields, exampleOf(kind, key));
   return { address, file: document.file, bom: document.bom, before: document.text, after };

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { formatManifest } from "../../src/manifest/format.ts";
 import { resourcesOf } from "../../src/model/desired.ts";
 import { DELETED } from "../../src/model/fields.ts";
 import { matchedIds } from "../../src/plan/match.ts";
@@ -64,6 +65,7 @@ test("after an import the plan is empty, everything live is managed, and a secon
       const before = emptyProject(targets, testCases);
       const first = await prepared(before, given);
       expect(first).toMatchObject({ problems: [], unmatched: [], leftOut: [] });
+      written(first);
       const imported = after(before, first);
       await expectEmptyPlan(imported);
       expect((await managedIds(imported)).toSorted()).toEqual([...allIds(before)].toSorted());
@@ -172,8 +174,15 @@ function inSecondStage(
   return { targets, testCases };
 }
 
+/** What an import writes, which `fmt --check` accepts. */
 function written({ files, texts }: Prepared) {
-  return [...files.map(({ file, text }) => [file, text]), ...texts.map((one) => [one.file, one.after])];
+  for (const text of [...files.map((one) => one.text), ...texts.map((one) => one.after)])
+    expect(formatManifest(text, "target")).toBe(text);
+
+  return [
+    ...files.map(({ file, text }) => [file, text]),
+    ...texts.map((one) => [one.file, one.after]),
+  ];
 }
 
 const TWO_STAGES = `${PROJECT}stages: { first: {}, second: {} }\n`;

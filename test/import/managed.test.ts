@@ -204,3 +204,65 @@ test("a chain of 15,000 prerequisites is imported quickly", async () => {
   await prepared(world);
   expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
 });
+
+const STAGES = `${PROJECT}stages: { staging: {}, production: {} }\n`;
+
+test("a list of stages that somebody wrote stays, and names the imported stage in the end", async () => {
+  const shop = {
+    ...SHOP,
+    environments: [{ id: idOf(2, 1), type: "ADDITIONAL" as const, discoveryUrl: "https://de.a" }],
+  };
+  const manifest = (stages: string): string => `target: shop
+app: Shop
+environments:
+  de:
+    onlyStages: [${stages}]
+    discoveryUrl: https://de.a
+`;
+  const importing = async (stages: string): Promise<string | undefined> => {
+    const files = { "tasc.yaml": STAGES, "targets/shop.yaml": manifest(stages) };
+    const world = { ...emptyProject([shop], new Map(), files), stage: "production" };
+    const {
+      texts: [text],
+      files: added,
+      problems,
+    } = await prepared(world);
+    expect({ added, problems }).toEqual({ added: [], problems: [] });
+    return text?.after;
+  };
+  // In any order, and also if a stage is named that does not have the target.
+  for (const stages of ["production, staging", "staging, production"])
+    // oxlint-disable-next-line no-await-in-loop
+    expect(await importing(stages)).toBe(undefined);
+  expect(await importing("staging")).toBe(
+    manifest("staging").replace("    onlyStages: [staging]\n", ""),
+  );
+});
+
+test("what somebody declared for the imported stage alone is left to the next apply", async () => {
+  const manifest = `target: shop
+onlyStages: [staging]
+app: Shop
+environments:
+  fr:
+    onlyStages: [production]
+    discoveryUrl: https://fr.a
+testCases:
+  new:
+    onlyStages: [staging, production]
+    description: New
+    discovery: { prompt: Check it. }
+`;
+  const files = { "tasc.yaml": STAGES, "targets/shop.yaml": manifest };
+  const world = { ...emptyProject([SHOP], new Map(), files), stage: "production" };
+  const found = await prepared(world);
+  expect(found.files).toEqual([]);
+  expect(found.texts.map((one) => one.after)).toEqual([
+    manifest.replace("onlyStages: [staging]\n", ""),
+  ]);
+  const { changes } = (await plan(after(world, found))).planned.plan;
+  expect(changes.map(({ address, action }) => `${action} ${address}`)).toEqual([
+    "create environment.shop.fr",
+    "create testCase.shop.new",
+  ]);
+});

@@ -71,7 +71,7 @@ describe.concurrent("pull", () => {
       expect(stage.read("targets/shop.yaml")).toContain(
         'testCases: { runStatus: "OFF", tags: [web] }',
       );
-      expect(stage.read("targets/shop.yaml")).toMatch(/cookie banner\n {4}tags:\n {6}- banner\n/);
+      expect(stage.read("targets/shop.yaml")).toMatch(/cookie banner\n {4}tags: \[banner\]\n/);
       await unchanged(stage);
     });
   });

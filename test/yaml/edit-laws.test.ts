@@ -91,11 +91,13 @@ describe("for random edits", () => {
         tidyTexts,
         fc.array(wishes, { minLength: 1, maxLength: 3 }),
         fc.boolean(),
-        (text, all, prune) => {
+        fc.integer({ min: 1, max: 4 }),
+        (text, all, prune, ranks) => {
           const before = valueOf(text);
           fc.pre(before !== undefined);
           const { edits, after } = planned(before, all, prune);
-          const edited = editYaml(text, edits, { prune });
+          const rank = (_: Path, key: string): number => (key.codePointAt(0) ?? 0) % ranks;
+          const edited = editYaml(text, edits, { prune, rank });
           if (!edited.ok) refused++;
           if (!edited.ok) return;
           made++;

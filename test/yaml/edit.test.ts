@@ -168,7 +168,7 @@ describe("maps", () => {
       "missing parents are made",
       "a: 1\n",
       set(["b", "c", "d"], ["x"]),
-      "a: 1\nb:\n  c:\n    d:\n      - x\n",
+      "a: 1\nb:\n  c:\n    d: [x]\n",
     ],
     [
       "also where null is, or nothing",
@@ -258,7 +258,7 @@ describe("maps", () => {
       set(["a"], "x"),
       "a: x # why\nb: 2\n",
     ],
-    ["a list for a map", "a:\n  c: 1\nb: 2\n", set(["a"], ["x"]), "a:\n  - x\nb: 2\n"],
+    ["a list for a map", "a:\n  c: 1\nb: 2\n", set(["a"], ["x"]), "a: [x]\nb: 2\n"],
     [
       "the whole document",
       "# head\na: 1 # one\n# foot\n",
@@ -367,7 +367,26 @@ describe("lists", () => {
       "- a: 1 # one\n  b: 5\n",
     ],
     ["emptied", "a:\n  - x\nb: 1\n", set(["a"], []), "a: []\nb: 1\n"],
-    ["filled", "a: []\nb: 1\n", set(["a"], ["x"]), "a:\n  - x\nb: 1\n"],
+    ["filled", "a: []\nb: 1\n", set(["a"], ["x"]), "a: [x]\nb: 1\n"],
+    [
+      "a new one of words stays on a line",
+      "a: 1\n",
+      set(["b"], ["x", "y z"]),
+      "a: 1\nb: [x, y z]\n",
+    ],
+    [
+      "unless the first one of the file does not",
+      "a:\n  - x\nb: [1]\n",
+      set(["c"], ["x"]),
+      "a:\n  - x\nb: [1]\nc:\n  - x\n",
+    ],
+    ["or a word needs quotes", "a: 1\n", set(["b"], ["x", "on"]), 'a: 1\nb:\n  - x\n  - "on"\n'],
+    [
+      "or it is long",
+      "a: 1\n",
+      set(["b"], ["x".repeat(30), "y".repeat(30)]),
+      `a: 1\nb:\n  - ${"x".repeat(30)}\n  - ${"y".repeat(30)}\n`,
+    ],
     [
       "a map for an item",
       "- x # why\n- y\n",
@@ -389,13 +408,19 @@ describe("aliases", () => {
       "are written out where another value is set",
       "a: &x [1]\nb: *x # why\n",
       set(["b"], [2]),
-      "a: [1]\nb: # why\n  - 2\n",
+      "a: &x [1]\nb: # why\n  - 2\n",
     ],
     [
       "and where one is set inside of what they stand for",
       "a: &x { k: 1, l: 2 }\nb: *x\nc: *x\n",
       set(["b", "l"], 3),
       "a: &x { k: 1, l: 2 }\nb:\n  k: 1\n  l: 3\nc: *x\n",
+    ],
+    [
+      "leave the line of their anchor alone when none is left",
+      "x-tags: &tags [a, b] # ours\nt: *tags\n",
+      set(["t"], ["a", "c"]),
+      "x-tags: &tags [a, b] # ours\nt: [a, c]\n",
     ],
     [
       "keep the old value when their anchor's changes",
@@ -432,7 +457,7 @@ describe("an edit keeps", () => {
       "line ends of Windows, in new lines too",
       "a: 1\r\nb: |\r\n  x\r\n",
       [set(["b"], "y\nz\n"), set(["c"], ["w"])],
-      "a: 1\r\nb: |\r\n  y\r\n  z\r\nc:\r\n  - w\r\n",
+      "a: 1\r\nb: |\r\n  y\r\n  z\r\nc: [w]\r\n",
     ],
     ["a byte order mark", "\ufeffa: 1\n", set(["a"], 2), "\ufeffa: 2\n"],
     [

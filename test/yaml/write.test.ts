@@ -37,9 +37,7 @@ testCases:
   login:
     description: Log in with valid credentials
     runStatus: "ON"
-    tags:
-      - smoke
-      - auth
+    tags: [smoke, auth]
     discovery:
       prompt: |
         Log in.

@@ -1,11 +1,12 @@
 import { diffArrays } from "diff";
-import { type Json, isArray, isObject, sameJson } from "../../model/json.ts";
+import { type Json, type Path, isArray, isObject, sameJson } from "../../model/json.ts";
 import { readTree } from "./read-slow.ts";
 import { type Splice, inDocument, spliced, splitDocuments } from "./text.ts";
 import { type AliasNode, type Collection, type Entry, type Node, nameOf, nodesOf } from "./tree.ts";
 import { EditRefusal, type YamlEdit, editValue } from "./value.ts";
 import {
   BlockWriter,
+  type KeyRank,
   type Layout,
   flowPair,
   flowText,
@@ -13,6 +14,7 @@ import {
   pad,
   restyled,
   restyledFlow,
+  sorted,
 } from "./write.ts";
 
 export type Edited =
@@ -25,6 +27,13 @@ export type Edited =
     }
   | { readonly ok: false; readonly reason: string };
 
+export interface EditOptions {
+  /** Whether a deletion also deletes the maps and lists that it leaves empty. */
+  readonly prune?: boolean;
+  /** Decides where new keys go; by default after all others. */
+  readonly rank?: KeyRank;
+}
+
 const BOM = "\ufeff";
 
 /**
@@ -34,16 +43,17 @@ const BOM = "\ufeff";
  *
  * Each edit applies to the result of those before it. `set` creates missing maps on its path and
  * may append to a list; a map or list that replaces another one changes only where the two differ.
- * `delete` ignores a missing value; with `prune`, it also deletes the map or list that it leaves
- * empty, and so on upwards. The values of aliases elsewhere do not change, see `TextEditor`. The
- * result is read again, and refused unless it means exactly what the edits say.
+ * A new key goes behind the last one that is not ranked after it. `delete` ignores a missing value;
+ * with `prune`, it also deletes the map or list that it leaves empty, and so on upwards. The values
+ * of aliases elsewhere do not change, see `TextEditor`. The result is read again, and refused unless
+ * it means exactly what the edits say.
  *
  * @returns the new text, or the reason why there is none; in that case nothing must be written
  */
 export function editYaml(
   text: string,
   edits: readonly YamlEdit[],
-  { prune = false }: { readonly prune?: boolean } = {},
+  { prune = false, rank = () => 0 }: EditOptions = {},
 ): Edited {
   const bom = text.startsWith(BOM) ? BOM.length : 0;
   const documents = splitDocuments(text.slice(bom));
@@ -62,7 +72,7 @@ export function editYaml(
     const splices = documents.flatMap(({ start, end }, at) => {
       const list = own[at] ?? [];
       if (list.length === 0) return [];
-      const edited = editDocument(text.slice(bom + start, bom + end), list, prune);
+      const edited = editDocument(text.slice(bom + start, bom + end), list, prune, rank);
       if (documents.length === 1) ({ tree } = edited);
       const offset = bom + start;
       return edited.splices.map((one) => ({
@@ -78,14 +88,14 @@ export function editYaml(
   }
 }
 
-function editDocument(text: string, edits: readonly YamlEdit[], prune: boolean) {
+function editDocument(text: string, edits: readonly YamlEdit[], prune: boolean, rank: KeyRank) {
   const before = readTree(text);
   if (!before.ok) {
     const [{ line, message } = { line: 1, message: "the text cannot be read" }] = before.problems;
     throw new EditRefusal(`line ${line}: ${message}`);
   }
   const value = editValue(before.value, edits, prune);
-  const splices = inOrder(text, new TextEditor(text, before.root).splices(value));
+  const splices = inOrder(text, new TextEditor(text, before.root, rank).splices(value));
   const after = splices && readTree(spliced(text, splices));
   if (splices === undefined || after?.ok !== true || !sameJson(after.value, value))
     throw new EditRefusal(
@@ -155,14 +165,16 @@ class TextEditor {
   readonly #text: string;
   readonly #lines: TextLines;
   readonly #root: Node;
+  readonly #rank: KeyRank;
   #blocks: BlockWriter | undefined;
   readonly #splices: Splice[] = [];
   readonly #aliases = new Map<Node, AliasNode[]>();
   readonly #bindings = new Map<string, Binding>();
   readonly #bound: Binding[] = [];
 
-  constructor(text: string, root: Node) {
+  constructor(text: string, root: Node, rank: KeyRank) {
     this.#text = text;
+    this.#rank = rank;
     this.#lines = new TextLines(text);
     this.#root = root;
     for (const node of text.includes("*") ? nodesOf(this.#root) : []) {
@@ -174,12 +186,15 @@ class TextEditor {
   }
 
   splices(target: Json): Splice[] {
-    this.#value(this.#root, target, ROOT);
-    for (const { node, aliases } of this.#bound)
-      // An anchor next to a tag is not removed: the tag no longer fits, and the anchor was written
+    this.#value(this.#root, target, ROOT, []);
+    for (const { node, value, aliases } of this.#bound) {
+      const isUnused = node !== undefined && aliases === 0 && this.#aliases.has(node);
+      // An unchanged value keeps its anchor: its line may be the reader's own, e.g. under `x-`. An
+      // anchor next to a tag is not removed: the tag no longer fits, and the anchor was written
       // again without it.
-      if (node !== undefined && aliases === 0 && this.#aliases.has(node) && node.tag === undefined)
+      if (isUnused && node.tag === undefined && !sameJson(node.value, value))
         this.#splices.push(this.#withoutAnchor(node));
+    }
     return this.#splices;
   }
 
@@ -191,17 +206,17 @@ class TextEditor {
     this.#splices.push({ start, end, text });
   }
 
-  #value(node: Node, target: Json, place: Place): void {
+  #value(node: Node, target: Json, place: Place, path: Path): void {
     if (node.kind === "alias") {
       const binding = this.#bindings.get(node.name);
       if (binding !== undefined && sameJson(binding.value, target)) binding.aliases++;
-      else this.#replace(node, place, target, this.#takeOver(node, target));
+      else this.#replace(node, place, target, path, this.#takeOver(node, target));
       return;
     }
     this.#bind(node, target);
     const isDone =
-      node.kind === "scalar" ? Object.is(node.value, target) : this.#collection(node, target);
-    if (!isDone) this.#replace(node, place, target);
+      node.kind === "scalar" ? Object.is(node.value, target) : this.#collection(node, target, path);
+    if (!isDone) this.#replace(node, place, target, path);
   }
 
   #bind(node: Node, value: Json): void {
@@ -230,7 +245,7 @@ class TextEditor {
   }
 
   /** Changes a map or list inside. @returns whether it could be kept */
-  #collection(node: Collection, target: Json): boolean {
+  #collection(node: Collection, target: Json, path: Path): boolean {
     const { flow, kind, entries, start } = node;
     if (kind === "map" ? !isObject(target) : !isArray(target)) return false;
     const lines = this.#lines;
@@ -248,7 +263,9 @@ class TextEditor {
         else
           inserted.push({
             after,
-            lines: flow ? [flowText(item)] : this.#writer.item(item, indent),
+            lines: flow
+              ? [flowText(item)]
+              : this.#writer.item(sorted(item, [...path, at], this.#rank), indent),
           });
       }
     } else if (isObject(target)) {
@@ -256,13 +273,19 @@ class TextEditor {
         const name = nameOf(entry);
         if (Object.hasOwn(target, name)) staying.set(entry, target[name] ?? null);
       }
-      const after = [...staying.keys()].at(-1);
-      for (const [key, value] of Object.entries(target))
-        if (!isObject(node.value) || !Object.hasOwn(node.value, key))
-          inserted.push({
-            after,
-            lines: flow ? [flowPair(key, value)] : this.#writer.pair(key, value, indent),
-          });
+      const kept = [...staying.keys()];
+      const added = Object.fromEntries(
+        Object.entries(target).filter(
+          ([key]) => !isObject(node.value) || !Object.hasOwn(node.value, key),
+        ),
+      );
+      for (const [key, value] of Object.entries(sorted(added, path, this.#rank))) {
+        const rank = this.#rank(path, key);
+        inserted.push({
+          after: kept.findLast((one) => this.#rank(path, nameOf(one)) <= rank),
+          lines: flow ? [flowPair(key, value)] : this.#writer.pair(key, value, indent),
+        });
+      }
     }
     const isChanged = staying.size < entries.length || inserted.length > 0;
     // `[a: b]` contains a map without braces, which has no room for a second key.
@@ -270,6 +293,8 @@ class TextEditor {
     if (isChanged && isFixed) return false;
     for (const [entry, wanted] of staying) {
       const { key, colon, value } = entry;
+      // All items of a list have the same keys, so any index serves.
+      const step = key === undefined ? 0 : nameOf(entry);
       if (this.#aliases.size === 0 && sameJson(value.value, wanted)) continue;
       if (key !== undefined) this.#bind(key, nameOf(entry));
       const column = lines.column(entry.start);
@@ -283,7 +308,7 @@ class TextEditor {
               head: (colon ?? key.end - 1) + 1,
               lead: colon === undefined ? ": " : " ",
             };
-      this.#value(value, wanted, place);
+      this.#value(value, wanted, place, [...path, step]);
     }
     if (!isChanged) return true;
     if (flow) this.#changeFlow(node, staying, inserted);
@@ -312,11 +337,12 @@ class TextEditor {
     for (const { after, lines: added } of inserted) {
       if (after !== undefined) this.#splices.push(lines.below(after.end, added));
       else {
+        const { start: first } = entries.find((entry) => staying.has(entry)) ?? NOWHERE;
         const indent = pad(lines.column(top));
         // Also correct for `- - a`, where the first entry is not the first on its line.
         this.#splice(
-          top,
-          top,
+          first,
+          first,
           `${added.join(lines.eol).slice(indent.length)}${lines.eol}${indent}`,
         );
       }
@@ -380,7 +406,8 @@ class TextEditor {
       lines: [content = ""],
     } of inserted)
       if (after !== kept) {
-        const { start } = entries[after === undefined ? 0 : entries.indexOf(after) + 1] ?? NOWHERE;
+        const next = after === undefined ? 0 : entries.indexOf(after) + 1;
+        const { start } = entries.slice(next).find((one) => staying.has(one)) ?? NOWHERE;
         const separator = lines.isFirstOnLine(start) ? `,${lineLike(start)}` : ", ";
         this.#splice(start, start, content + separator);
       }
@@ -401,8 +428,9 @@ class TextEditor {
    * Replaces a value, but not the comments around it.
    * @param rebound an anchor for the new value, if the old is an alias
    */
-  #replace(node: Node, place: Place, value: Json, rebound?: string): void {
+  #replace(node: Node, place: Place, wanted: Json, path: Path, rebound?: string): void {
     const lines = this.#lines;
+    const value = sorted(wanted, path, this.#rank);
     const { anchor, tag } = node;
     const isEmpty = node.kind === "scalar" && node.start === node.end;
     if (isEmpty && tag !== undefined)
@@ -424,7 +452,7 @@ class TextEditor {
     const isBlock = (node.kind === "map" || node.kind === "list") && !node.flow;
     const isBelow = isBlock && place.kind !== "root" && lines.isFirstOnLine(node.start);
     const past = lines.afterLine(node.end);
-    if (!isFilled(value)) {
+    if (place.kind === "pair" ? !this.#writer.isBlock(value) : !isFilled(value)) {
       const indent = place.column + (place.kind === "item" ? 2 : this.#writer.layout.step);
       const [first, ...rest] = restyled(value, node, this.#text, indent);
       if (!isBelow)
@@ -561,13 +589,20 @@ class TextLines {
   }
 }
 
-/** Returns how a text indents: like its first map in a map, and its first list under a key. */
+/**
+ * Returns how a text is laid out: it indents like its first map in a map, and its first list under
+ * a key; short lists stay on a line if its first list of words does, or if it has none.
+ */
 function layoutOf(root: Node, source: TextLines): Layout {
   const steps: { map?: number; list?: number } = {};
+  let shortLists: boolean | undefined;
   for (const node of nodesOf(root))
-    for (const { start, key, value } of node.kind === "map" && !node.flow ? node.entries : [])
-      if (key !== undefined && (value.kind === "map" || value.kind === "list") && !value.flow)
-        steps[value.kind] ??= source.column(value.start) - source.column(start);
+    for (const { start, key, value } of node.kind === "map" && !node.flow ? node.entries : []) {
+      if (key === undefined || (value.kind !== "map" && value.kind !== "list")) continue;
+      if (value.kind === "list" && value.entries[0]?.value.kind === "scalar")
+        shortLists ??= value.flow;
+      if (!value.flow) steps[value.kind] ??= source.column(value.start) - source.column(start);
+    }
   const { map = 2, list = map } = steps;
-  return { step: map, listStep: list };
+  return { step: map, listStep: list, shortLists: shortLists ?? true };
 }

@@ -126,7 +126,37 @@ export function flowPair(key: string, value: Json): string {
   return `${scalarText(key, "flow")}: ${flowText(value)}`;
 }
 
-export type Layout = { readonly step: number; readonly listStep: number };
+/** How a text is laid out: its indentation, and whether short lists stay on the line of their key. */
+export type Layout = {
+  readonly step: number;
+  readonly listStep: number;
+  readonly shortLists: boolean;
+};
+
+/** Returns the place of a key among the keys of the map at a path; equal ranks keep their order. */
+export type KeyRank = (path: Path, key: string) => number;
+
+/** Returns a value with the keys of all its maps in order. */
+export function sorted<T extends Json>(value: T, path: Path, rank: KeyRank): T;
+export function sorted(value: Json, path: Path, rank: KeyRank): Json {
+  if (isArray(value)) return value.map((item, at) => sorted(item, [...path, at], rank));
+  if (!isObject(value)) return value;
+  const ranks = new Map(Object.keys(value).map((key) => [key, rank(path, key)]));
+  const keys = [...ranks.keys()].toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
+  return Object.fromEntries(
+    keys.map((key) => [key, sorted(value[key] ?? null, [...path, key], rank)]),
+  );
+}
+
+/** Longest list that stays on the line of its key. */
+const SHORT_LIST = 60;
+
+/** Whether a list is short and has only words that need no quotes. */
+function isShortList(value: Json): boolean {
+  if (!isArray(value)) return false;
+  const words = value.filter((item) => typeof item === "string" && canBePlain(item, "flow"));
+  return words.length === value.length && flowText(value).length <= SHORT_LIST;
+}
 
 type CommentAt = (path: Path) => string | undefined;
 
@@ -160,7 +190,7 @@ export class BlockWriter {
     const isLong = keyText.length >= MAX_KEY_LENGTH;
     if (isLong) lines.push(`${pad(indent)}? ${keyText}`);
     const head = `${pad(indent)}${isLong ? "" : keyText}:`;
-    if (isFilled(value))
+    if (this.isBlock(value))
       return [...lines, head, ...this.lines(value, this.below(value, indent), path)];
     const [first, ...rest] = inlineLines(value, indent + this.layout.step);
     return [...lines, `${head} ${first}`, ...rest];
@@ -173,6 +203,11 @@ export class BlockWriter {
       `${pad(indent)}- ${first.slice(indent + DASH)}`,
       ...rest,
     ];
+  }
+
+  /** Whether a value under a key begins on a line of its own. */
+  isBlock(value: Json): boolean {
+    return isFilled(value) && !(this.layout.shortLists && isShortList(value));
   }
 
   below(value: Json, indent: number): number {
@@ -204,7 +239,7 @@ const DASH = 2;
 type Inline = readonly [first: string, ...rest: string[]];
 
 function inlineLines(value: Json, indent: number): Inline {
-  if (isArray(value)) return ["[]"];
+  if (isArray(value)) return [flowText(value)];
   if (isObject(value)) return ["{}"];
   if (typeof value !== "string" || !value.includes("\n") || !canBeBlock(value))
     return [scalarText(value, "block")];
@@ -221,15 +256,15 @@ export function pad(indent: number): string {
 }
 
 /**
- * Writes plain data as YAML in block style. The same value always gives the same text. Texts of several lines become `|`
- * blocks, and quotes are only used where a reader of YAML 1.1 or 1.2 would otherwise read a text as something different.
+ * Writes plain data as YAML in block style; short lists of plain words stay on the line of their
+ * key. The same value always gives the same text. Texts of several lines become `|` blocks, and quotes are only used where a reader of YAML 1.1 or 1.2 would otherwise read a text as something different.
  * Reading the text gives the value again, if it is not nested deeper than reading allows.
  *
  * @param commentAt returns a comment for the line above the key or the item at a path, or above everything for `[]`,
  *   without `#`. It may have several lines and any content: it cannot end early and become YAML.
  */
 export function writeYaml(value: Json, commentAt?: CommentAt): string {
-  const writer = new BlockWriter({ step: 2, listStep: 2 }, commentAt);
+  const writer = new BlockWriter({ step: 2, listStep: 2, shortLists: true }, commentAt);
   return `${[...writer.comment([], 0), ...writer.lines(value, 0)].join("\n")}\n`;
 }
 
