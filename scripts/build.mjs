@@ -84,12 +84,12 @@ try {
       groups: [
         {
           name: "base",
-          test: /src\/(commands\/options|model\/settings|render\/(formats|terminal))\.ts$/,
+          test: /src\/(commands\/options|render\/(formats|terminal))\.ts$/,
           priority: 3,
         },
         {
           name: "context",
-          test: /src\/(commands\/context|model\/fields|render\/words)\.ts$/,
+          test: /src\/(commands\/(command|context)|model\/fields|render\/words)\.ts$/,
           priority: 2,
         },
         { name: "project", test: /src\/app\/project\.ts$/, priority: 1 },
@@ -107,7 +107,7 @@ try {
     output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : [])),
   );
   const { readyTexts } = createRequire(import.meta.url)(join(fresh, "help.cjs"));
-  for (const [name, text] of Object.entries(readyTexts(version)))
+  for (const [name, text] of Object.entries(await readyTexts(version)))
     await writeFile(join(fresh, name), text);
   await rm(join(fresh, "help.cjs"));
   await chmod(join(fresh, "tasc.cjs"), 0o755);

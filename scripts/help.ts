@@ -1,10 +1,16 @@
-// The answers of the program without a terminal, by the file in which `src/cli/main.ts` looks for
-// them. The build bundles and runs this module.
+// The answers of the program without a terminal and the specifications of its commands, by the file
+// in which `src/cli` looks for them. The build bundles and runs this module.
 import { Writable } from "node:stream";
 import { readCommandLine } from "../src/cli/program.ts";
+import { commandSpecs } from "../src/commands/table.ts";
 
-export function readyTexts(version: string): Readonly<Record<string, string>> {
-  return { "help.txt": answer("--help"), "version.txt": answer("--version") };
+export async function readyTexts(version: string): Promise<Readonly<Record<string, string>>> {
+  const commands = await commandSpecs();
+  return {
+    "help.txt": answer("--help"),
+    "version.txt": answer("--version"),
+    "commands.json": JSON.stringify(commands),
+  };
 
   function answer(word: string): string {
     const parts: string[] = [];
@@ -15,7 +21,7 @@ export function readyTexts(version: string): Readonly<Record<string, string>> {
         done();
       },
     });
-    readCommandLine([word], { version, stdout, stderr: stdout, unwritten() {} });
+    readCommandLine([word], commands, { version, stdout, stderr: stdout, unwritten() {} });
     return parts.join("");
   }
 }

@@ -13,12 +13,13 @@ try {
     cwd: root,
     input: "scripts/reference.ts",
     platform: "node",
+    external: ["libsql"],
     plugins: [withTexts],
   });
   await build.write({ dir: folder, format: "esm", entryFileNames: "reference.mjs" });
-  const { errorsText, referenceText } = await import(join(folder, "reference.mjs"));
+  const { commandSpecs, errorsText, referenceText } = await import(join(folder, "reference.mjs"));
   for (const [name, text] of [
-    ["commands.md", referenceText()],
+    ["commands.md", referenceText(await commandSpecs())],
     ["errors.md", errorsText()],
   ]) {
     const file = join(root, "docs", "reference", name);

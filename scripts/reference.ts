@@ -1,5 +1,5 @@
 import { GLOBAL, type OptionSpec } from "../src/commands/options.ts";
-import { COMMANDS, type CommandSpec } from "../src/commands/table.ts";
+import type { CommandSpec } from "../src/commands/command.ts";
 import { EXIT } from "../src/model/error.ts";
 import { KINDS, type Kind } from "../src/model/address.ts";
 import { ERROR_CODES } from "../src/model/error-codes.ts";
@@ -11,6 +11,8 @@ import {
   fieldsOf,
   isFixed,
 } from "../src/model/fields.ts";
+
+export { commandSpecs } from "../src/commands/table.ts";
 
 /** A table in Markdown. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -157,12 +159,12 @@ function yes(is: boolean): string {
 }
 
 /** Every command of the command table, with its options and examples. */
-function commandReference(): string {
+function commandReference(commands: readonly CommandSpec[]): string {
   return [
     "## Commands",
     "Every command takes these:",
     optionTable(Object.values(GLOBAL)),
-    ...COMMANDS.flatMap((spec) => section(spec, "tasc")),
+    ...commands.flatMap((spec) => section(spec, "tasc")),
   ].join("\n\n");
 }
 
@@ -178,7 +180,7 @@ function section(spec: CommandSpec, above: string): readonly string[] {
   return [
     `### ${name}`,
     `${sentence(spec.summary)}.`,
-    ...(spec.commands !== undefined ? [] : [fence("text", synopsis.join(" "))]),
+    ...(spec.options === undefined ? [] : [fence("text", synopsis.join(" "))]),
     ...(args.length === 0 ? [] : [argumentTable(args)]),
     ...(options.length === 0 ? [] : [optionTable(options)]),
     fence(
@@ -222,12 +224,12 @@ function fence(language: string, text: string): string {
 }
 
 /** docs/reference.md, from the tables that the program itself reads; prettier then formats it. */
-export function referenceText(): string {
+export function referenceText(commands: readonly CommandSpec[]): string {
   return [
     "# Reference",
     "<!-- Written by `npm run generate` from the command table and the field table. -->",
     "[Commands](#commands), [exit codes](#exit-codes), [fields](#fields). The whole form of `tasc.yaml` and of target documents is in the JSON Schemas: `tasc schema project`, `tasc schema target`.",
-    commandReference(),
+    commandReference(commands),
     "## Exit codes",
     exitCodeTable(),
     fieldReference(),

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import type { CommandSpec } from "../commands/command.ts";
 import type { ProcessContext } from "../commands/context.ts";
 import { GLOBAL, type OptionSpec } from "../commands/options.ts";
-import { COMMANDS, type CommandSpec } from "../commands/table.ts";
 import type { Lookup } from "./complete-project.ts";
 
 /**
@@ -10,9 +10,13 @@ import type { Lookup } from "./complete-project.ts";
  * printed.
  * @param words after `tasc`; the last is the one at the cursor
  */
-export async function complete(words: readonly string[], world: ProcessContext): Promise<void> {
+export async function complete(
+  words: readonly string[],
+  commands: readonly CommandSpec[],
+  world: ProcessContext,
+): Promise<void> {
   try {
-    const { wanted, folder = "." } = parseWords(words);
+    const { wanted, folder = "." } = parseWords(words, commands);
     const current = words.at(-1) ?? "";
     const lines = await linesOf(wanted, current, resolve(world.cwd, folder));
     world.stdout.write(lines.map((line) => `${line}\n`).join(""));
@@ -51,7 +55,7 @@ const NOTHING: Expected = { kind: "words", words: [] };
  * Returns what may come next on a command line. The last word is at the cursor. bash splits
  * `--stage=dev` into three.
  */
-export function parseWords(words: readonly string[]) {
+export function parseWords(words: readonly string[], commands: readonly CommandSpec[]) {
   let spec: CommandSpec | undefined;
   let position = 0;
   /** The option whose value comes next. */
@@ -60,7 +64,7 @@ export function parseWords(words: readonly string[]) {
   let ended = false;
   let folder: string | undefined;
   const children = (): readonly CommandSpec[] =>
-    spec === undefined ? COMMANDS : (spec.commands ?? []);
+    spec === undefined ? commands : (spec.commands ?? []);
   const options = (): readonly OptionSpec[] => [...(spec?.options ?? []), ...Object.values(GLOBAL)];
   const openedBy = (word: string): OptionSpec | undefined =>
     options().find((option) => nameOf(option) === word && option.flags.includes("<"));
@@ -90,12 +94,11 @@ export function parseWords(words: readonly string[]) {
       const flags = options().map((one) => ({ word: nameOf(one), says: one.description }));
       return { kind: "words", words: [...flags, HELP] };
     }
-    const commands = ended ? [] : children();
-    if (commands.length > 0 && position > 0) return NOTHING;
-    if (commands.length > 0)
+    const below = ended || position > 0 ? [] : children();
+    if (below.length > 0)
       return {
         kind: "words",
-        words: commands.map(({ name, summary }) => ({ word: name, says: summary })),
+        words: below.map(({ name, summary }) => ({ word: name, says: summary })),
       };
     const argument = spec?.args?.[position];
     return argument === undefined ? NOTHING : valueOf(argument, "");

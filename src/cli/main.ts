@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { isatty } from "node:tty";
 
 /*
- * The entry point. The build writes the texts of `--help` and `--version`, which the parser makes from the table of
- * commands, to files, so that these options need neither the parser nor the table. On a terminal the texts are made at
- * run time, because they fill its columns.
+ * The entry point. The build writes the texts of `--help` and `--version` to files, so that these
+ * options need neither the parser nor the commands. On a terminal the texts are made at run time,
+ * because they fill its columns.
  */
 
 const FILES: Readonly<Record<string, string>> = {
@@ -17,7 +17,8 @@ const FILES: Readonly<Record<string, string>> = {
 
 const argv = process.argv.slice(2);
 const file = argv.length === 1 && !isatty(1) ? FILES[argv[0] ?? ""] : undefined;
-if (file === undefined || !printFile(file)) void import("./run.ts").then(({ run }) => run(argv));
+if (file === undefined || !printFile(file))
+  void import("./run.ts").then(({ run }) => run(argv, __dirname));
 
 function printFile(name: string): boolean {
   try {

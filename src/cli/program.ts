@@ -1,7 +1,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { ProcessContext } from "../commands/context.ts";
 import { GLOBAL, type OptionSpec, type Raw } from "../commands/options.ts";
-import { COMMANDS, type CommandSpec } from "../commands/table.ts";
+import type { CommandSpec } from "../commands/command.ts";
 import { TascError, invalid } from "../model/error.ts";
 import { openSink } from "../render/terminal.ts";
 
@@ -9,11 +9,12 @@ export type Request = { readonly spec: CommandSpec; readonly raw: Raw };
 
 /**
  * Parses a command line. Help and versions are printed here, and no request is returned. A request
- * only names the command, so that the caller loads its code. @throws TascError for an invalid
- * command line
+ * only names the command, so that the caller loads its code.
+ * @throws TascError for an invalid command line
  */
 export function readCommandLine(
   argv: readonly string[],
+  commands: readonly CommandSpec[],
   world: Pick<ProcessContext, "version" | "unwritten"> & {
     readonly stdout: NodeJS.WritableStream & {
       readonly isTTY?: boolean;
@@ -41,8 +42,8 @@ export function readCommandLine(
     });
   addOptions(program, Object.values(GLOBAL));
   // If the first word is a command, the other commands are not needed.
-  const named = COMMANDS.filter(({ name }) => name === argv[0]);
-  for (const spec of named.length > 0 ? named : COMMANDS)
+  const named = commands.filter(({ name }) => name === argv[0]);
+  for (const spec of named.length > 0 ? named : commands)
     addCommand(program, spec, argv, (chosen) => {
       request = chosen;
     });
@@ -51,12 +52,16 @@ export function readCommandLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
-    throw argumentError(error, argv);
+    throw argumentError(error, argv, commands);
   }
   return request;
 }
 
-function argumentError({ code, message }: CommanderError, argv: readonly string[]): Error {
+function argumentError(
+  { code, message }: CommanderError,
+  argv: readonly string[],
+  commands: readonly CommandSpec[],
+): Error {
   // tasc without a command: its help has been printed.
   if (code === "commander.help") return new TascError("invalid", []);
   const [summary = "", ...rest] = message.replace(/^error: /, "").split("\n");
@@ -64,7 +69,7 @@ function argumentError({ code, message }: CommanderError, argv: readonly string[
     /^unknown (?:command|option) '(-{0,2})([a-z-]+)/.exec(summary) ?? [];
   const named: CommandSpec[] = [];
   for (const word of argv) {
-    const specs = named.length === 0 ? COMMANDS : (named.at(-1)?.commands ?? []);
+    const specs = named.length === 0 ? commands : (named.at(-1)?.commands ?? []);
     named.push(...specs.filter(({ name }) => name === word));
   }
   const isLong = named
@@ -109,7 +114,7 @@ function addCommand(
   addOptions(command, [...(spec.options ?? []), ...Object.values(GLOBAL)]);
   command.addHelpText("after", examples(spec));
   for (const child of spec.commands ?? []) addCommand(command, child, argv, choose);
-  if (spec.commands === undefined)
+  if (spec.options !== undefined)
     command.action(() =>
       choose({ spec, raw: { args: command.args, options: allOptions(command) } }),
     );

@@ -1,7 +1,10 @@
 import { writeSync } from "node:fs";
+import type { CommandSpec } from "../commands/command.ts";
 import type { Context, ProcessContext } from "../commands/context.ts";
 import { GLOBAL, type Raw, readOptions } from "../commands/options.ts";
+import { loadCommand } from "../commands/table.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
+import { readCatalogue } from "./catalogue.ts";
 import { readCommandLine } from "./program.ts";
 
 declare const __TASC_VERSION__: string;
@@ -12,7 +15,8 @@ declare const __TASC_VERSION__: string;
  */
 const COMPLETE = "__complete";
 
-export async function run(argv: readonly string[]): Promise<void> {
+/** @param folder the folder of the build */
+export async function run(argv: readonly string[], folder: string): Promise<void> {
   const world: ProcessContext = {
     env: process.env,
     cwd: process.cwd(),
@@ -26,7 +30,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     secrets: new Set(),
     unwritten: (error) => process.once("exit", () => sayUnwritten(error)),
   };
-  process.exitCode = await exitCodeOf(argv, world);
+  process.exitCode = await exitCodeOf(argv, readCatalogue(folder), world);
   // Otherwise Node would wait for everything that V8 is still compiling, and free the heap page by
   // page.
   setImmediate(() => {
@@ -43,35 +47,44 @@ function sayUnwritten({ message }: Error): void {
   );
 }
 
-async function exitCodeOf(argv: readonly string[], world: ProcessContext): Promise<ExitCode> {
+async function exitCodeOf(
+  argv: readonly string[],
+  commands: readonly CommandSpec[],
+  world: ProcessContext,
+): Promise<ExitCode> {
   const [first, ...words] = argv;
   if (first === COMPLETE) {
     const { complete } = await import("./complete.ts");
-    await complete(words, world);
+    await complete(words, commands, world);
     return EXIT.done;
   }
   // Until the command line is parsed, its words decide how an error in it is reported.
   let raw: Raw = { args: [], options: asked(argv) };
   let context: Context | undefined;
   try {
-    const request = readCommandLine(argv, world);
+    const request = readCommandLine(argv, commands, world);
     if (request === undefined) return EXIT.done;
     raw = request.raw;
-    context = await contextFor(raw, world);
-    return (await request.spec.start?.(raw, context)) ?? EXIT.invalid;
+    context = await contextFor(raw, commands, world);
+    const command = await loadCommand(request.spec.path);
+    return (await command?.start(raw, context)) ?? EXIT.invalid;
   } catch (error) {
     const { reportFailure } = await import("./failure.ts");
-    context ??= await contextFor(raw, world);
+    context ??= await contextFor(raw, commands, world);
     const { format } = raw.options;
     if (first === "apply" && format === "json") context.console.streams = true;
     return reportFailure(error, context, format);
   }
 }
 
-async function contextFor(raw: Raw, world: ProcessContext): Promise<Context> {
+async function contextFor(
+  raw: Raw,
+  commands: readonly CommandSpec[],
+  world: ProcessContext,
+): Promise<Context> {
   const { openContext } = await import("../commands/context.ts");
   const { logLevel = "info", color } = readOptions(GLOBAL, raw);
-  return openContext(world, logLevel, !color);
+  return openContext(world, commands, logLevel, !color);
 }
 
 /** Returns the options that decide how an error in an invalid command line is reported. */

@@ -19,10 +19,40 @@ import { planJson } from "../render/json.ts";
 import { redactOutcome, redactPlan } from "../render/redact.ts";
 import { clockText } from "../render/words.ts";
 import { type Console, type Context, optimiseLate } from "./context.ts";
-import { printReview } from "./plan.ts";
-import type { OptionsOf } from "./table.ts";
+import { printReview } from "./print-review.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
+import { SERVICE, PLANNING, LOCK_TIMEOUT, VERBOSE } from "./shared-options.ts";
+import { choice, duration, flag, text } from "./options.ts";
 
-export async function run(options: OptionsOf<"apply">, context: Context): Promise<ExitCode> {
+const OPTIONS = {
+  file: text("[file]", "a plan saved by `tasc plan --out`; applied without confirmation"),
+  autoApprove: flag("--auto-approve", "skip the confirmation"),
+  ...PLANNING,
+  wait: duration("--wait [duration]", "wait for discoveries to finish; default time limit: 15m", {
+    always: 15 * 60_000,
+  }),
+  ...LOCK_TIMEOUT,
+  format: choice("--format <format>", "output format; json prints one event per line", [
+    "text",
+    "json",
+  ]),
+  ...VERBOSE,
+  ...SERVICE,
+};
+
+export const command = defineCommand({
+  group: "Apply",
+  summary: "apply the manifests to the service",
+  examples: {
+    "tasc apply": "plan, confirm, apply",
+    "tasc apply --auto-approve --stage staging": "apply in a pipeline, without confirmation",
+    "tasc apply plan.json": "apply exactly the reviewed plan",
+  },
+  options: OPTIONS,
+  run: run,
+});
+
+async function run(options: OptionsOf<typeof OPTIONS>, context: Context): Promise<ExitCode> {
   const { console } = context;
   const { file, autoApprove, verbose } = options;
   const events = options.format === "json" ? openEventStream(context) : undefined;

@@ -14,6 +14,7 @@ import { type Redactor, createRedactor, redactDiagnostic } from "../render/redac
 import { COLOURED, PLAIN, type Style } from "../render/style.ts";
 import { Writer, terminalOf } from "../render/terminal.ts";
 import type { View } from "../render/view.ts";
+import type { CommandSpec } from "./command.ts";
 
 /**
  * Access to the outside world, passed to commands from the top, so that no other code accesses it
@@ -30,7 +31,12 @@ export interface ProcessContext extends Omit<
   readonly unwritten: (error: Error) => void;
 }
 
-export type Context = { readonly host: Host; readonly console: Console };
+export type Context = {
+  readonly host: Host;
+  readonly console: Console;
+  /** The specifications of all commands. */
+  readonly commands: readonly CommandSpec[];
+};
 
 const LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
 
@@ -156,10 +162,16 @@ export class Console {
   }
 }
 
-export function openContext(world: ProcessContext, level: LogLevel, noColor: boolean): Context {
+export function openContext(
+  world: ProcessContext,
+  commands: readonly CommandSpec[],
+  level: LogLevel,
+  noColor: boolean,
+): Context {
   const console = new Console(world, level, noColor);
   return {
     console,
+    commands,
     host: {
       ...world,
       warn: (diagnostics, source) => console.diagnostics(diagnostics, source),

@@ -17,7 +17,19 @@ import { describeHolder, explainProblem, problemOf } from "../state/problem.ts";
 import type { Host } from "../app/project.ts";
 import { type Session, withSession } from "../app/session.ts";
 import type { Context } from "./context.ts";
-import type { OptionsOf } from "./table.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
+import { READING } from "./shared-options.ts";
+
+export const command = defineCommand({
+  group: "Start",
+  summary: "check configuration, credentials, service and state",
+  examples: {
+    "tasc doctor --stage production": "print one line per check; exit with 1 if one fails",
+    "tasc doctor --format json": "print the checks as JSON",
+  },
+  options: READING,
+  run: doctor,
+});
 
 /** The checks of `tasc doctor`, in the order of its output. */
 const CHECKS = ["config", "stage", "key", "service", "clock", "version", "state", "lock"] as const;
@@ -47,7 +59,7 @@ function failedBy(name: CheckName, error: unknown): Check {
  * Checks everything that a plan and an apply need, and says what to do. Removes stale locks;
  * changes nothing else.
  */
-export async function doctor(options: OptionsOf<"doctor">, { host }: Context): Promise<View> {
+async function doctor(options: OptionsOf<typeof READING>, { host }: Context): Promise<View> {
   const version = checkVersion(host.version, process.versions.node, `${platform()} ${arch()}`);
   const found = [...(await checkProject(options, host)), version];
   let cause: CheckName = "config";
@@ -63,7 +75,10 @@ export async function doctor(options: OptionsOf<"doctor">, { host }: Context): P
 /** The service's last answer, and this machine's time when it arrived. */
 type Answer = CallFinished & { readonly local: number };
 
-async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<readonly Check[]> {
+async function checkProject(
+  options: OptionsOf<typeof READING>,
+  host: Host,
+): Promise<readonly Check[]> {
   let last: Answer | undefined;
   const watching: Host = {
     ...host,

@@ -24,10 +24,51 @@ import type { Host, Question } from "../app/project.ts";
 import type { Session } from "../app/session.ts";
 import { contentOf } from "../state/document.ts";
 import { applyEvents } from "../state/events.ts";
-import type { OptionsOf } from "./table.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
+import { inProject } from "./in-project.ts";
+import { SERVICE, LOCK_TIMEOUT } from "./shared-options.ts";
+import { choice, flag, insideFolder, list, pairs } from "./options.ts";
+
+const OPTIONS = {
+  target: list("--target <app-or-id>", "import only this live target; default: all"),
+  dir: insideFolder("--dir <dir>", "folder to write the manifests to; default: targets", "targets"),
+  split: choice("--split <by>", "one file per target (default), or additionally one per folder", [
+    "target",
+    "folder",
+  ]),
+  into: pairs(
+    "--into <key=app-or-id>",
+    "use this declared target for a live target in this stage",
+    "KEY=APP-or-ID",
+    (key) => `names the target ${key} twice`,
+  ),
+  elements: flag("--elements", "also import the elements of test cases"),
+  folder: pairs(
+    "--folder <id=name>",
+    "name of a folder; the API returns only its id",
+    "ID=NAME",
+    (id, names) => `gives two names to ${id}: ${names}`,
+  ),
+  dryRun: flag("--dry-run", "print the manifests and write nothing"),
+  ...LOCK_TIMEOUT,
+  ...SERVICE,
+};
+
+export const command = defineCommand({
+  group: "Start",
+  summary: "write manifests for live resources that are not declared",
+  examples: {
+    "tasc import": "write a manifest for each live target",
+    "tasc import --target 'Web Shop' --elements": "import one target with its elements",
+    "tasc import --stage production": "merge another stage into the manifests",
+    "tasc import --split folder --dry-run": "preview one file per folder",
+  },
+  options: OPTIONS,
+  run: inProject(importTargets, { targets: "optional" }),
+});
 
 /** Writes manifests for live targets, so that a plan right after it is empty. */
-export async function importTargets(session: Session, options: OptionsOf<"import">): Promise<View> {
+async function importTargets(session: Session, options: OptionsOf<typeof OPTIONS>): Promise<View> {
   const { into: given, dir, elements, split = "target", dryRun } = options;
   const { host } = session;
   for (const key of given.keys())

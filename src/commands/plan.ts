@@ -4,7 +4,7 @@ import "node:tls";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
-import { type Review, type Survey, placedExtras, planMeta, review, survey } from "../app/plan.ts";
+import { type Review, type Survey, planMeta, review, survey } from "../app/plan.ts";
 import { savePlan } from "../app/saved-plan.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { surveySnapshot } from "../app/snapshot.ts";
@@ -21,17 +21,52 @@ import { type Planned, makePlan } from "../plan/plan.ts";
 import { targetOf } from "../plan/input.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { guardOf } from "../plan/staleness.ts";
-import { showsPlaces } from "../render/formats.ts";
-import { failureJson, planExtras, planJson, writeJson } from "../render/json.ts";
+import { failureJson, planJson, writeJson } from "../render/json.ts";
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";
 import { planLine } from "../render/words.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import type { Context } from "./context.ts";
-import { type PrintOptions, printPlan } from "./show.ts";
-import { type OfStage, forEachStage, worstOf } from "./validate.ts";
-import type { OptionsOf } from "./table.ts";
+import { type OfStage, forEachStage, worstOf } from "./each-stage.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
+import { SERVICE, MISSING_SECRETS, PLANNING, VERBOSE, PLAN_VIEW } from "./shared-options.ts";
+import { duration, flag, text } from "./options.ts";
+import { printReview } from "./print-review.ts";
 
-export async function run(options: OptionsOf<"plan">, context: Context): Promise<ExitCode> {
+const OPTIONS = {
+  ...PLAN_VIEW,
+  out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
+  expires: duration("--expires <duration>", "how long the saved plan can be applied, e.g. 24h"),
+  detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
+  base: text(
+    "--base <ref>",
+    "separate the changes of this branch from those pending at this commit and from drift",
+  ),
+  allStages: flag("--all-stages", "plan all stages and exit with the most severe exit code"),
+  ...PLANNING,
+  ...MISSING_SECRETS,
+  snapshot: text(
+    "--snapshot <file>",
+    "plan offline from a file written by `tasc snapshot`; no API key needed",
+  ),
+  ...VERBOSE,
+  ...SERVICE,
+};
+
+export const command = defineCommand({
+  group: "Review",
+  summary: "show what an apply would change",
+  examples: {
+    "tasc plan": "compare the manifests with the live service",
+    "tasc plan --stage production --out plan.json": "save a plan for review",
+    "tasc plan --only 'testCase.shop.*' --detailed-exitcode":
+      "plan one target's test cases; exit with 2 if any changes",
+    "tasc plan --override-policy maxChanges": "allow an intended large change",
+  },
+  options: OPTIONS,
+  run: run,
+});
+
+async function run(options: OptionsOf<typeof OPTIONS>, context: Context): Promise<ExitCode> {
   if (options.allStages) return runAll(options, context);
   const { snapshot, out, expires, detailedExitcode } = options;
   return withSession(
@@ -49,7 +84,7 @@ export async function run(options: OptionsOf<"plan">, context: Context): Promise
   );
 }
 
-async function planned(session: Session, options: OptionsOf<"plan">): Promise<Review> {
+async function planned(session: Session, options: OptionsOf<typeof OPTIONS>): Promise<Review> {
   const { snapshot, base, overridePolicy } = options;
   const read = await (snapshot === undefined
     ? survey(session, options, base === undefined)
@@ -69,7 +104,7 @@ type StagePlan = OfStage<{ readonly reviewed: Review; readonly session: Session 
  * `--all-stages`: prints a table of the stages, then the plan of each. The exit code is the worst
  * one.
  */
-async function runAll(options: OptionsOf<"plan">, context: Context): Promise<ExitCode> {
+async function runAll(options: OptionsOf<typeof OPTIONS>, context: Context): Promise<ExitCode> {
   const { host, console } = context;
   const { format = "text", out, snapshot, stage: only, detailedExitcode } = options;
   if (
@@ -275,16 +310,4 @@ function withOwnFiles(base: ProjectFolder, root: string): ProjectFolder {
     read: (file) => holding(file).read(file),
     follow: (path) => holding(path).follow(path),
   };
-}
-
-export async function printReview(
-  { plan }: Review,
-  session: Session,
-  options: PrintOptions,
-  { host, console }: Context,
-): Promise<void> {
-  const extras = showsPlaces(options.format ?? "text", plan.changes.length)
-    ? await placedExtras(plan, session)
-    : planExtras(plan);
-  await printPlan(planJson(plan, planMeta(host)), extras, options, console, session.source);
 }

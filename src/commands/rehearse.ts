@@ -23,8 +23,31 @@ import type { Host, Opened } from "../app/project.ts";
 import { type Session, inSession } from "../app/session.ts";
 import { seedOf } from "../app/snapshot.ts";
 import type { Context } from "./context.ts";
-import { explainStart } from "./serve.ts";
-import type { OptionsOf } from "./table.ts";
+import { explainStart } from "./local-service.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
+import { SERVICE, SCOPE, ON_DEMAND, OVERRIDE_POLICY } from "./shared-options.ts";
+import { choice, text } from "./options.ts";
+
+const OPTIONS = {
+  file: text("[plan]", "a plan saved by `tasc plan --out`; default: a new plan"),
+  format: choice("--format <format>", "output format", ["text", "json", "markdown"]),
+  ...SCOPE,
+  ...ON_DEMAND,
+  ...OVERRIDE_POLICY,
+  ...SERVICE,
+};
+
+export const command = defineCommand({
+  group: "Review",
+  summary: "plan and apply on a local copy of the service, and check that nothing remains",
+  examples: {
+    "tasc rehearse": "rehearse the current changes; exit with 1 if something fails or remains",
+    "tasc rehearse plan.json --format markdown":
+      "rehearse a saved plan and print a pull request comment",
+  },
+  options: OPTIONS,
+  run: rehearse,
+});
 
 /**
  * Maximum wait in milliseconds. The local service needs far less, because it ends discoveries at
@@ -38,13 +61,13 @@ const WAIT = 5 * 60_000;
  * service nor the state is changed. Only one call is sent at a time, so that the order is always
  * the same.
  */
-export async function rehearse(options: OptionsOf<"rehearse">, { host }: Context): Promise<View> {
+async function rehearse(options: OptionsOf<typeof OPTIONS>, { host }: Context): Promise<View> {
   return withSavedPlan(options.file, options, host, (session, saved) =>
     rehearseIn(session, options, saved),
   );
 }
 
-async function rehearseIn(session: Session, options: OptionsOf<"rehearse">, saved?: SavedPlan) {
+async function rehearseIn(session: Session, options: OptionsOf<typeof OPTIONS>, saved?: SavedPlan) {
   const scope = saved === undefined ? options : requestOf(saved).scope;
   const found = await survey(session, scope);
   const { states, strays } = found.remembered;

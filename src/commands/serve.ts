@@ -3,15 +3,48 @@ import { existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join, resolve } from "node:path";
 import { projectRoot, readVariables } from "../app/project.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
-import { oneLine } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, failed, isSystemError } from "../model/error.ts";
+import { EXIT, type ExitCode, failed } from "../model/error.ts";
 import { defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
-import { Refusal, type ServerOptions, startServer } from "../server/index.ts";
+import { startServer } from "../server/index.ts";
 import type { Context } from "./context.ts";
-import type { OptionsOf } from "./table.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
+import { duration, parsed, text } from "./options.ts";
+import { explainStart } from "./local-service.ts";
 
-export async function run(options: OptionsOf<"serve">, context: Context): Promise<ExitCode> {
+const OPTIONS = {
+  port: parsed(
+    "--port <port>",
+    "port on 127.0.0.1; default: 4010",
+    "a number from 0 to 65535; 0 selects a free port",
+    (given) =>
+      [Number(given)].find((port) => Number.isInteger(port) && port >= 0 && port <= 65_535),
+  ),
+  data: text("--data <dir>", "data folder; default: .tasc/service"),
+  apiKey: text(
+    "--api-key <key>",
+    "API key to accept (or TASC_SERVE_API_KEY); default: a random key, kept in the data folder",
+  ),
+  from: text("--from <file>", "fill an empty data folder with a file from `tasc snapshot`"),
+  discoveryTime: duration("--discovery-time <duration>", "how long a discovery takes, e.g. 2s", {
+    examples: "500ms or 2s",
+  }),
+};
+
+export const command = defineCommand({
+  group: "Service",
+  summary: "run a local service that implements the complete API",
+  examples: {
+    "tasc serve": "listen on http://127.0.0.1:4010 and print a random key",
+    "tasc serve --from snapshot.json --data .tasc/rehearsal":
+      "try a change on a copy of the real service; see docs/local-service.md",
+    "tasc serve --port 0 --data /tmp/service": "listen on a free port and print it",
+  },
+  options: OPTIONS,
+  run: run,
+});
+
+async function run(options: OptionsOf<typeof OPTIONS>, context: Context): Promise<ExitCode> {
   // Its data contains the passwords that it receives.
   process.umask(0o077);
   const root = projectRoot(options, context.host);
@@ -91,7 +124,11 @@ function refuseForeign(path: string, root: string): void {
  * Reads `--from`, the initial data of an empty data folder. A folder with data keeps it, so a
  * restart continues with it.
  */
-function readSeed({ from: file }: OptionsOf<"serve">, { host, console }: Context, dataDir: string) {
+function readSeed(
+  { from: file }: OptionsOf<typeof OPTIONS>,
+  { host, console }: Context,
+  dataDir: string,
+) {
   if (file === undefined) return undefined;
   if (!existsSync(join(dataDir, "service.db"))) {
     const { head, eachTestCase } = openSnapshot(resolve(host.cwd, file), file, "bad-snapshot");
@@ -102,33 +139,4 @@ function readSeed({ from: file }: OptionsOf<"serve">, { host, console }: Context
     `${dataDir} already contains data, which is served; ${file} was not read. Use --data to choose another folder for a copy of it.`,
   );
   return undefined;
-}
-
-/** Runs the start of the local service and explains its errors. @throws TascError */
-export async function explainStart<T>(
-  { port, dataDir }: Pick<ServerOptions, "port" | "dataDir">,
-  start: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await start();
-  } catch (error) {
-    if (error instanceof Refusal)
-      throw failed(
-        "bad-snapshot",
-        "The local service cannot load the snapshot",
-        `${oneLine(error.message)}. It is as strict as the interface is described.`,
-      );
-    if (!isSystemError(error) || dataDir === undefined) throw error;
-    if ("syscall" in error && error.syscall === "listen")
-      throw failed(
-        "port-in-use",
-        `Port ${port} ${error.code === "EADDRINUSE" ? "is in use" : "cannot be used"}`,
-        "Choose another one with --port; --port 0 selects a free port.",
-      );
-    throw failed(
-      "data-unusable",
-      `The local service cannot use its data in ${dataDir}`,
-      `${oneLine(error.message)}. Check that it is a folder with free space whose files may be read and written. If the data is damaged, remove \`service.db*\` and \`lock.db*\`, or choose another folder with --data.`,
-    );
-  }
 }

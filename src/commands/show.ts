@@ -7,21 +7,32 @@ import {
   sealState,
 } from "../app/plan-file.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { EXIT, type ReadSource, failed } from "../model/error.ts";
-import type { PlanJson } from "../model/plan.ts";
-import { renderPlan } from "../render/formats.ts";
-import { type PlanExtras, diagnosticJson } from "../render/json.ts";
-import { redactPlan } from "../render/redact.ts";
-import { type Console, type Context, optimiseLate, tuneFor } from "./context.ts";
-import type { OptionsOf } from "./table.ts";
+import { EXIT, type ExitCode, failed } from "../model/error.ts";
+import { diagnosticJson } from "../render/json.ts";
+import { defineCommand } from "./command.ts";
+import { type Context, optimiseLate, tuneFor } from "./context.ts";
+import { argument } from "./options.ts";
+import { type PrintOptions, printPlan } from "./print-plan.ts";
+import { PLAN_VIEW, VERBOSE } from "./shared-options.ts";
 
-/**
- * `tasc show FILE` and `tasc merge-plans FILE…`: prints saved plans again, and reports any that was
- * changed since.
- */
-export async function run(options: OptionsOf<"show"> | OptionsOf<"merge-plans">, context: Context) {
-  const { host, console } = context;
-  const names = "file" in options ? [options.file] : options.files;
+export const command = defineCommand({
+  group: "Review",
+  summary: "print a saved plan again",
+  examples: { "tasc show plan.json": "print the saved plan again" },
+  options: {
+    file: argument("<file>", "a plan saved by `tasc plan --out`"),
+    ...PLAN_VIEW,
+    ...VERBOSE,
+  },
+  run: (options, context) => printSaved([options.file], options, context),
+});
+
+/** Prints saved plans again, and reports any that was changed since. */
+export async function printSaved(
+  names: readonly string[],
+  options: PrintOptions & Parameters<typeof sealState>[1],
+  { host, console }: Context,
+): Promise<ExitCode> {
   const shown: Shown[] = [];
   tuneFor(0);
   optimiseLate();
@@ -54,31 +65,3 @@ const MARKS: Readonly<Record<Seal, readonly Diagnostic[]>> = {
     ),
   ],
 };
-
-export type PrintOptions = Partial<
-  Pick<OptionsOf<"show">, "format" | "budget" | "link" | "verbose">
->;
-
-export async function printPlan(
-  plan: PlanJson,
-  extras: PlanExtras,
-  { format = "text", budget, link = [], verbose = false }: PrintOptions,
-  console: Console,
-  source: ReadSource = () => undefined,
-): Promise<void> {
-  const { redactor, style, columns: width, screen } = console;
-  const text = await renderPlan(format, redactPlan(plan, redactor), extras, {
-    style: style.stdout,
-    width,
-    verbose,
-    source,
-    links: link.map(({ text: name, url }) => ({
-      text: redactor.text(name),
-      url: redactor.text(url),
-    })),
-    screen,
-    budget,
-  });
-  if (format === "text") console.data(text);
-  else console.document(text, format !== "json");
-}

@@ -12,7 +12,26 @@ import { planMeta } from "../app/plan.ts";
 import type { Session } from "../app/session.ts";
 import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type SnapshotHead } from "../app/snapshot.ts";
 import type { Context } from "./context.ts";
-import type { OptionsOf } from "./table.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
+import { inProject } from "./in-project.ts";
+import { READING } from "./shared-options.ts";
+import { text } from "./options.ts";
+
+const OPTIONS = {
+  out: text("--out <file>", "write to this file instead of stdout, readable only by you"),
+  ...READING,
+};
+
+export const command = defineCommand({
+  group: "Service",
+  summary: "save the service's data for planning offline",
+  examples: {
+    "tasc snapshot --out snapshot.json": "save a snapshot for tasc plan --snapshot snapshot.json",
+    "tasc serve --from snapshot.json": "run a local copy of the service",
+  },
+  options: OPTIONS,
+  run: inProject(snapshot),
+});
 
 function stateJson({ target, bindings, folders, batchGenerations, intents }: State): JsonObject {
   // Batch generations that were cut off while being sent: with the key, a plan would report them as
@@ -38,9 +57,9 @@ function byAddress(entries: readonly (readonly [Address, string])[]): JsonObject
   return Object.fromEntries(entries.toSorted(([a], [b]) => compareAddresses(a, b)));
 }
 
-export async function snapshot(
+async function snapshot(
   session: Session,
-  { out }: OptionsOf<"snapshot">,
+  { out }: OptionsOf<typeof OPTIONS>,
   { console }: Context,
 ) {
   const { stage, baseUrl } = session.settings;

@@ -1,23 +1,36 @@
-import {
-  type Host,
-  type Opened,
-  type ProjectOptions,
-  openProject,
-  projectRoot,
-} from "../app/project.ts";
-import { projectFolder } from "../manifest/files.ts";
-import { readProject } from "../manifest/load.ts";
-import { chooseStage, stagesOf } from "../manifest/settings.ts";
+import { type Opened, openProject } from "../app/project.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ExitCode, EXIT, TascError, invalid } from "../model/error.ts";
 import { codedDiagnosticJson, failureJson } from "../render/json.ts";
-import type { View } from "../render/view.ts";
+import { DIAGNOSTIC_FORMATS } from "../render/formats.ts";
 import { count } from "../render/words.ts";
 import type { Context } from "./context.ts";
-import type { OptionsOf } from "./table.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
+import { MISSING_SECRETS } from "./shared-options.ts";
+import { choice, flag } from "./options.ts";
+import { forEachStage, worstOf } from "./each-stage.ts";
 
-export async function run(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
+const OPTIONS = {
+  ...MISSING_SECRETS,
+  allStages: flag("--all-stages", "check all stages"),
+  format: choice("--format <format>", "output format", ["text", "json", ...DIAGNOSTIC_FORMATS]),
+};
+
+export const command = defineCommand({
+  group: "Write",
+  summary: "check the manifests without calling the service",
+  examples: {
+    "tasc validate": "check the project in the current folder",
+    "tasc validate --stage production --allow-missing-secrets":
+      "check production without its secrets",
+    "tasc validate --format github": "annotate a pull request",
+  },
+  options: OPTIONS,
+  run: run,
+});
+
+async function run(options: OptionsOf<typeof OPTIONS>, context: Context): Promise<ExitCode> {
   const { console, host } = context;
   const { format = "text" } = options;
   if (options.allStages) return validateAll(options, context);
@@ -34,7 +47,10 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
 }
 
 /** `--all-stages`: validates each stage; a problem in several stages is reported once. */
-async function validateAll(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
+async function validateAll(
+  options: OptionsOf<typeof OPTIONS>,
+  context: Context,
+): Promise<ExitCode> {
   if (options.format !== undefined || options.stage !== undefined)
     throw invalid(
       "bad-arguments",
@@ -75,81 +91,4 @@ async function printValid(
     console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });
   else await console.report(diagnostics, format);
   return EXIT.done;
-}
-
-/** Returns the project's stages in the order of the file, and the one that is selected. */
-async function stageNames(options: ProjectOptions, host: Host) {
-  const { project } = await readProject(projectFolder(projectRoot(options, host)));
-  const choice = project && chooseStage(project, options.stage, host.env["TASC_STAGE"]);
-  const chosen = typeof choice === "string" ? choice : undefined;
-  if (project !== undefined && (chosen !== undefined || options.stage === undefined))
-    return { stages: stagesOf(project), chosen };
-  // Opening the project reports what is wrong with it, or with the option.
-  const { settings } = (await openProject(options, host)).project;
-  return { stages: settings.stages, chosen: settings.stage };
-}
-
-export type OfStage<T> = { readonly stage: string } & (
-  { readonly value: T } | { readonly failure: TascError }
-);
-
-/**
- * Does the same work for each stage, one after another; a stage that fails does not stop the
- * others.
- */
-export async function forEachStage<T, O extends ProjectOptions>(
-  options: O,
-  host: Host,
-  work: (options: O) => Promise<T>,
-): Promise<readonly OfStage<T>[]> {
-  const all: OfStage<T>[] = [];
-  for (const stage of (await stageNames(options, host)).stages)
-    try {
-      // Stages may share a service, which is to be asked by one at a time.
-      // oxlint-disable-next-line no-await-in-loop
-      all.push({ stage, value: await work({ ...options, stage }) });
-    } catch (failure) {
-      if (!(failure instanceof TascError)) throw failure;
-      all.push({ stage, failure });
-    }
-  return all;
-}
-
-/** Exit codes from mildest to worst, for commands that work on several stages. */
-const { done, changes, failed, stale, locked, unreachable, invalid: wrong, interrupted } = EXIT;
-const WORSE = [done, changes, failed, stale, locked, unreachable, wrong, interrupted];
-
-export function worstOf(codes: readonly ExitCode[]): ExitCode {
-  return WORSE.findLast((code) => codes.includes(code)) ?? EXIT.done;
-}
-
-export async function stages(options: ProjectOptions, { host }: Context): Promise<View> {
-  const { chosen } = await stageNames(options, host);
-  const found = await forEachStage(options, host, async (one) => {
-    const needs = { needsApiKey: false, allowMissingSecrets: true };
-    const { settings, desired } = (await openProject(one, host, needs)).project;
-    return {
-      baseUrl: settings.baseUrl,
-      targets: desired.targets.length,
-      testCases: desired.targets.reduce((sum, { testCases }) => sum + testCases.length, 0),
-    };
-  });
-  const failures = found.flatMap((of) => ("failure" in of ? [of.failure] : []));
-  if (failures[0] !== undefined && failures.length === found.length) throw failures[0];
-  const json = found.map(({ stage, ...of }) => ({
-    stage,
-    chosen: stage === chosen,
-    ...("value" in of ? of.value : { error: of.failure.message }),
-  }));
-  const rows = json.map(({ stage, chosen: isChosen, ...of }) => [
-    isChosen ? `${stage} *` : stage,
-    ...("error" in of
-      ? [of.error, "", ""]
-      : [of.baseUrl, String(of.targets), String(of.testCases)]),
-  ]);
-  return {
-    json: { stages: json },
-    text: [[{ headings: ["stage", "service", "targets", "test cases"], rows }]],
-    exitCode: failures.length === 0 ? EXIT.done : EXIT.invalid,
-  };
 }

@@ -1,10 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { COMMANDS, type CommandSpec } from "../../src/commands/table.ts";
+import { readCatalogue } from "../../src/cli/catalogue.ts";
+import type { CommandSpec } from "../../src/commands/command.ts";
 import { parseWords } from "../../src/cli/complete.ts";
 import { GLOBAL } from "../../src/commands/options.ts";
 
-const at = (...words: readonly string[]) => parseWords(words);
+const COMMANDS = readCatalogue("dist");
+
+const at = (...words: readonly string[]) => parseWords(words, COMMANDS);
 
 function wordsAt(...words: readonly string[]): readonly string[] {
   const { wanted } = at(...words);

@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { COMMANDS, type CommandSpec } from "../../src/commands/table.ts";
+import { readCatalogue } from "../../src/cli/catalogue.ts";
+import type { CommandSpec } from "../../src/commands/command.ts";
 import { GLOBAL } from "../../src/commands/options.ts";
 import { blocksOf, pages } from "./page.ts";
 
+const COMMANDS = readCatalogue("dist");
 const PAGES = ["README.md", ...pages()];
 
 /** The mistake in a command line of a page, if any. Values are not checked. */

@@ -1,7 +1,7 @@
 // `tasc schema --install vscode`.
 import fc from "fast-check";
 import { describe, expect as plainly, test } from "vitest";
-import { mergeSettings } from "../../src/commands/setup.ts";
+import { mergeSettings } from "../../src/commands/schema.ts";
 import { type Json, isObject, parseJson } from "../../src/model/json.ts";
 import { type Ran, type Scene, at, scene } from "../look/scene.ts";
 

@@ -1,7 +1,7 @@
 // Laws of correcting state by hand: for any state, nothing is lost, duplicated or shown by mistake.
 import fc from "fast-check";
 import { expect, describe as group, test } from "vitest";
-import { describe } from "../../src/commands/state.ts";
+import { describe } from "../../src/commands/state/show.ts";
 import { type Address, addressOf, targetAddress } from "../../src/model/address.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { formatDocument } from "../../src/state/document.ts";

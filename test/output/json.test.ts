@@ -4,7 +4,8 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { COMMANDS, type CommandSpec } from "../../src/commands/table.ts";
+import { readCatalogue } from "../../src/cli/catalogue.ts";
+import type { CommandSpec } from "../../src/commands/command.ts";
 import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
 import {
   COOKIE,
@@ -121,7 +122,7 @@ function expectFits(name: string, ran: Ran): void {
   ).toBe("");
 }
 
-const ALL = leaves(COMMANDS);
+const ALL = leaves(readCatalogue("dist"));
 const applied = appliedScene();
 
 describe.concurrent.each(ALL.map(({ name }) => name))("the JSON of tasc %s", (name) => {

@@ -1,6 +1,4 @@
-import { randomBytes } from "node:crypto";
-import { type WriteFileOptions, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import plan from "../../schemas/plan.schema.json" with { type: "json" };
 import project from "../../schemas/project.schema.json" with { type: "json" };
 import target from "../../schemas/target.schema.json" with { type: "json" };
@@ -8,65 +6,39 @@ import { projectRoot } from "../app/project.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/load.ts";
-import { SAMPLE } from "../manifest/skeleton.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
 import { EXIT, failed, invalid } from "../model/error.ts";
 import { type Json, isObject, parseJson } from "../model/json.ts";
 import { writeJson } from "../render/json.ts";
-import { refuseLinks } from "../render/output-file.ts";
 import type { View } from "../render/view.ts";
 import type { Context } from "./context.ts";
-import type { OptionsOf } from "./table.ts";
-import ignoreText from "./templates/gitignore.txt?raw";
-import trustText from "./templates/tasc-trust.yaml?raw";
-import projectText from "./templates/tasc.yaml?raw";
+import { textOf, writeText } from "./project-files.ts";
+import { choice } from "./options.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
 
-/**
- * `tasc init`: writes a project. Existing files are kept, except that .gitignore gets the entries
- * for secret files.
- */
-export async function init(options: OptionsOf<"init">, { host, console }: Context): Promise<View> {
-  const root = resolve(host.cwd, options.chdir ?? ".");
-  const files: readonly (readonly [file: string, text: string, mode?: number])[] = [
-    ["tasc.yaml", projectText],
-    [SAMPLE.file, SAMPLE.text],
-    [".gitignore", ignoreText],
-    ["fingerprint.key", `${randomBytes(32).toString("base64")}\n`, 0o600],
-    ["tasc-trust.yaml", trustText],
-    [".tasc/schemas/project.schema.json", writeJson(project)],
-    [".tasc/schemas/target.schema.json", writeJson(target)],
-  ];
-  if (existsSync(join(root, "tasc.yaml")))
-    throw failed(
-      "project-exists",
-      "This folder already contains a project",
-      "tasc.yaml exists and was not changed. Use --chdir to choose another folder.",
-    );
-  const written: string[] = [];
-  const kept: string[] = [];
-  // Read before anything is written: if this fails, init can run again, which it refuses once
-  // tasc.yaml is written.
-  const ignored = textOf(join(root, ".gitignore"));
-  for (const [file, text, mode = 0o666] of files) {
-    const isAdded = file === ".gitignore" && ignored?.includes(text) === false;
-    if (existsSync(join(root, file)) && !isAdded) {
-      console.say("warn", `kept   ${file}, which already existed`);
-      kept.push(file);
-      continue;
-    }
-    writeText(root, file, isAdded ? `\n${text}` : text, { flag: isAdded ? "a" : "wx", mode });
-    written.push(file);
-  }
-  const next = [
-    "Next, in another terminal:  tasc serve",
-    "Then:                       TASC_API_KEY=KEY tasc plan, with the key that it prints",
-  ];
-  return { json: { written, kept }, text: [written.map((file) => `wrote  ${file}`), next] };
-}
+const OPTIONS = {
+  which: choice("[which]", "which schema to print", ["project", "target", "plan"]),
+  install: choice(
+    "--install <editor>",
+    "add the schemas to the project and the editor's settings instead of printing one",
+    ["vscode"],
+  ),
+};
+
+export const command = defineCommand({
+  group: "Write",
+  summary: "print a JSON Schema, or install all schemas for an editor",
+  examples: {
+    "tasc schema target > target.schema.json": "save the schema for other tools",
+    "tasc schema --install vscode": "get completion and checks in VS Code's YAML extension",
+  },
+  options: OPTIONS,
+  run: schema,
+});
 
 const SCHEMAS = { project, target, plan };
 
-export async function schema(options: OptionsOf<"schema">, { console, host }: Context) {
+async function schema(options: OptionsOf<typeof OPTIONS>, { console, host }: Context) {
   const { which, install } = options;
   if ((which === undefined) !== (install !== undefined))
     throw invalid(
@@ -110,31 +82,6 @@ async function installForVscode(root: string): Promise<View> {
     const written = textOf(join(root, file)) !== text;
     files.push({ file, written });
     if (written) writeText(root, file, text);
-  }
-}
-
-/** Returns a file's text; undefined if there is no such file. */
-function textOf(path: string): string | undefined {
-  return existsSync(path) ? unlessRefused(path, () => readFileSync(path, "utf8")) : undefined;
-}
-
-function writeText(root: string, file: string, text: string, how?: WriteFileOptions): void {
-  const path = join(root, file);
-  unlessRefused(path, () => {
-    refuseLinks(path, root);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text, how);
-  });
-}
-
-/** Adds the path to a system error, whose message may not contain it. @throws TascError */
-function unlessRefused<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof Error && "syscall" in error)) throw error;
-    const why = `${error.message}. Check the permissions, and that nothing else has this name.`;
-    throw failed("unwritable", `${path} cannot be written`, why);
   }
 }
 

@@ -1,0 +1,20 @@
+import "node:http";
+import "node:tls";
+import { type Review, placedExtras, planMeta } from "../app/plan.ts";
+import type { Session } from "../app/session.ts";
+import { showsPlaces } from "../render/formats.ts";
+import { planExtras, planJson } from "../render/json.ts";
+import type { Context } from "./context.ts";
+import { type PrintOptions, printPlan } from "./print-plan.ts";
+
+export async function printReview(
+  { plan }: Review,
+  session: Session,
+  options: PrintOptions,
+  { host, console }: Context,
+): Promise<void> {
+  const extras = showsPlaces(options.format ?? "text", plan.changes.length)
+    ? await placedExtras(plan, session)
+    : planExtras(plan);
+  await printPlan(planJson(plan, planMeta(host)), extras, options, console, session.source);
+}

@@ -1,0 +1,89 @@
+import { provePull, pull as pullValues } from "../edit/pull.ts";
+import { carryOut } from "../edit/rewrite-view.ts";
+import { fieldsNamed } from "../inspect/explain.ts";
+import { projectFolder } from "../manifest/files.ts";
+import { guessed, locate } from "../manifest/problem.ts";
+import { KINDS } from "../model/address.ts";
+import { EXIT, invalid } from "../model/error.ts";
+import { fieldsOf } from "../model/fields.ts";
+import { type Json, sameJson } from "../model/json.ts";
+import { scopeTest } from "../plan/input.ts";
+import type { View } from "../render/view.ts";
+import { survey } from "../app/plan.ts";
+import type { Session } from "../app/session.ts";
+import { SCOPE, READING } from "./shared-options.ts";
+import { flag, list } from "./options.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
+import { inProject } from "./in-project.ts";
+
+const OPTIONS = {
+  ...SCOPE,
+  fields: list("--fields <name>", "pull only this field, e.g. status or discovery.prompt"),
+  dryRun: flag("--dry-run", "show the changes to the files and write nothing"),
+  ...READING,
+};
+
+export const command = defineCommand({
+  group: "Write",
+  summary: "update the manifests with live values from the service",
+  examples: {
+    "tasc pull --dry-run": "preview the changes to the manifests",
+    "tasc pull --only 'testCase.shop.*' --fields tags":
+      "pull the tags of one target's test cases; then review the git diff",
+  },
+  options: OPTIONS,
+  run: inProject(pull),
+});
+
+async function pull(session: Session, options: OptionsOf<typeof OPTIONS>): Promise<View> {
+  const fields = namedFields(options.fields);
+  const { planned, input } = await survey(session, options);
+  const { project, root, env, settings, redactor, host } = session;
+  const { stage, stages, baseUrl } = settings;
+  const found = await locate(planned.plan.diagnostics, project.sources);
+  const problems = found.filter(({ severity }) => severity === "error");
+  host.warn([...project.diagnostics, ...problems], session.source);
+  const { allowMissingSecrets } = options;
+  const request = {
+    ...project,
+    stages,
+    planned,
+    input,
+    fields,
+    inScope: scopeTest(input.scope),
+    holdsSecret: (value: Json) => !sameJson(redactor.json(value), value),
+    folder: projectFolder(root, env["TASC_TRUST"]),
+    options: { root, env, stage, allowMissingSecrets, needsApiKey: true },
+  };
+  const view = await carryOut({
+    root,
+    dryRun: options.dryRun,
+    documents: project.documents,
+    make: (excluded) => pullValues(request, excluded),
+    prove: (texts, rewrite) => provePull(texts, rewrite, request),
+    head: { stage, baseUrl },
+    title: `Stage ${stage} at ${baseUrl}`,
+    nothing: "Nothing to pull: the manifests match the service.",
+  });
+  return problems.length > 0 ? { ...view, exitCode: EXIT.failed } : view;
+}
+
+/**
+ * Returns the fields of any kind that the words name: fields, prefixes of several fields, or lists
+ * with commas.
+ */
+function namedFields(texts: readonly string[]): ReadonlySet<string> {
+  const words = texts.flatMap((text) => text.split(",").map((one) => one.trim()));
+  return new Set(
+    words.flatMap((word) => {
+      const found = KINDS.flatMap((kind) => fieldsNamed(kind, word));
+      if (found.length > 0) return found;
+      const known = new Set(KINDS.flatMap((kind) => fieldsOf(kind).map(({ name }) => name)));
+      throw invalid(
+        "unknown-field",
+        `Unknown field ${JSON.stringify(word)} in --fields`,
+        `Examples of fields: status, tags and discovery.prompt.${guessed(word, known)}`,
+      );
+    }),
+  );
+}
