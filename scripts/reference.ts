@@ -115,6 +115,8 @@ function typeText(shape: Shape): string {
       return shape.minLength === undefined ? "text" : "text, not empty";
     case "url":
       return "URL";
+    case "date":
+      return "date";
     case "integer":
       return shape.minimum === undefined ? "integer" : `integer from ${shape.minimum}`;
     case "enum":
@@ -133,7 +135,8 @@ function typeText(shape: Shape): string {
   }
 }
 
-function written({ create, update, generates }: Field): string {
+function written({ create, update, generates, local }: Field): string {
+  if (local) return "no call: only tasc reads it";
   const calls = [
     create === undefined ? [] : ["POST"],
     update === undefined ? [] : ["PATCH"],
@@ -150,6 +153,7 @@ const COMPARISONS: Readonly<Record<Compare, string>> = {
 };
 
 function compared(field: Field): string {
+  if (field.local) return "";
   if (field.read === undefined) return "last write";
   return isFixed(field) ? "fixed after creation: a difference warns" : COMPARISONS[field.compare];
 }

@@ -95,7 +95,8 @@ export async function judge(
   const layers = settingsLayers(session.project.project, stage);
   const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
   const elsewhere = await namesElsewhere(session, planned);
-  const violations = violationsOf({ ...planned, policy, inScope, ruleOrigin, elsewhere });
+  const now = session.host.now();
+  const violations = violationsOf({ ...planned, policy, now, inScope, ruleOrigin, elsewhere });
   return {
     diagnostics: policyDiagnostics(violations, new Set(overridePolicy)),
     refusing: violations.map(({ rule }) => rule).filter((rule) => !overridePolicy.includes(rule)),

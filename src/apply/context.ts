@@ -309,8 +309,8 @@ export function recordsOf(
   const fields: Record<string, FieldRecord> = {};
   for (const field of fieldsOf(resource.kind)) {
     const value = resource.fields[field.name];
-    if (value === undefined || isFixed(field) || !isCarried(field, value) || isUnknown(value))
-      continue;
+    if (value === undefined || field.local || isFixed(field)) continue;
+    if (!isCarried(field, value) || isUnknown(value)) continue;
     fields[field.name] = recordField(fingerprints, id, field, value);
   }
   return { fields, ...secretsAmong(resource, fields) };

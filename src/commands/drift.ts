@@ -4,6 +4,7 @@ import { type Drift, driftOf, driftView, hasDrifted } from "../inspect/drift.ts"
 import { locate } from "../manifest/problem.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { EXIT } from "../model/error.ts";
+import { endingHint, overWarnings } from "../plan/quarantine.ts";
 import type { View } from "../render/view.ts";
 import { SERVICE, SCOPE, MISSING_SECRETS, VERBOSE } from "./shared-options.ts";
 import { type OptionsOf, defineCommand } from "./command.ts";
@@ -32,7 +33,10 @@ async function drift(session: Session, options: OptionsOf<typeof OPTIONS>): Prom
   const unapplied = targets.filter(
     ({ key }) => (remembered.states.get(key)?.bindings.size ?? 0) === 0,
   );
-  host.warn([...drifted.problems, ...neverApplied(unapplied)], source);
+  const over = await locate(overWarnings(targets, host.now()), project.sources);
+  host.warn([...drifted.problems, ...neverApplied(unapplied), ...over], source);
+  const hint = endingHint(targets, host.now());
+  if (hint !== undefined) host.say?.("info", hint);
   const view = driftView(drifted, {
     stage: settings.stage,
     baseUrl: settings.baseUrl,

@@ -1,7 +1,10 @@
 import { type Opened, openProject } from "../app/project.ts";
+import { locate } from "../manifest/problem.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ExitCode, EXIT, TascError, invalid } from "../model/error.ts";
+import { manifestViolations, policyDiagnostics } from "../plan/policy.ts";
+import { endingHint, overWarnings } from "../plan/quarantine.ts";
 import { codedDiagnosticJson, failureJson } from "../render/json.ts";
 import { DIAGNOSTIC_FORMATS } from "../render/formats.ts";
 import { count } from "../render/words.ts";
@@ -79,8 +82,18 @@ async function printValid(
   context: Context,
   seen = new Set<string>(),
 ) {
-  const { console } = context;
-  const { diagnostics, desired, sources } = project;
+  const { console, host } = context;
+  const { desired, sources, settings } = project;
+  const violations = manifestViolations(desired.targets, settings.policy, host.now());
+  const judged = [
+    ...overWarnings(desired.targets, host.now()),
+    ...policyDiagnostics(violations, new Set()),
+  ];
+  const diagnostics = [...project.diagnostics, ...(await locate(judged, sources))];
+  if (violations.length > 0)
+    throw new TascError("failed", diagnostics, (file) => sources.get(file)?.text);
+  const hint = endingHint(desired.targets, host.now());
+  if (hint !== undefined) console.say("info", hint);
   if (format === "text") {
     console.diagnostics(fresh(diagnostics, seen), (file) => sources.get(file)?.text);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");

@@ -227,7 +227,7 @@ function hintsFor(kind: Kind, owner: readonly string[]): readonly string[] {
   return [
     `The API does not return ${fields}, add for example:`,
     ...fieldsOf(kind)
-      .filter(({ read }) => read === undefined)
+      .filter(({ read, local }) => read === undefined && !local)
       .flatMap((field) => hintLines(field.name, field, [...owner, field.name], "  ")),
   ];
 }
@@ -250,6 +250,7 @@ function hintLines(
 const EXAMPLES = {
   string: '"..."',
   url: "https://example.com",
+  date: "2026-12-31",
   integer: "10000",
   boolean: "true",
   json: "{}",

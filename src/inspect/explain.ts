@@ -338,6 +338,7 @@ function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boo
 }
 
 function liveText({ field, value, planned, resource, live, memory, matched }: FieldFacts) {
+  if (field.local) return { liveNote: "only tasc reads it; the service does not have it" };
   if (planned === undefined) return { liveNote: "the service was not asked" };
   if (resource.kind === "batchGeneration")
     return { liveNote: "the service cannot show batch generations" };
@@ -383,6 +384,7 @@ function rememberedOf({
   fingerprints,
   live,
 }: FieldFacts): string {
+  if (field.local) return "nothing: it is never sent";
   if (resource.kind === "batchGeneration") {
     const status = state?.batchGenerations.get(resource.address)?.status;
     return status === undefined ? "nothing" : `its content as a whole, ${status}`;
@@ -415,6 +417,7 @@ function whyField(facts: FieldFacts, changes: boolean, shown: boolean): string {
   const { field, value, planned, problem, resource, live, change, memory } = facts;
   const recorded = memory?.binding?.fields[field.name] !== undefined;
   if (value === undefined) return "It is not declared, so it is not managed and nothing is sent.";
+  if (field.local) return "It is never sent: only tasc reads it.";
   if (isUnknown(value)) return "A secret is missing, so it is neither compared nor sent.";
   if (planned === undefined) return "The service was not called, so there is no plan for it.";
   if (problem) return "The error below must be fixed first.";

@@ -191,6 +191,10 @@ export const TEXTS = {
     pattern: "^(?:[A-Za-z][A-Za-z0-9+.-]*://[^\\s/]|data:)\\S*$",
     words: "a URL, e.g. `https://shop.example.com`",
   },
+  date: {
+    pattern: "^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])$",
+    words: "a date, e.g. `2026-12-15`",
+  },
   duration: {
     pattern: "^[0-9]+(?:\\.[0-9]+)?(?:ms|s|m|h|d)$",
     words: "a duration of up to a day, e.g. `500ms`, `30s` or `2m`",
@@ -222,7 +226,14 @@ export function isTextual(shape: ManifestShape): shape is TextShape {
 function isOfType(shape: TextShape, text: string): boolean {
   if (shape.type === "duration") return parseDuration(text, shape.longestDays) !== undefined;
   const isMatch = new RegExp(TEXTS[shape.type].pattern, "u").test(text);
+  if (shape.type === "date") return isMatch && isDay(text);
   return isMatch && (shape.type !== "url" || urlOf(text) !== undefined);
+}
+
+/** Whether a date is in the calendar: JavaScript reads 30 February as 2 March. */
+export function isDay(date: string): boolean {
+  const time = Date.parse(`${date}T00:00:00Z`);
+  return Number.isFinite(time) && new Date(time).toISOString().startsWith(date);
 }
 
 export type Scalar = string | number | boolean;

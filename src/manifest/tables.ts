@@ -8,6 +8,7 @@ import {
   TEST_CASE_FIELDS,
   URL_TEXT,
 } from "../model/fields.ts";
+import { QUARANTINE_NOTES } from "../model/settings.ts";
 import { groupBy, serviceNoun } from "../render/words.ts";
 import {
   type Branches,
@@ -268,6 +269,31 @@ export const POLICY: ObjectShape = {
       "Whether a saved plan can be applied only at the git commit it was created from.",
     ),
     onRemove: { ...ON_REMOVE_PART, default: "ignore" },
+    quarantine: part(
+      {
+        type: "object",
+        parts: {
+          maxDays: part(
+            { type: "integer", minimum: 0 },
+            "A quarantine that ends later than this many days from today is refused.",
+          ),
+          maxPercent: part(
+            { type: "number", minimum: 0, maximum: 100 },
+            "Refused if a larger share of a target's declared test cases is in quarantine.",
+          ),
+          require: part(
+            { type: "list", of: { type: "enum", values: QUARANTINE_NOTES } },
+            "What every quarantine must say in addition to `until` and `reason`.",
+            { open: true },
+          ),
+        },
+      },
+      "Limits for the quarantine of test cases.",
+    ),
+    offNeedsReason: part(
+      { type: "boolean" },
+      "Whether `status: DISABLED` and `runStatus: OFF` need a `reason` beside them.",
+    ),
   },
 };
 

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { type TascError, invalid } from "../model/error.ts";
 import { compileGlob } from "../model/glob.ts";
 import { type Json, type JsonObject, defined, isObject } from "../model/json.ts";
-import type { Policy } from "../model/settings.ts";
+import { type Policy, QUARANTINE_NOTES, type QuarantinePolicy } from "../model/settings.ts";
 import { isTexts } from "../model/shape.ts";
-import type { ValueObject } from "../model/value.ts";
+import { type ValueObject, isValueObject } from "../model/value.ts";
 import { listWords, nearest } from "./problem.ts";
 import { parseDuration } from "./shape.ts";
 
@@ -42,6 +42,7 @@ export type TrustOf = (stage: string, used: boolean) => Trust;
 const LISTS = ["origins", "stateHosts", "variables"] as const;
 const NUMBERS = ["maxChanges", "maxDisabledPercent", "maxGenerations", "planExpiry"] as const;
 const GLOBS = ["protected", "requireTags"] as const;
+const FLAGS = ["sameCommit", "offNeedsReason"] as const;
 
 /**
  * Reads a trust file.
@@ -98,7 +99,7 @@ function trustOf(file: string, map: JsonObject): Trust {
     if ("fault" in compiled) throw wrong(file, `\`${glob}\` in \`variables\`: ${compiled.fault}`);
   }
   const { statePath, policy: policyMap = {} } = map;
-  const rules = mapOf(file, "`policy`", policyMap, [...NUMBERS, ...GLOBS, "sameCommit"]);
+  const rules = mapOf(file, "`policy`", policyMap, [...NUMBERS, ...GLOBS, ...FLAGS, "quarantine"]);
   const own = policyOf(rules, (key, why) => refuse(`policy.${key}`, why));
   const policy = { ...own, ...defined({ pinned: own.protected }) };
   if (statePath !== undefined && typeof statePath !== "string")
@@ -123,11 +124,35 @@ export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Po
     const texts = textsOf(map, key, refuse);
     if (texts !== undefined) policy[key] = texts;
   }
-  const { sameCommit = false, onRemove } = map;
-  if (typeof sameCommit !== "boolean") refuse("sameCommit", "must be true or false");
-  if (sameCommit === true) policy.sameCommit = true;
+  for (const key of FLAGS) {
+    const { [key]: flag = false } = map;
+    if (typeof flag !== "boolean") refuse(key, "must be true or false");
+    if (flag === true) policy[key] = true;
+  }
+  const { onRemove, quarantine } = map;
+  if (isValueObject(quarantine)) policy.quarantine = quarantineRule(quarantine, refuse);
+  else if (quarantine !== undefined) refuse("quarantine", "must be a map");
   if (onRemove === "ignore" || onRemove === "disable") policy.onRemove = onRemove;
   return policy;
+}
+
+function quarantineRule(map: ValueObject, refuse: Refuse): QuarantinePolicy {
+  const foreign = Object.keys(map).find((key) => !/^(?:maxDays|maxPercent|require)$/.test(key));
+  if (foreign !== undefined) refuse(`quarantine.${foreign}`, "is not known");
+  const limit = (key: "maxDays" | "maxPercent") => {
+    const { [key]: number } = map;
+    if (typeof number === "number" && number >= 0) return number;
+    if (number !== undefined) refuse(`quarantine.${key}`, "does not fit");
+    return undefined;
+  };
+  const texts = textsOf(map, "require", refuse);
+  const require = QUARANTINE_NOTES.filter((note) => texts?.includes(note));
+  if (texts?.some((text) => !QUARANTINE_NOTES.some((note) => note === text)))
+    refuse("quarantine.require", `can contain ${listWords(QUARANTINE_NOTES, "and")}`);
+  return {
+    ...defined({ maxDays: limit("maxDays"), maxPercent: limit("maxPercent") }),
+    ...(require.length === 0 ? {} : { require }),
+  };
 }
 
 /**
@@ -141,8 +166,22 @@ export function stricter(a: Policy, b: Policy): Policy {
   for (const key of [...GLOBS, "pinned"] as const)
     if (policy[key] !== undefined)
       policy[key] = [...new Set([...(a[key] ?? []), ...(b[key] ?? [])])];
-  if (a.sameCommit === true) policy.sameCommit = true;
+  for (const key of FLAGS) if (a[key] === true) policy[key] = true;
+  if (a.quarantine !== undefined && b.quarantine !== undefined)
+    policy.quarantine = stricterQuarantine(a.quarantine, b.quarantine);
   return policy;
+}
+
+function stricterQuarantine(a: QuarantinePolicy, b: QuarantinePolicy): QuarantinePolicy {
+  const require = QUARANTINE_NOTES.filter((note) =>
+    [a, b].some((one) => one.require?.includes(note)),
+  );
+  const least = (key: "maxDays" | "maxPercent") =>
+    a[key] === undefined || b[key] === undefined ? (a[key] ?? b[key]) : Math.min(a[key], b[key]);
+  return {
+    ...defined({ maxDays: least("maxDays"), maxPercent: least("maxPercent") }),
+    ...(require.length === 0 ? {} : { require }),
+  };
 }
 
 function textsOf(map: ValueObject, key: string, refuse: Refuse) {

@@ -8,6 +8,8 @@ import type { LiveResource } from "./live.ts";
 export type Shape =
   | { readonly type: "string"; readonly minLength?: number }
   | { readonly type: "url" }
+  /** A day, `2026-12-15`. */
+  | { readonly type: "date" }
   | { readonly type: "integer"; readonly minimum?: number }
   | { readonly type: "boolean" }
   | { readonly type: "enum"; readonly values: readonly string[] }
@@ -77,6 +79,8 @@ export interface Field {
   readonly generates?: true;
   /** The value that takes a test case out of runs. */
   readonly off?: string;
+  /** Only tasc reads it: it is neither sent nor compared, recorded, imported or promoted. */
+  readonly local?: true;
   readonly description: string;
 }
 
@@ -317,6 +321,26 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
       off: "OFF",
       promoted: true,
     },
+  ),
+  field(
+    "reason",
+    NAME,
+    "Why the test case is off; it belongs beside `status: DISABLED` or `runStatus: OFF`. It is never sent.",
+    { nullable: true, local: true },
+  ),
+  field(
+    "quarantine",
+    object({
+      until: {
+        shape: { type: "date" },
+        description: "Last day, to its end in UTC. From then on its failures count again.",
+      },
+      reason: { shape: NAME, description: "Why its failures do not count." },
+      issue: { shape: NAME, description: "Issue that tracks the repair." },
+      owner: { shape: NAME, description: "Person or team that repairs it." },
+    }),
+    "Until when failures do not count in `reports gate` and `passedIn`. The test case keeps running. It is never sent; null ends it in a stage. `until` and `reason` are required.",
+    { nullable: true, local: true },
   ),
   field(
     "interactionStatus",

@@ -42,6 +42,8 @@ export const POLICY_RULES = [
   "protected",
   "requireTags",
   "maxGenerations",
+  "quarantine",
+  "offNeedsReason",
 ] as const;
 export type PolicyRule = (typeof POLICY_RULES)[number];
 
@@ -62,4 +64,18 @@ export interface Policy {
   /** Whether a saved plan can only be applied from the git commit that it was made from. */
   readonly sameCommit?: boolean;
   readonly onRemove?: "ignore" | "disable";
+  readonly quarantine?: QuarantinePolicy;
+  /** Whether the manifest that switches a test case off must say why. */
+  readonly offNeedsReason?: boolean;
+}
+
+/** The parts of a quarantine that `policy.quarantine.require` can ask for. */
+export const QUARANTINE_NOTES = ["owner", "issue"] as const;
+
+export interface QuarantinePolicy {
+  /** Maximum number of days from today to the end of a quarantine. */
+  readonly maxDays?: number;
+  /** Maximum share of a target's declared test cases. */
+  readonly maxPercent?: number;
+  readonly require?: readonly (typeof QUARANTINE_NOTES)[number][];
 }

@@ -1,6 +1,6 @@
 import { type Address, parseAddress, targetAddress } from "../model/address.ts";
 import { globTest } from "../model/glob.ts";
-import { originOf } from "../model/desired.ts";
+import { type DesiredTarget, originOf } from "../model/desired.ts";
 import { type Diagnostic, type Origin, oneLine } from "../model/diagnostic.ts";
 import { DELETED } from "../model/fields.ts";
 import { defined, isArray } from "../model/json.ts";
@@ -11,6 +11,7 @@ import { Secret, isUnknown, reveal } from "../model/value.ts";
 import { cached } from "../render/words.ts";
 import { fewOf, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
+import { quarantineBreaches, reasonBreaches } from "./quarantine.ts";
 import { isRediscovering } from "./staleness.ts";
 
 /** A violation of a policy rule. */
@@ -32,6 +33,8 @@ export interface PolicyInput extends Pick<
   readonly policy: Policy;
   /** Addresses that other stages have for live resources of this plan. */
   readonly elsewhere?: readonly BoundElsewhere[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
   /** Whether an address is in the plan's scope; required tags are checked only then. */
   readonly inScope: (address: Address) => boolean;
   /** Returns where `tasc.yaml` sets a rule. */
@@ -112,7 +115,33 @@ const RULES: Readonly<
     const detail = `Rediscoveries, new test cases and batch generations are counted: ${listed(generating)}.`;
     return [{ summary: `${generating.length} planned, at most ${most} allowed`, detail, origin }];
   },
+
+  quarantine: ({ policy, ...input }) => quarantineBreaches(declaredIn(input), policy),
+
+  offNeedsReason: (input) => reasonBreaches(declaredIn(input)),
 };
+
+const declaredIn = ({ matched, inScope, now }: Omit<PolicyInput, "policy">) => ({
+  targets: [...matched.values()].map(({ target }) => target),
+  inScope,
+  now,
+});
+
+/** Returns the violations that the manifests alone show, for a command that makes no plan. */
+export function manifestViolations(
+  targets: readonly DesiredTarget[],
+  policy: Policy,
+  now: number,
+): ReturnType<typeof violationsOf> {
+  const judged = { targets, inScope: () => true, now };
+  const found: readonly (readonly [rule: PolicyRule, breaches: readonly Breach[]])[] = [
+    ["quarantine", quarantineBreaches(judged, policy)],
+    ["offNeedsReason", policy.offNeedsReason === true ? reasonBreaches(judged) : []],
+  ];
+  return found.flatMap(([rule, breaches]) =>
+    breaches.map((breach) => ({ rule, ...defined(breach) })),
+  );
+}
 
 /** An address and the id of its live resource. */
 type Bound = Pick<Change, "address" | "id">;

@@ -117,7 +117,7 @@ function bodyOf(sent: readonly Sent[], as: "create" | "update"): Body {
 /** Returns the declared fields that a creation sends, without null and unknown values. */
 function sentFields(resource: DesiredResource) {
   return fieldsOf(resource.kind).flatMap((field) => {
-    const value = sendable(resource, field.name);
+    const value = field.local ? undefined : sendable(resource, field.name);
     return value === undefined ? [] : [{ field, value }];
   });
 }

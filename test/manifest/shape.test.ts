@@ -10,7 +10,7 @@ describe("keys", () => {
       rule: "an unknown key is reported with the nearest correct key",
       document: `${SHOP}testCases:\n  login:\n    runStats: "ON"\n`,
       errors: [
-        "targets/shop.yaml:4:5 unknown-key: Unknown key `runStats` / At `testCases.login.runStats`. Did you mean `runStatus`? Allowed here: `id`, `onlyStages`, `description`, `externalId`, `status`, `runStatus`, `interactionStatus`, `tags`, `folder`, `entryPointUrlPath`, `discovery` and `elements`.",
+        "targets/shop.yaml:4:5 unknown-key: Unknown key `runStats` / At `testCases.login.runStats`. Did you mean `runStatus`? Allowed here: `id`, `onlyStages`, `description`, `externalId`, `status`, `runStatus`, `reason`, `quarantine`, `interactionStatus`, `tags`, `folder`, `entryPointUrlPath`, `discovery` and `elements`.",
       ],
     },
     {
@@ -29,7 +29,7 @@ stages: { prod: { testCases: { a: { discovery: { promt: x } } }, moved: [] } }
 `,
       errors: [
         "targets/shop.yaml:2:23 unknown-key: Unknown key `usrname` / At `trackerIntegration.usrname`. Did you mean `username`? Allowed here: `domain`, `username`, `projectId` and `apiKey`.",
-        "targets/shop.yaml:3:26 unknown-key: Unknown key `tag` / At `defaults.testCases.tag`. Did you mean `tags`? Allowed here: `description`, `externalId`, `status`, `runStatus`, `interactionStatus`, `tags`, `folder`, `entryPointUrlPath`, `discovery` and `elements`.",
+        "targets/shop.yaml:3:26 unknown-key: Unknown key `tag` / At `defaults.testCases.tag`. Did you mean `tags`? Allowed here: `description`, `externalId`, `status`, `runStatus`, `reason`, `quarantine`, `interactionStatus`, `tags`, `folder`, `entryPointUrlPath`, `discovery` and `elements`.",
         "targets/shop.yaml:3:40 unknown-key: Unknown key `testCase` / At `defaults.testCase`. Did you mean `testCases`? Allowed here: `environments`, `testCases` and `batchGenerations`.",
         "targets/shop.yaml:4:50 unknown-key: Unknown key `promt` / At `stages.prod.testCases.a.discovery.promt`. Did you mean `prompt`? Allowed here: `prompt`, `type` and `prerequisite`.",
         "targets/shop.yaml:4:66 unknown-key: Unknown key `moved` / At `stages.prod.moved`. Allowed here: `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases` and `batchGenerations`.",

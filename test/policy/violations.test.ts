@@ -19,6 +19,7 @@ function violations(policy: Policy, situation: Situation): ReturnType<typeof vio
   return violationsOf({
     ...planOf(situation),
     policy,
+    now: Date.UTC(2026, 10, 24),
     inScope: scopeTest(scope),
     ruleOrigin: (rule) => ({ file: "tasc.yaml", path: ["policy", rule] }),
   });

@@ -20,6 +20,7 @@ import {
   manifestProblem,
   nearest,
 } from "../problem.ts";
+import { isDay } from "../shape.ts";
 import { SECTIONS } from "../tables.ts";
 
 type Reference = ReturnType<typeof referencesIn>[number];
@@ -60,6 +61,7 @@ export function checkTargets(
           "The DEFAULT environment has the key `default`. Choose a different key for an additional environment.";
         add(environment, [], "misspelt-default", summary, detail, { at: "key" });
       }
+    for (const testCase of target.testCases) checkQuarantine(testCase, add);
     checkMoves(target, problems);
     // A field by which a resource is found again when state is lost should match only one.
     warnOfShared(target.testCases, "externalId", "duplicate-external-id", add);
@@ -124,6 +126,30 @@ function checkReferences(target: DesiredTarget, references: readonly Reference[]
         : `\`${path.join(".")}\` must be a key under the target's \`environments\`. ${environments}${guess}`,
     );
   }
+}
+
+const NEEDED = ["until", "reason"] as const;
+
+/**
+ * Checks a quarantine after all layers are merged, since a stage may override one part of it. The
+ * schema only knows the form of a date, not the calendar.
+ */
+function checkQuarantine(testCase: DesiredResource, add: Add): void {
+  const { quarantine: value } = testCase.fields;
+  if (!isValueObject(value)) return;
+  for (const key of NEEDED) {
+    if (value[key] !== undefined) continue;
+    const detail =
+      key === "until"
+        ? "A quarantine ends: write its last day, e.g. `until: 2026-12-15`."
+        : "Write why its failures do not count.";
+    add(testCase, ["quarantine"], "missing-key", `\`quarantine.${key}\` is missing`, detail);
+  }
+  const { until } = value;
+  if (typeof until !== "string" || isDay(until)) return;
+  const detail = `There is no ${until}. Write a day of the calendar.`;
+  const path = ["quarantine", "until"];
+  add(testCase, path, "bad-value", `\`quarantine.until\` is not a date`, detail);
 }
 
 const isBase = ({ kind }: Layer): boolean => kind === "base";
