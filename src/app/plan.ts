@@ -18,6 +18,7 @@ import type { Refreshed } from "../plan/refresh.ts";
 import type { Remembered } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
+import { endingHint } from "../plan/quarantine.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
 import { kindNoun } from "../render/words.ts";
 import { sideBySide } from "../state/backend.ts";
@@ -78,6 +79,8 @@ export async function review(
     session.project.sources,
   );
   const diagnostics = session.advised([...session.project.diagnostics, ...located]);
+  const hint = endingHint(session.desired.targets, session.host.now());
+  if (hint !== undefined) session.host.say?.("info", hint);
   return { plan: { ...plan, diagnostics }, survey };
 }
 

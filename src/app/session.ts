@@ -245,6 +245,7 @@ export class Session {
       fingerprints: this.fingerprints,
       baseUrl,
       disableRemoved: this.disableRemoved,
+      now: this.host.now(),
     });
   }
 

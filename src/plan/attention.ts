@@ -13,6 +13,7 @@ import {
 import { Secret } from "../model/value.ts";
 import { count, groupBy, kindNoun, list, nonZero, placeOf } from "../render/words.ts";
 import type { MatchedTarget } from "./compare.ts";
+import { endingQuarantines } from "./quarantine.ts";
 import { isRediscovering } from "./staleness.ts";
 
 /*
@@ -24,6 +25,8 @@ import { isRediscovering } from "./staleness.ts";
 export interface Subject {
   readonly plan: Pick<Plan, "changes" | "orphaned">;
   readonly matched: ReadonlyMap<string, MatchedTarget>;
+  /** Milliseconds since 1970; without it, nothing that depends on the day is found. */
+  readonly now?: number | undefined;
 }
 
 /** Something that a row found: one address, or, without one, the whole project. */
@@ -115,6 +118,23 @@ const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
         : undefined;
     }),
     says: ["gets another name", "get another name"],
+  },
+  "quarantine-over": {
+    severity: "caution",
+    find: ({ matched, now }) =>
+      now === undefined
+        ? []
+        : endingQuarantines(
+            [...matched.values()].map(({ target }) => target),
+            now,
+          ).over.map(({ resource, quarantine }) => ({
+            address: resource.address,
+            what: `until ${quarantine.until}`,
+          })),
+    says: [
+      "is no longer in quarantine, so its failures count",
+      "are no longer in quarantine, so their failures count",
+    ],
   },
 };
 

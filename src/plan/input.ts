@@ -47,6 +47,8 @@ export interface PlanInput {
    * Whether the project's policy is `onRemove: disable`; a target's own `onRemove` also applies.
    */
   readonly disableRemoved: boolean;
+  /** Milliseconds since 1970; without it, the plan says nothing that depends on the day. */
+  readonly now?: number;
 }
 
 /** Makes an error of a plan, at the place that declares the resource or one of its fields. */

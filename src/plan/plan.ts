@@ -174,7 +174,7 @@ function assemble(
       unmanaged: targetPlans.reduce((sum, one) => sum + one.unmanaged, 0),
     },
     changes,
-    attention: attentionOf({ plan: { changes, orphaned }, matched }, inScope),
+    attention: attentionOf({ plan: { changes, orphaned }, matched, now: input.now }, inScope),
     orphaned,
     diagnostics,
   };

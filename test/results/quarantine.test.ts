@@ -170,6 +170,16 @@ test("validate, plan, drift, explain and fmt know the field, and nothing of it i
       valid: true,
       diagnostics: [{ code: "quarantine-over", address: "testCase.shop.login" }],
     });
+    const told = await stage.run(["plan", "--format", "json"]);
+    expect(told.code).toBe(0);
+    expect(JSON.parse(told.stdout).attention).toMatchObject([
+      {
+        code: "quarantine-over",
+        severity: "caution",
+        addresses: ["testCase.shop.login"],
+        text: `1 test case is no longer in quarantine, so its failures count: testCase.shop.login (until ${inDays(-1)})`,
+      },
+    ]);
     const drifted = await stage.run(["drift"]);
     expect([drifted.code, drifted.stderr]).toEqual([
       0,
