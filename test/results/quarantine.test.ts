@@ -172,14 +172,13 @@ test("validate, plan, drift, explain and fmt know the field, and nothing of it i
     });
     const told = await stage.run(["plan", "--format", "json"]);
     expect(told.code).toBe(0);
-    expect(JSON.parse(told.stdout).attention).toMatchObject([
-      {
-        code: "quarantine-over",
-        severity: "caution",
-        addresses: ["testCase.shop.login"],
-        text: `1 test case is no longer in quarantine, so its failures count: testCase.shop.login (until ${inDays(-1)})`,
-      },
-    ]);
+    const row = {
+      code: "quarantine-over",
+      severity: "caution",
+      addresses: ["testCase.shop.login"],
+      text: `1 test case is no longer in quarantine, so its failures count: testCase.shop.login (until ${inDays(-1)})`,
+    };
+    expect(JSON.parse(told.stdout)).toMatchObject({ attention: [row] });
     const drifted = await stage.run(["drift"]);
     expect([drifted.code, drifted.stderr]).toEqual([
       0,
