@@ -92,6 +92,7 @@ const HABITS: ReadonlyMap<string, string> = new Map([
   ["dump", "This writes manifests for what is on the service:\ntasc import"],
   ["version", "This prints the version:\ntasc --version"],
   ["workspace", "Stages take the place of workspaces; `--stage` chooses one:\ntasc stages"],
+  ["merge-plans", "Several saved plans are shown as one:\ntasc show plans/*.json"],
   ["refresh", "Every plan reads the service. This shows what changed there:\ntasc drift"],
 ]);
 
@@ -126,9 +127,10 @@ function addCommand(
  */
 function subcommandTerm(command: Command): string {
   const options = command.name() === "help" ? [] : ["[options]"];
-  const given = command.registeredArguments.map((argument) =>
-    argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
-  );
+  const given = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
   return [command.name(), ...options, ...given].join(" ");
 }
 

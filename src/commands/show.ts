@@ -9,34 +9,38 @@ import {
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, failed } from "../model/error.ts";
 import { diagnosticJson } from "../render/json.ts";
-import { defineCommand } from "./command.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
 import { type Context, optimiseLate, tuneFor } from "./context.ts";
-import { argument } from "./options.ts";
-import { type PrintOptions, printPlan } from "./print-plan.ts";
+import { list } from "./options.ts";
+import { printPlan } from "./print-plan.ts";
 import { PLAN_VIEW, VERBOSE } from "./shared-options.ts";
+
+const OPTIONS = {
+  files: list("<file...>", "plans of one stage, saved by `tasc plan --out`"),
+  ...PLAN_VIEW,
+  ...VERBOSE,
+};
 
 export const command = defineCommand({
   group: "Review",
-  summary: "print a saved plan again",
-  examples: { "tasc show plan.json": "print the saved plan again" },
-  options: {
-    file: argument("<file>", "a plan saved by `tasc plan --out`"),
-    ...PLAN_VIEW,
-    ...VERBOSE,
+  summary: "print saved plans again, several as one",
+  examples: {
+    "tasc show plan.json": "print the saved plan again",
+    "tasc show plans/*.json --format markdown": "print one comment for the plans of all shards",
   },
-  run: (options, context) => printSaved([options.file], options, context),
+  options: OPTIONS,
+  run: show,
 });
 
-/** Prints saved plans again, and reports any that was changed since. */
-export async function printSaved(
-  names: readonly string[],
-  options: PrintOptions & Parameters<typeof sealState>[1],
+/** Prints saved plans again, as one plan, and reports any that was changed since. */
+async function show(
+  options: OptionsOf<typeof OPTIONS>,
   { host, console }: Context,
 ): Promise<ExitCode> {
   const shown: Shown[] = [];
   tuneFor(0);
   optimiseLate();
-  for (const name of names) {
+  for (const name of options.files) {
     const file = readPlanFile(name, host);
     const { plan, extras } = contentOf(file);
     // oxlint-disable-next-line no-await-in-loop -- deriving keys takes all of a core

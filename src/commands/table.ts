@@ -14,7 +14,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command: Comman
   plan: () => import("./plan.ts"),
   stages: () => import("./stages.ts"),
   show: () => import("./show.ts"),
-  "merge-plans": () => import("./merge-plans.ts"),
   apply: () => import("./apply.ts"),
   import: () => import("./import.ts"),
   pull: () => import("./pull.ts"),

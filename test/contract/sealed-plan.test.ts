@@ -128,12 +128,7 @@ describe.concurrent("a sealed plan", () => {
       await project.write({
         "plan.json": `{"formatVersion":"1.1","x":${deep},"apply":{},"seal":"a"}`,
       });
-      for (const command of [
-        ["show"],
-        ["apply", "--auto-approve"],
-        ["rehearse"],
-        ["merge-plans"],
-      ]) {
+      for (const command of [["show"], ["apply", "--auto-approve"], ["rehearse"]]) {
         const ran = await project.run([...command, "plan.json"]);
         expect([ran.code, ran.stderr.includes("it is nested too deeply")], ran.stderr).toEqual([
           3,

@@ -1,4 +1,4 @@
-// `stages`, `plan --all-stages`, commands run in a subfolder, and `--shard` with `merge-plans`.
+// `stages`, `plan --all-stages`, commands run in a subfolder, and `--shard` with `show`.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -128,16 +128,12 @@ describe.concurrent("a project with stages", () => {
       for (const part of ["1", "2"])
         // oxlint-disable-next-line no-await-in-loop
         await project.run(["plan", "--shard", `${part}/2`, "--out", `part-${part}.json`]);
-      const merged = await project.json(["merge-plans", "part-1.json", "part-2.json"]);
+      const merged = await project.json(["show", "part-1.json", "part-2.json"]);
       const { value: whole } = await project.json(["plan"]);
       expect({ ...merged.value, createdAt: "" }).toEqual({ ...whole, createdAt: "" });
       expect(
-        (
-          await project.run([
-            "merge-plans",
-            ...["1", "2", "1", "2"].map((part) => `part-${part}.json`),
-          ])
-        ).code,
+        (await project.run(["show", ...["1", "2", "1", "2"].map((part) => `part-${part}.json`)]))
+          .code,
       ).toBe(3);
     });
   });

@@ -47,10 +47,10 @@ test("a plan never uses a snapshot from the pull request", () => {
 
 test("a report of shards never uses a plan from the pull request", () => {
   expect(scripts("examples/github/shards.yml").join("\n")).toMatch(
-    /rm -rf plans\b[^]*merge-plans plans\//,
+    /rm -rf plans\b[^]*show plans\//,
   );
   const gitlab = scripts("examples/gitlab/shards.gitlab-ci.yml").join("\n");
-  expect(gitlab).toMatch(/test -z "\$\(git ls-files 'plan-\*.json'\)"[^]*merge-plans plan-\*/);
+  expect(gitlab).toMatch(/test -z "\$\(git ls-files 'plan-\*.json'\)"[^]*show plan-\*/);
 });
 
 test("no job of GitLab's default branch uses a cache that every branch can write", () => {

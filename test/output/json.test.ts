@@ -34,7 +34,6 @@ for (const name of ["views", "plan", "events"]) {
 const OTHERS: Readonly<Record<string, string>> = {
   plan: "plan",
   show: "plan",
-  "merge-plans": "plan",
   apply: "events",
   code: "views#/$defs/code",
 };
@@ -63,7 +62,6 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   schema: ["--install", "vscode"],
   new: ["testCase", "shop.more"],
   show: ["plan.json"],
-  "merge-plans": ["plan.json"],
   apply: ["--auto-approve"],
   import: ["--dry-run"],
   pull: ["--dry-run"],
@@ -88,7 +86,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 /** Prepares the project for a command and returns its arguments. */
 async function prepare(name: string, stage: Scene): Promise<readonly string[]> {
   stage.write("tasc.yaml", `${PROJECT}stages: { default: {}, next: {} }\n`);
-  if (name === "show" || name === "merge-plans") await stage.run(["plan", "--out", "plan.json"]);
+  if (name === "show") await stage.run(["plan", "--out", "plan.json"]);
   if (name === "state push")
     stage.write("backup.json", (await stage.run(["state", "pull"])).stdout);
   if (name === "state migrate") stage.write("old.yaml", "backend: local\npath: old\n");
