@@ -89,7 +89,7 @@ try {
         },
         {
           name: "context",
-          test: /src\/(commands\/(command|context)|model\/fields|render\/words)\.ts$/,
+          test: /src\/(commands\/(command|context)|model\/(collections|fields|words)|render\/words)\.ts$/,
           priority: 2,
         },
         { name: "project", test: /src\/app\/project\.ts$/, priority: 1 },

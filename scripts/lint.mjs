@@ -17,14 +17,18 @@ const FOLDERS = [
   ["app"],
   ["edit"],
   ["inspect"],
+  ["render"],
   ["apply"],
   ["plan"],
   ["manifest"],
   ["state"],
   ["service", "server"],
-  ["render"],
+  ["files"],
   ["model"],
 ];
+
+/** Folders above others that do not import them: an edit returns data, and renders nothing. */
+const APART = [["edit", "render"]];
 
 const WORDS =
   /\b(mend(s|ed|ing)?|anew|befalls?|whither|all the same|at hand|lets? through|besides|is told (of|that)|what is live|(?<!there )is no (?!longer|more|less|other|such|one|need|way|reason)[a-z]+)\b/i;
@@ -58,8 +62,9 @@ function upwardImports() {
     return [...readFileSync(file, "utf8").matchAll(/(?:from |import\()"(\.[^"]+)"/g)].flatMap(
       ([, path]) => {
         const to = relative("src", resolve(file, "..", path));
-        const isOwn = to.split("/")[0] === from.split("/")[0];
-        return isOwn || to.startsWith("..") || rank(to) > own
+        const [above, below] = [from, to].map((one) => one.split("/")[0]);
+        const isApart = APART.some(([one, other]) => one === above && other === below);
+        return above === below || to.startsWith("..") || (rank(to) > own && !isApart)
           ? []
           : [`${file}: imports ${to} against the order of the folders`];
       },

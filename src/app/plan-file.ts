@@ -14,7 +14,7 @@ import type { Shard } from "../plan/input.ts";
 import type { Guard } from "../plan/staleness.ts";
 import type { PlanExtras } from "../render/json.ts";
 import { inTableOrder } from "../plan/attention.ts";
-import { cached } from "../render/words.ts";
+import { cached } from "../model/collections.ts";
 import { isDeeper } from "../service/json-stream.ts";
 import { MAX_DEPTH } from "../service/request.ts";
 import { canonicalJson } from "../state/fingerprint.ts";

@@ -20,7 +20,7 @@ import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { endingHint } from "../plan/quarantine.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
-import { kindNoun } from "../render/words.ts";
+import { kindNoun } from "../model/words.ts";
 import { sideBySide } from "../state/backend.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Host } from "./project.ts";

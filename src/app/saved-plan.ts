@@ -9,7 +9,7 @@ import { defined, isObject, parseJson } from "../model/json.ts";
 import { guardsOf } from "../plan/staleness.ts";
 import { planJson, writeJson } from "../render/json.ts";
 import { redactPlan } from "../render/redact.ts";
-import { writeWhole } from "../render/output-file.ts";
+import { writeWhole } from "../files/output.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { jobLink } from "../state/lock.ts";
 import {

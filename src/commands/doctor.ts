@@ -9,7 +9,7 @@ import type { CallFinished } from "../model/events.ts";
 import { placeText } from "../render/diagnostics.ts";
 import { diagnosticView } from "../render/json.ts";
 import type { Block, View } from "../render/view.ts";
-import { count, list, nonZero } from "../render/words.ts";
+import { count, list, nonZero } from "../model/words.ts";
 import { ServiceError, describeFailure } from "../service/failure.ts";
 import { parseHttpDate } from "../service/refusal.ts";
 import { createLockInfo } from "../state/lock.ts";

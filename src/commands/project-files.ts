@@ -1,7 +1,7 @@
 import { type WriteFileOptions, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { failed } from "../model/error.ts";
-import { refuseLinks } from "../render/output-file.ts";
+import { refuseLinks } from "../files/output.ts";
 
 /** Returns a file's text; undefined if there is no such file. */
 export function textOf(path: string): string | undefined {

@@ -4,7 +4,7 @@ import {
   provePromotion,
   refusedBy,
 } from "../edit/promote.ts";
-import { carryOut } from "../edit/rewrite-view.ts";
+import { count, list } from "../model/words.ts";
 import { newestFinished } from "../inspect/reports.ts";
 import type { Address } from "../model/address.ts";
 import { EXIT, type TascError, failed } from "../model/error.ts";
@@ -15,12 +15,12 @@ import { memoryOf } from "../plan/memory.ts";
 import { hasEnded, isPulled } from "../plan/record.ts";
 import { failureJson } from "../render/json.ts";
 import type { View } from "../render/view.ts";
-import { count, list } from "../render/words.ts";
 import type { Client } from "../service/client.ts";
 import { historyOf } from "../app/history.ts";
 import { survey } from "../app/plan.ts";
 import type { Host } from "../app/project.ts";
 import { withSession } from "../app/session.ts";
+import { carryOut } from "./rewrite-view.ts";
 import type { Context } from "./context.ts";
 import { openTwoStages } from "./two-stages.ts";
 import { SCOPE, TWO_STAGES, READING } from "./shared-options.ts";

@@ -1,5 +1,4 @@
 import { provePull, pull as pullValues } from "../edit/pull.ts";
-import { carryOut } from "../edit/rewrite-view.ts";
 import { fieldsNamed } from "../inspect/explain.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { guessed, locate } from "../manifest/problem.ts";
@@ -11,6 +10,7 @@ import { scopeTest } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
 import { survey } from "../app/plan.ts";
 import type { Session } from "../app/session.ts";
+import { carryOut } from "./rewrite-view.ts";
 import { SCOPE, READING } from "./shared-options.ts";
 import { flag, list } from "./options.ts";
 import { type OptionsOf, defineCommand } from "./command.ts";

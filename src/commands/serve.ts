@@ -5,7 +5,7 @@ import { projectRoot, readVariables } from "../app/project.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
 import { EXIT, type ExitCode, failed } from "../model/error.ts";
 import { defined } from "../model/json.ts";
-import { refuseLinks } from "../render/output-file.ts";
+import { refuseLinks } from "../files/output.ts";
 import { startServer } from "../server/index.ts";
 import type { Context } from "./context.ts";
 import { type OptionsOf, defineCommand } from "./command.ts";

@@ -6,7 +6,7 @@ import type { State } from "../model/state.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { type SecretFields, secretFields } from "../plan/memory.ts";
 import { printedJson } from "../render/escape.ts";
-import { writeWhole } from "../render/output-file.ts";
+import { writeWhole } from "../files/output.ts";
 import type { Redactor } from "../render/redact.ts";
 import { planMeta } from "../app/plan.ts";
 import type { Session } from "../app/session.ts";

@@ -7,7 +7,7 @@ import { manifestViolations, policyDiagnostics } from "../plan/policy.ts";
 import { endingHint, overWarnings } from "../plan/quarantine.ts";
 import { codedDiagnosticJson, failureJson } from "../render/json.ts";
 import { DIAGNOSTIC_FORMATS } from "../render/formats.ts";
-import { count } from "../render/words.ts";
+import { count } from "../model/words.ts";
 import type { Context } from "./context.ts";
 import { type OptionsOf, defineCommand } from "./command.ts";
 import { MISSING_SECRETS } from "./shared-options.ts";

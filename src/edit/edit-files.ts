@@ -15,8 +15,8 @@ import type { Document } from "../manifest/document.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import type { SourceText } from "../manifest/problem.ts";
 import { failed, isSystemError } from "../model/error.ts";
-import { refuseLinks } from "../render/output-file.ts";
-import { groupBy } from "../render/words.ts";
+import { refuseLinks } from "../files/output.ts";
+import { groupBy } from "../model/collections.ts";
 import { type Splice, decodedText } from "../manifest/yaml/text.ts";
 import { type Excluded, type FileEdit, type Rewrite, changeKey } from "./rewrite.ts";
 

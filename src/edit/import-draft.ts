@@ -17,7 +17,7 @@ import { type MatchedTarget, liveInWords } from "../plan/compare.ts";
 import { normalUrl } from "../plan/input.ts";
 import { NAMED_BY, type NamedKind, matchedIds } from "../plan/match.ts";
 import { type SecretFields, secretFields } from "../plan/memory.ts";
-import { cached, groupBy } from "../render/words.ts";
+import { cached, groupBy } from "../model/collections.ts";
 import {
   type ImportSources,
   type KnownResources,

@@ -9,7 +9,7 @@ import { isUnknown, reveal } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { knownText, targetOf } from "../plan/input.ts";
 import { matchedIds } from "../plan/match.ts";
-import { groupBy } from "../render/words.ts";
+import { groupBy } from "../model/collections.ts";
 import { type DraftOptions, type FolderNames, declareFields, isNothing } from "./import-draft.ts";
 import {
   type ImportSources,

@@ -3,7 +3,7 @@ import { sorted, writeYaml } from "../manifest/yaml/write.ts";
 import type { Kind } from "../model/address.ts";
 import { type Part, fieldsOf } from "../model/fields.ts";
 import { type Json, type JsonObject, type Path, isObject } from "../model/json.ts";
-import { filled } from "../render/words.ts";
+import { filled } from "../model/words.ts";
 import type { Draft, FolderNames, TargetDraft } from "./import-draft.ts";
 import { chooseKeys } from "./import-known.ts";
 

@@ -6,7 +6,7 @@ import { defined } from "../model/json.ts";
 import type { Binding, StateEvent } from "../model/state.ts";
 import { keyHolds } from "../plan/memory.ts";
 import { refreshEvents } from "../plan/record.ts";
-import { cached, groupBy } from "../render/words.ts";
+import { cached, groupBy } from "../model/collections.ts";
 import { type EditedText, editTexts, withTexts } from "./edit-files.ts";
 import {
   type DraftOptions,

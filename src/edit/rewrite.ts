@@ -27,7 +27,7 @@ import {
   valueAt,
 } from "../model/json.ts";
 import { targetOf } from "../plan/input.ts";
-import { cached, groupBy } from "../render/words.ts";
+import { cached, groupBy } from "../model/collections.ts";
 
 /**
  * How import, pull and promote change the values of documents; `edit-files.ts` edits their texts.

@@ -28,7 +28,9 @@ import { placeText } from "../render/diagnostics.ts";
 import { callJson, diagnosticJson } from "../render/json.ts";
 import { Outside, outside } from "../render/redact.ts";
 import { type Block, type Line, type Section, type View, faint, strong } from "../render/view.ts";
-import { PROBLEM_SIGN, SIGNS, count, groupBy } from "../render/words.ts";
+import { PROBLEM_SIGN, SIGNS } from "../render/words.ts";
+import { count } from "../model/words.ts";
+import { groupBy } from "../model/collections.ts";
 import type { PlaceOf } from "./stages.ts";
 
 export interface ExplainRequest {

@@ -16,7 +16,7 @@ import {
   markup,
   strong,
 } from "../render/view.ts";
-import { groupBy } from "../render/words.ts";
+import { groupBy } from "../model/collections.ts";
 import type {
   LiveNotification,
   LiveReport,

@@ -27,7 +27,9 @@ import { normalise, ordered } from "../plan/input.ts";
 import { placeText } from "../render/diagnostics.ts";
 import { outside } from "../render/redact.ts";
 import { type Block, type Line, type Section, type View, faint, strong } from "../render/view.ts";
-import { byTarget, count, groupBy } from "../render/words.ts";
+import { byTarget } from "../render/words.ts";
+import { count } from "../model/words.ts";
+import { groupBy } from "../model/collections.ts";
 
 type StageDiff = ReturnType<typeof diffStages>;
 

@@ -2,7 +2,7 @@ import { compareText } from "../model/address.ts";
 import { compileGlob } from "../model/glob.ts";
 import type { Severity } from "../model/diagnostic.ts";
 import { type Path, defined, isArray } from "../model/json.ts";
-import { cached } from "../render/words.ts";
+import { cached } from "../model/collections.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
 import type { ProjectFolder } from "./files.ts";
 import { type ManifestProblem, manifestProblem } from "./problem.ts";

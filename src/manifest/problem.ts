@@ -7,7 +7,7 @@ import {
   oneLine,
 } from "../model/diagnostic.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
-import { list } from "../render/words.ts";
+import { list } from "../model/words.ts";
 import type { Node } from "./yaml/tree.ts";
 
 /**

@@ -9,7 +9,8 @@ import {
   URL_TEXT,
 } from "../model/fields.ts";
 import { QUARANTINE_NOTES } from "../model/settings.ts";
-import { groupBy, serviceNoun } from "../render/words.ts";
+import { groupBy } from "../model/collections.ts";
+import { serviceNoun } from "../model/words.ts";
 import {
   type Branches,
   type ManifestPart,

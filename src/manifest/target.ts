@@ -18,7 +18,7 @@ import { type Field, TARGET_FIELDS } from "../model/fields.ts";
 import { type Path, isArray, isObject, valueAt } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
 import type { Value } from "../model/value.ts";
-import { cached, groupBy } from "../render/words.ts";
+import { cached, groupBy } from "../model/collections.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
 import type { Interpolator } from "./interpolation.ts";
 import { type ManifestProblem, manifestProblem } from "./problem.ts";

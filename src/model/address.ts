@@ -57,3 +57,11 @@ export function compareAddresses(a: Address, b: Address): number {
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/**
+ * Returns kind and target of an address, for grouping; a text that is not an address is a group of
+ * its own.
+ */
+export function placeOf(address: string): { readonly kind: Kind; readonly target: string } {
+  return parseAddress(address) ?? { kind: KINDS[0], target: address };
+}

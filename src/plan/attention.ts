@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from "../model/address.ts";
+import { type Address, parseAddress, placeOf } from "../model/address.ts";
 import { byAddress } from "../model/desired.ts";
 import {
   ATTENTION_CODES,
@@ -11,7 +11,8 @@ import {
   type StepLosses,
 } from "../model/plan.ts";
 import { Secret } from "../model/value.ts";
-import { count, groupBy, kindNoun, list, nonZero, placeOf } from "../render/words.ts";
+import { count, kindNoun, list, nonZero } from "../model/words.ts";
+import { groupBy } from "../model/collections.ts";
 import type { MatchedTarget } from "./compare.ts";
 import { endingQuarantines } from "./quarantine.ts";
 import { isRediscovering } from "./staleness.ts";

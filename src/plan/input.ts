@@ -15,7 +15,7 @@ import type { Live } from "../model/live.ts";
 import type { BodyValue, FieldChange } from "../model/plan.ts";
 import { urlOf } from "../model/shape.ts";
 import type { State } from "../model/state.ts";
-import { cached } from "../render/words.ts";
+import { cached } from "../model/collections.ts";
 import type { createFingerprinter } from "../state/fingerprint.ts";
 import { IdOf, type Value, isLeafObject, isUnknown, reveal } from "../model/value.ts";
 

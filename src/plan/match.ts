@@ -4,7 +4,7 @@ import { type Diagnostic, oneLine } from "../model/diagnostic.ts";
 import type { LiveEnvironment, LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
-import { serviceNoun } from "../render/words.ts";
+import { serviceNoun } from "../model/words.ts";
 import { fewOf, knownText, normalUrl, problem } from "./input.ts";
 
 /**

@@ -8,7 +8,7 @@ import type { BodyValue, Change, Orphan } from "../model/plan.ts";
 import { POLICY_RULES, type Policy, type PolicyRule } from "../model/settings.ts";
 import { isRecord } from "../model/shape.ts";
 import { Secret, isUnknown, reveal } from "../model/value.ts";
-import { cached } from "../render/words.ts";
+import { cached } from "../model/collections.ts";
 import { fewOf, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 import { quarantineBreaches, reasonBreaches } from "./quarantine.ts";

@@ -1,10 +1,11 @@
 import { type Address, compareAddresses } from "../model/address.ts";
 import type { ApplyEvent, ClientEvent, Failed, Outcome, SkipReason } from "../model/events.ts";
 import type { Action } from "../model/plan.ts";
+import { count, filled } from "../model/words.ts";
 import { linesOf, safeLine, withoutWorkflowCommands } from "./escape.ts";
 import { type Style, sectionsText, wrap } from "./style.ts";
 import type { PlanTextOptions } from "./text.ts";
-import { SIGNS, actionsIn, clockText, count, durationText, fieldName, filled } from "./words.ts";
+import { SIGNS, actionsIn, clockText, durationText, fieldName } from "./words.ts";
 
 type ReportOptions = Pick<PlanTextOptions, "style" | "width" | "screen" | "verbose">;
 

@@ -3,10 +3,13 @@ import { fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import type { Action, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
+import { count } from "../model/words.ts";
+import { groupBy } from "../model/collections.ts";
+import { placeOf } from "../model/address.ts";
 import { safeLine } from "./escape.ts";
 import type { ChangeView } from "./json.ts";
 import { textWidth } from "./style.ts";
-import { HARMS, count, fieldName, groupBy, placeOf } from "./words.ts";
+import { HARMS, fieldName } from "./words.ts";
 
 /**
  * Returns a field's change on one line, `status: DRAFT → ENABLED`; for long text, the number of

@@ -1,5 +1,6 @@
 import { type Action, bySeverity } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
+import { count, list } from "../model/words.ts";
 import { placeText } from "./diagnostics.ts";
 import * as escape from "./escape.ts";
 import * as show from "./fields.ts";
@@ -94,7 +95,7 @@ function itemsOf(plan: PlanView): readonly Item[] {
     frame: (texts) =>
       `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
   };
-  const listed = foldedSection(LAST, words.count(warnings.length, "warning"));
+  const listed = foldedSection(LAST, count(warnings.length, "warning"));
   const left = `${orphaned.length} orphaned: removed from the manifests but still on the service`;
   const gone = foldedSection(LAST + 1, left);
   return [
@@ -180,7 +181,7 @@ function fieldTexts(change: ChangeView, code: (text: string) => string): readonl
   const { shown, left: others } = show.leadingFields(change, FIELDS_IN_LINE);
   const texts = shown.slice(0, HARMS_IN_LINE).map((field) => code(lineOf(field, change.action)));
   const left = others + shown.length - texts.length;
-  return left === 0 ? texts : [...texts, `and ${words.count(left, "more field")}`];
+  return left === 0 ? texts : [...texts, `and ${count(left, "more field")}`];
 }
 
 const inLine = (text: string): string => show.clip(text, TEXT_IN_LINE);
@@ -318,11 +319,11 @@ function changesText(plan: PlanView, { changes, details, others }: typeof MOST_L
     ...(details === 0 ? [] : [`the details of ${number(details)} more`]),
     ...(others === 0 ? [] : [`${number(others)} errors, warnings and orphans`]),
   ];
-  const rest = missing.length === 0 ? "" : ` Left out as well: ${words.list(missing)}.`;
+  const rest = missing.length === 0 ? "" : ` Left out as well: ${list(missing)}.`;
   if (changes > 0)
     return `Showing ${number(total - changes)} of ${number(total)} changes (comment size limit). Highest risk first. See the full plan in the run's artifacts.${rest}`;
   if (total === 0) return `No changes.${rest}`;
-  return `${words.count(total, "change")}, all shown.${rest.replace(" as well", "")}`;
+  return `${count(total, "change")}, all shown.${rest.replace(" as well", "")}`;
 }
 
 function diffBlock({ action, fields }: ChangeView): string {
@@ -359,6 +360,6 @@ function diffLines(field: FieldView, action: Action): readonly string[] {
 const DIFF_SIGNS = { removed: "-", added: "+", same: " " } as const;
 
 function excerptLine(piece: show.Excerpt): string {
-  if (piece.kind === "skipped") return `    (${words.count(piece.lines, "unchanged line")})`;
+  if (piece.kind === "skipped") return `    (${count(piece.lines, "unchanged line")})`;
   return `${DIFF_SIGNS[piece.kind]}   ${piece.text}`;
 }

@@ -2,10 +2,10 @@ import type { Failed, Outcome } from "../model/events.ts";
 import { type Json, type JsonArray, type JsonObject, isArray } from "../model/json.ts";
 import type { CallJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
+import { cached } from "../model/collections.ts";
 import { uriPart } from "./escape.ts";
 import { canonicalText, encodedWords, letterless, rawText, toOriginal } from "./canonical.ts";
 import type { ChangeView, FieldView } from "./json.ts";
-import { cached } from "./words.ts";
 
 /**
  * Redacts secrets by value, in any form: in data, before a renderer cuts, wraps or escapes it, and

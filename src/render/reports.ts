@@ -1,5 +1,7 @@
 import { defined } from "../model/json.ts";
 import { bySeverity } from "../model/plan.ts";
+import { groupBy } from "../model/collections.ts";
+import { placeOf } from "../model/address.ts";
 import { placeText } from "./diagnostics.ts";
 import * as escape from "./escape.ts";
 import { fieldsText } from "./fields.ts";
@@ -126,7 +128,7 @@ export function renderPlanJunit(plan: PlanView): string {
 }
 
 function report(title: string, items: readonly ReportItem[], passed: string): string {
-  const suites = [...words.groupBy(items, suiteOf)].map(([name, own]) =>
+  const suites = [...groupBy(items, suiteOf)].map(([name, own]) =>
     suiteXml(name, own.length, own.filter(isFailure).length, own.map(caseXml).join("")),
   );
   const name = escape.xmlAttribute(title);
@@ -137,7 +139,7 @@ function report(title: string, items: readonly ReportItem[], passed: string): st
 }
 
 function suiteOf({ address, file = "project" }: ReportItem): string {
-  return address === undefined ? file : words.placeOf(address).target;
+  return address === undefined ? file : placeOf(address).target;
 }
 
 function isFailure({ level }: ReportItem): boolean {

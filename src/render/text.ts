@@ -1,7 +1,9 @@
-import { compareAddresses } from "../model/address.ts";
+import { compareAddresses, placeOf } from "../model/address.ts";
 import { isArray, isObject, type Json } from "../model/json.ts";
 import type { Action, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
+import { groupBy } from "../model/collections.ts";
+import { count, kindNoun } from "../model/words.ts";
 import { type DiagnosticOptions, placeText, renderDiagnostics } from "./diagnostics.ts";
 import { safeLine, withoutWorkflowCommands } from "./escape.ts";
 import * as show from "./fields.ts";
@@ -84,7 +86,7 @@ function attentionSection(
     firstOf(items, MOST_DANGERS, verbose, draw, (left) =>
       style("faint", `  and ${left} more ${noun}; --verbose lists all`),
     );
-  const dangers = words.groupBy(changes, ({ action }) => action);
+  const dangers = groupBy(changes, ({ action }) => action);
   const lines = [
     ...bounded(errors, "errors", (error) => errorLines(error, options)),
     ...[...dangers].flatMap(([action, own]) => {
@@ -115,7 +117,7 @@ function dangerLines(change: ChangeView, { style, width }: PlanTextOptions): Lin
     const line = show.fieldLine(field, action, MOST_IN_LINE);
     return show.isHarmful(field, action) ? style("error", line) : line;
   });
-  if (left > 0) texts.push(style("faint", `and ${words.count(left, "more field")}`));
+  if (left > 0) texts.push(style("faint", `and ${count(left, "more field")}`));
   const why =
     cause === undefined ? "" : ` ${style("faint", `(${words.CAUSE_WORDS[cause].label})`)}`;
   return oneOrTwo(heading(change, style) + why, texts, width);
@@ -166,7 +168,7 @@ function targetSections(
   return [...words.byTarget(entries)].map(([target, own]) => {
     const counts = [...words.actionCounts(own.flatMap((entry) => entry.changes))];
     const wrong = own.reduce((sum, entry) => sum + entry.problems, 0);
-    if (wrong > 0) counts.push(words.count(wrong, "problem"));
+    if (wrong > 0) counts.push(count(wrong, "problem"));
     return [
       `${style("strong", target)}  ${style("faint", counts.join(", "))}`,
       ...spaced(own.map(({ lines }) => lines)).map((line) => (line === "" ? "" : `  ${line}`)),
@@ -207,7 +209,7 @@ function orphanSection({ orphaned }: PlanView, { style, verbose }: PlanTextOptio
 const MOST_ALIKE = 5;
 
 function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions): readonly Lines[] {
-  const alike = words.groupBy(diagnostics, ({ severity, summary }) => `${severity} ${summary}`);
+  const alike = groupBy(diagnostics, ({ severity, summary }) => `${severity} ${summary}`);
   const groups = [...alike.values()];
   const most = options.verbose ? Infinity : MOST_ALIKE;
   const shown = groups.flatMap((group) => group.slice(0, most));
@@ -271,8 +273,8 @@ const NAMED = 4;
 
 function foldHeading(fold: show.Fold, note: string, { style, width }: ChangeOptions): Lines {
   const [{ action, address }] = fold;
-  const noun = words.kindNoun(words.placeOf(address).kind);
-  const title = `${style(action, words.SIGNS[action])} ${style("strong", words.count(fold.length, noun))} alike${note}`;
+  const noun = kindNoun(placeOf(address).kind);
+  const title = `${style(action, words.SIGNS[action])} ${style("strong", count(fold.length, noun))} alike${note}`;
   const names = fold.slice(0, NAMED).map((change) => change.address);
   const more = fold.length - names.length;
   const text = more === 0 ? names.join(", ") : `${names.join(", ")} and ${more} more`;
@@ -339,7 +341,7 @@ function blockLines(field: FieldJson, options: FieldOptions): Lines | undefined 
       MOST_LINES,
       verbose,
       (line) => [line],
-      (left) => bar(style("faint", `⋮ ${words.count(left, "more line")}`)),
+      (left) => bar(style("faint", `⋮ ${count(left, "more line")}`)),
     );
   const texts = show.longTexts(field);
   if (texts !== undefined) {
@@ -364,7 +366,7 @@ function blockLines(field: FieldJson, options: FieldOptions): Lines | undefined 
  */
 function excerptLines(piece: show.Excerpt, { style, width }: FieldOptions): Lines {
   if (piece.kind === "skipped")
-    return [style("faint", `⋮ ${words.count(piece.lines, "unchanged line")}`)];
+    return [style("faint", `⋮ ${count(piece.lines, "unchanged line")}`)];
   const { kind, text } = piece;
   const [first = "", ...rest] = wrap(safeLine(text), width - 8);
   const lines = [first, ...rest.map((line) => `  ${line}`)];

@@ -1,4 +1,5 @@
-import { KINDS, type Kind, parseAddress } from "../model/address.ts";
+import { placeOf } from "../model/address.ts";
+import { groupBy } from "../model/collections.ts";
 import type { Path } from "../model/json.ts";
 import {
   ACTIONS,
@@ -9,40 +10,9 @@ import {
   type Summary,
   bySeverity,
 } from "../model/plan.ts";
+import { count, filled, list, nonZero } from "../model/words.ts";
 import { safeLine } from "./escape.ts";
 import type { ChangeView, DiagnosticView, PlanView } from "./json.ts";
-
-export function count(amount: number, noun: string, nouns = `${noun}s`): string {
-  return `${amount} ${amount === 1 ? noun : nouns}`;
-}
-
-/** Removes counts of zero. */
-export function nonZero(...counts: readonly string[]): readonly string[] {
-  return counts.filter((text) => !text.startsWith("0 "));
-}
-
-export function list(parts: readonly string[], joint: "and" | "or" = "and"): string {
-  return parts.length < 2
-    ? parts.join("")
-    : `${parts.slice(0, -1).join(", ")} ${joint} ${parts.at(-1)}`;
-}
-
-/** Returns a kind in words, e.g. `test case`. */
-export function kindNoun(kind: Kind): string {
-  return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-}
-
-export function serviceNoun(kind: Kind): string {
-  return kind === "target" ? "test target" : kindNoun(kind);
-}
-
-/**
- * Returns kind and target of an address, for grouping; a text that is not an address is a group of
- * its own.
- */
-export function placeOf(address: string): { readonly kind: Kind; readonly target: string } {
-  return parseAddress(address) ?? { kind: KINDS[0], target: address };
-}
 
 /**
  * Writes a field's path as people do: `discovery.prompt`, `elements[2].locatorLine`,
@@ -182,24 +152,6 @@ export function planLine(summary: Summary, width = Infinity): string {
   return filled(parts, width).join("\n");
 }
 
-/** Arranges parts in lines of `width` columns; a part never breaks. */
-export function filled(
-  parts: readonly string[],
-  width: number,
-  joint = " ",
-  indent = "  ",
-  first = "",
-) {
-  const lines: string[] = [];
-  for (const part of parts) {
-    const last = lines.at(-1);
-    if (last === undefined) lines.push(first + part);
-    else if (last.length + joint.length + part.length > width) lines.push(indent + part);
-    else lines[lines.length - 1] = last + joint + part;
-  }
-  return lines;
-}
-
 export function alsoLine({ orphaned, unmanaged }: Summary): string | undefined {
   const parts = nonZero(
     `${orphaned} orphaned (no longer in any manifest)`,
@@ -236,27 +188,6 @@ export function clockText(milliseconds: number): string {
   );
   const hours = Math.floor(seconds / 3600);
   return hours === 0 ? parts.join(":") : `${hours}:${parts.join(":")}`;
-}
-
-/** Groups items by key; the keys are in the order of their first items. */
-export function groupBy<T, K extends string>(items: Iterable<T>, keyOf: (item: T) => K) {
-  const groups = new Map<K, T[]>();
-  for (const item of items) cached(groups, keyOf(item), () => []).push(item);
-  return groups;
-}
-
-interface Cache<K, T> {
-  get(name: K): T | undefined;
-  set(name: K, value: T): unknown;
-}
-
-/** Returns the value of a name from a cache; makes it if it is missing. */
-export function cached<K, T>(known: Cache<K, T>, name: K, make: () => T): T {
-  const before = known.get(name);
-  if (before !== undefined) return before;
-  const value = make();
-  known.set(name, value);
-  return value;
 }
 
 export function byAddress(diagnostics: readonly DiagnosticView[]) {

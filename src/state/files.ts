@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { refuseLinks } from "../render/output-file.ts";
+import { refuseLinks } from "../files/output.ts";
 import { codeOf } from "../model/error.ts";
 
 /** Only the user who runs tasc may read state, because it shows what a company tests, and where. */

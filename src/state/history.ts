@@ -1,7 +1,7 @@
 import { defined } from "../model/json.ts";
 import { type Guarded, isText, oneOf, shape } from "../model/shape.ts";
 import { RUN, type RunRecord } from "../model/state.ts";
-import { groupBy } from "../render/words.ts";
+import { groupBy } from "../model/collections.ts";
 
 /*
  * There is one entry for each apply in each stage. A killed apply leaves its run in the state of each target; the next

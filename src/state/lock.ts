@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { link, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { defined } from "../model/json.ts";
-import { refuseLinks } from "../render/output-file.ts";
+import { refuseLinks } from "../files/output.ts";
 import { type LockInfo, type ProcessTraits, type StateRuntime, lockInfoIn } from "./backend.ts";
 import { FILE_MODE, absent, readIfThere } from "./files.ts";
 import { codeOf } from "../model/error.ts";

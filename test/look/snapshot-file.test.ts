@@ -10,7 +10,7 @@ import { TascError } from "../../src/model/error.ts";
 import { isObject, parseJson } from "../../src/model/json.ts";
 import type { LiveTestCase } from "../../src/model/live.ts";
 import { emptyState } from "../../src/model/state.ts";
-import { writeWhole } from "../../src/render/output-file.ts";
+import { writeWhole } from "../../src/files/output.ts";
 import { createRedactor } from "../../src/render/redact.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { liveCase } from "./live.ts";

@@ -5,7 +5,7 @@ import { invalid, failed } from "../../model/error.ts";
 import { DELETED } from "../../model/fields.ts";
 import type { State } from "../../model/state.ts";
 import type { View } from "../../render/view.ts";
-import { kindNoun } from "../../render/words.ts";
+import { kindNoun } from "../../model/words.ts";
 import { bindAddress, idTaken } from "../../state/edit.ts";
 import type { Session } from "../../app/session.ts";
 import { contentOf, mustKnowTarget, withDocuments } from "./documents.ts";

@@ -8,7 +8,7 @@ import { isObject } from "../../model/json.ts";
 import type { StateSettings } from "../../model/settings.ts";
 import type { State } from "../../model/state.ts";
 import type { View } from "../../render/view.ts";
-import { count } from "../../render/words.ts";
+import { count } from "../../model/words.ts";
 import { sideBySide } from "../../state/backend.ts";
 import { readConfig } from "../../state/config.ts";
 import { contentOf } from "../../state/document.ts";

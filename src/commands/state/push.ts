@@ -3,7 +3,7 @@ import { oneLine } from "../../model/diagnostic.ts";
 import { invalid, failed } from "../../model/error.ts";
 import { jsonIn } from "../../model/json.ts";
 import type { View } from "../../render/view.ts";
-import { count, list } from "../../render/words.ts";
+import { count, list } from "../../model/words.ts";
 import { sideBySide } from "../../state/backend.ts";
 import { isRecord } from "../../model/shape.ts";
 import { type ParsedDocument, parseDocument } from "../../state/document.ts";

@@ -2,7 +2,7 @@ import type { Address } from "../../model/address.ts";
 import { type Diagnostic, warning } from "../../model/diagnostic.ts";
 import type { State } from "../../model/state.ts";
 import type { View } from "../../render/view.ts";
-import { count } from "../../render/words.ts";
+import { count } from "../../model/words.ts";
 import { forgetAddress, knownAddresses } from "../../state/edit.ts";
 import type { Session } from "../../app/session.ts";
 import { withDocuments } from "./documents.ts";

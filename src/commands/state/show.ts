@@ -4,7 +4,7 @@ import { invalid } from "../../model/error.ts";
 import { defined } from "../../model/json.ts";
 import type { BatchRecord, State } from "../../model/state.ts";
 import type { Section, View } from "../../render/view.ts";
-import { count } from "../../render/words.ts";
+import { count } from "../../model/words.ts";
 import type { LockInfo } from "../../state/backend.ts";
 import { knownAddresses, knows } from "../../state/edit.ts";
 import type { Session } from "../../app/session.ts";

@@ -12,7 +12,7 @@ import type { Origin } from "../../model/diagnostic.ts";
 import { type Path, defined } from "../../model/json.ts";
 import { type Value, isValueObject } from "../../model/value.ts";
 import { circlesIn } from "../interpolation.ts";
-import { serviceNoun } from "../../render/words.ts";
+import { serviceNoun } from "../../model/words.ts";
 import {
   type ManifestProblem,
   didYouMean,

@@ -7,7 +7,7 @@ import {
   parseJson,
   valueAt,
 } from "../../model/json.ts";
-import { groupBy } from "../../render/words.ts";
+import { groupBy } from "../../model/collections.ts";
 import type { Document } from "../document.ts";
 import { isTemplate, placeholdersIn } from "../interpolation.ts";
 import {

@@ -7,6 +7,8 @@ import { html } from "../escape.ts";
 import * as show from "../fields.ts";
 import type { ChangeView, DiagnosticView, FieldView, PlanView } from "../json.ts";
 import type { MarkdownOptions } from "../markdown.ts";
+import { placeOf } from "../../model/address.ts";
+import { count, kindNoun } from "../../model/words.ts";
 import * as words from "../words.ts";
 import { addressLink, graphSection, section } from "./graph.ts";
 import { PAGE_SCRIPT } from "./script.ts";
@@ -54,10 +56,10 @@ ${attentionSection(errors, dangers, known)}
 <section id="changes" tabindex="-1" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
 ${filterForm(plan, problems.length)}
-<p id="status" role="status" class="faint">${words.count(plan.changes.length, "change")}</p>
+<p id="status" role="status" class="faint">${count(plan.changes.length, "change")}</p>
 ${targetSections(plan, problems)}
 </section>
-${section("warnings", words.count(warnings.length, "warning"), warned)}
+${section("warnings", count(warnings.length, "warning"), warned)}
 ${graphSection(plan)}
 ${section("orphans", `${left.length} orphaned`, orphaned)}
 </main>
@@ -154,7 +156,7 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
  */
 function filterForm({ changes }: PlanView, problems: number): string {
   if (changes.length + problems === 0) return "";
-  const places = changes.map(({ address }) => words.placeOf(address));
+  const places = changes.map(({ address }) => placeOf(address));
   const causes = words.byCause(changes).flatMap(({ changes: own }) => {
     const cause = own[0]?.cause;
     return cause
@@ -174,7 +176,7 @@ function filterForm({ changes }: PlanView, problems: number): string {
 <div class="bar"><input id="search" type="search" name="search" aria-label="Filter" placeholder="Filter (press /)" autocomplete="off" spellcheck="false">
 <button id="expand" type="button">Expand all</button><button id="collapse" type="button">Collapse all</button></div>
 <div class="bar chips"><fieldset><legend>Action</legend>${actions.join("")}</fieldset>${causes.length === 0 ? "" : `<fieldset><legend>Cause</legend>${causes.join("")}</fieldset>`}
-${choice("kind", [...new Set(places.map(({ kind }) => kind))].map(words.kindNoun))}
+${choice("kind", [...new Set(places.map(({ kind }) => kind))].map(kindNoun))}
 ${choice("target", [...new Set(places.map(({ target }) => target))])}
 <button type="reset">Reset</button>
 <span class="faint keys" aria-hidden="true"><kbd>j</kbd> <kbd>k</kbd> move, <kbd>o</kbd> open</span></div>
@@ -205,7 +207,7 @@ function targetSections({ changes }: PlanView, problems: readonly Problem[]): st
       const own = words.byTarget(planned);
       const sections = [...new Set([...wrong.keys(), ...own.keys()])].map((target) => {
         const [errors, rows] = [wrong.get(target) ?? [], own.get(target) ?? []];
-        const failed = errors.length === 0 ? [] : [words.count(errors.length, "problem")];
+        const failed = errors.length === 0 ? [] : [count(errors.length, "problem")];
         const totals = [...failed, ...words.actionCounts(rows)].map(
           (text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`,
         );
@@ -248,7 +250,7 @@ function changeHtml(change: ChangeView): string {
 function rowHead(address: string, action: Action | "problem", sign: string, cause?: Cause): string {
   const id = html(address);
   const dot = id.lastIndexOf(".") + 1;
-  const kind = words.kindNoun(words.placeOf(address).kind);
+  const kind = kindNoun(placeOf(address).kind);
   const why = cause === undefined ? "" : ` data-cause="${cause}"`;
   return (
     `<details class="change ${action}" id="${id}" data-kind="${kind}" data-action="${action}"${why}>` +

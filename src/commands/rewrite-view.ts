@@ -6,10 +6,11 @@ import { type JsonObject, defined } from "../model/json.ts";
 import { placeText } from "../render/diagnostics.ts";
 import { outside } from "../render/redact.ts";
 import { type Line, type Section, type View, faint, strong } from "../render/view.ts";
-import { count, fieldName } from "../render/words.ts";
-import { type EditedText, makeTexts, writeTexts } from "./edit-files.ts";
-import { patchOf } from "./patch.ts";
-import type { Excluded, NotRewritten, Rewrite } from "./rewrite.ts";
+import { fieldName } from "../render/words.ts";
+import { count } from "../model/words.ts";
+import { type EditedText, makeTexts, writeTexts } from "../edit/edit-files.ts";
+import { patchOf } from "../edit/patch.ts";
+import type { Excluded, NotRewritten, Rewrite } from "../edit/rewrite.ts";
 
 export interface RewriteOptions {
   readonly root: string;

@@ -1,0 +1,20 @@
+/** Groups items by key; the keys are in the order of their first items. */
+export function groupBy<T, K extends string>(items: Iterable<T>, keyOf: (item: T) => K) {
+  const groups = new Map<K, T[]>();
+  for (const item of items) cached(groups, keyOf(item), () => []).push(item);
+  return groups;
+}
+
+interface Cache<K, T> {
+  get(name: K): T | undefined;
+  set(name: K, value: T): unknown;
+}
+
+/** Returns the value of a name from a cache; makes it if it is missing. */
+export function cached<K, T>(known: Cache<K, T>, name: K, make: () => T): T {
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const value = make();
+  known.set(name, value);
+  return value;
+}
