@@ -8,7 +8,7 @@ import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import type { Remembered } from "../plan/orphans.ts";
-import { scopeTest } from "../plan/input.ts";
+import { scopeTest } from "../plan/scope.ts";
 import { type Refreshed, desiredInScope } from "../plan/refresh.ts";
 import type { Planned } from "../plan/plan.ts";
 import { batchContent } from "../plan/resources.ts";

@@ -10,7 +10,7 @@ import { type Json, type JsonObject, isObject, parseJson } from "../model/json.t
 import type { PlanJson } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
 import type { Secret } from "../model/value.ts";
-import type { Shard } from "../plan/input.ts";
+import type { Shard } from "../plan/scope.ts";
 import type { Guard } from "../plan/staleness.ts";
 import type { PlanExtras } from "../render/json.ts";
 import { inTableOrder } from "../plan/attention.ts";

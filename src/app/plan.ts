@@ -1,7 +1,7 @@
 import { locate, nearest, placesIn } from "../manifest/problem.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { stricter } from "../manifest/trust.ts";
-import { type Address, isAddress } from "../model/address.ts";
+import { type Address, isAddress, targetOf } from "../model/address.ts";
 import {
   type DesiredResource,
   byAddress,
@@ -13,7 +13,7 @@ import { type Diagnostic, fault } from "../model/diagnostic.ts";
 import { refuseAll } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
-import { type Shard, idlePatterns, scopeTest, targetOf } from "../plan/input.ts";
+import { type Shard, idlePatterns, scopeTest } from "../plan/scope.ts";
 import type { Refreshed } from "../plan/refresh.ts";
 import type { Remembered } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";

@@ -1,4 +1,4 @@
-import { type Address, type Kind, targetAddress } from "../model/address.ts";
+import { type Address, type Kind, targetAddress, targetOf } from "../model/address.ts";
 import { type DesiredResource, byAddress } from "../model/desired.ts";
 import type { Failure, Outcome } from "../model/events.ts";
 import type { Field } from "../model/fields.ts";
@@ -6,7 +6,7 @@ import type { Path } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import type { RunChanges, StateEvent } from "../model/state.ts";
-import { scopeTest, targetOf } from "../plan/input.ts";
+import { scopeTest } from "../plan/scope.ts";
 import { levelName, namesOf } from "../plan/match.ts";
 import type { Planned } from "../plan/plan.ts";
 import { discoveryMark, hasEnded, refreshEvents } from "../plan/record.ts";

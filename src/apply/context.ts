@@ -1,4 +1,4 @@
-import type { Address } from "../model/address.ts";
+import { type Address, targetOf } from "../model/address.ts";
 import { type DesiredResource, byAddress, resourcesOf } from "../model/desired.ts";
 import type { ApplyEvent, Failure, SkipReason } from "../model/events.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
@@ -7,7 +7,7 @@ import type { LiveTarget } from "../model/live.ts";
 import { type Change, type PlannedCall, plainBody } from "../model/plan.ts";
 import type { FieldRecord, Intent, RunRecord, StateEvent } from "../model/state.ts";
 import { IdOf, type Value, isUnknown, reveal } from "../model/value.ts";
-import { type Fingerprinter, type PlanInput, targetOf } from "../plan/input.ts";
+import type { Fingerprinter, PlanInput } from "../plan/input.ts";
 import { recordField, secretsAmong } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import type { Client } from "../service/client.ts";

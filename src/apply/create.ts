@@ -1,10 +1,9 @@
-import { addressOf, targetAddress } from "../model/address.ts";
+import { addressOf, targetAddress, targetOf } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Failure } from "../model/events.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { Change, PlannedCall } from "../model/plan.ts";
 import type { Intent, StateEvent } from "../model/state.ts";
-import { targetOf } from "../plan/input.ts";
 import { type NamedKind, levelName, liveNames, namesOf } from "../plan/match.ts";
 import { NO_ID_YET, listedOf, nameDigests, recover } from "../plan/memory.ts";
 import { batchContent } from "../plan/resources.ts";

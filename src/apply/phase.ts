@@ -1,4 +1,4 @@
-import type { Address } from "../model/address.ts";
+import { type Address, targetOf } from "../model/address.ts";
 import type { Failure } from "../model/events.ts";
 import { ELEMENTS, type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
@@ -6,7 +6,6 @@ import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import { Secret } from "../model/value.ts";
 import { NOT_READ_YET, locatorDigest } from "../plan/elements.ts";
-import { targetOf } from "../plan/input.ts";
 import { withSecrets } from "../plan/memory.ts";
 import { discoveryMark } from "../plan/record.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";

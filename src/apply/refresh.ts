@@ -1,10 +1,10 @@
-import { type Address, targetAddress } from "../model/address.ts";
+import { type Address, targetAddress, targetOf } from "../model/address.ts";
 import { byAddress } from "../model/desired.ts";
 import { sideBySide } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { scopeTest, targetOf } from "../plan/input.ts";
+import { scopeTest } from "../plan/scope.ts";
 import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { keeping } from "../plan/refresh.ts";

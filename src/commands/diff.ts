@@ -1,7 +1,7 @@
 import { diffStages, stageDiffView } from "../inspect/stages.ts";
 import { placesIn } from "../manifest/problem.ts";
 import { EXIT } from "../model/error.ts";
-import { scopeTest } from "../plan/input.ts";
+import { scopeTest } from "../plan/scope.ts";
 import type { View } from "../render/view.ts";
 import type { Context } from "./context.ts";
 import { openTwoStages } from "./two-stages.ts";

@@ -15,7 +15,7 @@ import { fault, inStage, oneLine, wordOf } from "../model/diagnostic.ts";
 import { failed, invalid, refuseAll } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
-import { EVERYTHING } from "../plan/input.ts";
+import { EVERYTHING } from "../plan/scope.ts";
 import { secretFields } from "../plan/memory.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";

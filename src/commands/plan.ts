@@ -18,7 +18,7 @@ import type { Cause, Change } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
 import { reveal } from "../model/value.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
-import { targetOf } from "../plan/input.ts";
+import { targetOf } from "../model/address.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { guardOf } from "../plan/staleness.ts";
 import { failureJson, planJson, writeJson } from "../render/json.ts";

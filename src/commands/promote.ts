@@ -6,11 +6,11 @@ import {
 } from "../edit/promote.ts";
 import { count, list } from "../model/words.ts";
 import { newestFinished } from "../inspect/reports.ts";
-import type { Address } from "../model/address.ts";
+import { type Address, targetOf } from "../model/address.ts";
 import { EXIT, type TascError, failed } from "../model/error.ts";
 import { isUnknown } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { scopeTest, targetOf } from "../plan/input.ts";
+import { scopeTest } from "../plan/scope.ts";
 import { memoryOf } from "../plan/memory.ts";
 import { hasEnded, isPulled } from "../plan/record.ts";
 import { failureJson } from "../render/json.ts";

@@ -6,7 +6,7 @@ import { KINDS } from "../model/address.ts";
 import { EXIT, invalid } from "../model/error.ts";
 import { fieldsOf } from "../model/fields.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import { scopeTest } from "../plan/input.ts";
+import { scopeTest } from "../plan/scope.ts";
 import type { View } from "../render/view.ts";
 import { survey } from "../app/plan.ts";
 import type { Session } from "../app/session.ts";

@@ -14,7 +14,7 @@ import { type Json, isArray, isObject } from "../model/json.ts";
 import type { LiveResource, LiveTarget } from "../model/live.ts";
 import { urlOf } from "../model/shape.ts";
 import { type MatchedTarget, liveInWords } from "../plan/compare.ts";
-import { normalUrl } from "../plan/input.ts";
+import { normalUrl } from "../plan/normalise.ts";
 import { NAMED_BY, type NamedKind, matchedIds } from "../plan/match.ts";
 import { type SecretFields, secretFields } from "../plan/memory.ts";
 import { cached, groupBy } from "../model/collections.ts";

@@ -2,7 +2,14 @@ import type { Document } from "../manifest/document.ts";
 import { type ProjectReading, type ResolveOptions, resolveProject } from "../manifest/load.ts";
 import { RESERVED_KEYS } from "../manifest/shape.ts";
 import type { SectionRow } from "../manifest/tables.ts";
-import { type Address, KINDS, type Kind, compareText, targetAddress } from "../model/address.ts";
+import {
+  type Address,
+  KINDS,
+  type Kind,
+  compareText,
+  targetAddress,
+  targetOf,
+} from "../model/address.ts";
 import {
   type Desired,
   type DesiredResource,
@@ -13,7 +20,8 @@ import { valueAt } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { type PlanInput, normalUrl, targetOf } from "../plan/input.ts";
+import type { PlanInput } from "../plan/input.ts";
+import { normalUrl } from "../plan/normalise.ts";
 import { namesOf } from "../plan/match.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { applyEvents } from "../state/events.ts";

@@ -1,13 +1,12 @@
 import { addressOfId } from "../inspect/explain.ts";
-import { type Address, KINDS, parseAddress, targetAddress } from "../model/address.ts";
-import { byAddress, resourcesOf } from "../model/desired.ts";
+import { type Address, KINDS, parseAddress, targetAddress, targetOf } from "../model/address.ts";
+import { byAddress, resourcesOf, knownText } from "../model/desired.ts";
 import { fieldsOf, isFixed } from "../model/fields.ts";
 import { sameJson, startsWith } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { StateEvent } from "../model/state.ts";
 import { isUnknown, reveal } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { knownText, targetOf } from "../plan/input.ts";
 import { matchedIds } from "../plan/match.ts";
 import { groupBy } from "../model/collections.ts";
 import { type DraftOptions, type FolderNames, declareFields, isNothing } from "./import-draft.ts";

@@ -3,10 +3,9 @@ import { hasErrors } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type EnvironmentVariables, placeholdersIn } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
-import { type Address, targetAddress } from "../model/address.ts";
+import { type Address, targetAddress, targetOf } from "../model/address.ts";
 import { defined, sameJson } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
-import { targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
 import { type EditedText, withTexts } from "./edit-files.ts";
 import {

@@ -3,7 +3,7 @@ import type { ProjectFolder } from "../manifest/files.ts";
 import { placeholdersIn } from "../manifest/interpolation.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { shortened } from "../manifest/problem.ts";
-import { type Address, parseAddress } from "../model/address.ts";
+import { type Address, parseAddress, targetOf } from "../model/address.ts";
 import { byAddress, originOf, resourcesOf } from "../model/desired.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import {
@@ -41,7 +41,8 @@ import {
   sameElement,
   withoutLine,
 } from "../plan/elements.ts";
-import { type PlanInput, ordered, targetOf } from "../plan/input.ts";
+import type { PlanInput } from "../plan/input.ts";
+import { ordered } from "../plan/normalise.ts";
 import { type Memory, mayHoldSecret, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";

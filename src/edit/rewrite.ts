@@ -12,6 +12,7 @@ import {
   addressOf,
   parseAddress,
   targetAddress,
+  targetOf,
 } from "../model/address.ts";
 import type { Layer } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
@@ -26,7 +27,6 @@ import {
   sameJson,
   valueAt,
 } from "../model/json.ts";
-import { targetOf } from "../plan/input.ts";
 import { cached, groupBy } from "../model/collections.ts";
 
 /**

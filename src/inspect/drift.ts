@@ -3,7 +3,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { defined } from "../model/json.ts";
 import type { FieldJson } from "../model/plan.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { type Scope, scopeTest } from "../plan/input.ts";
+import { type Scope, scopeTest } from "../plan/scope.ts";
 import type { Planned } from "../plan/plan.ts";
 import { foldAlike } from "../render/fields.ts";
 import { CHANGED_BY, type ChangeView, type PlanMeta, diagnosticJson } from "../render/json.ts";

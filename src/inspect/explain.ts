@@ -9,7 +9,7 @@ import {
 import { guessed, hasErrors } from "../manifest/problem.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { holdsHidden } from "../manifest/shape.ts";
-import type { Address, Kind } from "../model/address.ts";
+import { type Address, type Kind, targetOf } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic, Place } from "../model/diagnostic.ts";
 import { ERROR_CODES, errorCode } from "../model/error-codes.ts";
@@ -20,7 +20,7 @@ import type { Action, Change } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
 import { type MatchedTarget, display, folderNames, readField } from "../plan/compare.ts";
-import { type Fingerprinter, targetOf } from "../plan/input.ts";
+import type { Fingerprinter } from "../plan/input.ts";
 import { NAMED_BY } from "../plan/match.ts";
 import { changedBy, keyHolds, mayHoldSecret, memoryOf, unwrittenParts } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";

@@ -23,7 +23,7 @@ import { type Field, fieldsOf } from "../model/fields.ts";
 import { type Json, defined, mapTexts, sameJson } from "../model/json.ts";
 import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { display } from "../plan/compare.ts";
-import { normalise, ordered } from "../plan/input.ts";
+import { normalise, ordered } from "../plan/normalise.ts";
 import { placeText } from "../render/diagnostics.ts";
 import { outside } from "../render/redact.ts";
 import { type Block, type Line, type Section, type View, faint, strong } from "../render/view.ts";

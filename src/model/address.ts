@@ -65,3 +65,7 @@ export function compareText(a: string, b: string): number {
 export function placeOf(address: string): { readonly kind: Kind; readonly target: string } {
   return parseAddress(address) ?? { kind: KINDS[0], target: address };
 }
+
+export function targetOf(address: Address): string {
+  return address.split(".", 2)[1] ?? "";
+}

@@ -1,7 +1,7 @@
 import type { Address, Kind } from "./address.ts";
 import type { Origin } from "./diagnostic.ts";
 import { type JsonObject, type Path, valueAt } from "./json.ts";
-import type { Value } from "./value.ts";
+import { type Value, isUnknown, reveal } from "./value.ts";
 
 /** The desired configuration of one stage: resolved, complete and validated. */
 export interface Desired {
@@ -86,4 +86,17 @@ export function byAddress<T extends { readonly address: Address }>(items: readon
   const found = new Map<Address, T>();
   for (const item of items) found.set(item.address, item);
   return found;
+}
+
+/** Returns a declared value for a body, if it is known and not null; a secret stays wrapped. */
+export function sendable(resource: DesiredResource, field: string): Value | undefined {
+  const value = resource.fields[field];
+  return value === undefined || value === null || isUnknown(value) ? undefined : value;
+}
+
+/** Returns a declared name, prompt, URL or other text, if it is known. */
+export function knownText(resource: DesiredResource, field: string): string | undefined {
+  const value = sendable(resource, field);
+  const plain = value === undefined ? undefined : reveal(value);
+  return typeof plain === "string" ? plain : undefined;
 }

@@ -14,7 +14,8 @@ import {
   reveal,
 } from "../model/value.ts";
 import { declaredElements, elementInWords, projectElements, sameElements } from "./elements.ts";
-import { type Fingerprinter, normalise, ordered, orderedParts, sameAsLive } from "./input.ts";
+import type { Fingerprinter } from "./input.ts";
+import { normalise, ordered, orderedParts, sameAsLive } from "./normalise.ts";
 import type { Match } from "./match.ts";
 import {
   type Memory,

@@ -16,7 +16,9 @@ import {
   reveal,
 } from "../model/value.ts";
 import { locatorOf } from "../state/binding.ts";
-import { type Fingerprinter, caution, differences, ordered, problem } from "./input.ts";
+import type { Fingerprinter } from "./input.ts";
+import { caution, problem } from "./problem.ts";
+import { differences, ordered } from "./normalise.ts";
 import { type Memory, changedBy, mayHoldSecret, withoutWriteOnly } from "./memory.ts";
 
 /**

@@ -1,11 +1,17 @@
 import { type Address, type Kind, compareText } from "../model/address.ts";
-import type { DesiredResource, DesiredTarget, Move } from "../model/desired.ts";
+import {
+  type DesiredResource,
+  type DesiredTarget,
+  type Move,
+  knownText,
+} from "../model/desired.ts";
 import { type Diagnostic, oneLine } from "../model/diagnostic.ts";
 import type { LiveEnvironment, LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
 import { serviceNoun } from "../model/words.ts";
-import { fewOf, knownText, normalUrl, problem } from "./input.ts";
+import { fewOf, problem } from "./problem.ts";
+import { normalUrl } from "./normalise.ts";
 
 /**
  * The live resource of an address (design contract, section 2), found by the `id:` of the manifest,

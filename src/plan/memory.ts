@@ -15,7 +15,8 @@ import {
   secretFieldsOf,
 } from "../model/state.ts";
 import { type Value, isUnknown, isSensitive, isValueObject, reveal } from "../model/value.ts";
-import { type Fingerprinter, normalise, orderedParts } from "./input.ts";
+import type { Fingerprinter } from "./input.ts";
+import { normalise, orderedParts } from "./normalise.ts";
 import { type NamedKind, type Names, levelName, liveNames, namesOf } from "./match.ts";
 
 /** The records in state of one live resource. */

@@ -7,7 +7,8 @@ import type { Change, Orphan } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
-import { type PlanInput, caution } from "./input.ts";
+import type { PlanInput } from "./input.ts";
+import { caution } from "./problem.ts";
 import { matchedIds } from "./match.ts";
 import { mayHoldSecret, memoryOf, recordField } from "./memory.ts";
 

@@ -1,4 +1,4 @@
-import { type Address, parseAddress, targetAddress } from "../model/address.ts";
+import { type Address, parseAddress, targetAddress, targetOf } from "../model/address.ts";
 import { globTest } from "../model/glob.ts";
 import { type DesiredTarget, originOf } from "../model/desired.ts";
 import { type Diagnostic, type Origin, oneLine } from "../model/diagnostic.ts";
@@ -9,7 +9,7 @@ import { POLICY_RULES, type Policy, type PolicyRule } from "../model/settings.ts
 import { isRecord } from "../model/shape.ts";
 import { Secret, isUnknown, reveal } from "../model/value.ts";
 import { cached } from "../model/collections.ts";
-import { fewOf, targetOf } from "./input.ts";
+import { fewOf } from "./problem.ts";
 import type { Planned } from "./plan.ts";
 import { quarantineBreaches, reasonBreaches } from "./quarantine.ts";
 import { isRediscovering } from "./staleness.ts";

@@ -1,11 +1,10 @@
 import type { Address } from "../model/address.ts";
-import { type DesiredResource, type DesiredTarget, originOf } from "../model/desired.ts";
+import { type DesiredResource, type DesiredTarget, originOf, knownText } from "../model/desired.ts";
 import { type Diagnostic, type Origin, oneLine, warning } from "../model/diagnostic.ts";
 import { type JsonObject, type Path, defined, isObject, valueAt } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
-import { count, list } from "../render/words.ts";
+import { count, list } from "../model/words.ts";
 import { display } from "./compare.ts";
-import { knownText } from "./input.ts";
 
 const DAY = 86_400_000;
 

@@ -8,7 +8,8 @@ import { type LiveElement, type LiveTestCase, type Reader, sideBySide } from "..
 import type { State } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
 import { declaredElements, sameElements } from "./elements.ts";
-import { type PlanInput, type Scope, isEverything, targetInScope } from "./input.ts";
+import type { PlanInput } from "./input.ts";
+import { type Scope, isEverything, targetInScope } from "./scope.ts";
 import { byNames, lazy, namesOf } from "./match.ts";
 import { memoryOf } from "./memory.ts";
 import { liveTargets, makePlan } from "./plan.ts";

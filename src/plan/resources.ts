@@ -4,6 +4,8 @@ import {
   type DesiredTarget,
   byAddress,
   resourcesOf,
+  knownText,
+  sendable,
 } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { DELETED, type Field, TEST_CASE_FIELDS, fieldsOf } from "../model/fields.ts";
@@ -29,16 +31,9 @@ import {
   hasOpenLocators,
   namelessElements,
 } from "./elements.ts";
-import {
-  type Fingerprinter,
-  type PlanInput,
-  caution,
-  fewOf,
-  knownText,
-  ordered,
-  problem,
-  sendable,
-} from "./input.ts";
+import type { Fingerprinter, PlanInput } from "./input.ts";
+import { caution, fewOf, problem } from "./problem.ts";
+import { ordered } from "./normalise.ts";
 import {
   type Match,
   type Matches,

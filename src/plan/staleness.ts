@@ -1,11 +1,12 @@
-import { type Address, parseAddress } from "../model/address.ts";
+import { type Address, parseAddress, targetOf } from "../model/address.ts";
 import { type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
 import { type Json, startsWith, isArray } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
 import type { BodyValue, Change } from "../model/plan.ts";
 import { type Value, isUnknown, isValueObject, reveal } from "../model/value.ts";
 import { readField } from "./compare.ts";
-import { type Fingerprinter, normalise, targetOf } from "./input.ts";
+import type { Fingerprinter } from "./input.ts";
+import { normalise } from "./normalise.ts";
 import type { Planned } from "./plan.ts";
 
 /**

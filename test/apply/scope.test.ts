@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Desired, resourcesOf } from "../../src/model/desired.ts";
-import { type Scope, scopeTest } from "../../src/plan/input.ts";
+import { type Scope, scopeTest } from "../../src/plan/scope.ts";
 import { expectFinish, untilSecond } from "./aftermath.ts";
 import { LONG, RUNS, stories } from "./story.ts";
 import { errorsOf } from "./workbench.ts";

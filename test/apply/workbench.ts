@@ -4,7 +4,7 @@ import type { Address } from "../../src/model/address.ts";
 import type { Desired } from "../../src/model/desired.ts";
 import type { ApplyEvent, Outcome } from "../../src/model/events.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
-import { EVERYTHING, type Scope } from "../../src/plan/input.ts";
+import { EVERYTHING, type Scope } from "../../src/plan/scope.ts";
 import { type Refreshed, refresh } from "../../src/plan/refresh.ts";
 import { formatDocument, parseDocument } from "../../src/state/document.ts";
 import { applyEvents } from "../../src/state/events.ts";

@@ -7,7 +7,7 @@ import type { Json } from "../../src/model/json.ts";
 import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
-import { EVERYTHING } from "../../src/plan/input.ts";
+import { EVERYTHING } from "../../src/plan/scope.ts";
 import { type Refreshed, refresh } from "../../src/plan/refresh.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";

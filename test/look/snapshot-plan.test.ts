@@ -13,7 +13,7 @@ import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
 import type { Desired } from "../../src/model/desired.ts";
-import { EVERYTHING } from "../../src/plan/input.ts";
+import { EVERYTHING } from "../../src/plan/scope.ts";
 import { type RefreshOptions, refresh } from "../../src/plan/refresh.ts";
 import { type Planned, makePlan } from "../../src/plan/plan.ts";
 import { refreshEvents } from "../../src/plan/record.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { asReviewed } from "../../src/app/stale-plan.ts";
 import { inStage } from "../../src/model/diagnostic.ts";
-import { normalUrl } from "../../src/plan/input.ts";
+import { normalUrl } from "../../src/plan/normalise.ts";
 import { levelName, matchEnvironments } from "../../src/plan/match.ts";
 import { keeping } from "../../src/plan/refresh.ts";
 import { guardsOf } from "../../src/plan/staleness.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { targetAddress } from "../../src/model/address.ts";
-import { type Shard, scopeTest } from "../../src/plan/input.ts";
+import { type Shard, scopeTest } from "../../src/plan/scope.ts";
 
 const key = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,8}$/);
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
 import { POLICY_RULES, type Policy } from "../../src/model/settings.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
-import { scopeTest } from "../../src/plan/input.ts";
+import { scopeTest } from "../../src/plan/scope.ts";
 import { policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
 import {
   type Situation,
