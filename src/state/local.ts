@@ -27,7 +27,7 @@ import {
   replaceFile,
   syncFolder,
 } from "./files.ts";
-import { createLockInfo, readLock, removeLock, takeLock } from "./lock.ts";
+import { createLockInfo, forceLock, readLock, removeLock, takeLock } from "./lock.ts";
 import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts";
 
 /**
@@ -102,7 +102,7 @@ export class LocalBackend implements Backend {
       if (holder !== undefined && id !== undefined && holder.id !== id) throw locked(key, holder);
       // A file that is not a lock of ours has no id to check.
       if (holder === undefined) await rm(lock, { force: true });
-      else await removeLock(lock, holder, info, this.#world.processes);
+      else await forceLock(lock, holder, info, this.#world.processes);
       return holder;
     });
   }

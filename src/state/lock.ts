@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { link, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { defined } from "../model/json.ts";
 import { refuseLinks } from "../files/output.ts";
 import { type LockInfo, type ProcessTraits, type StateRuntime, lockInfoIn } from "./backend.ts";
@@ -159,16 +160,49 @@ export function readLock(path: string): LockInfo | undefined {
 }
 
 /**
- * Removes exactly this lock, but not another one that has replaced it.
+ * Removes exactly this lock, but not another one that has replaced it. A live process has the guard
+ * for milliseconds only, so a busy one is tried again for half a second.
  * @param info of the process that removes it
+ * @returns the guard's file, if it is still there and so the lock is
  */
 export async function removeLock(
   path: string,
   holder: LockInfo,
   info: LockInfo,
   processes: Processes,
-) {
-  await changeHolder(path, holder, info, processes, () => rm(path, { force: true }));
+): Promise<string | undefined> {
+  for (let left = GUARD_TRIES; left > 0; left -= 1) {
+    const remove = () => rm(path, { force: true });
+    if ((await changeHolder(path, holder, info, processes, remove)) !== "busy") return undefined;
+    await delay(GUARD_PAUSE);
+  }
+  return guardOf(path, holder);
+}
+
+/**
+ * Removes a lock that the user has declared to be left, and a guard that a takeover of it left. If
+ * the owner of that guard still lives and goes on, it takes the lock, or finds it gone.
+ */
+export async function forceLock(
+  path: string,
+  holder: LockInfo,
+  info: LockInfo,
+  processes: Processes,
+): Promise<void> {
+  const guard = await removeLock(path, holder, info, processes);
+  if (guard === undefined) return;
+  const owner = readLock(guard);
+  if (owner === undefined) await rm(guard, { force: true });
+  else await forceLock(guard, owner, info, processes);
+  await forceLock(path, holder, info, processes);
+}
+
+/** How often a busy guard is tried, and the milliseconds between two tries. */
+const [GUARD_TRIES, GUARD_PAUSE] = [5, 100];
+
+/** The file of the guard of a lock. */
+function guardOf(path: string, holder: LockInfo): string {
+  return `${path}.${encodeURIComponent(holder.id)}`;
 }
 
 /**
@@ -181,7 +215,7 @@ async function changeHolder(
   processes: Processes,
   change: () => Promise<void>,
 ): Promise<"done" | "busy" | "gone"> {
-  const guard = `${path}.${encodeURIComponent(holder.id)}`;
+  const guard = guardOf(path, holder);
   const guarding = await takeLock(guard, info, processes);
   if (!guarding.taken) return "busy";
   try {

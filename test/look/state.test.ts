@@ -1,5 +1,7 @@
 // `tasc state show|mv|rm|bind|unlock`, as processes with a real service and real state.
+import { readdirSync } from "node:fs";
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { StateRuntime } from "../../src/state/backend.ts";
 import { LocalBackend } from "../../src/state/local.ts";
@@ -351,6 +353,23 @@ describe.concurrent("a lock held by another process", () => {
       expect((await stage.run(["state", "rm", "testCase.shop.login"])).code).toBe(0);
       const again = await stage.run(["state", "unlock", "target.shop"]);
       expect(again.stdout).toBe("Target shop in stage default was not locked.\n");
+    });
+  });
+
+  test("is removed by unlock, also if a process of another host left the guard of its takeover", async () => {
+    await applied(async (stage) => {
+      await held(stage, "shop");
+      const file = ".tasc/state/default/shop.lock";
+      const lock = stage.read(file);
+      const left = { ...JSON.parse(lock), process: { host: "another", pid: 1 } };
+      stage.write(file, JSON.stringify(left));
+      stage.write(`${file}.${left.id}`, JSON.stringify({ ...left, id: "of-the-guard" }));
+      stage.write(`${file}.${left.id}.of-the-guard`, "not a lock");
+      const ran = await stage.run(["state", "unlock", "shop"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stdout).toContain("is unlocked");
+      expect((await stage.run(["state", "rm", "testCase.shop.login"])).code).toBe(0);
+      expect(readdirSync(join(stage.dir, ".tasc/state/default"))).toEqual(["shop.json"]);
     });
   });
 
