@@ -12,12 +12,11 @@ import type { Settings } from "../model/settings.ts";
 import type { Secret } from "../model/value.ts";
 import type { Shard } from "../plan/scope.ts";
 import type { Guard } from "../plan/staleness.ts";
-import type { PlanExtras } from "../render/json.ts";
 import { inTableOrder } from "../plan/attention.ts";
 import { cached } from "../model/collections.ts";
+import { type PlanExtras, writeJson } from "../render/json.ts";
 import { isDeeper } from "../service/json-stream.ts";
 import { MAX_DEPTH } from "../service/request.ts";
-import { canonicalJson } from "../state/fingerprint.ts";
 import type { Host, ProjectOptions } from "./project.ts";
 
 /*
@@ -57,7 +56,7 @@ export interface Provenance {
 
 /**
  * Returns the seal of a plan's content; `undefined` without a key.
- * @param content without the seal
+ * @param content without the seal; the order of its keys counts
  */
 export function sealOf(
   content: JsonObject,
@@ -75,7 +74,7 @@ export function sealOf(
     });
     return Buffer.from(hkdfSync("sha256", strong, "tasc plan", "tasc plan 1: seal", 32));
   });
-  return createHmac("sha256", key).update(canonicalJson(content)).digest("base64url");
+  return createHmac("sha256", key).update(JSON.stringify(content)).digest("base64url");
 }
 
 /** Keys of seals. Each secret belongs to the project of one stage, and its key is freed with it. */
@@ -86,12 +85,19 @@ export interface PlanFile {
   readonly shown: string;
   readonly content: JsonObject;
   readonly seal: Json | undefined;
+  /**
+   * Whether the file is, but for white space, what tasc writes for this content. The seal covers
+   * the content as this parser reads it: of two equal keys the last. A person, or another program,
+   * may believe the first.
+   */
+  readonly isAsWritten: boolean;
 }
 
 export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile {
   let value: Json;
+  let bytes: Buffer;
   try {
-    const bytes = readFileSync(resolve(cwd, file));
+    bytes = readFileSync(resolve(cwd, file));
     // Values of a manifest are nested more deeply in a plan.
     if (isDeeper(bytes, 2 * MAX_DEPTH)) throw notSaved(file, "it is nested too deeply");
     value = parseJson(bytes.toString("utf8"));
@@ -109,7 +115,15 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
       file,
       isPlan(content) ? "it was printed by `--format json` and not saved by `--out`" : UNKNOWN,
     );
-  return { shown: file, content, seal };
+  const text = bytes.toString("utf8");
+  const isAsWritten =
+    Buffer.from(text).equals(bytes) && withoutSpace(text) === withoutSpace(writeJson(value));
+  return { shown: file, content, seal, isAsWritten };
+}
+
+/** Removes white space outside of the strings of a JSON text. */
+function withoutSpace(json: string): string {
+  return json.replace(/("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+/g, "$1");
 }
 
 const UNKNOWN = "it is not a plan, or of a version that this tasc does not know";
@@ -225,7 +239,8 @@ function notSaved(file: string, why: string): TascError {
 /** Whether a file is unchanged since it was saved; `unknown` without the key. */
 export type Seal = "intact" | "broken" | "unknown";
 
-export function checkSeal({ content, seal }: PlanFile, settings: Settings): Seal {
+export function checkSeal({ content, seal, isAsWritten }: PlanFile, settings: Settings): Seal {
+  if (!isAsWritten) return "broken";
   const right = sealOf(content, settings);
   if (right === undefined || (seal === undefined && !settings.state.fingerprintKey))
     return "unknown";
@@ -243,6 +258,7 @@ export async function sealState(
 ): Promise<Seal> {
   // Loads and reads only what gives the key: to show a large plan, nothing else of its project is
   // needed.
+  if (!file.isAsWritten) return "broken";
   const { openProject } = await import("./project.ts");
   const needs = { allowMissingSecrets: true, needsApiKey: false, targets: "unread" } as const;
   try {

@@ -101,6 +101,7 @@ export async function withSavedPlan<T>(
 ): Promise<T> {
   if (name === undefined) return withSession(options, host, work, needs);
   const file = readPlanFile(name, host);
+  if (!file.isAsWritten) throw altered(file);
   const stage = stageOf(file);
   try {
     return await withSession({ ...options, stage: options.stage ?? stage }, host, async (session) =>
@@ -152,7 +153,13 @@ export function openSaved(
   return { ...saved, digest };
 }
 
-function altered({ shown }: PlanFile): TascError {
+function altered({ shown, isAsWritten }: PlanFile): TascError {
+  if (!isAsWritten)
+    return stale(
+      "plan-altered",
+      "The saved plan was changed after it was saved",
+      `${shown} is not written as tasc writes it, e.g. it repeats a key, so two readers could read it differently.`,
+    );
   return stale(
     "plan-altered",
     "The saved plan was changed after it was saved",

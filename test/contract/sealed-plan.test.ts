@@ -190,6 +190,38 @@ describe.concurrent("a sealed plan", () => {
     });
   });
 
+  test("that a reader could read differently is rejected with exit 4, and shown as changed", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await save(project);
+      const text = await project.read("plan.json");
+      const rows = {
+        "a repeated key": text.replace('"stage"', '"stage": "production", "stage"'),
+        "a repeated key inside": text.replace('"after": ', '"after": "ENABLED", "after": '),
+        "a repeated seal": text.replace('"seal"', '"seal": "x", "seal"'),
+        "an escaped letter": text.replace('"stage"', String.raw`"st\u0061ge"`),
+        "another form of a number": text.replace('"create": 1', '"create": 1.0'),
+        "another order of keys": text.replace(/("create": \d+),\s+("update": \d+),/, "$2, $1,"),
+      };
+      for (const [name, altered] of Object.entries(rows)) {
+        expect(altered, name).not.toBe(text);
+        await project.write({ "plan.json": altered });
+        service.forget();
+        const ran = await project.run(["apply", "plan.json"]);
+        expect(ran.code, `${name}: ${ran.stderr}`).toBe(4);
+        expect(ran.stderr, name).toContain("was changed after it was saved");
+        expect(service.log, name).toEqual([]);
+      }
+      const shown = await project.run(["show", "plan.json"]);
+      expect(shown.stdout).toContain("changed after it was saved");
+      await project.write({
+        "plan.json": JSON.stringify(JSON.parse(text)).replace("{", "{\r\n\t"),
+      });
+      const reformatted = await project.run(["apply", "plan.json"]);
+      expect(reformatted.code, reformatted.stderr).toBe(0);
+    });
+  });
+
   test("that was forged cannot inject workflow commands through any of its values", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
