@@ -30,7 +30,7 @@ const withoutUnused = {
 };
 
 // Few runs need these packages, so each one is in its own file, which is loaded on use.
-const RARE = ["picomatch", "fast-string-width"];
+const RARE = ["fast-string-width"];
 const IMPORT = new RegExp(`import (\\w+) from "(${RARE.join("|")})";`);
 const loadedWhereUsed = {
   name: "loaded-where-used",

@@ -2,6 +2,7 @@ import type { Document } from "../manifest/document.ts";
 import {
   type EnvironmentVariables,
   Interpolator,
+  LONGEST,
   escapeTemplate,
   isTemplate,
   parseTemplate,
@@ -159,21 +160,30 @@ export class StageView {
     return { value, spelt: mapTexts(written, this.#spell) };
   }
 
+  /** By name: variables that hide something, with their variables spelt. */
+  readonly #spelt = new Map<string, string>();
+
   /**
-   * @param within variables that are being spelt. One in a circle stays as written; circles are
-   * reported elsewhere
+   * Spells each variable once, because variables that double each other have exponentially many
+   * copies. One that is in a circle, or too long, stays as written; both are reported elsewhere.
    */
-  readonly #spell = (text: string, within: readonly string[] = []): string => {
+  readonly #spell = (text: string): string => {
     if (!isTemplate(text)) return text;
     const pieces = parseTemplate(text).parts.map((part) => {
       if (part.kind === "text") return escapeTemplate(part.text);
       const { value, sensitive, unknown } = this.#context.interpolator.fill(part.source);
       if (!sensitive && !unknown) return escapeTemplate(String(value));
-      const variable = part.kind === "var" && !within.includes(part.name) ? part.name : undefined;
-      const inner = variable && this.#context.interpolator.variable(variable);
-      return inner === undefined ? part.source : this.#spell(inner, [...within, variable ?? ""]);
+      if (part.kind !== "var") return part.source;
+      const known = this.#spelt.get(part.name);
+      if (known !== undefined) return known;
+      this.#spelt.set(part.name, part.source);
+      const inner = this.#context.interpolator.variable(part.name);
+      const spelt = inner === undefined ? part.source : this.#spell(inner);
+      this.#spelt.set(part.name, spelt);
+      return spelt;
     });
-    return pieces.join("");
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    return length > LONGEST ? text : pieces.join("");
   };
 }
 

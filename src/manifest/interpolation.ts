@@ -260,13 +260,14 @@ export const MISSING_SECRET = "missing-secret";
 /** Maximum number of names that are compared with unknown variables. */
 const MOST_GUESSES = 20_000;
 
-const DEEPEST = 100;
+/** Maximum depth of variables in variables. */
+export const DEEPEST = 100;
 
 /**
  * Maximum characters of one text: enough for any prompt, and a bound on variables that double one
  * another.
  */
-const LONGEST = 1_000_000;
+export const LONGEST = 1_000_000;
 
 /**
  * Maximum characters of all texts of a stage: a variable of a megabyte in each of them would fill

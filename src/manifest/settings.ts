@@ -19,10 +19,10 @@ import {
 } from "./problem.ts";
 import {
   CREDENTIAL,
+  DEEPEST,
   type Interpolator,
   MISSING_SECRET,
   type Variable,
-  isTemplate,
   parseTemplate,
   placeholdersIn,
 } from "./interpolation.ts";
@@ -157,34 +157,60 @@ function resolveService(context: SettingsContext): ValueObject {
 /**
  * Returns the first placeholder that must not be at its place in the service's address. The address
  * decides who gets the API key, and its text is sent there with every call. So it may only contain
- * what a reviewer sees, and, in the host, environment variables. @param before variables that are
- * being looked into
+ * what a reviewer sees, and, in the host, environment variables.
  */
-function firstMisplaced(
-  text: string,
-  interpolator: Interpolator,
-  before: readonly string[] = [],
-): string | undefined {
-  let prefix = "";
-  for (const part of parseTemplate(text).parts) {
-    if (part.kind === "text") {
-      prefix += part.text;
-      continue;
+function firstMisplaced(text: string, interpolator: Interpolator): string | undefined {
+  /**
+   * By variable and what stands before it: what stands before the text after it. Each is looked
+   * into once, because variables that double each other have exponentially many copies.
+   */
+  const known = new Map<string, string>();
+  const walk = (template: string, before: string, depth: number): string | Misplaced => {
+    let prefix = before;
+    for (const part of parseTemplate(template).parts) {
+      if (part.kind === "text") prefix = hostPrefix(prefix + part.text);
+      else if (!MAY_INTERPOLATE.test(prefix) || part.kind === "secret" || part.kind === "file")
+        return new Misplaced(part.source);
+      else {
+        const inner = part.kind === "var" ? interpolator.variable(part.name) : undefined;
+        const key = `${part.name} ${prefix}`;
+        // A circle, and too many levels, are reported elsewhere.
+        let next = known.get(key) ?? hostPrefix(`${prefix}x`);
+        if (inner !== undefined && !known.has(key) && depth < DEEPEST) {
+          known.set(key, next);
+          const after = walk(inner, prefix, depth + 1);
+          if (after instanceof Misplaced) return new Misplaced(part.source);
+          next = after;
+        }
+        if (inner !== undefined) known.set(key, next);
+        prefix = next;
+      }
     }
-    const isInHost = /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*)?$/.test(prefix);
-    if (!isInHost || part.kind === "secret" || part.kind === "file") return part.source;
-    const { kind, name } = part;
-    const inner =
-      kind === "var" && !before.includes(name) ? interpolator.variable(name) : undefined;
-    if (
-      inner !== undefined &&
-      firstMisplaced(prefix + inner, interpolator, [...before, name]) !== undefined
-    )
-      return part.source;
-    prefix += inner !== undefined && !isTemplate(inner) ? inner : "x";
-  }
-  return undefined;
+    return prefix;
+  };
+  const end = walk(text, "", 0);
+  return end instanceof Misplaced ? end.source : undefined;
 }
+
+/** The placeholder, as written, that must not be where it is. */
+class Misplaced {
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+/** What may stand before a placeholder: nothing, or a part of the host. */
+const MAY_INTERPOLATE = /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*)?$/;
+
+/** Shortens the beginning of an address to what decides whether a placeholder may follow it. */
+function hostPrefix(text: string): string {
+  if (text !== "" && MAY_INTERPOLATE.test(text)) return "https://";
+  return text.length > LONGEST_SCHEME ? "/" : text;
+}
+
+const LONGEST_SCHEME = 40;
 
 /**
  * Resolves `state`. If a stage names another backend, the options of the project's backend mean
@@ -373,18 +399,26 @@ const INSTALLED = /(?:^|[/\\])node_modules[/\\]/i;
  * Whether a key comes only from variables with the name of a secret, or from the job's own files.
  * With the key, passwords can be guessed from the digests in a saved plan, and the author of a
  * manifest knows addresses and committed files.
+ *
+ * @param known by variable; each is looked into once
  */
 function isOfCredentials(
   text: string,
   context: SettingsContext,
-  before: readonly string[] = [],
+  known = new Map<string, boolean>(),
 ): boolean {
   return placeholdersIn(text).every((part) => {
     if (part.kind === "secret") return CREDENTIAL.test(part.name);
     if (part.kind === "file") return !INSTALLED.test(part.name) && !context.isCommitted(part.name);
-    if (part.kind !== "var" || before.includes(part.name)) return false;
+    if (part.kind !== "var") return false;
+    const before = known.get(part.name);
+    if (before !== undefined) return before;
     const inner = context.interpolator.variable(part.name);
-    return inner !== undefined && isOfCredentials(inner, context, [...before, part.name]);
+    // In a circle, it is of nothing.
+    known.set(part.name, false);
+    const isOf = inner !== undefined && isOfCredentials(inner, context, known);
+    known.set(part.name, isOf);
+    return isOf;
   });
 }
 

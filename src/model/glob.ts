@@ -1,38 +1,20 @@
-import picomatch from "picomatch";
 import { invalid } from "./error.ts";
 
 /** A test for one name or one address, or the reason why the pattern cannot be used. */
 export type Glob = { readonly test: (text: string) => boolean } | { readonly fault: string };
 
 /**
- * Compiles a glob: `*` is any text, `?` one character, `{a,b}` either, `[a-c]` one of a range, and
- * the rest is literal. A pattern may be hostile, so patterns that could take a regular expression
- * exponential time are refused.
+ * Compiles a glob: `*` is any text, `?` one character, `{a,b}` either, `[a-c]` one of a range,
+ * `[!a]` any other character, a backslash makes the next character literal, and so is the rest.
+ * @param dot whether a glob that does not begin with a dot fits a name that does
  */
 export function compileGlob(source: string, { dot = true }: { readonly dot?: boolean } = {}): Glob {
-  if (!/[*?[\]{}!\\]/.test(source)) return { test: (text) => text === source };
-  const glob = source.replaceAll(/\*+/g, "*").replaceAll(/[()|+^$@]/g, String.raw`\$&`);
+  if (!/[*?[\]{}\\]/.test(source)) return { test: (text) => text === source };
   if (source.length > LONGEST) return { fault: `it is longer than ${LONGEST} characters` };
-  if (glob.split("*").length - 1 > MOST_STARS)
-    return { fault: `it has more than ${MOST_STARS} \`*\` in one name` };
-  if (glob.split("{").length - 1 > MOST_BRACES)
-    return { fault: `it has more than ${MOST_BRACES} \`{\`` };
-  try {
-    const options = { debug: true, dot, noextglob: true, nonegate: true, ...BRACKETS };
-    // Most manifest patterns end in `*.yaml` or similar: these do not need picomatch to be loaded.
-    const pattern =
-      !dot && /^\*\.[a-z]+$/.test(source)
-        ? new RegExp(String.raw`^(?!\.)(?=.)[^/]*?[.]${source.slice(2)}$`)
-        : picomatch.makeRe(glob, options);
-    return { test: (text) => pattern.test(text) };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    const [range] = /\[[^\]]*\]/.exec(source) ?? [];
-    return {
-      fault:
-        range === undefined ? "a `{` is not closed" : `\`${range}\` is not a range of characters`,
-    };
-  }
+  const parsed = parseGlob(source);
+  if ("fault" in parsed) return parsed;
+  const isHidden = dot || /^\\?\./.test(source) ? () => false : startsWithDot;
+  return { test: (text) => !isHidden(text) && matchGlob(parsed, text) };
 }
 
 /** Returns the test of a glob that must be valid. @throws TascError if it is not */
@@ -43,10 +25,135 @@ export function globTest(source: string): (text: string) => boolean {
   return glob.test;
 }
 
-/** Options of picomatch: `[!a]` is any character except `a`, and a bracket is never literal. */
-const BRACKETS = { posix: true, literalBrackets: false };
-
-/** Limits of a glob, because the time of a regular expression grows as a power of these numbers. */
-const MOST_STARS = 4;
-const MOST_BRACES = 8;
 const LONGEST = 1000;
+
+function startsWithDot(text: string): boolean {
+  return text.startsWith(".");
+}
+
+/*
+ * A pattern may be hostile, and a regular expression that backtracks takes time that grows with a
+ * power of the number of `*`, or exponentially. So a glob becomes a list of instructions, and a
+ * match follows all ways through it at once: at most its length times the length of the text.
+ */
+
+/** `one` takes a character; `ways` goes on at each of these places without taking one. */
+type Instruction =
+  { readonly one: (character: string) => boolean } | { readonly ways: readonly number[] };
+
+/** Its end is behind its last instruction. */
+type GlobProgram = readonly Instruction[];
+
+/** Translates a glob. Each character becomes a few instructions, at most. */
+export function parseGlob(source: string): GlobProgram | { readonly fault: string } {
+  const program: Instruction[] = [];
+  /** Braces that are open: where each began, and where its alternatives ended. */
+  const open: { readonly start: number; readonly starts: number[]; readonly ends: number[] }[] = [];
+  const characters = [...source];
+  for (let at = 0; at < characters.length; at += 1) {
+    const character = characters[at] ?? "";
+    const within = open.at(-1);
+    if (character === "*") {
+      const here = program.length;
+      program.push({ ways: [here + 1, here + 3] }, { one: () => true }, { ways: [here] });
+    } else if (character === "?") program.push({ one: () => true });
+    else if (character === "[") {
+      const range = parseRange(characters, at);
+      if ("fault" in range) return range;
+      program.push({ one: range.fits });
+      at = range.end;
+    } else if (character === "{" && hasAlternatives(characters, at)) {
+      open.push({ start: program.length, starts: [program.length + 1], ends: [] });
+      program.push({ ways: [] });
+    } else if (character === "," && within !== undefined) {
+      within.ends.push(program.length);
+      program.push({ ways: [] });
+      within.starts.push(program.length);
+    } else if (character === "}" && within !== undefined) {
+      open.pop();
+      program[within.start] = { ways: within.starts };
+      for (const end of within.ends) program[end] = { ways: [program.length] };
+    } else {
+      const literal = character === "\\" ? (characters[(at += 1)] ?? "\\") : character;
+      program.push({ one: (other) => other === literal });
+    }
+  }
+  return open.length === 0 ? program : { fault: "a `{` is not closed" };
+}
+
+/** Whether a `{` begins alternatives: braces without a comma are literal, as in a shell. */
+function hasAlternatives(characters: readonly string[], from: number): boolean {
+  let depth = 0;
+  for (let at = from; at < characters.length; at += 1) {
+    const character = characters[at];
+    if (character === "\\") at += 1;
+    else if (character === "{") depth += 1;
+    else if (character === "}" && (depth -= 1) === 0) return false;
+    else if (character === "," && depth === 1) return true;
+  }
+  return true;
+}
+
+/** Parses a range, e.g. `[a-c_]`. A `]` at its beginning is literal. */
+function parseRange(characters: readonly string[], from: number) {
+  const isNegated = /[!^]/.test(characters[from + 1] ?? "");
+  const start = from + (isNegated ? 2 : 1);
+  const end = characters.indexOf("]", start + 1);
+  const written = characters.slice(from, end < 0 ? undefined : end + 1).join("");
+  const fault = { fault: `\`${written}\` is not a range of characters` };
+  if (end < 0) return fault;
+  const pairs: (readonly [string, string])[] = [];
+  for (let at = start; at < end; at += 1) {
+    const low = characters[at] ?? "";
+    const isPair = characters[at + 1] === "-" && at + 2 < end;
+    const high = isPair ? (characters[at + 2] ?? "") : low;
+    if (codeOf(high) < codeOf(low)) return fault;
+    pairs.push([low, high]);
+    if (isPair) at += 2;
+  }
+  const isIn = (character: string): boolean =>
+    pairs.some(([low, high]) => {
+      const code = codeOf(character);
+      return codeOf(low) <= code && code <= codeOf(high);
+    });
+  return { fits: (character: string) => isIn(character) !== isNegated, end };
+}
+
+function codeOf(character: string): number {
+  return character.codePointAt(0) ?? 0;
+}
+
+/**
+ * Whether the whole text fits.
+ * @param step called for each instruction that is looked at
+ */
+export function matchGlob(
+  program: GlobProgram,
+  text: string,
+  step: () => void = () => undefined,
+): boolean {
+  let places = new Set<number>();
+  const enter = (into: Set<number>, first: number): void => {
+    const waiting = [first];
+    for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+      if (into.has(place)) continue;
+      step();
+      into.add(place);
+      const instruction = program[place];
+      if (instruction !== undefined && "ways" in instruction) waiting.push(...instruction.ways);
+    }
+  };
+  enter(places, 0);
+  for (const character of text) {
+    const next = new Set<number>();
+    for (const place of places) {
+      step();
+      const instruction = program[place];
+      if (instruction !== undefined && "one" in instruction && instruction.one(character))
+        enter(next, place + 1);
+    }
+    if (next.size === 0) return false;
+    places = next;
+  }
+  return places.has(program.length);
+}

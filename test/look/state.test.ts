@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { StateRuntime } from "../../src/state/backend.ts";
+import { type StateRuntime, lockInfoIn } from "../../src/state/backend.ts";
 import { LocalBackend } from "../../src/state/local.ts";
 import { createLockInfo, readProcesses } from "../../src/state/lock.ts";
 import {
@@ -360,11 +360,12 @@ describe.concurrent("a lock held by another process", () => {
     await applied(async (stage) => {
       await held(stage, "shop");
       const file = ".tasc/state/default/shop.lock";
-      const lock = stage.read(file);
-      const left = { ...JSON.parse(lock), process: { host: "another", pid: 1 } };
+      const lock = lockInfoIn(stage.read(file));
+      const left = { ...lock, process: { host: "another", pid: 1 } };
       stage.write(file, JSON.stringify(left));
-      stage.write(`${file}.${left.id}`, JSON.stringify({ ...left, id: "of-the-guard" }));
-      stage.write(`${file}.${left.id}.of-the-guard`, "not a lock");
+      const guard = `${file}.${lock?.id}`;
+      stage.write(guard, JSON.stringify({ ...left, id: "of-the-guard" }));
+      stage.write(`${guard}.of-the-guard`, "not a lock");
       const ran = await stage.run(["state", "unlock", "shop"]);
       expect(ran.code, ran.stderr).toBe(0);
       expect(ran.stdout).toContain("is unlocked");

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { compilePattern, findFiles } from "../../src/manifest/find-manifests.ts";
-import { compileGlob } from "../../src/model/glob.ts";
 import { loadProject } from "../../src/manifest/load.ts";
 import { PROJECT, show } from "./loading.ts";
 import { Link, type MemoryFiles, memoryFolder } from "./memory-folder.ts";
@@ -15,17 +14,6 @@ function find(patterns: readonly string[], files: MemoryFiles): ReturnType<typeo
     compiled.flatMap((result) => ("patterns" in result ? result.patterns : [])),
   );
 }
-
-test("the fast path for globs like `*.yaml` matches the same names as the library", () => {
-  const ending = compileGlob("*.yaml", { dot: false });
-  const whole = compileGlob("*.yam[l]", { dot: false });
-  const names = ["a", ".", "", "..", "\n", "a\n", "\u2028", "A b-ö", "yaml"].flatMap((start) =>
-    [".yaml", "yaml", ".YAML", ".yaml.bak", ".yaml\n", ".yml"].map((end) => `${start}${end}`),
-  );
-  if ("fault" in ending || "fault" in whole) throw new Error("the globs are right");
-  expect(names.map(ending.test)).toEqual(names.map(whole.test));
-  expect(names.filter(ending.test)).toHaveLength(4);
-});
 
 describe("a pattern", () => {
   const TREE = [

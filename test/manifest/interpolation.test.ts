@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { Interpolator } from "../../src/manifest/interpolation.ts";
 import { loadProject } from "../../src/manifest/load.ts";
 import { testBadInputs } from "./bad-input.ts";
 import { PROJECT, load, loaded, target } from "./loading.ts";
@@ -407,4 +408,61 @@ describe("many uses of variables", () => {
       Array.from({ length: 9 }, () => ({ code: "too-long" })),
     );
   });
+});
+
+test("variables that double each other are each looked into once", async () => {
+  const lookups = async (count: number, project: (last: string) => string): Promise<number> => {
+    const first = project("").includes("fingerprintKey") ? "\${secret:TASC_KEY}" : "a";
+    const vars = Array.from({ length: count }, (_, n) =>
+      n === 0 ? `v0: "${first}"` : `v${n}: "\${var:v${n - 1}}\${var:v${n - 1}}"`,
+    ).join(", ");
+    const spy = vi.spyOn(Interpolator.prototype, "variable");
+    const folder = memoryFolder({
+      "tasc.yaml": `version: 1\n${project(`\${var:v${count - 1}}`)}vars: { ${vars} }\n`,
+      "targets/shop.yaml": "target: shop\n",
+    });
+    const trust = () => Promise.resolve(() => ({ variables: ["*"] }));
+    await loadProject(
+      { root: "", env: { KEY: "k", TASC_KEY: "key-of-state-1234" } },
+      { ...folder, trust },
+    );
+    const { length } = spy.mock.calls;
+    spy.mockRestore();
+    return length;
+  };
+  const rows: Readonly<Record<string, (last: string) => string>> = {
+    "an address": (last) => `service: { baseUrl: "https://${last}", apiKey: "\${secret:KEY}" }\n`,
+    "the end of an address": (last) =>
+      `service: { baseUrl: "${last}://example.com", apiKey: "\${secret:KEY}" }\n`,
+    "the key of state": (last) =>
+      `service: { baseUrl: "https://example.com", apiKey: "\${secret:KEY}" }
+state: { backend: local, fingerprintKey: "${last}" }\n`,
+  };
+  for (const [name, project] of Object.entries(rows)) {
+    const [few, many] = [await lookups(9, project), await lookups(18, project)];
+    expect(few, name).toBeGreaterThan(0);
+    expect(many, name).toBeLessThanOrEqual(few * 3);
+  }
+}, 20_000);
+
+test.each([
+  ["https://${var:inner}${env:Q}", '"${env:H}/p"', "${env:Q}"],
+  ["https://${var:inner}/p", '"${env:H}.example.com"', undefined],
+  ["${var:inner}://${env:H}", "https", undefined],
+  ["${var:inner}", '"https://${env:H}/${env:Q}"', "${var:inner}"],
+])("in baseUrl %s with the variable %s", async (baseUrl, inner, misplaced) => {
+  const result = await load(
+    {
+      "tasc.yaml": `version: 1
+service: { baseUrl: "${baseUrl}", apiKey: "\${secret:KEY}" }
+vars: { inner: ${inner} }
+`,
+      "targets/shop.yaml": "target: shop\napp: Shop\n",
+    },
+    { env: { KEY: "the-api-key", H: "h.example.com", Q: "q" } },
+  );
+  const found = result.diagnostics.filter(({ code }) => code === "base-url-interpolation");
+  expect(found.map(({ summary }) => summary)).toEqual(
+    misplaced === undefined ? [] : [`\`${misplaced}\` cannot be part of \`service.baseUrl\``],
+  );
 });
