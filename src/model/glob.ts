@@ -49,7 +49,7 @@ export function parseGlob(source: string): GlobProgram | { readonly fault: strin
   const program: Instruction[] = [];
   /** Braces that are open: where each began, and where its alternatives ended. */
   const open: { readonly start: number; readonly starts: number[]; readonly ends: number[] }[] = [];
-  const characters = [...source];
+  const characters = Array.from(source);
   for (let at = 0; at < characters.length; at += 1) {
     const character = characters[at] ?? "";
     const within = open.at(-1);
