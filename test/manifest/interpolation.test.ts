@@ -412,7 +412,7 @@ describe("many uses of variables", () => {
 
 test("variables that double each other are each looked into once", async () => {
   const lookups = async (count: number, project: (last: string) => string): Promise<number> => {
-    const first = project("").includes("fingerprintKey") ? "\${secret:TASC_KEY}" : "a";
+    const first = project("").includes("fingerprintKey") ? "${secret:TASC_KEY}" : "a";
     const vars = Array.from({ length: count }, (_, n) =>
       n === 0 ? `v0: "${first}"` : `v${n}: "\${var:v${n - 1}}\${var:v${n - 1}}"`,
     ).join(", ");
