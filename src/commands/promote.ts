@@ -87,6 +87,12 @@ async function promote(options: OptionsOf<typeof OPTIONS>, { host }: Context): P
     head,
     title: `Stage ${from.stage} → ${to.stage}`,
     nothing: `Nothing to promote: ${to.stage} and ${from.stage} have the same configuration.`,
+    next: ({ changes }) =>
+      changes.length === 0
+        ? undefined
+        : options.dryRun
+          ? "run it without --dry-run to write this."
+          : `review the change with \`git diff\`, then run \`tasc plan --stage ${to.stage}\`.`,
   });
 }
 

@@ -1,4 +1,5 @@
 import { provePull, pull as pullValues } from "../edit/pull.ts";
+import type { Rewrite } from "../edit/rewrite.ts";
 import { fieldsNamed } from "../inspect/explain.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { guessed, locate } from "../manifest/problem.ts";
@@ -8,28 +9,36 @@ import { fieldsOf } from "../model/fields.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { scopeTest } from "../plan/scope.ts";
 import type { View } from "../render/view.ts";
-import { survey } from "../app/plan.ts";
+import { checkRequest, survey } from "../app/plan.ts";
 import type { Session } from "../app/session.ts";
 import { carryOut } from "./rewrite-view.ts";
 import { SCOPE, READING } from "./shared-options.ts";
-import { flag, list } from "./options.ts";
+import { choice, flag, list } from "./options.ts";
 import { type OptionsOf, defineCommand } from "./command.ts";
 import { inProject } from "./in-project.ts";
 
 const OPTIONS = {
   ...SCOPE,
   fields: list("--fields <name>", "pull only this field, e.g. status or discovery.prompt"),
+  theirs: list("--theirs <address>", "take the live value of fields that both sides changed"),
+  all: flag("--all", "take every live value, also in place of manifest changes"),
+  into: choice("--into <layer>", "layer to write; default: the one that set the value", [
+    "base",
+    "stage",
+  ]),
   dryRun: flag("--dry-run", "show the changes to the files and write nothing"),
   ...READING,
 };
 
 export const command = defineCommand({
   group: "Write",
-  summary: "update the manifests with live values from the service",
+  summary: "write what the service changed since the last apply into the manifests",
   examples: {
     "tasc pull --dry-run": "preview the changes to the manifests",
     "tasc pull --only 'testCase.shop.*' --fields tags":
       "pull the tags of one target's test cases; then review the git diff",
+    "tasc pull --theirs testCase.shop.login":
+      "in a conflict, take the live values of one test case",
   },
   options: OPTIONS,
   run: inProject(pull),
@@ -50,6 +59,12 @@ async function pull(session: Session, options: OptionsOf<typeof OPTIONS>): Promi
     planned,
     input,
     fields,
+    all: options.all,
+    theirs:
+      options.theirs.length === 0
+        ? () => false
+        : scopeTest(checkRequest({ only: options.theirs }, input).scope),
+    into: options.into,
     inScope: scopeTest(input.scope),
     holdsSecret: (value: Json) => !sameJson(redactor.json(value), value),
     folder: projectFolder(root, env["TASC_TRUST"]),
@@ -63,9 +78,26 @@ async function pull(session: Session, options: OptionsOf<typeof OPTIONS>): Promi
     prove: (texts, rewrite) => provePull(texts, rewrite, request),
     head: { stage, baseUrl },
     title: `Stage ${stage} at ${baseUrl}`,
-    nothing: "Nothing to pull: the manifests match the service.",
+    nothing: options.all
+      ? "Nothing to pull: the manifests match the service."
+      : "Nothing to pull: no managed field was changed on the service since the last apply.",
+    next: (rewrite) => nextSteps(rewrite, options),
   });
   return problems.length > 0 ? { ...view, exitCode: EXIT.failed } : view;
+}
+
+function nextSteps(
+  { changes, left }: Rewrite,
+  { dryRun, stage }: OptionsOf<typeof OPTIONS>,
+): string | undefined {
+  const inStage = stage === undefined ? "" : ` --stage ${stage}`;
+  const [first] = left.filter(({ conflict }) => conflict !== undefined);
+  if (first !== undefined)
+    return `decide the conflicts: edit the manifests, or take the live values with \`tasc pull${inStage} --theirs ${first.address}\`.`;
+  if (changes.length === 0) return undefined;
+  return dryRun
+    ? `run \`tasc pull${inStage}\` to write this.`
+    : "review the change with `git diff` and commit it; there is nothing to apply.";
 }
 
 /**

@@ -25,6 +25,8 @@ export interface RewriteOptions {
   readonly title: string;
   /** Replaces the summary if nothing is to be changed and nothing is left. */
   readonly nothing: string;
+  /** Returns what the user should do after that, as the end of a sentence with a full stop. */
+  readonly next: (rewrite: Rewrite) => string | undefined;
 }
 
 /** Writes the rewritten manifests or, with `dryRun`, shows what would be written. */
@@ -33,6 +35,7 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
   const { rewrite, texts } = await makeTexts(documents, options.make, options.prove);
   if (!dryRun) writeTexts(root, texts);
   const { changes, left } = rewrite;
+  const next = options.next(rewrite);
   const sources = new Map<string, SourceText>(
     documents.map(({ file, text }) => [file, { file, text }]),
   );
@@ -63,13 +66,18 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
             alsoStages,
           }),
         ),
-        left: left.map(({ address, path, reason, origin }) => ({
+        left: left.map(({ address, path, reason, origin, conflict }) => ({
           address,
           path,
           reason,
+          conflict: conflict && {
+            yours: outside(conflict.yours),
+            theirs: outside(conflict.theirs),
+          },
           ...(origin && placeOf(origin)),
         })),
         files: texts.map((text) => ({ file: text.file, diff: patchOf(text) })),
+        next,
       };
     },
     text: [
@@ -90,6 +98,7 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
         changes.length + left.length === 0
           ? nothing
           : [strong(summaryText(rewrite, texts.length, dryRun))],
+        ...(next === undefined ? [] : [`Next: ${next}`]),
       ],
     ],
     exitCode: left.some((one) => one.failed) ? EXIT.failed : EXIT.done,
@@ -103,7 +112,10 @@ function leftSection(left: readonly NotRewritten[], placeOf: PlaceOf): Section {
     ...left.flatMap(({ address, path, reason, origin }): Line[] => {
       const place = origin === undefined ? [] : ["  ", faint(placeText(placeOf(origin)))];
       const name = path === undefined ? "" : ` ${fieldName(path)}`;
-      return [[`  ${address}${name}`, ...place], `      ${reason}`];
+      return [
+        [`  ${address}${name}`, ...place],
+        ...reason.split("\n").map((line) => `      ${line}`),
+      ];
     }),
   ];
 }

@@ -4,7 +4,7 @@ import type { ProjectFolder } from "../manifest/files.ts";
 import { type EnvironmentVariables, placeholdersIn } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, targetAddress, targetOf } from "../model/address.ts";
-import { defined, sameJson } from "../model/json.ts";
+import { defined, sameJson, valueAt } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import type { LiveReport } from "../service/answers.ts";
 import { type EditedText, withTexts } from "./edit-files.ts";
@@ -18,10 +18,10 @@ import {
   type Rewrite,
   type Wish,
   changeKey,
+  deleteAt,
   escaped,
   grant,
   onlyStagesOf,
-  removals,
   setAt,
   unreportedChange,
   valueAtOne,
@@ -40,9 +40,9 @@ export interface PromoteRequest extends ProjectDocuments {
  * Returns the rewrite after which stage `to` resolves every promoted field as stage `from` does,
  * and other stages as before.
  *
- * A value replaces the one that is in effect: an override is set and not removed, or the next
- * change of the base would reach the stage without a promotion. If that place is shared with
- * another stage or test case, the value goes into the stage's own override.
+ * A value replaces the one that is in effect. If that place is shared with another stage, the value
+ * goes into the stage's own override; `defaults` are never edited, because later test cases inherit
+ * them. An override that becomes equal to what is below it is removed.
  *
  * If `onlyStages` excludes a test case from stage `to`, the stage is added. Any other test case
  * that only one of the stages has is left and reported: creating it needs what promotion never
@@ -52,8 +52,8 @@ export function promote(request: PromoteRequest, excluded: Excluded = new Map())
   const { from, stages } = request;
   const { to, manifests, extensions, refused, diff } = extendStage(request, excluded);
   const { differences, onlyFrom, onlyTo } = diff;
-  const wishes = differences.map((difference) => wishFor(difference, to));
-  const { edits, changes, left } = grant(manifests, wishes, excluded, stages);
+  const wishes = differences.map((difference) => wishFor(difference, to, manifests));
+  const { edits, changes, left } = grant(manifests, wishes, excluded, stages, { tidy: true });
   return {
     edits: [...extensions.map(({ slot, after }) => setAt(slot, after)), ...edits],
     changes: [...extensions, ...changes],
@@ -140,7 +140,7 @@ function whyAlone(here: StageView, there: StageView): string {
   return `Only ${here.stage} has it, and promotion neither creates nor removes test cases. Declare it for ${there.stage} as well, or for all stages.`;
 }
 
-function wishFor(difference: Difference, to: StageView): Wish {
+function wishFor(difference: Difference, to: StageView, manifests: Manifests): Wish {
   const { address, field, path, sensitive, written, before: meaning, after: there } = difference;
   const ref: FieldRef = { stage: to.stage, address, field };
   const hasSecret = meaning !== undefined && isSensitive(meaning.value);
@@ -154,13 +154,21 @@ function wishFor(difference: Difference, to: StageView): Wish {
   const known = new Set(placeholdersIn(there?.spelt ?? null).map(({ source }) => source));
   const isForeign =
     hasSecret && placeholdersIn(meaning.spelt).some(({ source }) => !known.has(source));
+  const isDefaulted = manifests
+    .layersOf(ref)
+    .some(
+      ({ kind, value }) => kind.endsWith("defaults") && valueAt(value, field.path) !== undefined,
+    );
   return {
     ref,
     isMet: (now) => sameStageValue(field, meaning, to.meaningOf(field, now)),
     candidates: (now) => {
-      if (meaning === undefined) return removals(now, ref, [ref.stage]);
+      const top = now.topSlot(ref);
+      const own = top?.layer === "base" || top?.layer === "stage" ? top : undefined;
+      if (meaning === undefined)
+        return own === undefined ? [] : [{ slot: own, edits: [deleteAt(own)] }];
       if (isForeign) return [];
-      const slots = [now.topSlot(ref), now.stageSlot(ref)];
+      const slots = [own, now.stageSlot(ref)];
       return slots.flatMap((slot) => both.flatMap((text) => valueAtOne(text, [slot])));
     },
     about: {
@@ -172,7 +180,9 @@ function wishFor(difference: Difference, to: StageView): Wish {
     unmet: {
       reason: hasSecret
         ? `It contains a secret that ${to.stage} does not use here, and credentials are not promoted. Write it by hand.`
-        : NO_PLACE,
+        : meaning === undefined && isDefaulted
+          ? `${to.stage} has it from \`defaults\`, which promotion does not edit.`
+          : NO_PLACE,
     },
   };
 }

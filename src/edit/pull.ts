@@ -4,7 +4,7 @@ import { placeholdersIn } from "../manifest/interpolation.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { shortened } from "../manifest/problem.ts";
 import { type Address, parseAddress, targetOf } from "../model/address.ts";
-import { byAddress, originOf, resourcesOf } from "../model/desired.ts";
+import { type DesiredResource, byAddress, originOf, resourcesOf } from "../model/desired.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import {
   type Json,
@@ -16,6 +16,7 @@ import {
   startsWith,
 } from "../model/json.ts";
 import type { LiveElement, LiveResource } from "../model/live.ts";
+import type { ChangedBy, FieldChange } from "../model/plan.ts";
 import {
   type Value,
   type ValueObject,
@@ -43,7 +44,7 @@ import {
 } from "../plan/elements.ts";
 import type { PlanInput } from "../plan/input.ts";
 import { ordered } from "../plan/normalise.ts";
-import { type Memory, mayHoldSecret, memoryOf } from "../plan/memory.ts";
+import { type Memory, keyHolds, mayHoldSecret, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { expectedLive } from "../plan/resources.ts";
@@ -51,6 +52,7 @@ import { type EditedText, withTexts } from "./edit-files.ts";
 import { type DraftOptions, isDeclarable } from "./import-draft.ts";
 import { countValues } from "./import-known.ts";
 import {
+  type Candidate,
   type Excluded,
   type FieldRef,
   Manifests,
@@ -59,8 +61,10 @@ import {
   type ProjectDocuments,
   type Rewrite,
   type Wish,
+  deleteAt,
   escaped,
   grant,
+  setAt,
   unreportedChange,
   valueAtOne,
 } from "./rewrite.ts";
@@ -73,62 +77,40 @@ interface PullRequest extends ProjectDocuments, Pick<DraftOptions, "holdsSecret"
   readonly inScope: (address: Address) => boolean;
   /** Names of the fields to pull; all if empty. */
   readonly fields: ReadonlySet<string>;
+  /** Whether to take every live value, whoever changed it. */
+  readonly all: boolean;
+  /** Whether the live value wins in a field of this address that both sides changed. */
+  readonly theirs: (address: Address) => boolean;
+  /** The layer to write; by default the one that set the value, if no other stage uses it. */
+  readonly into: "base" | "stage" | undefined;
   readonly folder: ProjectFolder;
   readonly options: LoadOptions;
 }
 
 /**
- * Returns the rewrite after which one stage declares the live value of every field that differed. A
- * value replaces the one that is in effect. In a resource's own map, it also changes the other
- * stages, which are listed with the change. A default is not changed if another test case uses it
- * that must keep its value.
+ * Returns the rewrite after which one stage declares what the service has changed since the last
+ * apply, as `drift` lists it.
+ *
+ * What only the manifests changed is not touched: the next apply sends it. A field that both
+ * changed is a conflict and stays, unless the user decides. Without a record of an apply or import
+ * nobody can tell who changed a field, so it stays, too.
+ *
+ * A value goes to the layer that set it, if no other stage or test case gets another value by that;
+ * otherwise to the stage's own section.
  */
 export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewrite {
-  const { stages, planned, inScope, holdsSecret } = request;
-  const { stage } = request.input.desired;
+  const { stages, planned, inScope, into } = request;
   const start = new Manifests(request);
   const planning = byAddress(planned.plan.changes);
-  const wishes: (Wish | NotRewritten)[] = [];
-  for (const matched of planned.matched.values())
-    for (const resource of resourcesOf(matched.target)) {
-      const { address, kind, fields } = resource;
-      const live = matched.matches.get(address)?.live;
-      if (live === undefined || !inScope(address)) continue;
-      const memory = memoryOf(address, live.id, matched);
-      for (const field of fieldsOf(kind)) {
-        const { name, path } = field;
-        const value = fields[name];
-        if (value === undefined || (request.fields.size > 0 && !request.fields.has(name))) continue;
-        const ref: FieldRef = { stage, address, field };
-        const isPlanned =
-          planning.get(address)?.fields.some((change) => startsWith(change.path, path)) === true;
-        const text = start.written(ref) ?? null;
-        const found = pulledValue(field, live, {
-          value,
-          text,
-          matched,
-          memory,
-          isPlanned,
-          holdsSecret,
-        });
-        const about = { address, path, ...defined({ origin: originOf(resource, path) }) };
-        if (found !== undefined && "reason" in found) wishes.push({ ...about, ...found });
-        else if (found !== undefined)
-          wishes.push({
-            ref,
-            isMet: (now) => sameJson(now, found.written),
-            candidates: (now) =>
-              valueAtOne(found.written, [now.topSlot(ref), now.baseSlot(ref), now.stageSlot(ref)]),
-            about,
-            shown: {
-              before: ordered(display(value)),
-              // Elements keep what the service does not return, e.g. a locator line.
-              after: ordered(field.compare === "elements" ? found.written : found.live),
-            },
-            unmet: { reason: NO_PLACE, failed: true },
-          });
-      }
-    }
+  const wishes = [...planned.matched.values()].flatMap((matched): (Wish | NotRewritten)[] => {
+    const resources = resourcesOf(matched.target).filter(({ address }) => inScope(address));
+    const { address } = matched.target;
+    if (matched.live === undefined || resources.length === 0) return [];
+    if (!request.all && !isRecorded(matched)) return [{ address, ...withoutRecord(matched) }];
+    return resources.flatMap((one) =>
+      pulledFields(one, matched, planning.get(one.address)?.fields ?? [], { ...request, start }),
+    );
+  });
   // Resources that are declared but not on the service have nothing to pull.
   const absent = planned.plan.changes.flatMap(({ address, action }): readonly NotRewritten[] => {
     const resource = planned.matched.get(targetOf(address))?.resources.get(address);
@@ -138,8 +120,105 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
       "It is not on the service, so there is nothing to pull; the next apply creates it.";
     return [{ address, reason, ...defined({ origin }) }];
   });
-  const rewrite = grant(start, wishes, excluded, stages, true);
+  const rewrite = grant(start, wishes, excluded, stages, { follow: into === "base" });
   return { ...rewrite, left: [...rewrite.left, ...absent] };
+}
+
+/** Returns what to do about each declared field of a resource that differs from the live one. */
+function pulledFields(
+  resource: DesiredResource,
+  matched: MatchedTarget,
+  changes: readonly FieldChange[],
+  request: PullRequest & { readonly start: Manifests },
+): readonly (Wish | NotRewritten)[] {
+  const { start, holdsSecret, all, into } = request;
+  const { stage } = request.input.desired;
+  const { address, kind, fields } = resource;
+  const live = matched.matches.get(address)?.live;
+  if (live === undefined) return [];
+  const memory = memoryOf(address, live.id, matched);
+  return fieldsOf(kind).flatMap((field): readonly (Wish | NotRewritten)[] => {
+    const { name, path } = field;
+    const value = fields[name];
+    if (value === undefined || (request.fields.size > 0 && !request.fields.has(name))) return [];
+    const ref: FieldRef = { stage, address, field };
+    const own = changes.filter((change) => startsWith(change.path, path));
+    const who = changerOf(own);
+    // A field without a record of its own was declared since, which drift does not list either.
+    if (!all && (who === undefined || who === "manifest")) return [];
+    const text = start.written(ref) ?? null;
+    const isPlanned = own.length > 0;
+    const declared = { value, text, matched, memory, isPlanned, holdsSecret };
+    const found = pulledValue(field, live, declared);
+    if (found === undefined) return [];
+    const about = { address, path, ...defined({ origin: originOf(resource, path) }) };
+    if ("reason" in found) return [{ ...about, ...found }];
+    // Elements keep what the service does not return, e.g. a locator line.
+    const after = field.compare === "elements" ? found.written : found.live;
+    const shown = { before: ordered(display(value)), after: ordered(after) };
+    if (!all && who === "both" && !request.theirs(address))
+      return [{ ...about, ...conflict(shown) }];
+    return [
+      {
+        ref,
+        isMet: (now) => sameJson(now, found.written),
+        candidates: (now) => candidatesFor(found.written, now, ref, into),
+        about,
+        shown,
+        unmet: { reason: NO_PLACE, failed: true },
+      },
+    ];
+  });
+}
+
+/** Whether state can tell who changed the fields of a target. */
+function isRecorded({ state, fingerprints }: MatchedTarget): boolean {
+  if (fingerprints === undefined || state === undefined || !keyHolds(state, fingerprints))
+    return false;
+  return [...state.bindings.values()].some(({ fields }) => Object.keys(fields).length > 0);
+}
+
+function withoutRecord({ state, fingerprints }: MatchedTarget) {
+  const isForeign = state !== undefined && fingerprints && !keyHolds(state, fingerprints);
+  const why = isForeign
+    ? "What was last applied is recorded under another key"
+    : "There is no record of an apply or import of it";
+  return {
+    reason: `${why}, so tasc cannot tell who changed what. \`tasc pull --all\` takes every live value.`,
+    failed: true,
+  } as const;
+}
+
+/**
+ * Returns who changed a field since the last apply. In a list of elements each side may have
+ * changed some, so that neither value is right as a whole.
+ */
+function changerOf(changes: readonly FieldChange[]): ChangedBy | undefined {
+  const [first, ...others] = new Set(changes.flatMap(({ changedBy = [] }) => changedBy));
+  return others.length === 0 ? first : "both";
+}
+
+function conflict({ before, after }: { readonly before: Json; readonly after: Json }) {
+  return {
+    reason: `Changed in the manifest and on the service since the last apply.\nyours:   ${shortly(before)}\ntheirs:  ${shortly(after)}`,
+    conflict: { yours: before, theirs: after },
+    failed: true,
+  } as const;
+}
+
+/** Returns the places in which a value can be written, the best first. */
+function candidatesFor(
+  value: Json,
+  now: Manifests,
+  ref: FieldRef,
+  into: PullRequest["into"],
+): readonly Candidate[] {
+  const [top, base, stage] = [now.topSlot(ref), now.baseSlot(ref), now.stageSlot(ref)];
+  if (into === "stage") return valueAtOne(value, [stage]);
+  if (into === undefined) return valueAtOne(value, [top, base, stage]);
+  // What the stage sets itself would hide the value of the base.
+  const hiding = top?.layer === "stage" ? [deleteAt(top)] : [];
+  return base === undefined ? [] : [{ slot: base, edits: [setAt(base, value), ...hiding] }];
 }
 
 /** A declared field, and what it is compared with. */

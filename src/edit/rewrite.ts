@@ -72,9 +72,11 @@ export interface Rewritten {
 export interface NotRewritten {
   readonly address: Address;
   readonly path?: Path;
-  /** One sentence. */
+  /** A sentence, which further lines may illustrate. */
   readonly reason: string;
   readonly origin?: Origin;
+  /** The values of a field that the manifests and the service have both changed. */
+  readonly conflict?: { readonly yours: Json; readonly theirs: Json };
   /** Whether the user asked for the change but it could not be made. */
   readonly failed?: true;
 }
@@ -421,18 +423,25 @@ export interface Wish extends Goal {
 
 export const NO_PLACE = "Writing it anywhere would also change something else.";
 
+/** What a rewrite may do to other stages. */
+export interface GrantOptions {
+  /** Whether the same field may change in other stages. */
+  readonly follow?: boolean;
+  /** Whether overrides that become equal to what is below them are removed. */
+  readonly tidy?: boolean;
+}
+
 /**
  * Returns a rewrite for wishes. @param wishes also contain, in their order, differences that are
  * left for other reasons
- * @param stages in which nothing else may change; with `follow`, the same field may change in other
- * stages
+ * @param stages in which nothing else may change
  */
 export function grant(
   start: Manifests,
   wishes: readonly (Wish | NotRewritten)[],
   excluded: Excluded,
   stages: readonly string[],
-  follow = false,
+  { follow = false, tidy = false }: GrantOptions = {},
 ): Rewrite {
   const left: NotRewritten[] = [];
   const goals: Wish[] = [];
@@ -443,6 +452,7 @@ export function grant(
     else left.push({ ...wish.about, reason, failed: true });
   }
   const { manifests, placed } = placeAll(start, goals, stages, follow);
+  if (tidy) for (const { ref } of placed.keys()) removeRedundant(start, manifests, ref, stages);
   const changes = goals.flatMap((goal): readonly Rewritten[] => {
     const { ref, about, shown, unmet } = goal;
     const { address, path, origin = { file: "", path } } = about;
@@ -450,7 +460,8 @@ export function grant(
       left.push({ ...about, ...unmet });
       return [];
     }
-    const slot = placed.get(goal) ?? { layer: "stage", ...origin };
+    const written = tidy ? manifests.topSlot(ref) : undefined;
+    const slot = written ?? placed.get(goal) ?? { layer: "stage", ...origin };
     const others = slot.layer.startsWith("stage")
       ? []
       : stages.filter((stage) => stage !== ref.stage);
@@ -461,6 +472,26 @@ export function grant(
     return [{ address, path, ...shown, slot, ...(alsoStages.length === 0 ? {} : { alsoStages }) }];
   });
   return { edits: manifests.edits, changes, left };
+}
+
+/** Removes overrides of a field that say what is written below them, if they did not before. */
+function removeRedundant(
+  start: Manifests,
+  manifests: Manifests,
+  field: FieldRef,
+  stages: readonly string[],
+): void {
+  for (const stage of stages) {
+    const ref = { ...field, stage };
+    const without = (now: Manifests): Manifests | undefined => {
+      const top = now.topSlot(ref);
+      if (top?.layer !== "stage") return undefined;
+      const trial = now.with([deleteAt(top)]);
+      return sameJson(trial.written(ref), now.written(ref)) ? trial : undefined;
+    };
+    const trial = without(manifests);
+    if (trial !== undefined && without(start) === undefined) manifests.adopt(trial);
+  }
 }
 
 /**

@@ -56,7 +56,7 @@ describe.concurrent("pull", () => {
       await unchanged(stage);
 
       const again = await stage.run(["pull"]);
-      expect(again.stdout).toContain("Nothing to pull: the manifests match the service.");
+      expect(again.stdout).toContain("Nothing to pull: no managed field was changed");
       expect(again.code).toBe(0);
     });
   });
@@ -98,7 +98,7 @@ describe.concurrent("pull", () => {
           "folder: Carts\n    description: Cart",
         ),
       );
-      const ran = await stage.run(["pull"]);
+      const ran = await stage.run(["pull", "--all"]);
       expect(ran.code, ran.stderr).toBe(1);
       await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/left.txt");
       expect(ran.stdout + ran.stderr + stage.read("targets/shop.yaml")).not.toContain(
@@ -242,8 +242,11 @@ stages:
       );
       const adopt = ["state", "bind", "testCase.shop.login", LOGIN, "--stage", "staging"];
       expect((await stage.run(adopt)).code).toBe(0);
-      const ran = await stage.run(["pull", "--stage", "staging", "--format", "json"]);
+      const all = ["pull", "--stage", "staging", "--all"];
+      const base = [...all, "--into", "base", "--fields", "tags,description"];
+      const ran = await stage.run([...base, "--format", "json"]);
       expect(ran.code, ran.stderr).toBe(0);
+      expect((await stage.run(all)).code).toBe(0);
       await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/stages.json");
       const after = stage.read("targets/shop.yaml");
       expect(after).toBe(
@@ -254,6 +257,41 @@ stages:
           .replace("login: { status: ENABLED", "login: { status: OUTDATED")
           .replaceAll("\n", "\r\n"),
       );
+    });
+  });
+
+  test("leaves what both sides changed, unless told otherwise, and what only the manifest changed", async ({
+    expect,
+  }) => {
+    await scene(async (stage) => {
+      const early = await stage.run(["pull"]);
+      expect(early.code, early.stderr).toBe(1);
+      expect(early.stdout).toContain("no record of an apply or import");
+      expect(early.stdout).toContain("`tasc pull --all`");
+      expect(stage.read("targets/shop.yaml")).toBe(MANIFEST);
+
+      await applied(stage);
+      await stage.edit(LOGIN, { status: "DISABLED", tags: ["slow"] });
+      await stage.edit(COOKIE, { status: "ENABLED" });
+      const edited = MANIFEST.replace("status: ENABLED", "status: DRAFT").replace(
+        'runStatus: "ON"',
+        'runStatus: "OFF"',
+      );
+      expect(edited).not.toBe(MANIFEST);
+      stage.write("targets/shop.yaml", edited);
+      const ran = await stage.run(["pull"]);
+      expect(ran.code, ran.stderr).toBe(1);
+      await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/conflict.txt");
+      expect(stage.read("targets/shop.yaml")).toBe(edited.replace("[smoke]", "[slow]"));
+
+      const wrong = await stage.run(["pull", "--theirs", "testCase.shop.logn"]);
+      expect(wrong.code).toBe(3);
+      const theirs = await stage.run(["pull", "--theirs", "testCase.shop.login"]);
+      expect(theirs.code, theirs.stderr).toBe(0);
+      expect(stage.read("targets/shop.yaml")).toBe(
+        edited.replace("[smoke]", "[slow]").replace("status: DRAFT", "status: DISABLED"),
+      );
+      expect((await stage.run(["drift"])).code).toBe(0);
     });
   });
 

@@ -10,13 +10,16 @@ import { type Address, addressOf } from "../../src/model/address.ts";
 import { resourcesOf } from "../../src/model/desired.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { LiveElement, LiveTestCase } from "../../src/model/live.ts";
-import { type State, emptyState } from "../../src/model/state.ts";
+import { type Binding, type State, emptyState } from "../../src/model/state.ts";
 import { Secret, reveal } from "../../src/model/value.ts";
 import type { PlanInput } from "../../src/plan/input.ts";
 import { EVERYTHING } from "../../src/plan/scope.ts";
 import { makePlan } from "../../src/plan/plan.ts";
 import { element as readElement } from "../../src/service/answers.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
+import { driftOf } from "../../src/inspect/drift.ts";
+import { TEST_CASE_FIELDS } from "../../src/model/fields.ts";
+import { recordField } from "../../src/plan/memory.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
 import { CASES, FILES, TEXTS, comments } from "../rewrite/rich.ts";
 import { STAGES, project as randomProject } from "../rewrite/random-project.ts";
@@ -172,6 +175,9 @@ test("after a pull the plan contains only the values that the pull reports as le
           planned,
           inScope: () => true,
           fields: new Set<string>(),
+          all: true,
+          theirs: () => false,
+          into: undefined,
           holdsSecret: () => false,
         };
         const result = pull(request);
@@ -244,6 +250,9 @@ test("a pull changes only the values that it reports, in all stages of any proje
           planned: makePlan(input),
           inScope: () => true,
           fields: new Set<string>(),
+          all: true,
+          theirs: () => false,
+          into: undefined,
           holdsSecret: () => false,
         };
         const { rewrite, texts } = await makeTexts(
@@ -282,5 +291,125 @@ test("a pull changes only the values that it reports, in all stages of any proje
       },
     ),
     { numRuns: RUNS },
+  );
+}, 600_000);
+
+/** A field of a test case: as it was applied, as the manifests have it, and as it is live. */
+const sides = fc.record({
+  field: fc.constantFrom("status", "runStatus", "entryPointUrlPath"),
+  layer: fc.constantFrom("base", "stage"),
+  applied: fc.constantFrom(0, 1),
+  manifest: fc.constantFrom(0, 1, 2),
+  live: fc.constantFrom(0, 1, 2),
+});
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  status: ["ENABLED", "DISABLED", "DRAFT"],
+  runStatus: ["ON", "OFF", "ON"],
+  entryPointUrlPath: ["/a", "/b", "/c"],
+};
+
+test("a pull makes drift empty, leaves conflicts, and touches nothing that only a manifest changed", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(sides, { minLength: 1, maxLength: 6 }),
+      fc.constantFrom(undefined, "base", "stage"),
+      fc.boolean(),
+      async (all, into, theirs) => {
+        const cases = all.map(({ field, layer, applied, manifest, live }, at) => {
+          const [A = "", M = "", L = ""] = [applied, manifest, live].map((n) => VALUES[field]?.[n]);
+          return { key: `t${at}`, field, layer, applied: A, manifest: M, live: L };
+        });
+        const line = ({ key, field, manifest }: (typeof cases)[number], more = ""): string =>
+          `      ${key}: { ${more}${field}: "${manifest}" }\n`;
+        const files = {
+          "tasc.yaml": `version: 1\nservice: { baseUrl: "${URL}", apiKey: "\${secret:KEY}" }\nstages: { a: {}, b: {} }\n`,
+          "targets/shop.yaml": `target: shop
+app: Web Shop
+testCases:
+${cases.map((one) => (one.layer === "base" ? line(one, `description: ${one.key}, `) : `      ${one.key}: { description: ${one.key} }\n`)).join("")}stages:
+  a:
+    testCases:
+      x-none: {}
+${cases.map((one) => (one.layer === "stage" ? line(one) : "")).join("")}`,
+        };
+        const loaded = await project(files, "a");
+        const bindings = new Map<Address, Binding>([["target.shop", { id: "shop", fields: {} }]]);
+        for (const { key, field: name, applied } of cases) {
+          const field = TEST_CASE_FIELDS.find((one) => one.name === name);
+          if (field === undefined) throw new Error(name);
+          const record = recordField(fingerprints, key, field, applied);
+          bindings.set(addressOf("testCase", "shop", key), { id: key, fields: { [name]: record } });
+        }
+        const input: PlanInput = {
+          ...liveOf(loaded, []),
+          live: {
+            targets: [{ id: "shop", app: "Web Shop", environments: [] }],
+            testCases: new Map([
+              [
+                "shop",
+                cases.map(({ key, field, live }) => ({
+                  ...NOBODY,
+                  id: key,
+                  description: key,
+                  [field]: live,
+                })),
+              ],
+            ]),
+          },
+          states: new Map([["shop", { ...emptyState("a", "shop", URL), bindings }]]),
+        };
+        const request = {
+          input,
+          options: { root: "", env: { KEY: "the-api-key" }, stage: "a" },
+          folder: memoryFolder(files),
+          stages: ["a", "b"],
+          documents: loaded.documents,
+          project: loaded.project,
+          planned: makePlan(input),
+          inScope: () => true,
+          fields: new Set<string>(),
+          holdsSecret: () => false,
+          all: false,
+          theirs: () => theirs,
+          into,
+        } as const;
+        const { rewrite, texts } = await makeTexts(
+          loaded.documents,
+          (excluded) => pull(request, excluded),
+          (now, result) => provePull(now, result, request),
+        );
+        const after = {
+          ...files,
+          "targets/shop.yaml": texts[0]?.after ?? files["targets/shop.yaml"],
+        };
+        const now = await project(after, "a");
+        const valueOf = (key: string, name: string) =>
+          now.desired.targets[0]?.testCases.find((one) => one.key === key)?.fields[name];
+        const conflicts = cases.filter(
+          (one) => new Set([one.applied, one.manifest, one.live]).size === 3,
+        );
+        for (const { key, field, applied, manifest, live } of cases) {
+          const isConflict = conflicts.some((one) => one.key === key);
+          const takes = isConflict ? theirs : manifest === applied;
+          expect(valueOf(key, field)).toBe(takes ? live : manifest);
+        }
+        expect(rewrite.left.map(({ address }) => address)).toEqual(
+          theirs ? [] : conflicts.map(({ key }) => addressOf("testCase", "shop", key)),
+        );
+        const { changes } = driftOf(makePlan({ ...input, desired: now.desired }), EVERYTHING);
+        expect(changes.map(({ address }) => address)).toEqual(
+          rewrite.left.map(({ address }) => address),
+        );
+        const [was, is] = [await resolvedIn(files, "b"), await resolvedIn(after, "b")];
+        const moved = rewrite.changes.flatMap(({ address, path: at, alsoStages = [] }) =>
+          alsoStages.length === 0 ? [] : `${address} ${at.join(".")}`,
+        );
+        if (into !== "base") expect(moved).toEqual([]);
+        expect(
+          [...is].filter(([key, value]) => was.get(key) !== value).map(([key]) => key),
+        ).toEqual(moved);
+      },
+    ),
+    { numRuns: RUNS * 3 },
   );
 }, 600_000);

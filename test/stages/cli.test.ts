@@ -156,7 +156,7 @@ describe.concurrent("promote", () => {
       );
       const ran = await stage.run(["promote", ...STAGES, "--format", "json"], NOTHING);
       expect(ran.code, ran.stderr).toBe(0);
-      expect(stage.read("targets/shop.yaml")).toContain('"As ${secret:QA_USER} at /staging."');
+      expect(stage.read("targets/shop.yaml")).toContain("As ${secret:QA_USER} at /staging.");
       expect(listAt(json(ran), "left").map((one) => at(one, "reason"))).toContain(
         "It contains a secret that production does not use here, and credentials are not promoted. Write it by hand.",
       );

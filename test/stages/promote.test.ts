@@ -61,7 +61,13 @@ test.for<[sentence: string, stages: string[], before: string, after: string]>([
     "the base, where no other stage takes its value from there",
     ["a", "b"],
     "testCases:\n  one: { description: One, status: ENABLED } # base\nstages: { a: { testCases: { one: { status: DRAFT } } } }\n",
-    "testCases:\n  one: { description: One, status: DRAFT } # base\nstages: { a: { testCases: { one: { status: DRAFT } } } }\n",
+    "testCases:\n  one: { description: One, status: DRAFT } # base\n",
+  ],
+  [
+    "nothing where the base says it, and takes the override away",
+    ["a", "b", "c"],
+    "testCases:\n  one: { description: One, status: ENABLED, runStatus: X }\nstages:\n  b: { testCases: { one: { status: DRAFT } } }\n  c: { testCases: { one: { status: DRAFT, runStatus: X } } }\n",
+    "testCases:\n  one: { description: One, status: ENABLED, runStatus: X }\nstages:\n  c: { testCases: { one: { status: DRAFT, runStatus: X } } }\n",
   ],
   [
     "an override of its own, where a third stage takes its value from the base",
@@ -70,10 +76,10 @@ test.for<[sentence: string, stages: string[], before: string, after: string]>([
     "testCases:\n  one: { description: One, status: ENABLED }\nstages: { a: { testCases: { one: { status: DRAFT } } }, b: { testCases: { one: { status: DRAFT } } } }\n",
   ],
   [
-    "the stage's defaults, where all who share them want it",
+    "overrides, and not the defaults, also where all who share them want it",
     ["a", "b"],
     `defaults: { testCases: { tags: [new] } }\n${CASES}stages: { b: { defaults: { testCases: { tags: [old] } } } }\n`,
-    `defaults: { testCases: { tags: [new] } }\n${CASES}stages: { b: { defaults: { testCases: { tags: [new] } } } }\n`,
+    `defaults: { testCases: { tags: [new] } }\n${CASES}stages: { b: { defaults: { testCases: { tags: [old] } }, testCases: { one: { tags: [new] }, two: { tags: [new] } } } }\n`,
   ],
   [
     "an override each, where they want different values",
@@ -82,22 +88,16 @@ test.for<[sentence: string, stages: string[], before: string, after: string]>([
     `${CASES}stages:\n  a: { testCases: { one: { tags: [p] }, two: { tags: [q] } } }\n  b: { defaults: { testCases: { tags: [old] } }, testCases: { one: { tags: [p] }, two: { tags: [q] } } }\n`,
   ],
   [
-    "the stage's defaults, which go where nobody wants them",
+    "nothing where only the stage's defaults have a value",
     ["a", "b"],
     `${CASES}stages: { b: { defaults: { testCases: { folder: Old } } }, a: {} }\n`,
-    `${CASES}stages: { a: {} }\n`,
-  ],
-  [
-    "an override for whoever keeps the value of defaults that go",
-    ["a", "b"],
-    `${CASES}stages:\n  a: { testCases: { one: { folder: Kept } } }\n  b: { defaults: { testCases: { folder: Kept } } }\n`,
-    `${CASES}stages:\n  a: { testCases: { one: { folder: Kept } } }\n  b:\n    testCases:\n      one:\n        folder: Kept\n`,
+    "unchanged",
   ],
   [
     "the stage into `onlyStages` of a test case that it lacks, and the values that differ then",
     ["a", "b", "c"],
     "testCases:\n  one: { description: One, status: ENABLED, onlyStages: [a] } # new\n  two: { description: Two, onlyStages: [c] }\nstages: { a: { testCases: { one: { status: DRAFT } } } }\n",
-    "testCases:\n  one: { description: One, status: DRAFT, onlyStages: [a, b] } # new\n  two: { description: Two, onlyStages: [c] }\nstages: { a: { testCases: { one: { status: DRAFT } } } }\n",
+    "testCases:\n  one: { description: One, status: DRAFT, onlyStages: [a, b] } # new\n  two: { description: Two, onlyStages: [c] }\n",
   ],
   [
     "the stage into `onlyStages` of a target that it lacks",
