@@ -3,10 +3,10 @@ import { defineConfig } from "vitest/config";
 
 // Tests of the pure core: plain functions on plain data, without a process, a server or a file, and
 // quick enough to run at every save (`npx vitest run --project unit`). They mock no module, so the
-// files share the modules of one worker. The three left out work through all features at once.
+// files share the modules of one worker. Those left out try all features at once, or read folders.
 const UNIT = [
   "test/{model,plan}/**/*.test.ts",
-  "test/manifest/!(error-codes|features|schemas).test.ts",
+  "test/manifest/!(error-codes|features|finding|schemas).test.ts",
   "test/policy/violations.test.ts",
   "test/state/{document,explain,reduce}.test.ts",
 ];

@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { compilePattern, findFiles } from "../../src/manifest/find-manifests.ts";
 import { loadProject } from "../../src/manifest/load.ts";
+import { makeOpenFolder, openToOthers } from "../state/support/open-folder.ts";
 import { PROJECT, show } from "./loading.ts";
 import { Link, type MemoryFiles, memoryFolder } from "./memory-folder.ts";
 
@@ -197,7 +197,7 @@ describe("on disk", () => {
   beforeEach(() => {
     // Other users can read the files, whatever the umask is, unless a test forbids it.
     process.umask(0o022);
-    root = mkdtempSync(join(tmpdir(), "manifest-"));
+    root = makeOpenFolder("manifest-");
   });
 
   afterEach(() => {
@@ -273,8 +273,8 @@ describe("on disk", () => {
 
   test("a file without read permission is an error", async () => {
     write({ "p/tasc.yaml": PROJECT, "p/targets/a.yaml": "target: a\n" });
+    openToOthers(root);
     chmodSync(join(root, "p/targets/a.yaml"), 0);
-    chmodSync(root, 0o755);
     expect(await asNobody(() => load("p"))).toEqual([
       "targets/a.yaml:1:1 unreadable: The file cannot be read / You have no permission to read it.",
     ]);
@@ -286,8 +286,8 @@ describe("on disk", () => {
       "p/targets/a.yaml": "target: a\n",
       "p/targets/more/b.yaml": "target: b\n",
     });
+    openToOthers(root);
     chmodSync(join(root, "p/targets/more"), 0);
-    chmodSync(root, 0o755);
     const refusal = { diagnostics: [{ summary: "The folder targets/more cannot be read" }] };
     await asNobody(() => expect(load("p")).rejects.toMatchObject(refusal));
     chmodSync(join(root, "p/targets/more"), 0o755);

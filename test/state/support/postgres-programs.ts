@@ -3,6 +3,7 @@ import { chown, cp, readdir, readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { openToOthers } from "./open-folder.ts";
 
 const run = promisify(execFile);
 
@@ -100,6 +101,7 @@ async function unpack(
     await symlink(basename(source), link).catch(() => {}); // it exists if the install script ran
   }
   if (user !== undefined) await chown(copy, user.uid, user.gid);
+  openToOthers(copy);
   return join(copy, "bin");
 }
 

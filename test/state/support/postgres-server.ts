@@ -1,11 +1,11 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { makeOpenFolder } from "./open-folder.ts";
 import { findPrograms, serverUser } from "./postgres-programs.ts";
 
 const run = promisify(execFile);
@@ -22,8 +22,7 @@ export async function startPostgres(
   more: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
   const user = await serverUser();
-  const folder = await mkdtemp(join(tmpdir(), "tasc-postgres-"));
-  await chmod(folder, 0o755);
+  const folder = makeOpenFolder("tasc-postgres-");
   const programs = await findPrograms(folder, user);
   const data = join(folder, "data");
   await mkdir(data, { mode: 0o700 });
