@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { applyProject } from "../../src/app/apply.ts";
 import { withSession } from "../../src/app/session.ts";
 import { answer, type Answer, type FakeService } from "./fake-service.ts";
-import { hostOf, scene } from "./support/cli.ts";
+import { hostOf, scene, type Env } from "./support/cli.ts";
 import { at, list, text } from "./support/json.ts";
 import { changed, diagnostics, expectNothingLeft, seed } from "./support/story.ts";
 
@@ -178,16 +178,21 @@ describe.concurrent("a creation happens once", () => {
           "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
         });
         const work = service.hold({ method: "POST" });
+        // Both clocks stand still, so that a slow machine cannot end the wait before the look below.
+        const now = Date.now();
         await project.write({
-          "clock.cjs": `const { now } = Date; Date.now = () => now() + ${ahead};\n`,
+          "killed.cjs": `Date.now = () => ${now + ahead};\n`,
+          "next.cjs": `Date.now = () => ${now};\n`,
         });
-        const NODE_OPTIONS = `--require ${join(project.dir, "clock.cjs")}`;
-        const running = await project.start(["apply", "--auto-approve"], { NODE_OPTIONS });
+        const clock = (name: string): Env => ({
+          NODE_OPTIONS: `--require ${join(project.dir, name)}`,
+        });
+        const running = await project.start(["apply", "--auto-approve"], clock("killed.cjs"));
         await work.arrived;
         running.child.kill("SIGKILL");
         await running.done;
         const look = service.hold({ method: "GET", path: /\/test-cases$/u }, "after");
-        const again = await project.start(["apply", "--auto-approve"]);
+        const again = await project.start(["apply", "--auto-approve"], clock("next.cjs"));
         await look.arrived;
         work.release();
         look.release();
