@@ -15,13 +15,7 @@ export type Request = { readonly spec: CommandSpec; readonly raw: Raw };
 export function readCommandLine(
   argv: readonly string[],
   commands: readonly CommandSpec[],
-  world: Pick<ProcessContext, "version" | "unwritten"> & {
-    readonly stdout: NodeJS.WritableStream & {
-      readonly isTTY?: boolean;
-      readonly columns?: number;
-    };
-    readonly stderr: NodeJS.WritableStream;
-  },
+  world: Pick<ProcessContext, "version" | "unwritten" | "stdout" | "stderr">,
 ): Request | undefined {
   let request: Request | undefined;
   const program = new Command("tasc")

@@ -30,11 +30,11 @@ export async function run(argv: readonly string[], folder: string): Promise<void
     secrets: new Set(),
     unwritten: (error) => process.once("exit", () => sayUnwritten(error)),
   };
-  process.exitCode = await exitCodeOf(argv, readCatalogue(folder), world);
+  process.exitCode = await exitCodeOf(argv, folder, world);
   // Otherwise Node would wait for everything that V8 is still compiling, and free the heap page by
   // page.
   setImmediate(() => {
-    if (world.stdout.writableLength + world.stderr.writableLength === 0) process.exit();
+    if (process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
   });
 }
 
@@ -47,11 +47,17 @@ function sayUnwritten({ message }: Error): void {
   );
 }
 
-async function exitCodeOf(
+/**
+ * Runs a command line to its end, without ending the process. All that it reads and writes is in
+ * `world`, except for the signals that an apply listens to.
+ * @param folder the folder of the build
+ */
+export async function exitCodeOf(
   argv: readonly string[],
-  commands: readonly CommandSpec[],
+  folder: string,
   world: ProcessContext,
 ): Promise<ExitCode> {
+  const commands = readCatalogue(folder);
   const [first, ...words] = argv;
   if (first === COMPLETE) {
     const { complete } = await import("./complete.ts");

@@ -16,6 +16,12 @@ import { Writer, terminalOf } from "../render/terminal.ts";
 import type { View } from "../render/view.ts";
 import type { CommandSpec } from "./command.ts";
 
+/** A stream, with the properties that only a terminal has. */
+export type Output = NodeJS.WritableStream & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+};
+
 /**
  * Access to the outside world, passed to commands from the top, so that no other code accesses it
  * directly.
@@ -24,9 +30,9 @@ export interface ProcessContext extends Omit<
   Host,
   "warn" | "say" | "ask" | "onClientEvent" | "signal"
 > {
-  readonly stdin: () => NodeJS.ReadStream;
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
+  readonly stdin: () => NodeJS.ReadableStream;
+  readonly stdout: Output;
+  readonly stderr: Output;
   /** Called with the error if standard output cannot be written. */
   readonly unwritten: (error: Error) => void;
 }

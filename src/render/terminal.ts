@@ -10,8 +10,8 @@ export type Terminal = Readonly<ReturnType<typeof terminalOf>>;
 
 export interface TerminalFacts {
   /** `isTTY` and `columns` are both unset for a stream to a file or a pipe. */
-  readonly isTTY?: boolean;
-  readonly columns?: number;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
   /** The variables `NO_COLOR`, `FORCE_COLOR`, `CI` and `TERM`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly noColor: boolean;

@@ -20,6 +20,7 @@ import {
   parseJson,
 } from "../../src/model/json.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/server/index.ts";
+import { type Env, needsProcess, runHere } from "../contract/support/here.ts";
 
 /** The executable under test. TASC_EXECUTABLE can name another build. */
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
@@ -208,11 +209,12 @@ function sceneIn(dir: string, server: RunningServer): Scene {
   const env = { TASC_BASE_URL: server.url, TASC_API_KEY: KEY, ...SECRETS };
   const control = (method: string, path: string, body?: Json): Promise<Json> =>
     request(server.controlUrl + path, method, body);
-  const start = (args: readonly string[], more: Readonly<Record<string, string>> = {}): Running =>
+  const own = { PATH: process.env["PATH"] ?? "", HOME: dir, NO_COLOR: "1", ...env };
+  const start = (args: readonly string[], more: Env = {}): Running =>
     follow(
       spawn(process.execPath, [EXECUTABLE, ...args], {
         cwd: dir,
-        env: { PATH: process.env["PATH"], HOME: dir, NO_COLOR: "1", ...env, ...more },
+        env: { ...own, ...more },
         stdio: ["ignore", "pipe", "pipe"],
       }),
     );
@@ -226,7 +228,10 @@ function sceneIn(dir: string, server: RunningServer): Scene {
     },
     read: (name) => readFileSync(join(dir, name), "utf8"),
     mode: (name) => statSync(join(dir, name)).mode & 0o777,
-    run: (args, more) => start(args, more).done,
+    run: (args, more) =>
+      needsProcess(args, { ...own, ...more })
+        ? start(args, more).done
+        : runHere(args, dir, { ...own, ...more }),
     start,
     control,
     edit: (caseId, set) => control("POST", "/edit", { kind: "testCase", id: caseId, set }),
