@@ -48,7 +48,15 @@ export interface ApplyObserver {
 
 export type Applied = Awaited<ReturnType<typeof carryOut>>;
 
-export function outcomeJson({ done, failed, skipped, notTaken, unfinished }: Outcome) {
+export function outcomeJson({
+  done,
+  failed,
+  skipped,
+  notTaken,
+  unfinished,
+  words,
+  notWaited,
+}: Outcome) {
   return {
     done,
     failed: failed.map(({ address, failure: { summary, detail } }) => ({
@@ -62,6 +70,8 @@ export function outcomeJson({ done, failed, skipped, notTaken, unfinished }: Out
       paths: paths.map((path) => [...path]),
     })),
     unfinished,
+    ...(words.size === 0 ? {} : { statuses: Object.fromEntries(words) }),
+    ...(notWaited.length === 0 ? {} : { notWaited }),
   };
 }
 

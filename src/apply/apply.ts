@@ -1,30 +1,26 @@
-import { type Address, type Kind, targetAddress, targetOf } from "../model/address.ts";
+import { type Address, type Kind, targetOf } from "../model/address.ts";
 import { type DesiredResource, byAddress } from "../model/desired.ts";
-import type { Failure, Outcome } from "../model/events.ts";
+import type { Failed, Failure, Outcome } from "../model/events.ts";
 import type { Field } from "../model/fields.ts";
 import type { Path } from "../model/json.ts";
-import type { LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import type { RunChanges, StateEvent } from "../model/state.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { levelName, namesOf } from "../plan/match.ts";
 import type { Planned } from "../plan/plan.ts";
-import { discoveryMark, hasEnded, refreshEvents } from "../plan/record.ts";
+import { refreshEvents } from "../plan/record.ts";
 import { isRediscovering, isShown } from "../plan/staleness.ts";
-import type { LiveNotification } from "../service/answers.ts";
 import {
   type ApplyContext,
   type Run,
   endsWithAnswers,
   failureIn,
-  failureOf,
   folderName,
   halfwayOf,
   hasStatus,
   loseState,
   mayContinue,
   record,
-  recordSoon,
   replan,
   sessionOf,
   settle,
@@ -32,8 +28,16 @@ import {
   stopped,
 } from "./context.ts";
 import { notKnown } from "./create.ts";
+import {
+  type DiscoveriesBefore,
+  awaitBatches,
+  awaitDiscoveries,
+  discoveriesBefore,
+  failGenerations,
+  waitsForGeneration,
+} from "./generations.ts";
 import { type Step, patchStep, runPhase, withoutGenerating } from "./phase.ts";
-import { lookAgain, recordRefresh, reread, rereadTestCases } from "./refresh.ts";
+import { lookAgain, recordRefresh, reread } from "./refresh.ts";
 
 /**
  * Carries out a reviewed plan (design contract, section 5), in this order:
@@ -59,14 +63,21 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
   await recordStart(run);
   failUncertain(run);
   let unfinished: Outcome["unfinished"] = [];
+  let notWaited: Outcome["notWaited"] = [];
   try {
     await runPhase(run, inTurn(run, of("target")));
     await runPhase(run, inTurn(run, of("environment")));
     await runPhase(run, creations(run, of("testCase")));
-    await patchTestCases(run, of("testCase"));
-    unfinished = await awaitDiscoveries(run, before);
+    await patchTestCases(run, of("testCase"), before);
+    const deadline = run.now() + (run.wait ?? 0);
+    unfinished = await awaitDiscoveries(run, before, deadline);
     await patchAgain(run, before);
-    await runPhase(run, inTurn(run, of("batchGeneration")));
+    await runPhase(run, batches(run, of("batchGeneration")));
+    if (run.wait !== undefined) {
+      const open = await awaitBatches(run, deadline);
+      unfinished = [...unfinished, ...open.unfinished];
+      notWaited = open.notWaited;
+    }
   } catch (error) {
     // State was lost between two phases. Changes that were not reached are reported as skipped.
     loseState(run, error);
@@ -86,29 +97,37 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
     );
   }
   const planned = await lastLook(run);
-  return outcomeOf(run, planned, unfinished);
+  failGenerations(run);
+  return { ...outcomeOf(run, planned, unfinished), notWaited };
 }
 
 function outcomeOf(
   run: Run,
   planned: Planned | undefined,
   unfinished: Outcome["unfinished"],
-): Outcome {
+): Omit<Outcome, "notWaited"> {
   const statuses = [...run.statuses];
   return {
     done: statuses.flatMap(([address, { kind }]) => (kind === "done" ? [address] : [])),
     failed: statuses.flatMap(([address, status]) =>
-      status.kind === "failed" ? [{ address, failure: status.failure }] : [],
+      status.kind === "failed" ? [failedChange(run, address, status.failure)] : [],
     ),
     skipped: statuses.flatMap(([address, status]) =>
       status.kind === "skipped" ? [{ address, reason: status.reason }] : [],
     ),
     notTaken: planned === undefined ? [] : notTaken(run, planned),
     unfinished,
+    words: run.words,
     calls: run.calls,
     interrupted: run.stopping(),
     fatal: run.fatal,
   };
+}
+
+function failedChange({ failedGenerations }: Run, address: Address, failure: Failure): Failed {
+  return failedGenerations.get(address) === failure
+    ? { address, failure, generation: true }
+    : { address, failure };
 }
 
 async function recordStart(run: Run): Promise<void> {
@@ -203,6 +222,12 @@ function creations(run: Run, changes: readonly Change[]): readonly Step[] {
   });
 }
 
+/** Returns the POSTs of batch generations; with a wait, each is done once it has ended. */
+function batches(run: Run, changes: readonly Change[]): readonly Step[] {
+  const steps = inTurn(run, changes);
+  return run.wait === undefined ? steps : steps.map((one) => ({ ...one, partOf: one.change }));
+}
+
 /**
  * Reads everything that was written since its last read, and plans again: remaining changes did not
  * take effect.
@@ -240,130 +265,16 @@ function notTaken(run: Run, { plan }: Planned): Outcome["notTaken"] {
   });
 }
 
-/** Milliseconds between two polls. */
-const INTERVAL = 2000;
-
-/** The discoveries that were known when the apply began. */
-type DiscoveriesBefore = Awaited<ReturnType<typeof discoveriesBefore>>;
-
-/** Reads the discoveries, but only if the apply is to wait. */
-async function discoveriesBefore(run: Run, changes: readonly Change[]) {
-  const inScope = scopeTest(run.input.scope);
-  /**
-   * Discoveries that an earlier run started, by address, with the mark of the discovery before
-   * them.
-   */
-  const underWay = new Map(
-    (run.wait === undefined ? [] : [...run.sessions.values()]).flatMap(({ state }) =>
-      [...state.bindings].flatMap(([address, { generating }]) =>
-        generating !== undefined && inScope(address) && run.resources.has(address)
-          ? [[address, generating] as const]
-          : [],
-      ),
-    ),
-  );
-  const generating = changes.filter(
-    (change) => run.wait !== undefined && (change.action === "create" || isRediscovering(change)),
-  );
-  const keys = new Set(
-    [...generating.map(({ address }) => address), ...underWay.keys()].map(targetOf),
-  );
-  const ids = [...keys].flatMap((key) => run.planned.matched.get(key)?.live?.id ?? []);
-  const answers = await Promise.all(ids.map((id) => finishedDiscoveries(run, id)));
-  // Ids of notifications about earlier discoveries.
-  const notified = new Set(answers.flat().map(({ id }) => id));
-  // Looked up in a new plan, because a saved one does not contain later changes to the manifests.
-  const differing = underWay.size === 0 ? new Map() : byAddress(replan(run).plan.changes);
-  // Test cases under discovery that are as declared now: if one differs later, its discovery has
-  // changed it.
-  const settled = new Set([...underWay.keys()].filter((address) => !differing.has(address)));
-  return { notified, underWay, settled };
-}
-
-/**
- * Waits until the discoveries that this run or an earlier one started have finished, according to a
- * notification or to the discovery status in the list (service-api.md, "Events" and "Test case").
- * Which of the two comes first is not documented.
- * @returns the test cases that had not finished at the timeout
- */
-async function awaitDiscoveries(run: Run, before: DiscoveriesBefore): Promise<readonly Address[]> {
-  if (run.wait === undefined) return [];
-  const deadline = run.now() + run.wait;
-  const started = [...run.generating].filter(
-    (address) => !hasStatus(run, address, "failed", "skipped"),
-  );
-  let open: readonly Address[] = [...new Set([...before.underWay.keys(), ...started])];
-  while (open.length > 0 && mayContinue(run)) {
-    open = await stillOpen(run, open, before);
-    if (open.length === 0 || run.now() >= deadline || !mayContinue(run)) break;
-    run.emit({ type: "waiting", unfinished: open.length });
-    await run.sleep(Math.min(INTERVAL, Math.max(1, deadline - run.now())));
-  }
-  return open;
-}
-
-/** Polls the targets of open discoveries once. If reading fails, its discoveries remain open. */
-async function stillOpen(
-  run: Run,
-  open: readonly Address[],
-  before: DiscoveriesBefore,
-): Promise<readonly Address[]> {
-  const over = new Set<Address>();
-  const look = async (key: string): Promise<void> => {
-    const targetId = run.ids.get(targetAddress(key)) ?? "";
-    const [ended, failure] = await Promise.all([
-      finishedDiscoveries(run, targetId),
-      failureIn(run, rereadTestCases(run, key)),
-    ]);
-    if (failure?.fatal === true) run.fatal = failure;
-    const live = discoveries(run.testCases.get(targetId));
-    const reviewed = discoveries(run.planned.matched.get(key)?.testCases);
-    for (const address of open) {
-      const id = run.ids.get(address);
-      if (targetOf(address) !== key || id === undefined) continue;
-      const earlier = run.generating.has(address) ? undefined : before.underWay.get(address);
-      // For a creation, every notification counts; for others, an older one may be about the
-      // previous discovery.
-      const counts = (notification: string): boolean =>
-        !before.notified.has(notification) ||
-        (earlier !== undefined && (earlier === "" || live.get(id) === undefined));
-      const isNotified = ended.some((one) => one.payload["testCaseId"] === id && counts(one.id));
-      const shown = earlier ?? discoveryMark(reviewed.get(id));
-      if (isNotified || hasEnded(live.get(id), shown)) over.add(address);
-    }
-  };
-  await Promise.all([...new Set(open.map(targetOf))].map(look));
-  return open.filter((address) => {
-    if (!over.has(address)) return true;
-    recordSoon(run, targetOf(address), [{ type: "generated", address }], "from a crash");
-    return false;
-  });
-}
-
-/** Returns a target's notifications of finished discoveries; empty if they cannot be read. */
-async function finishedDiscoveries(
-  run: Run,
-  targetId: string,
-): Promise<readonly LiveNotification[]> {
-  try {
-    const all = await run.service.listNotifications(targetId);
-    return all.filter(({ type }) => type === "DISCOVERY_FINISHED");
-  } catch (error) {
-    failureOf(run, error);
-    return [];
-  }
-}
-
-function discoveries(testCases: readonly LiveTestCase[] = []) {
-  return new Map(testCases.map(({ id, discovery }) => [id, discovery]));
-}
-
 /**
  * Sends the patches of test cases (design contract, section 5): the reviewed ones, and those for
  * fields that the service derived differently from a prompt. Targets with creations are read again
  * first, to see what the service has set.
  */
-async function patchTestCases(run: Run, changes: readonly Change[]): Promise<void> {
+async function patchTestCases(
+  run: Run,
+  changes: readonly Change[],
+  before: DiscoveriesBefore,
+): Promise<void> {
   const isHalfway = (address: Address): boolean => hasStatus(run, address, "halfway");
   const made = changes
     .map(({ address }) => address)
@@ -373,6 +284,10 @@ async function patchTestCases(run: Run, changes: readonly Change[]): Promise<voi
   const steps = changes.flatMap((reviewed): readonly Step[] => {
     const { address, action } = reviewed;
     if (action === "create" && !isHalfway(address)) return [];
+    if (waitsForGeneration(run, reviewed, before)) {
+      settle(run, address, { kind: "halfway", change: reviewed });
+      return [];
+    }
     const isRead = planned !== undefined && targets.has(targetOf(address));
     return [patchStep(run, reviewed, isRead ? planned.get(address) : reviewed)];
   });

@@ -95,6 +95,12 @@ function collected({ input: { desired, live, states: known }, sessions }: ApplyC
     ),
     /** Test cases that the service generates because of this run. */
     generating: new Set<Address>(),
+    /** Generations that ended badly; their changes fail, whatever else of them is sent. */
+    failedGenerations: new Map<Address, Failure>(),
+    /** Statuses of open generations that service-api.md does not list. */
+    words: new Map<Address, string>(),
+    /** Ids of the batch generations of this run, as far as the answers contain them. */
+    batches: new Map<Address, string | undefined>(),
     /**
      * Test cases with a refused call, apparently because their generation had just replaced the
      * elements.
@@ -131,7 +137,9 @@ export function startRun(context: ApplyContext): Run {
 }
 
 /** Sets the status of a change; it is final unless a later phase continues the change. */
-export function settle(run: Run, address: Address, status: Status): void {
+export function settle(run: Run, address: Address, given: Status): void {
+  const failure = given.kind === "done" ? run.failedGenerations.get(address) : undefined;
+  const status: Status = failure === undefined ? given : { kind: "failed", failure };
   if (run.statuses.get(address)?.kind !== status.kind) run.statuses.delete(address);
   run.statuses.set(address, status);
   if (status.kind === "done") {

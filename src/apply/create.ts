@@ -42,7 +42,9 @@ export async function create(
     let why = UNREADABLE;
     let made: readonly StateEvent[] | undefined;
     try {
-      made = madeEvents(run, resource, await sendCall(run, address, call));
+      const answer = await sendCall(run, address, call);
+      made = madeEvents(run, resource, answer);
+      if (kind === "batchGeneration") run.batches.set(address, batchId(answer));
     } catch (error) {
       why = failureOf(run, error);
     }
@@ -105,7 +107,7 @@ function madeEvents(
 ): readonly StateEvent[] | undefined {
   const { fingerprints } = run;
   const { address, kind } = resource;
-  // The id of a batch generation is not used, so a success does not need one.
+  // A success does not need the id of a batch generation, which only notifications may name.
   if (kind === "batchGeneration")
     return [
       {
@@ -133,6 +135,11 @@ function madeEvents(
   const own = environments.find(({ type }) => type === "DEFAULT")?.["id"];
   if (environment === undefined || !isSegment(own)) return [bound];
   return [bound, bindDefault(run, environment, own)];
+}
+
+function batchId(answer: Json | undefined): string | undefined {
+  const id = isObject(answer) ? answer["batchGenerationId"] : undefined;
+  return isSegment(id) ? id : undefined;
 }
 
 const isBound = ({ type }: StateEvent): boolean => type === "bound";

@@ -7,7 +7,7 @@ import type { StateEvent } from "../model/state.ts";
 import { Secret } from "../model/value.ts";
 import { NOT_READ_YET, locatorDigest } from "../plan/elements.ts";
 import { withSecrets } from "../plan/memory.ts";
-import { discoveryMark } from "../plan/record.ts";
+import { discoveryMark } from "../plan/generation.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
 import { ServiceError } from "../service/failure.ts";
 import { isSegment } from "../service/request.ts";

@@ -256,6 +256,9 @@ export function openDisplay(
   };
 }
 
+/** Maximum number of failed generations that the next steps name. */
+const MOST_AGAIN = 3;
+
 function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): readonly NextStep[] {
   const rest =
     file === undefined
@@ -268,11 +271,17 @@ function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): r
     { command: `tasc state mark ${address} done`, purpose: "if it ran" },
     { command: `tasc apply --run ${address}`, purpose: "if it is to run" },
   ]);
-  const open = outcome.failed.length + outcome.skipped.length - uncertain.length;
+  const generated = outcome.failed.filter(({ generation }) => generation === true);
+  const again = generated.slice(0, MOST_AGAIN).map(({ address }) => ({
+    command: `tasc apply ${address.startsWith("batch") ? "--run" : "--rediscover"} ${address}`,
+    purpose: "to generate it again, unless its prompt is to be changed first",
+  }));
+  const open = outcome.failed.length - generated.length + outcome.skipped.length - uncertain.length;
   const differs = outcome.notTaken.length + outcome.unfinished.length > 0;
   return [
     ...(open > 0 || outcome.interrupted ? [rest] : []),
     ...(differs ? [{ command: "tasc plan", purpose: "to see what still differs" }] : []),
+    ...again,
     ...unclear,
   ];
 }

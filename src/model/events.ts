@@ -72,7 +72,11 @@ export type ApplyEvent =
       readonly type: "reading";
       readonly why: "after creations" | "after generations" | "final check";
     }
-  | { readonly type: "waiting"; readonly unfinished: number };
+  | {
+      readonly type: "waiting";
+      readonly unfinished: number;
+      readonly what?: "batch generation";
+    };
 
 /** The result of an apply; it determines the exit code and the final report. */
 export interface Outcome {
@@ -81,8 +85,12 @@ export interface Outcome {
   readonly skipped: readonly Skipped[];
   /** Fields that were written but have a different value at the end. */
   readonly notTaken: readonly { readonly address: Address; readonly paths: readonly Path[] }[];
-  /** Discoveries that had not finished when the wait ended. */
+  /** Generations that had not finished when the wait ended. */
   readonly unfinished: readonly Address[];
+  /** Their statuses that service-api.md does not list. */
+  readonly words: ReadonlyMap<Address, string>;
+  /** Batch generations that were not waited for, because no notification names them. */
+  readonly notWaited: readonly Address[];
   readonly calls: Readonly<Record<Method, number>>;
   /** Whether a signal ended the apply before everything was tried. */
   readonly interrupted: boolean;
@@ -96,6 +104,8 @@ export interface Outcome {
 export interface Failed {
   readonly address: Address;
   readonly failure: Pick<Failure, "summary" | "detail">;
+  /** All its calls were answered, but what the service generated of them failed. */
+  readonly generation?: true;
 }
 
 type Skipped = { readonly address: Address; readonly reason: SkipReason };

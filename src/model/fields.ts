@@ -77,8 +77,9 @@ export interface Field {
   readonly recognizedBy?: "name" | "id" | "content";
   /** Whether writing the field makes the service regenerate the test case. */
   readonly generates?: true;
-  /** The value that takes a test case out of runs. */
+  /** The values that take a test case out of runs and into them. */
   readonly off?: string;
+  readonly on?: string;
   /** Only tasc reads it: it is neither sent nor compared, recorded, imported or promoted. */
   readonly local?: true;
   readonly description: string;
@@ -309,6 +310,7 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
     read: (live) => live.status,
     update: "status",
     off: "DISABLED",
+    on: "ENABLED",
     promoted: true,
   }),
   field(
@@ -319,6 +321,7 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
       read: (live) => live.runStatus,
       update: "runStatus",
       off: "OFF",
+      on: "ON",
       promoted: true,
     },
   ),

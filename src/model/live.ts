@@ -35,6 +35,8 @@ export interface LiveTestCase {
   readonly prerequisiteId?: string | null | undefined;
   readonly elements?: readonly LiveElement[] | undefined;
   readonly discovery?: LiveDiscovery | undefined;
+  /** Whether it has elements, where these were dropped; undefined if the answer did not show them. */
+  readonly hasSteps?: boolean | undefined;
   /**
    * The resource that is bound to it and equal to it; in a plan-only read, most other fields are
    * then dropped.

@@ -67,6 +67,11 @@ export const isBinding = shape({
    * an empty text.
    */
   generating: maybe(isText),
+  /**
+   * Set after a discovery of tasc failed, until one succeeds: the mark of the failed one, or an
+   * empty text.
+   */
+  failed: maybe(isText),
   locators: maybe(isLocators),
   /**
    * Bound by an import or by hand, but not applied yet: a manifest that lacks it has not removed
@@ -195,7 +200,8 @@ const EVENTS = {
   settled: { address },
   /** A discovery has begun; `shown` is the mark of the discovery before it. */
   generating: { address, shown: isText },
-  generated: { address },
+  /** It has ended; `failed`: badly, with this mark. */
+  generated: { address, failed: maybe(isText) },
   /** An apply begins; the run of an earlier, interrupted apply is in the history by then. */
   began: { run: isRun, changes: areRunChanges },
   /** A call of a change succeeded. `last`: the change is complete. */

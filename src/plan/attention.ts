@@ -14,6 +14,8 @@ import { Secret } from "../model/value.ts";
 import { count, kindNoun, list, nonZero } from "../model/words.ts";
 import { groupBy } from "../model/collections.ts";
 import type { MatchedTarget } from "./compare.ts";
+import { generationTrouble } from "./generation.ts";
+import { memoryOf } from "./memory.ts";
 import { endingQuarantines } from "./quarantine.ts";
 import { isRediscovering } from "./staleness.ts";
 
@@ -61,6 +63,8 @@ function eachChange(
       return found === undefined ? [] : [{ address: change.address, ...found }];
     });
 }
+
+const CAUTION = { severity: "caution" } as const;
 
 const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
   "stops-running": {
@@ -110,6 +114,42 @@ const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
     ],
     says: ["is in no manifest any more", "are in no manifest any more"],
   },
+  "generation-failed": {
+    severity: "danger",
+    find: (subject) =>
+      generationsIn(subject).flatMap(({ address, trouble: { failed, steps, staysOff } }) => {
+        if (failed === undefined) return [];
+        const { cause, message } = failed;
+        const why = [cause, message?.slice(0, LONGEST_MESSAGE)].filter(Boolean).join(": ");
+        const kept = staysOff
+          ? "it has no steps, so nothing switches it on"
+          : steps === true
+            ? "it keeps the steps that it has"
+            : "";
+        const what = [why, kept].filter((part) => part !== "").join("; ");
+        return [{ address, what, ...(steps === true ? CAUTION : {}) }];
+      }),
+    says: ["was not generated", "were not generated"],
+    total: ([{ address = "ADDRESS" } = {}, ...others]) =>
+      `change the prompt, or tasc apply --rediscover ${others.length === 0 ? address : "ADDRESS"}`,
+  },
+  "no-steps": {
+    severity: "danger",
+    find(subject) {
+      const changed = byAddress(subject.plan.changes);
+      return generationsIn(subject).flatMap(
+        ({ address, trouble: { failed, word, staysOff, isOn } }) => {
+          if (failed !== undefined) return [];
+          if (word !== undefined && staysOff)
+            return [{ address, what: `its generation is ${word}, so nothing switches it on` }];
+          if (!isOn) return [];
+          const isNew = changed.has(address);
+          return [{ address, what: "it always passes", ...(isNew ? {} : CAUTION) }];
+        },
+      );
+    },
+    says: ["has no steps", "have no steps"],
+  },
   renamed: {
     severity: "caution",
     find: eachChange(({ address, action, fields }) => {
@@ -138,6 +178,25 @@ const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
     ],
   },
 };
+
+/** Maximum length of the service's message about a failed generation, in characters. */
+const LONGEST_MESSAGE = 200;
+
+/** Returns the test cases whose generation or lack of steps must be told. */
+function generationsIn({ plan, matched }: Subject) {
+  const changed = byAddress(plan.changes);
+  return [...matched.values()].flatMap((target) =>
+    target.target.testCases.flatMap((resource) => {
+      const { address } = resource;
+      const live = target.matches.get(address)?.live;
+      // Those that were as declared and have steps are kept without the data to decide on.
+      if (live === undefined || live.asDeclared !== undefined) return [];
+      const memory = memoryOf(address, live.id, target);
+      const trouble = generationTrouble(resource, live, memory, changed.get(address));
+      return trouble === undefined ? [] : [{ address, trouble }];
+    }),
+  );
+}
 
 /** The field that people know a resource by. */
 const NAMES = {

@@ -148,7 +148,8 @@ function assemble(
     );
 
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const busy = new Set([...changes, ...errors].map(({ address }) => address));
+  const held = targetPlans.flatMap((one) => one.held).filter(inScope);
+  const busy = new Set([...[...changes, ...errors].map(({ address }) => address), ...held]);
   const calls = changes.flatMap((change) => change.calls);
   const sent = (wanted: Method): number => calls.filter(({ method }) => method === wanted).length;
   const count = (action: Change["action"]): number =>
@@ -167,7 +168,7 @@ function assemble(
       rediscover: count("rediscover"),
       disable: count("disable"),
       forget: count("forget"),
-      held: 0,
+      held: held.length,
       calls: { POST: sent("POST"), PATCH: sent("PATCH") },
       followUps: changes.reduce((sum, change) => sum + change.followUps.length, 0),
       unchanged,

@@ -1,12 +1,13 @@
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
-import { sameJson } from "../model/json.ts";
-import type { LiveDiscovery, LiveResource } from "../model/live.ts";
+import { defined, sameJson } from "../model/json.ts";
+import type { LiveResource } from "../model/live.ts";
 import type { Binding, FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
 import { isSensitive, isUnknown } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
 import { NOT_READ_YET, declaredElements, saysAll, selectorsDigest } from "./elements.ts";
+import { discoveryMark, hasSteps, rememberedGeneration } from "./generation.ts";
 import type { Fingerprinter } from "./input.ts";
 import { type Memory, keyHolds, memoryOf, recordField, withSecrets } from "./memory.ts";
 import { undeclaredBindings } from "./orphans.ts";
@@ -49,10 +50,7 @@ export function refreshEvents(
       const before = memory.binding;
       return [
         ...settled(resource, own, memory, fingerprints, state?.bindings.get(address), isDue),
-        // A discovery that an earlier run started has ended.
-        ...(before?.generating !== undefined && !isUnderWay(own, before)
-          ? [{ type: "generated" as const, address }]
-          : []),
+        ...generatedEvents(address, own, before),
         ...locatorEvents(address, own, memory, fingerprints),
       ];
     }),
@@ -114,8 +112,24 @@ function settled(
 }
 
 /** Whether a discovery that tasc started may still replace the elements. */
-function isUnderWay({ discovery }: LiveResource, { generating }: Partial<Binding> = {}): boolean {
-  return generating !== undefined && !hasEnded(discovery, generating);
+function isUnderWay(live: LiveResource, binding: Binding | undefined): boolean {
+  return binding?.generating !== undefined && rememberedGeneration(live, binding).kind === "open";
+}
+
+/** Returns the event that a discovery has ended, or that the last one left no steps. */
+function generatedEvents(
+  address: Address,
+  live: LiveResource,
+  binding: Binding | undefined,
+): readonly StateEvent[] {
+  const found = rememberedGeneration(live, binding);
+  if (found.kind === "open") return [];
+  const { generating, failed } = binding ?? {};
+  const now = found.kind === "failed" ? discoveryMark(live.discovery) : undefined;
+  // A failure that tasc did not cause counts only if it leaves nothing to run.
+  const isOwn = generating !== undefined || failed !== undefined || hasSteps(live) === false;
+  if (!isOwn || (generating === undefined && failed === now)) return [];
+  return [{ type: "generated", address, ...defined({ failed: now }) }];
 }
 
 /**
@@ -153,30 +167,6 @@ function locatorEvents(
   const isComplete = Object.keys(records).every((id) => ids.includes(id));
   if (isComplete && read.length === 0) return [];
   return [{ type: "located", address, locators: Object.fromEntries(read), elements: ids }];
-}
-
-/**
- * Returns a text that identifies a discovery, or "". Only a timestamp is used: state must not keep
- * arbitrary text.
- */
-export function discoveryMark(discovery: LiveDiscovery | undefined): string {
-  const { updatedAt: at = "" } = discovery ?? {};
-  return /^\d{4}-\d\d[-\d:.,TtZz+ ]{3,30}$/.test(at)
-    ? `${at}${hasEnded(discovery, "") ? " ended" : ""}`
-    : "";
-}
-
-/**
- * Whether the discovery after the one marked `before` has ended: it has an abort cause, or a status
- * that means an end.
- */
-export function hasEnded(discovery: LiveDiscovery | undefined, before: string): boolean {
-  if (discovery === undefined || (before !== "" && discoveryMark(discovery) === before))
-    return false;
-  if ((discovery.abortCause ?? "") !== "") return true;
-  return /finish|complete|success|succeed|done|fail|abort|cancel|error/i.test(
-    discovery.status ?? "",
-  );
 }
 
 /**

@@ -8,6 +8,7 @@ import { type LiveElement, type LiveTestCase, type Reader, sideBySide } from "..
 import type { State } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
 import { declaredElements, sameElements } from "./elements.ts";
+import { generationTrouble, hasSteps } from "./generation.ts";
 import type { PlanInput } from "./input.ts";
 import { type Scope, isEverything, targetInScope } from "./scope.ts";
 import { byNames, lazy, namesOf } from "./match.ts";
@@ -45,12 +46,13 @@ export function keeping(
     const own = bound.get(live.id);
     if (own !== undefined && isSettled) {
       const memory = memoryOf(own.address, live.id, { state, fingerprints });
-      if (isAsDeclared(own, live, memory))
+      if (isAsDeclared(own, live, memory) && !generationTrouble(own, live, memory))
         return planOnly === true && !rediscover.has(own.address)
           ? unchanged(live, own, own.id ?? memory.binding?.id)
           : {
               ...withSharedPrompt(live, own),
               elements: keptElements(live.elements, [own]),
+              hasSteps: hasSteps(live),
               asDeclared: own,
             };
     }
@@ -62,6 +64,7 @@ export function keeping(
     return {
       ...live,
       elements: mayBeAny ? live.elements : keptElements(live.elements, candidates),
+      hasSteps: hasSteps(live),
     };
   };
 }

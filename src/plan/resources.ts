@@ -31,6 +31,7 @@ import {
   hasOpenLocators,
   namelessElements,
 } from "./elements.ts";
+import { generationTrouble } from "./generation.ts";
 import type { Fingerprinter, PlanInput } from "./input.ts";
 import { caution, fewOf, problem } from "./problem.ts";
 import { ordered } from "./normalise.ts";
@@ -45,13 +46,19 @@ import {
 import { type Memory, type SecretFields, keyHolds, memoryOf } from "./memory.ts";
 import { countUnmanaged, leftOffWarnings, renamedWarnings, undeclaredBindings } from "./orphans.ts";
 
+/** A test case that the plan would switch on if it had steps. */
+interface Held {
+  readonly held: Address;
+}
+
 /** The changes and diagnostics of one address. */
-type Decision = readonly (Change | Diagnostic)[];
+type Decision = readonly (Change | Diagnostic | Held)[];
 
 const UNCHANGED: Decision = [];
 
-const isChange = (one: Change | Diagnostic) => "action" in one;
-const isDiagnostic = (one: Change | Diagnostic) => "severity" in one;
+const isChange = (one: Decision[number]) => "action" in one;
+const isDiagnostic = (one: Decision[number]) => "severity" in one;
+const isHeld = (one: Decision[number]) => "held" in one;
 
 function decided(
   { address }: Pick<Change, "address">,
@@ -262,7 +269,10 @@ function updateTestCase(
   memory: Memory,
   rediscover: boolean,
 ): Decision {
-  const found = diffFields(resource, live, memory);
+  const staysOff = generationTrouble(resource, live, memory)?.staysOff === true;
+  const all = diffFields(resource, live, memory);
+  const found = staysOff ? all.filter(({ field, value }) => !switchesOn(field, value)) : all;
+  const held: Decision = found.length < all.length ? [{ held: resource.address }] : UNCHANGED;
   // `--rediscover` sends the prompt even if it has not changed.
   const isForced = rediscover && !found.some(({ field }) => field.generates);
   const forced = isForced ? sentFields(resource).filter(({ field }) => field.generates) : [];
@@ -276,7 +286,7 @@ function updateTestCase(
       : [callOf("PATCH", matched, ["test-cases", live.id], body)]),
     ...elements.locators.map((locator) => patchElement(matched, resource, live.id, locator)),
   ];
-  if (calls.length === 0) return UNCHANGED;
+  if (calls.length === 0) return held;
   // After a new generation, the new elements need their locator lines, too.
   const unsent = newLines(resource).filter(
     (line) => !elements.locators.some(({ at }) => at === line.at),
@@ -297,7 +307,12 @@ function updateTestCase(
       ...(elements.losses && { losses: elements.losses }),
     },
   );
-  return [...change, ...elements.warnings];
+  return [...change, ...elements.warnings, ...held];
+}
+
+/** Whether writing a value puts a test case into runs. */
+function switchesOn({ on }: Field, value: Value): boolean {
+  return on !== undefined && reveal(value) === on;
 }
 
 function createTestCase(matched: MatchedTarget, resource: DesiredResource): Decision {
@@ -573,12 +588,13 @@ export interface TargetPlan {
   /** Absent if the target itself is unclear, so that nothing in it can be planned. */
   readonly matched?: MatchedTarget;
   readonly changes: readonly Change[];
+  readonly held: readonly Address[];
   readonly orphans: readonly Orphan[];
   readonly unmanaged: number;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const UNCLEAR: TargetPlan = { changes: [], orphans: [], unmanaged: 0, diagnostics: [] };
+const UNCLEAR: TargetPlan = { changes: [], held: [], orphans: [], unmanaged: 0, diagnostics: [] };
 
 /** Matches all resources of a target, and decides on each of them. */
 export function planTarget(
@@ -649,6 +665,7 @@ export function planTarget(
   return {
     matched,
     changes,
+    held: decided.filter(isHeld).map(({ held }) => held),
     orphans,
     unmanaged: countUnmanaged(matched, orphans),
     diagnostics: [

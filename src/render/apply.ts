@@ -90,7 +90,19 @@ export function renderApplyReport(
           ({ address, paths }) => `${address}: ${paths.map(fieldName).join(", ")}`,
         ),
       ),
-      section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses)),
+      section(
+        "Generation not finished",
+        outcome.unfinished.toSorted(compareAddresses).map((address) => {
+          const word = outcome.words.get(address);
+          return word === undefined
+            ? address
+            : `${address}: its status is ${safeLine(word)}, which tasc does not know`;
+        }),
+      ),
+      section(
+        "Not waited for: no notification of the service names these batch generations",
+        outcome.notWaited.toSorted(compareAddresses),
+      ),
       section("Unknown whether it ran", facts.uncertain.toSorted(compareAddresses)),
       section("Why the apply stopped", fatal === undefined ? [] : failure(fatal)),
       steps.length === 1
@@ -170,11 +182,13 @@ function textOf(event: ProgressEvent): EventText {
     }
     case "reading":
       return same(READING[event.why]);
-    case "waiting":
-      return same(
-        ["waiting", `for ${count(event.unfinished, "discovery", "discoveries")} to finish`],
-        Infinity,
-      );
+    case "waiting": {
+      const { unfinished, what } = event;
+      const awaited = what
+        ? count(unfinished, what)
+        : count(unfinished, "discovery", "discoveries");
+      return same(["waiting", `for ${awaited} to finish`], Infinity);
+    }
     case "stopping":
       return same(
         [

@@ -520,5 +520,13 @@ export function redactOutcome(outcome: Outcome, redactor: Redactor): Outcome {
     ...one,
     failure: redactDiagnostic(one.failure, redactor),
   }));
-  return { ...outcome, failed, fatal: outcome.fatal && redactDiagnostic(outcome.fatal, redactor) };
+  const words = new Map(
+    [...outcome.words].map(([address, word]) => [address, redactor.text(word)]),
+  );
+  return {
+    ...outcome,
+    failed,
+    words,
+    fatal: outcome.fatal && redactDiagnostic(outcome.fatal, redactor),
+  };
 }

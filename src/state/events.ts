@@ -127,8 +127,8 @@ function change(draft: MutableState, event: StateEvent): void {
       return alter(draft, event.address, (binding) => ({ ...binding, generating: event.shown }));
     case "generated":
       return alter(draft, event.address, (binding) => {
-        const { generating: _, ...rest } = binding;
-        return rest;
+        const { generating: _, failed: _before, ...rest } = binding;
+        return { ...rest, ...defined({ failed: event.failed }) };
       });
     case "began":
       draft.run = event.run;

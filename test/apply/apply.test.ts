@@ -269,7 +269,7 @@ describe("--wait", () => {
   });
   const knobs = {
     generation: "later",
-    made: { status: "DRAFT", runStatus: "OFF", elements: 0 },
+    made: { status: "DRAFT", runStatus: "OFF", elements: 1 },
   } as const;
 
   test("waits for the end of the generation, and patches the fields that it changed", async () => {
@@ -288,7 +288,6 @@ describe("--wait", () => {
     });
     expect(writesOf(bench)).toEqual([
       "createDiscovery name,prompt",
-      "patchTestCase status",
       "patchTestCase status,runStatus",
     ]);
     expect((await bench.look(wanted)).planned.plan.changes).toEqual([]);

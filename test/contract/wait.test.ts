@@ -70,34 +70,59 @@ const RACES: readonly Race[] = [
 ];
 
 describe.each(RACES)("the generation ends before $says", ({ options, overtaken, status }) => {
-  test.each([["--wait"], []].map((wait) => ({ wait })))(
-    "apply $wait sends the PATCH again for the new elements",
-    async ({ wait }) => {
-      await scene(
-        { ...options, made: { discoveryStatus: "CREATED", ...options.made } },
-        async ({ project, service }) => {
-          seed(service);
-          await project.write({ "targets/shop.yaml": CREATED });
-          const hold = service.hold({ method: "PATCH", path: overtaken });
-          if (status !== undefined)
-            service.fail({
-              on: { method: "PATCH", path: overtaken },
-              phase: "before",
-              answer: { kind: "answer", status, body: "{}" },
-            });
-          const running = await project.start(["apply", "--auto-approve", ...wait]);
-          await hold.arrived;
-          generate(service);
-          hold.release();
-          const ran = await running.done;
-          expect(ran.code, ran.stdout + ran.stderr).toBe(0);
-          expect(linesOf(service)).toEqual(["getByText('Add')", "getByText('1 item')"]);
-          expect(service.violations).toEqual([]);
-          await expectNothingLeft(project);
-        },
-      );
-    },
-  );
+  test("apply sends the PATCH again for the new elements", async () => {
+    await scene(
+      { ...options, made: { discoveryStatus: "CREATED", ...options.made } },
+      async ({ project, service }) => {
+        seed(service);
+        await project.write({ "targets/shop.yaml": CREATED });
+        const hold = service.hold({ method: "PATCH", path: overtaken });
+        if (status !== undefined)
+          service.fail({
+            on: { method: "PATCH", path: overtaken },
+            phase: "before",
+            answer: { kind: "answer", status, body: "{}" },
+          });
+        const running = await project.start(["apply", "--auto-approve"]);
+        await hold.arrived;
+        generate(service);
+        hold.release();
+        const ran = await running.done;
+        expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+        expect(linesOf(service)).toEqual(["getByText('Add')", "getByText('1 item')"]);
+        expect(service.violations).toEqual([]);
+        await expectNothingLeft(project);
+      },
+    );
+  });
+});
+
+test("apply --wait patches a new test case once, after its generation, as the plan says", async () => {
+  await scene({ made: { discoveryStatus: "CREATED" } }, async ({ project, service }) => {
+    seed(service);
+    const settings = '    interactionStatus: APPROVED\n    status: ENABLED\n    runStatus: "ON"\n';
+    await project.write({
+      "targets/shop.yaml": CREATED.replace("    elements:", `${settings}    elements:`).replaceAll(
+        /, locatorLine: [^}]*/gu,
+        "",
+      ),
+    });
+    const plan = await project.run(["plan"]);
+    expect(plan.stdout).toContain("(1 POST, 1 PATCH, up to 1 more after discoveries)");
+    const looked = service.hold({ method: "GET", path: /\/notifications$/u });
+    const running = await project.start(["apply", "--auto-approve", "--wait"]);
+    await looked.arrived;
+    const again = service.hold({ method: "GET", path: /\/notifications$/u });
+    looked.release();
+    await again.arrived;
+    expect(service.log.filter(({ method }) => method === "PATCH")).toEqual([]);
+    generate(service);
+    again.release();
+    const ran = await running.done;
+    expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+    expect(service.log.filter(({ method }) => method === "PATCH")).toHaveLength(1);
+    await expectNothingLeft(project);
+  });
 });
 
 test("a refused PATCH of a new test case fails and reports the service's answer", async () => {

@@ -28,6 +28,8 @@ export const OUTCOME: Outcome = {
     { address: "testCase.shop.login", paths: [["status"], ["elements", 0, "locatorLine"]] },
   ],
   unfinished: ["testCase.shop.search"],
+  words: new Map([["testCase.shop.search", "STOPPED"]]),
+  notWaited: ["batchGeneration.shop.spring"],
   calls: { POST: 3, PATCH: 12 },
   interrupted: false,
   fatal: {

@@ -13,6 +13,8 @@ describe("the report at the end", () => {
     skipped: [],
     notTaken: [],
     unfinished: [],
+    words: new Map(),
+    notWaited: [],
     fatal: undefined,
   };
   const many = [...Array(120).keys()].map((at) => `testCase.shop.c${at}` as const);
