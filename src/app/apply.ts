@@ -6,7 +6,6 @@ import { warning } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError, failed } from "../model/error.ts";
 import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
-import type { PolicyRule } from "../model/settings.ts";
 import type { Remembered } from "../plan/orphans.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { type Refreshed, desiredInScope } from "../plan/refresh.ts";
@@ -23,7 +22,7 @@ import { asReviewed } from "./stale-plan.ts";
 
 export interface ApplyRequest extends ReviewOptions {
   readonly saved?: SavedPlan | undefined;
-  readonly overridePolicy: readonly PolicyRule[];
+  readonly overridePolicy: readonly string[];
   /** How long to wait for discoveries, in milliseconds; default: no wait. */
   readonly wait?: number | undefined;
   readonly lockTimeout?: number | undefined;
@@ -217,7 +216,7 @@ async function stillReviewed(
   session: Session,
   { planned, input }: Refreshed,
   saved: SavedPlan,
-  overridePolicy: readonly PolicyRule[],
+  overridePolicy: readonly string[],
 ): Promise<Planned> {
   if (input.fingerprints === undefined)
     throw stale(

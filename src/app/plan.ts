@@ -1,4 +1,4 @@
-import { locate, nearest, placesIn } from "../manifest/problem.ts";
+import { didYouMean, locate, nearest, placesIn } from "../manifest/problem.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { stricter } from "../manifest/trust.ts";
 import { type Address, isAddress, targetOf } from "../model/address.ts";
@@ -12,13 +12,14 @@ import {
 import { type Diagnostic, fault } from "../model/diagnostic.ts";
 import { refuseAll } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
-import type { PolicyRule } from "../model/settings.ts";
+import { POLICY_RULES, type Policy, type PolicyRule, type Settings } from "../model/settings.ts";
 import { type Shard, idlePatterns, scopeTest } from "../plan/scope.ts";
 import type { Refreshed } from "../plan/refresh.ts";
 import type { Remembered } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
-import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
+import { policyDiagnostics, refusingRules, violationsOf } from "../plan/policy.ts";
 import { endingHint } from "../plan/quarantine.ts";
+import type { Judged } from "../plan/rules.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
 import { kindNoun } from "../model/words.ts";
 import { sideBySide } from "../state/backend.ts";
@@ -65,9 +66,10 @@ export interface Review {
 export async function review(
   session: Session,
   survey: Survey,
-  overridePolicy: readonly PolicyRule[] = [],
+  overridePolicy: readonly string[] = [],
 ): Promise<Review> {
   const { plan } = survey.planned;
+  checkOverrides(session.settings, overridePolicy);
   const judged = await judge(
     session,
     survey.planned,
@@ -92,18 +94,47 @@ export async function judge(
   session: Session,
   planned: Planned,
   inScope: (address: Address) => boolean,
-  overridePolicy: readonly PolicyRule[],
+  overridePolicy: readonly string[],
 ) {
   const { policy, stage } = session.settings;
   const layers = settingsLayers(session.project.project, stage);
   const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
   const elsewhere = await namesElsewhere(session, planned);
   const now = session.host.now();
-  const violations = violationsOf({ ...planned, policy, now, inScope, ruleOrigin, elsewhere });
+  const resources = session.desired.targets
+    .flatMap(resourcesOf)
+    .filter(({ address }) => inScope(address));
+  const violations = [
+    ...violationsOf({ ...planned, policy, now, inScope, ruleOrigin, elsewhere }),
+    ...(await ownRulesBroken(policy, { stage, resources, plan: planned.plan })),
+  ];
   return {
     diagnostics: policyDiagnostics(violations, new Set(overridePolicy)),
-    refusing: violations.map(({ rule }) => rule).filter((rule) => !overridePolicy.includes(rule)),
+    refusing: refusingRules(violations, overridePolicy),
   };
+}
+
+/** Returns the violations of the project's own rules. CEL is loaded only if there are any. */
+export async function ownRulesBroken({ rules = [] }: Policy, judged: Judged) {
+  if (rules.length === 0) return [];
+  const { brokenRules } = await import("../plan/rules.ts");
+  return brokenRules(rules, judged);
+}
+
+/** @throws TascError if `--override-policy` names a rule that there is not */
+export function checkOverrides({ policy }: Settings, overridePolicy: readonly string[]): void {
+  const known = [...POLICY_RULES, ...(policy.rules ?? []).map(({ name }) => name)];
+  refuseAll(
+    overridePolicy.flatMap((rule) =>
+      known.includes(rule)
+        ? []
+        : fault(
+            "unknown-rule",
+            `There is no policy rule ${rule}`,
+            `The rules are ${known.join(", ")}.${didYouMean(nearest(rule, known))}`,
+          ),
+    ),
+  );
 }
 
 /**

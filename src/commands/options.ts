@@ -49,15 +49,6 @@ export function choice<const C extends string>(
   return { flags, description, choices, read: (raw) => choices.find((one) => one === raw) };
 }
 
-export function someOf<const C extends string>(
-  flags: string,
-  description: string,
-  choices: readonly C[],
-): Option<readonly C[]> {
-  const read = (raw: unknown) => choices.filter((one) => textsIn(raw).includes(one));
-  return { flags, description, choices, repeatable: true, read };
-}
-
 /** Returns an option whose text is parsed; the error for an invalid text says `takes`. */
 export function parsed<T>(
   flags: string,

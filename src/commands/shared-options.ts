@@ -1,6 +1,6 @@
 import { POLICY_RULES } from "../model/settings.ts";
 import { PLAN_FORMATS } from "../render/formats.ts";
-import { choice, duration, flag, links, list, parsed, someOf, text, whole } from "./options.ts";
+import { choice, duration, flag, links, list, parsed, text, whole } from "./options.ts";
 
 /** Options of commands that read state, which may be on a server. */
 export const INSECURE = {
@@ -45,10 +45,9 @@ export const ON_DEMAND = {
 };
 
 export const OVERRIDE_POLICY = {
-  overridePolicy: someOf(
+  overridePolicy: list(
     "--override-policy <rule>",
-    "ignore this policy rule for this run",
-    POLICY_RULES,
+    `ignore this policy rule for this run: ${POLICY_RULES.join(", ")}, or the name of one in policy.rules`,
   ),
 };
 

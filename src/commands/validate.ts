@@ -1,21 +1,23 @@
+import { checkOverrides, ownRulesBroken } from "../app/plan.ts";
 import { type Opened, openProject } from "../app/project.ts";
 import { locate } from "../manifest/problem.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ExitCode, EXIT, TascError, invalid } from "../model/error.ts";
-import { manifestViolations, policyDiagnostics } from "../plan/policy.ts";
+import { manifestViolations, policyDiagnostics, refusingRules } from "../plan/policy.ts";
 import { endingHint, overWarnings } from "../plan/quarantine.ts";
 import { codedDiagnosticJson, failureJson } from "../render/json.ts";
 import { DIAGNOSTIC_FORMATS } from "../render/formats.ts";
 import { count } from "../model/words.ts";
 import type { Context } from "./context.ts";
 import { type OptionsOf, defineCommand } from "./command.ts";
-import { MISSING_SECRETS } from "./shared-options.ts";
+import { MISSING_SECRETS, OVERRIDE_POLICY } from "./shared-options.ts";
 import { choice, flag } from "./options.ts";
 import { forEachStage, worstOf } from "./each-stage.ts";
 
 const OPTIONS = {
   ...MISSING_SECRETS,
+  ...OVERRIDE_POLICY,
   allStages: flag("--all-stages", "check all stages"),
   format: choice("--format <format>", "output format", ["text", "json", ...DIAGNOSTIC_FORMATS]),
 };
@@ -39,7 +41,8 @@ async function run(options: OptionsOf<typeof OPTIONS>, context: Context): Promis
   if (options.allStages) return validateAll(options, context);
   try {
     const needs = { needsApiKey: false, texts: false };
-    return await printValid(await openProject(options, host, needs), format, context);
+    const opened = await openProject(options, host, needs);
+    return await printValid(opened, options, format, context);
   } catch (error) {
     if (format === "text" || !(error instanceof TascError)) throw error;
     // Errors are the result of this command, so formats for programs print them as the result.
@@ -62,7 +65,13 @@ async function validateAll(
     );
   const seen = new Set<string>();
   const all = await forEachStage(options, context.host, async (one) =>
-    printValid(await openProject(one, context.host, { needsApiKey: false }), "text", context, seen),
+    printValid(
+      await openProject(one, context.host, { needsApiKey: false }),
+      options,
+      "text",
+      context,
+      seen,
+    ),
   );
   for (const of of all)
     if ("failure" in of) {
@@ -78,27 +87,33 @@ function fresh(diagnostics: readonly Diagnostic[], seen: Set<string>): readonly 
 
 async function printValid(
   { project }: Opened,
+  { overridePolicy }: OptionsOf<typeof OPTIONS>,
   format: string,
   context: Context,
   seen = new Set<string>(),
 ) {
   const { console, host } = context;
   const { desired, sources, settings } = project;
-  const violations = manifestViolations(desired.targets, settings.policy, host.now());
+  const { stage, policy } = settings;
+  checkOverrides(settings, overridePolicy);
+  const resources = desired.targets.flatMap(resourcesOf);
+  const violations = [
+    ...manifestViolations(desired.targets, policy, host.now()),
+    ...(await ownRulesBroken(policy, { stage, resources })),
+  ];
   const judged = [
     ...overWarnings(desired.targets, host.now()),
-    ...policyDiagnostics(violations, new Set()),
+    ...policyDiagnostics(violations, new Set(overridePolicy)),
   ];
   const diagnostics = [...project.diagnostics, ...(await locate(judged, sources))];
-  if (violations.length > 0)
+  if (refusingRules(violations, overridePolicy).length > 0)
     throw new TascError("failed", diagnostics, (file) => sources.get(file)?.text);
   const hint = endingHint(desired.targets, host.now());
   if (hint !== undefined) console.say("info", hint);
   if (format === "text") {
     console.diagnostics(fresh(diagnostics, seen), (file) => sources.get(file)?.text);
-    const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
     console.data(
-      `Valid: ${resources} in ${count(project.count, "document")}, stage ${desired.stage}\n`,
+      `Valid: ${count(resources.length, "resource")} in ${count(project.count, "document")}, stage ${desired.stage}\n`,
     );
   } else if (format === "json")
     console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });

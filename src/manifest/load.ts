@@ -1,8 +1,9 @@
 import { posix } from "node:path";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { type Json, type Path, isArray, isObject } from "../model/json.ts";
-import type { Settings } from "../model/settings.ts";
+import { invalid } from "../model/error.ts";
+import { type Json, type Path, defined, isArray, isObject } from "../model/json.ts";
+import type { Rule, Settings } from "../model/settings.ts";
 import { checkDocument } from "./check/document.ts";
 import { checkTargets } from "./check/rules.ts";
 import { type Document, PROJECT_FILE, readDocuments } from "./document.ts";
@@ -10,9 +11,11 @@ import {
   type ManifestProblem,
   type SourceText,
   type Sources,
+  didYouMean,
   hasErrors,
   locate,
   manifestProblem,
+  nearest,
 } from "./problem.ts";
 import { type ProjectFolder, projectFolder } from "./files.ts";
 import { HIDDEN, findManifests } from "./find-manifests.ts";
@@ -76,7 +79,12 @@ export async function loadProject(
 ): Promise<Loaded> {
   const reading = await readProject(folder, options);
   const resolution = resolveProject(reading, options);
-  const found = [...reading.problems, ...resolution.problems];
+  const rules = resolution.resolved?.settings.policy.rules ?? [];
+  const found = [
+    ...reading.problems,
+    ...resolution.problems,
+    ...(rules.length === 0 ? [] : await ruleProblems(rules)),
+  ];
   const problems =
     options.targets === "optional" ? found.filter(({ code }) => code !== "no-manifests") : found;
   const { sources, project, documents } = reading;
@@ -89,6 +97,27 @@ export async function loadProject(
   const kept = options.texts === false ? [] : documents;
   const count = documents.length;
   return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept, count };
+}
+
+/**
+ * Returns the mistakes in the project's own rules. Their language is loaded only if there are any.
+ * @throws TascError for a mistake in the trust file
+ */
+async function ruleProblems(rules: readonly Rule[]): Promise<readonly ManifestProblem[]> {
+  const { faultsIn } = await import("./cel.ts");
+  return faultsIn(rules).map(({ rule, key, summary, word, known }) => {
+    const detail = didYouMean(nearest(word, known)).trim();
+    if (rule.origin === undefined)
+      throw invalid(
+        "bad-trust-file",
+        `The trust file's rule ${rule.name} cannot be used`,
+        `\`${key}\`: ${summary}. ${detail}`,
+      );
+    const origin = { ...rule.origin, path: [...rule.origin.path, key] };
+    const within = rule[key]?.includes(word) === true && word !== "" ? word : undefined;
+    const title = `Rule \`${rule.name}\`: ${summary}`;
+    return manifestProblem("bad-rule", origin, title, detail, defined({ within }));
+  });
 }
 
 /**

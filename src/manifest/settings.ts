@@ -333,7 +333,12 @@ function resolvePolicy(context: SettingsSources & Pick<SettingsRequest, "report"
     const policy = mapOf(
       resolveValue(POLICY_PART, value.policy, ["policy"], { ...context, originOf }),
     );
-    return stricter(lower, policyOf(policy));
+    const own = policyOf(policy);
+    const rules = own.rules?.map((rule, at) => ({
+      ...rule,
+      origin: originOf(["policy", "rules", at]),
+    }));
+    return stricter(lower, { ...own, ...defined({ rules }) });
   }, context.trust.policy ?? {});
 }
 

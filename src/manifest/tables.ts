@@ -8,7 +8,7 @@ import {
   TEST_CASE_FIELDS,
   URL_TEXT,
 } from "../model/fields.ts";
-import { QUARANTINE_NOTES } from "../model/settings.ts";
+import { QUARANTINE_NOTES, RULE_SUBJECTS } from "../model/settings.ts";
 import { groupBy } from "../model/collections.ts";
 import { serviceNoun } from "../model/words.ts";
 import {
@@ -238,6 +238,42 @@ export const STATE: ObjectShape = {
   branches: STATE_BRANCHES,
 };
 
+const EXPRESSION: ManifestShape = { type: "string", minLength: 1 };
+
+const RULE: ObjectShape = {
+  type: "object",
+  description: "A rule of the project's own, in CEL (https://cel.dev).",
+  parts: {
+    name: part(
+      { type: "key" },
+      "Name of the rule, for messages and `--override-policy NAME`, e.g. `team-tag`.",
+      { literal: true },
+    ),
+    for: part(
+      { type: "enum", values: RULE_SUBJECTS },
+      "What the rule looks at: each resource of a kind, each change of a plan, or the plan's counts.",
+      { literal: true },
+    ),
+    when: part(
+      EXPRESSION,
+      'The rule applies only where this is true, e.g. `status == "ENABLED"`.',
+      {
+        literal: true,
+      },
+    ),
+    require: part(EXPRESSION, 'What must be true, e.g. `tags.exists(t, t.startsWith("team:"))`.', {
+      literal: true,
+    }),
+    message: part(NAME, "What to do, for the person who breaks the rule.", { literal: true }),
+    level: part(
+      { type: "enum", values: ["warn", "deny"] },
+      "`deny` refuses the plan, `warn` only tells.",
+      { literal: true, default: "deny" },
+    ),
+  },
+  required: ["name", "for", "require"],
+};
+
 export const POLICY: ObjectShape = {
   type: "object",
   parts: {
@@ -294,6 +330,10 @@ export const POLICY: ObjectShape = {
     offNeedsReason: part(
       { type: "boolean" },
       "Whether `status: DISABLED` and `runStatus: OFF` need a `reason` beside them.",
+    ),
+    rules: part(
+      { type: "list", of: RULE },
+      "Rules of the project's own. Those of a stage and of the trust file apply as well.",
     ),
   },
 };

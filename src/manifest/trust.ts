@@ -1,10 +1,16 @@
 import { readFileSync } from "node:fs";
 import { type TascError, invalid } from "../model/error.ts";
 import { compileGlob } from "../model/glob.ts";
-import { type Json, type JsonObject, defined, isObject } from "../model/json.ts";
-import { type Policy, QUARANTINE_NOTES, type QuarantinePolicy } from "../model/settings.ts";
-import { isTexts } from "../model/shape.ts";
-import { type ValueObject, isValueObject } from "../model/value.ts";
+import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
+import {
+  type Policy,
+  QUARANTINE_NOTES,
+  type QuarantinePolicy,
+  RULE_SUBJECTS,
+  type Rule,
+} from "../model/settings.ts";
+import { isText, isTexts, maybe, oneOf, shape } from "../model/shape.ts";
+import { type Value, type ValueObject, isValueObject } from "../model/value.ts";
 import { listWords, nearest } from "./problem.ts";
 import { parseDuration } from "./shape.ts";
 
@@ -99,7 +105,13 @@ function trustOf(file: string, map: JsonObject): Trust {
     if ("fault" in compiled) throw wrong(file, `\`${glob}\` in \`variables\`: ${compiled.fault}`);
   }
   const { statePath, policy: policyMap = {} } = map;
-  const rules = mapOf(file, "`policy`", policyMap, [...NUMBERS, ...GLOBS, ...FLAGS, "quarantine"]);
+  const rules = mapOf(file, "`policy`", policyMap, [
+    ...NUMBERS,
+    ...GLOBS,
+    ...FLAGS,
+    "quarantine",
+    "rules",
+  ]);
   const own = policyOf(rules, (key, why) => refuse(`policy.${key}`, why));
   const policy = { ...own, ...defined({ pinned: own.protected }) };
   if (statePath !== undefined && typeof statePath !== "string")
@@ -129,10 +141,12 @@ export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Po
     if (typeof flag !== "boolean") refuse(key, "must be true or false");
     if (flag === true) policy[key] = true;
   }
-  const { onRemove, quarantine } = map;
+  const { onRemove, quarantine, rules } = map;
   if (isValueObject(quarantine)) policy.quarantine = quarantineRule(quarantine, refuse);
   else if (quarantine !== undefined) refuse("quarantine", "must be a map");
   if (onRemove === "ignore" || onRemove === "disable") policy.onRemove = onRemove;
+  if (isArray(rules)) policy.rules = rules.flatMap((rule, at) => ruleOf(rule, at, refuse) ?? []);
+  else if (rules !== undefined) refuse("rules", "must be a list");
   return policy;
 }
 
@@ -155,6 +169,25 @@ function quarantineRule(map: ValueObject, refuse: Refuse): QuarantinePolicy {
   };
 }
 
+const isRule = shape({
+  name: isText,
+  for: oneOf(...RULE_SUBJECTS),
+  when: maybe(isText),
+  require: isText,
+  message: maybe(isText),
+  level: maybe(oneOf("warn", "deny")),
+});
+
+function ruleOf(value: Value, at: number, refuse: Refuse): Rule | undefined {
+  if (isRule(value)) return { ...value, level: value.level ?? "deny" };
+  const subjects = listWords(RULE_SUBJECTS, "or");
+  refuse(
+    `rules[${at}]`,
+    `must have \`name\`, \`for\` (${subjects}) and \`require\`, and may have \`when\`, \`message\` and \`level\` (\`warn\` or \`deny\`)`,
+  );
+  return undefined;
+}
+
 /**
  * Combines two policies: the stricter of each rule. `onRemove` is not a limit; the second policy's
  * value wins if set.
@@ -169,6 +202,8 @@ export function stricter(a: Policy, b: Policy): Policy {
   for (const key of FLAGS) if (a[key] === true) policy[key] = true;
   if (a.quarantine !== undefined && b.quarantine !== undefined)
     policy.quarantine = stricterQuarantine(a.quarantine, b.quarantine);
+  const rules = [...(a.rules ?? []), ...(b.rules ?? [])];
+  if (rules.length > 0) policy.rules = rules;
   return policy;
 }
 

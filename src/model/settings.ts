@@ -1,3 +1,4 @@
+import type { Origin } from "./diagnostic.ts";
 import type { Secret } from "./value.ts";
 
 /** The settings of `tasc.yaml`, resolved for one stage (design contract, section 1). */
@@ -47,6 +48,43 @@ export const POLICY_RULES = [
 ] as const;
 export type PolicyRule = (typeof POLICY_RULES)[number];
 
+/** What a rule of `policy.rules` can be about: a kind of resource, a change, or the whole plan. */
+export const RULE_SUBJECTS = [
+  "target",
+  "environment",
+  "testCase",
+  "batchGeneration",
+  "change",
+  "plan",
+] as const;
+export type RuleSubject = (typeof RULE_SUBJECTS)[number];
+
+/** The counts of a plan that its rules read; `total` is the number of changes. */
+export const RULE_COUNTS = [
+  "create",
+  "update",
+  "rediscover",
+  "disable",
+  "forget",
+  "total",
+] as const;
+
+/** An entry of `policy.rules`: a rule of the project's own, in CEL. */
+export interface Rule {
+  /** The name by which `--override-policy` ignores it. */
+  readonly name: string;
+  readonly for: RuleSubject;
+  /** The rule applies only where this expression is true. */
+  readonly when?: string;
+  /** What must be true. */
+  readonly require: string;
+  /** What to do, for the person who breaks the rule. */
+  readonly message?: string;
+  readonly level: "warn" | "deny";
+  /** Its place in `tasc.yaml`; `undefined` if it comes from the trust file. */
+  readonly origin?: Origin;
+}
+
 /** The project's policy (design contract, section 8). */
 export interface Policy {
   readonly maxChanges?: number;
@@ -64,6 +102,7 @@ export interface Policy {
   /** Whether a saved plan can only be applied from the git commit that it was made from. */
   readonly sameCommit?: boolean;
   readonly onRemove?: "ignore" | "disable";
+  readonly rules?: readonly Rule[];
   readonly quarantine?: QuarantinePolicy;
   /** Whether the manifest that switches a test case off must say why. */
   readonly offNeedsReason?: boolean;

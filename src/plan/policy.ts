@@ -5,7 +5,7 @@ import { type Diagnostic, type Origin, oneLine } from "../model/diagnostic.ts";
 import { DELETED } from "../model/fields.ts";
 import { defined, isArray } from "../model/json.ts";
 import type { BodyValue, Change, Orphan } from "../model/plan.ts";
-import { POLICY_RULES, type Policy, type PolicyRule } from "../model/settings.ts";
+import { POLICY_RULES, type Policy, type PolicyRule, type Rule } from "../model/settings.ts";
 import { isRecord } from "../model/shape.ts";
 import { Secret, isUnknown, reveal } from "../model/value.ts";
 import { cached } from "../model/collections.ts";
@@ -15,9 +15,9 @@ import { quarantineBreaches, reasonBreaches } from "./quarantine.ts";
 import { isRediscovering } from "./staleness.ts";
 
 /** A violation of a policy rule. */
-type Breach = Pick<Diagnostic, "summary" | "detail" | "address"> & {
+interface Breach extends Pick<Diagnostic, "summary" | "detail" | "address"> {
   readonly origin: Origin | undefined;
-};
+}
 
 /** Addresses in the state of another stage, with the policy of both stages. */
 type BoundElsewhere = {
@@ -25,6 +25,14 @@ type BoundElsewhere = {
   readonly policy: Policy;
   readonly bound: readonly Orphan[];
 };
+
+/** A violation of a rule of the policy, built in or the project's own. */
+export interface Violation extends Breach {
+  /** The name that `--override-policy` takes. */
+  readonly rule: string;
+  /** Of the project's own rules. `warn`: it is told, and refuses nothing. */
+  readonly level?: Rule["level"];
+}
 
 export interface PolicyInput extends Pick<
   Planned,
@@ -45,11 +53,11 @@ export interface PolicyInput extends Pick<
  * Returns the violations of the project's policy by a plan (design contract, section 8), rule by
  * rule.
  */
-export function violationsOf(input: PolicyInput) {
+export function violationsOf(input: PolicyInput): readonly Violation[] {
   // Another stage may protect what this one does not.
   const isSet = (rule: PolicyRule) => rule === "protected" || input.policy[rule] !== undefined;
   return POLICY_RULES.filter(isSet).flatMap((rule) =>
-    RULES[rule](input, input.ruleOrigin(rule)).map((breach) => ({ rule, ...defined(breach) })),
+    RULES[rule](input, input.ruleOrigin(rule)).map((breach) => ({ rule, ...breach })),
   );
 }
 
@@ -132,15 +140,13 @@ export function manifestViolations(
   targets: readonly DesiredTarget[],
   policy: Policy,
   now: number,
-): ReturnType<typeof violationsOf> {
+): readonly Violation[] {
   const judged = { targets, inScope: () => true, now };
   const found: readonly (readonly [rule: PolicyRule, breaches: readonly Breach[]])[] = [
     ["quarantine", quarantineBreaches(judged, policy)],
     ["offNeedsReason", policy.offNeedsReason === true ? reasonBreaches(judged) : []],
   ];
-  return found.flatMap(([rule, breaches]) =>
-    breaches.map((breach) => ({ rule, ...defined(breach) })),
-  );
+  return found.flatMap(([rule, breaches]) => breaches.map((breach) => ({ rule, ...breach })));
 }
 
 /** An address and the id of its live resource. */
@@ -310,20 +316,33 @@ const listed = (all: readonly Bound[]): string => fewOf(all.map(({ address }) =>
 
 /** Returns violations as diagnostics: errors, or warnings if `--override-policy` allows them. */
 export function policyDiagnostics(
-  violations: ReturnType<typeof violationsOf>,
-  overridden: ReadonlySet<PolicyRule>,
+  violations: readonly Violation[],
+  overridden: ReadonlySet<string>,
 ): readonly Diagnostic[] {
-  return violations.map(({ rule, summary, detail, ...about }) => {
-    const through = overridden.has(rule);
-    const remedy = through
-      ? `Allowed by --override-policy ${rule}.`
-      : `If this is intended, add --override-policy ${rule}`;
+  return violations.map(({ rule, level, summary, detail, ...about }) => {
+    const told = level === "warn";
+    const through = told || overridden.has(rule);
+    const remedy = told
+      ? "The rule only warns."
+      : through
+        ? `Allowed by --override-policy ${rule}.`
+        : `If this is intended, add --override-policy ${rule}`;
     return {
-      ...about,
+      ...defined(about),
+      code:
+        level === undefined
+          ? `policy-${rule.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+          : "policy-rule",
       severity: through ? ("warning" as const) : ("error" as const),
-      code: `policy-${rule.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
       summary: `${through ? "Policy" : "Blocked by policy"} "${rule}": ${summary}`,
       detail: `${detail}\n${remedy}`,
     };
   });
+}
+
+/** Returns the rules that refuse a plan: those that are violated and not overridden. */
+export function refusingRules(violations: readonly Violation[], overridden: readonly string[]) {
+  return violations.flatMap(({ rule, level }) =>
+    level === "warn" || overridden.includes(rule) ? [] : rule,
+  );
 }

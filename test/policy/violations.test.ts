@@ -283,7 +283,9 @@ test("maxChanges counts all changes and names only some of them", () => {
 });
 
 test("an overridden rule becomes a warning, and all other rules stay errors", () => {
-  const all = POLICY_RULES.map((rule) => ({ rule, summary: rule, detail: "" }));
+  const all = POLICY_RULES.map((rule) => {
+    return { rule, summary: rule, detail: "", origin: undefined };
+  });
   for (const rule of POLICY_RULES)
     expect(policyDiagnostics(all, new Set([rule])).map(({ severity }) => severity)).toEqual(
       POLICY_RULES.map((one) => (one === rule ? "warning" : "error")),

@@ -1,0 +1,115 @@
+import {
+  type Expression,
+  type RuleValue,
+  compileExpression,
+  plainVariables,
+  resourceReader,
+} from "../manifest/cel.ts";
+import type { Address } from "../model/address.ts";
+import { type DesiredResource, originOf } from "../model/desired.ts";
+import { oneLine } from "../model/diagnostic.ts";
+import type { Plan } from "../model/plan.ts";
+import { RULE_COUNTS, type Rule } from "../model/settings.ts";
+import { groupBy } from "../model/collections.ts";
+import type { Violation } from "./policy.ts";
+
+/** What rules look at: the resources in scope as resolved, and their plan, if there is one. */
+export interface Judged {
+  readonly stage: string;
+  readonly resources: readonly DesiredResource[];
+  readonly plan?: Plan;
+}
+
+/** One thing that a rule looks at: its variables, and what a violation names. */
+interface Subject {
+  readonly variables: Readonly<Record<string, RuleValue>>;
+  readonly address?: Address;
+  readonly resource?: DesiredResource | undefined;
+}
+
+/**
+ * Returns the violations of the project's own rules (design contract, section 8). A rule that
+ * cannot be evaluated is violated.
+ */
+export function brokenRules(rules: readonly Rule[], judged: Judged): readonly Violation[] {
+  return rules.flatMap((rule) => {
+    const when = rule.when === undefined ? undefined : expressionOf(rule, rule.when);
+    const required = expressionOf(rule, rule.require);
+    const names = [...(when?.names ?? []), ...required.names];
+    const violations: Violation[] = [];
+    for (const { variables, address, resource } of subjectsOf(rule, names, judged)) {
+      const applies = when?.holds(variables) ?? true;
+      const holds = applies === true ? required.holds(variables) : applies || true;
+      if (holds === true) continue;
+      violations.push({
+        rule: rule.name,
+        level: rule.level,
+        summary: oneLine(rule.message ?? `\`${rule.require}\` is not true`),
+        detail: detailOf(rule, applies === true ? "require" : "when", holds),
+        ...(address === undefined ? {} : { address }),
+        origin: (resource && originOf(resource)) ?? rule.origin,
+      });
+    }
+    return violations;
+  });
+}
+
+function detailOf(rule: Rule, key: "when" | "require", holds: false | { readonly fault: string }) {
+  const expression = `\`${key}: ${oneLine(rule[key] ?? "")}\``;
+  return holds === false
+    ? `It breaks ${expression}.`
+    : `It cannot be told: ${expression} cannot be evaluated, because ${oneLine(holds.fault)}. A field that is not declared is null: test it first, e.g. \`status != null && …\`.`;
+}
+
+/** @throws Error if the expression is wrong, which reading the manifests has checked */
+function expressionOf(rule: Rule, text: string): Expression {
+  const compiled = compileExpression(rule.for, text);
+  if ("summary" in compiled) throw new Error(`rule ${rule.name}: ${compiled.summary}`);
+  return compiled;
+}
+
+/** Returns all that a rule looks at, with the named variables. */
+function subjectsOf(
+  { for: kind }: Rule,
+  names: readonly string[],
+  { stage, resources, plan }: Judged,
+): readonly Subject[] {
+  if (kind === "plan") return plan === undefined ? [] : [{ variables: planVariables(plan) }];
+  if (kind === "change") return plan === undefined ? [] : changeSubjects(plan, resources);
+  const read = resourceReader(kind, names);
+  const own = resources.filter((resource) => resource.kind === kind);
+  return own.map((resource) => ({
+    variables: read(stage, resource),
+    address: resource.address,
+    resource,
+  }));
+}
+
+function planVariables({ stage, changes, summary }: Plan) {
+  const counts = RULE_COUNTS.map((name) => {
+    return [name, name === "total" ? changes.length : summary[name]] as const;
+  });
+  return plainVariables({ stage, ...Object.fromEntries(counts) });
+}
+
+function changeSubjects(plan: Plan, resources: readonly DesiredResource[]): readonly Subject[] {
+  const declared = new Map(resources.map((resource) => [resource.address, resource]));
+  const codes = groupBy(
+    plan.attention.flatMap(({ code, addresses }) =>
+      addresses.map((address) => ({ code, address })),
+    ),
+    ({ address }) => address,
+  );
+  return plan.changes.map(({ address, action, cause = null, fields }) => ({
+    address,
+    resource: declared.get(address),
+    variables: plainVariables({
+      action,
+      address,
+      stage: plan.stage,
+      cause,
+      attention: (codes.get(address) ?? []).map(({ code }) => code),
+      fields: fields.map(({ path, before = null, after = null }) => ({ path, before, after })),
+    }),
+  }));
+}
