@@ -1,16 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
-import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LoadedProject } from "../manifest/load.ts";
 import { guessed } from "../manifest/problem.ts";
 import { chooseStage } from "../manifest/settings.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
-import { type Diagnostic, inStage, oneLine, warning } from "../model/diagnostic.ts";
+import { type Diagnostic, inStage, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
-import { defined, jsonIn } from "../model/json.ts";
+import { defined } from "../model/json.ts";
 import { type LiveTarget, type Reader, sideBySide } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import { type State, emptyState } from "../model/state.ts";
@@ -27,28 +25,20 @@ import {
   type LockInfo,
   type StateKey,
   type StateRuntime,
-  normalAddress,
 } from "../state/backend.ts";
-import { STATE_FOLDER, readConfig } from "../state/config.ts";
+import { readConfig } from "../state/config.ts";
 import { erroredFile, readErrored } from "../state/errored.ts";
 import { applyEvents } from "../state/events.ts";
-import { isRecord, isText } from "../model/shape.ts";
 import { createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
-import { fileName, makeFolder, replaceFile } from "../state/files.ts";
 import { readProcesses } from "../state/lock.ts";
-import {
-  StateFailure,
-  explainProblem,
-  explainTakenIn,
-  explainTakeover,
-  explainWaiting,
-} from "../state/problem.ts";
+import { explainTakenIn, explainTakeover, explainWaiting } from "../state/problem.ts";
 import {
   type Session as StateSession,
   confirmLocks,
   openBackend,
   openSessions,
 } from "../state/session.ts";
+import { noteBackend, warnOfOldState } from "./backend-note.ts";
 import {
   type Host,
   type Opened,
@@ -56,6 +46,7 @@ import {
   type ProjectOptions,
   openProject,
 } from "./project.ts";
+import { shareRate } from "./shared-rate.ts";
 
 export type PlanRequest = Pick<RefreshOptions, "scope" | "run" | "rediscover" | "planOnly">;
 
@@ -125,7 +116,6 @@ export class Session {
   #derived: Promise<void> | undefined;
   #client: Client | undefined;
   #locked: readonly StateSession[] = [];
-  #bucket: string | undefined;
   /** Files of records that an interrupted apply could not save. */
   readonly #left: string[] = [];
   readonly #ending = new AbortController();
@@ -267,7 +257,7 @@ export class Session {
       warn([explainWaiting(key, holder)]);
     const keys = targets.map((target) => this.stateKey(target));
     const sessions = await openSessions(backend, keys, world, { ...options, waiting });
-    await this.#noteBackend(backend);
+    await noteBackend(this, backend);
     for (const [target, { takenOver, takenIn }] of sessions) {
       if (takenOver !== undefined) warn([explainTakeover(this.stateKey(target), takenOver)]);
       if (takenIn !== undefined) warn([explainTakenIn(this.stateKey(target), takenIn)]);
@@ -326,7 +316,7 @@ export class Session {
     const listed = await backend.list(settings.stage);
     const others = listed.filter((key) => !declared.includes(key));
     const strays = await this.#withUnsaved(others, await this.readStates(others));
-    if (states.size + strays.size === 0) await this.#warnOfOldState();
+    if (states.size + strays.size === 0) await warnOfOldState(this, await this.states());
     return withRemovedTargets(
       { desired, states, strays: [...strays.values()] },
       this.disableRemoved,
@@ -347,77 +337,6 @@ export class Session {
       if (left !== undefined) states.set(key.target, applyEvents(state, left.events));
     }
     return states;
-  }
-
-  // Warns of an empty backend if the project had state elsewhere: otherwise, all would silently be
-  // matched by name, and write-only fields sent again. State files are found directly; another
-  // backend is noted in a small file, fit for git.
-
-  get #backendFile(): string {
-    return join(this.root, ".tasc", "backend", `${fileName(this.settings.stage)}.json`);
-  }
-
-  async #notedBackend(): Promise<Readonly<Record<string, unknown>>> {
-    const noted = jsonIn(await readFile(this.#backendFile, "utf8").catch(() => ""));
-    return isRecord(noted) ? noted : {};
-  }
-
-  /** Returns where a backend keeps state, without any secrets in its address. */
-  #placeOf({ place }: Backend): string | undefined {
-    return place === undefined ? undefined : this.redactor.text(place);
-  }
-
-  /** Notes where the stage's state is, for a later run that finds another backend in tasc.yaml. */
-  async #noteBackend(used: Backend): Promise<void> {
-    const place = this.#placeOf(used);
-    if (place === undefined || (await this.#notedBackend())["place"] === place) return;
-    const { backend } = this.settings.state;
-    const text = `${JSON.stringify({ backend, place }, undefined, 2)}\n`;
-    // Errors are ignored, because the file is only used for a warning, and the project may be
-    // read-only.
-    await makeFolder(dirname(this.#backendFile), this.root)
-      .then(() => replaceFile(this.#backendFile, text))
-      .catch(() => {});
-  }
-
-  async #warnOfOldState(): Promise<void> {
-    const { stage, state } = this.settings;
-    const { world, backend } = await this.states();
-    const { place, backend: kind } = await this.#notedBackend();
-    const local = await openBackend({ backend: "local", path: STATE_FOLDER }, world);
-    const isLocal = state.backend !== "local" && (await local.list(stage)).length > 0;
-    if (!isLocal && (!isText(place) || place === this.#placeOf(backend))) return;
-    this.host.warn([
-      warning(
-        "state-not-migrated",
-        `The ${state.backend} backend has no state of stage "${stage}", but ${isLocal ? ".tasc/state has" : `it was in ${oneLine(String(place))} before`}`,
-        `Without state, resources are matched by name, write-only fields are sent again, and batch generations are held. ${
-          isLocal
-            ? "To copy it:\n  echo 'backend: local' | tasc state migrate --from-config -"
-            : `To copy it, write the previous \`state:\` section (backend: ${oneLine(String(kind))}) into a file:\n  tasc state migrate --from-config FILE`
-        }`,
-      ),
-    ]);
-  }
-
-  /**
-   * Takes sends from the rate limit that all jobs with this API key share, if their state is in one
-   * database.
-   */
-  async #takeSends(apiKey: Secret, perSecond: number, sends: number): Promise<number> {
-    const { backend } = await this.states();
-    if (backend.takeSends === undefined) throw new TypeError("a backend that cannot count sends");
-    // The bucket's name must not allow guessing the key, so it is derived in the same way as
-    // fingerprints.
-    this.#bucket ??= `${normalAddress(this.settings.baseUrl)} ${createFingerprinter(apiKey, "").keyCheck}`;
-    return await backend.takeSends(this.#bucket, sends, perSecond).catch((error: unknown) => {
-      if (!(error instanceof StateFailure)) throw error;
-      const { detail } = explainProblem(error.problem);
-      this.host.warn([
-        warning("rate-not-shared", "The rate limit is not shared with other jobs", detail),
-      ]);
-      throw error;
-    });
   }
 
   #connect(): Client {
@@ -441,7 +360,7 @@ export class Session {
       rateLimit,
       ...(state.backend === "postgres" &&
         rateLimit !== undefined && {
-          shareRate: (sends: number) => this.#takeSends(apiKey, rateLimit, sends),
+          shareRate: shareRate(this, apiKey, rateLimit),
         }),
       world: { now, random, sleep: (ms, abort) => delay(ms, undefined, { signal: abort }) },
       redact: (text) => this.redactor.text(text),
