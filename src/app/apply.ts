@@ -12,7 +12,7 @@ import { type Refreshed, desiredInScope } from "../plan/refresh.ts";
 import type { Planned } from "../plan/plan.ts";
 import { batchContent } from "../plan/resources.ts";
 import { StateFailure } from "../state/problem.ts";
-import type { Session as StateSession } from "../state/session.ts";
+import type { LockedState } from "../state/locked.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
 import { type ReviewOptions, type Review, checkRequest, judge, review } from "./plan.ts";
 import type { SavedPlan } from "./plan-file.ts";
@@ -100,7 +100,7 @@ export async function applyProject(
   const patience = { timeout: lockTimeout, signal, why: "tasc apply" };
   let unsaved: StateFailure | undefined;
   const work = async (
-    sessions: ReadonlyMap<string, StateSession>,
+    sessions: ReadonlyMap<string, LockedState>,
     lost: AbortSignal,
   ): Promise<Applied> => {
     if (saved?.digest !== undefined) await refuseSecond(session, saved.digest);
@@ -259,7 +259,7 @@ async function stillReviewed(
 async function carryOut(
   session: Session,
   refreshed: Refreshed,
-  sessions: ReadonlyMap<string, StateSession>,
+  sessions: ReadonlyMap<string, LockedState>,
   { wait, saved }: ApplyRequest,
   { begins, emit, signal }: ApplyObserver & { readonly signal: AbortSignal },
   lost: AbortSignal,
@@ -306,7 +306,7 @@ async function carryOut(
 function uncertainBatches(
   outcome: Outcome,
   { input: { desired, fingerprints } }: Refreshed,
-  sessions: ReadonlyMap<string, StateSession>,
+  sessions: ReadonlyMap<string, LockedState>,
 ): readonly Address[] {
   const failed = new Set(outcome.failed.map(({ address }) => address));
   return desired.targets.flatMap(({ key, batchGenerations }) =>

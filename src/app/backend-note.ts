@@ -8,7 +8,7 @@ import type { Redactor } from "../render/redact.ts";
 import type { Backend, StateRuntime } from "../state/backend.ts";
 import { STATE_FOLDER } from "../state/config.ts";
 import { fileName, makeFolder, replaceFile } from "../state/files.ts";
-import { openBackend } from "../state/session.ts";
+import { openBackend } from "../state/locked.ts";
 import type { Host } from "./project.ts";
 
 /*

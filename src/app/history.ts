@@ -13,7 +13,7 @@ import {
 } from "../state/history.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { StateFailure } from "../state/problem.ts";
-import type { Session as StateSession } from "../state/session.ts";
+import type { LockedState } from "../state/locked.ts";
 import { stale } from "./saved-plan.ts";
 import type { Session } from "./session.ts";
 
@@ -71,7 +71,7 @@ export async function endRun(
   run: Omit<RunRecord, "changes">,
   plan: Plan,
   outcome: Outcome,
-  sessions: ReadonlyMap<string, StateSession>,
+  sessions: ReadonlyMap<string, LockedState>,
   before: ReadonlyMap<string, State>,
 ): Promise<void> {
   if ([...sessions.values()].some(({ lost }) => lost.aborted)) return;
@@ -106,7 +106,7 @@ export async function endRun(
  * Returns addresses whose records changed. Those that needed no call were changed on the service
  * and pulled since.
  */
-function pulled(before: ReadonlyMap<string, State>, sessions: ReadonlyMap<string, StateSession>) {
+function pulled(before: ReadonlyMap<string, State>, sessions: ReadonlyMap<string, LockedState>) {
   return [...sessions].flatMap(([target, { state }]) => {
     const known = before.get(target);
     // With another key, all records differ.

@@ -32,12 +32,7 @@ import { applyEvents } from "../state/events.ts";
 import { createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
 import { readProcesses } from "../state/lock.ts";
 import { explainTakenIn, explainTakeover, explainWaiting } from "../state/problem.ts";
-import {
-  type Session as StateSession,
-  confirmLocks,
-  openBackend,
-  openSessions,
-} from "../state/session.ts";
+import { type LockedState, confirmLocks, openBackend, openLockedStates } from "../state/locked.ts";
 import { noteBackend, warnOfOldState } from "./backend-note.ts";
 import {
   type Host,
@@ -115,7 +110,7 @@ export class Session {
   #remembered: Promise<Remembered> | undefined;
   #derived: Promise<void> | undefined;
   #client: Client | undefined;
-  #locked: readonly StateSession[] = [];
+  #locked: readonly LockedState[] = [];
   /** Files of records that an interrupted apply could not save. */
   readonly #left: string[] = [];
   readonly #ending = new AbortController();
@@ -248,7 +243,7 @@ export class Session {
   async withLocks<T>(
     targets: readonly string[],
     options: { readonly timeout: number; readonly signal?: AbortSignal; readonly why: string },
-    work: (sessions: ReadonlyMap<string, StateSession>, lost: AbortSignal) => Promise<T>,
+    work: (sessions: ReadonlyMap<string, LockedState>, lost: AbortSignal) => Promise<T>,
     unsaved?: (failure: unknown) => void,
   ): Promise<T> {
     const { backend, world } = await this.states();
@@ -256,7 +251,7 @@ export class Session {
     const waiting = (key: StateKey, holder: LockInfo | undefined) =>
       warn([explainWaiting(key, holder)]);
     const keys = targets.map((target) => this.stateKey(target));
-    const sessions = await openSessions(backend, keys, world, { ...options, waiting });
+    const sessions = await openLockedStates(backend, keys, world, { ...options, waiting });
     await noteBackend(this, backend);
     for (const [target, { takenOver, takenIn }] of sessions) {
       if (takenOver !== undefined) warn([explainTakeover(this.stateKey(target), takenOver)]);

@@ -13,16 +13,17 @@ import { type Planned, makePlan } from "../plan/plan.ts";
 import type { Client } from "../service/client.ts";
 import { ServiceError, describeFailure, isOutOfReach } from "../service/failure.ts";
 import { StateFailure, explainProblem } from "../state/problem.ts";
-import type { Session } from "../state/session.ts";
+import type { LockedState } from "../state/locked.ts";
 
 /** The state of one target while its lock is held. */
-export type StateSession = Pick<Session, "state" | "record"> & Partial<Pick<Session, "lost">>;
+export type RecordedState = Pick<LockedState, "state" | "record"> &
+  Partial<Pick<LockedState, "lost">>;
 
 /** The input of an apply, including all its access to the outside world. */
 export interface ApplyContext {
   readonly service: Pick<Client, "listTargets" | "listTestCases" | "listNotifications" | "send">;
   /** By target key, for every target in scope. */
-  readonly sessions: ReadonlyMap<string, StateSession>;
+  readonly sessions: ReadonlyMap<string, RecordedState>;
   readonly fingerprints: Fingerprinter;
   /** The input of the reviewed plan; `live` is what was read for it. */
   readonly input: PlanInput;
@@ -222,7 +223,7 @@ export function loseState(run: Run, error: unknown): Failure {
   return run.fatal;
 }
 
-export function sessionOf({ sessions }: Run, target: string): StateSession {
+export function sessionOf({ sessions }: Run, target: string): RecordedState {
   const session = sessions.get(target);
   if (session === undefined) throw new TypeError(`no state is open for ${target}`);
   return session;

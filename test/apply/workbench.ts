@@ -1,5 +1,5 @@
 import { apply } from "../../src/apply/apply.ts";
-import type { StateSession } from "../../src/apply/context.ts";
+import type { RecordedState } from "../../src/apply/context.ts";
 import type { Address } from "../../src/model/address.ts";
 import type { Desired } from "../../src/model/desired.ts";
 import type { ApplyEvent, Outcome } from "../../src/model/events.ts";
@@ -113,7 +113,7 @@ export class Workbench {
     return { look: matched, outcome, events, recorded, noted, writes: writes() };
   }
 
-  #open(key: string, recorded: StateEvent[], noted: StateEvent[]): StateSession {
+  #open(key: string, recorded: StateEvent[], noted: StateEvent[]): RecordedState {
     let state = this.state(key);
     const record = async (events: readonly StateEvent[], lasting = true): Promise<void> => {
       if (!lasting) noted.push(...events);

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
 import { readConfig, readPostgresUrl } from "../../src/state/config.ts";
-import { openBackend } from "../../src/state/session.ts";
+import { openBackend } from "../../src/state/locked.ts";
 import { explainProblem } from "../../src/state/problem.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import { Fleet } from "./support/fleet.ts";

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StateEvent } from "../../src/model/state.ts";
 import type { HeldLock } from "../../src/state/backend.ts";
-import { Session } from "../../src/state/session.ts";
+import { LockedState } from "../../src/state/locked.ts";
 import { SHOP, numbered } from "./support/numbered.ts";
 import { realWorld } from "./support/world.ts";
 
@@ -22,7 +22,7 @@ async function sessionWith(flush: (numbers: readonly number[], lasting: boolean)
       ),
     unlock: () => Promise.resolve(),
   };
-  const session = new Session(lock, undefined, await realWorld("/nowhere"));
+  const session = new LockedState(lock, undefined, await realWorld("/nowhere"));
   const eventsOf = (numbers: readonly number[]): readonly StateEvent[] =>
     numbers.flatMap((n) => EVENTS[n] ?? []);
   return {

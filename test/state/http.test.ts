@@ -3,7 +3,7 @@ import { type Server, createServer } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from "vitest";
 import type { Backend } from "../../src/state/backend.ts";
 import { type HttpConfig, readConfig } from "../../src/state/config.ts";
-import { openBackend } from "../../src/state/session.ts";
+import { openBackend } from "../../src/state/locked.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { addressesOf } from "../../src/state/http.ts";
 import { createLockInfo } from "../../src/state/lock.ts";

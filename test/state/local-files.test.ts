@@ -19,7 +19,7 @@ import { readIfThere } from "../../src/state/files.ts";
 import { journalLine, pathsOf, readFiles, revisionOf, targetOf } from "../../src/state/local.ts";
 import { formatDocument, storedState } from "../../src/state/document.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
-import type { Session } from "../../src/state/session.ts";
+import type { LockedState } from "../../src/state/locked.ts";
 import { openSession } from "./support/session.ts";
 import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
@@ -39,7 +39,7 @@ afterEach(async () => {
   await fixture.dispose();
 });
 
-async function session(): Promise<Session> {
+async function session(): Promise<LockedState> {
   return await openSession(backend, SHOP, await fixture.world(), { why: "tasc apply", timeout: 0 });
 }
 

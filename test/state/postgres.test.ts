@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/state/config.ts";
-import { openBackend } from "../../src/state/session.ts";
+import { openBackend } from "../../src/state/locked.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import { explainProblem } from "../../src/state/problem.ts";
 import { openSession } from "./support/session.ts";

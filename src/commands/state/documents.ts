@@ -7,7 +7,7 @@ import { isUnknown } from "../../model/value.ts";
 import { batchContent } from "../../plan/resources.ts";
 import { type DocumentKey, type LockInfo, NO_DOCUMENT } from "../../state/backend.ts";
 import { explainTakeover } from "../../state/problem.ts";
-import { lockDocuments, unlockAll } from "../../state/session.ts";
+import { lockDocuments, unlockAll } from "../../state/locked.ts";
 import type { Session } from "../../app/session.ts";
 import type { Options } from "../options.ts";
 import type { LOCK_TIMEOUT } from "../shared-options.ts";

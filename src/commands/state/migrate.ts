@@ -12,7 +12,7 @@ import { count } from "../../model/words.ts";
 import { sideBySide } from "../../state/backend.ts";
 import { readConfig } from "../../state/config.ts";
 import { contentOf } from "../../state/document.ts";
-import { lockDocuments, openBackend, unlockAll } from "../../state/session.ts";
+import { lockDocuments, openBackend, unlockAll } from "../../state/locked.ts";
 import type { Session } from "../../app/session.ts";
 import { withDocuments } from "./documents.ts";
 import { readText } from "./backup.ts";

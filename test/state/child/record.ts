@@ -2,7 +2,7 @@ import { readFileSync, writeSync } from "node:fs";
 import type { StateSettings } from "../../../src/model/settings.ts";
 import { type BackendConfig, readConfig } from "../../../src/state/config.ts";
 import { isRecord, isText } from "../../../src/model/shape.ts";
-import { type Session, openBackend } from "../../../src/state/session.ts";
+import { type LockedState, openBackend } from "../../../src/state/locked.ts";
 import { openSession } from "../support/session.ts";
 import { SHOP, numbered } from "../support/numbered.ts";
 import { realWorld } from "../support/world.ts";
@@ -33,7 +33,7 @@ async function runSession(): Promise<void> {
 }
 
 /** Half of the events are flushed to disk; all of them survive a kill. */
-async function save(session: Session, number: number): Promise<void> {
+async function save(session: LockedState, number: number): Promise<void> {
   await session.record([numbered(number)], number % 2 === 0);
 }
 

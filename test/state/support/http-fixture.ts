@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { StateSettings } from "../../../src/model/settings.ts";
 import { readConfig } from "../../../src/state/config.ts";
-import { openBackend } from "../../../src/state/session.ts";
+import { openBackend } from "../../../src/state/locked.ts";
 import type { Fixture } from "./fixture.ts";
 import { type HttpServer, type LockMethods, startHttpServer } from "./http-server.ts";
 import { realWorld, steppedClock } from "./world.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { StateSettings } from "../../../src/model/settings.ts";
 import { readConfig } from "../../../src/state/config.ts";
-import { openBackend } from "../../../src/state/session.ts";
+import { openBackend } from "../../../src/state/locked.ts";
 import type { Fixture } from "./fixture.ts";
 import { realWorld } from "./world.ts";
 

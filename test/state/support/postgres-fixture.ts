@@ -5,7 +5,7 @@ import postgres from "postgres";
 import type { StateSettings } from "../../../src/model/settings.ts";
 import type { StateRuntime } from "../../../src/state/backend.ts";
 import { readConfig } from "../../../src/state/config.ts";
-import { openBackend } from "../../../src/state/session.ts";
+import { openBackend } from "../../../src/state/locked.ts";
 import { createLockInfo } from "../../../src/state/lock.ts";
 import type { Fixture } from "./fixture.ts";
 import { realWorld } from "./world.ts";

@@ -10,7 +10,7 @@ import {
 import { formatDocument } from "../../../src/state/document.ts";
 import { applyEvents } from "../../../src/state/events.ts";
 import { createLockInfo } from "../../../src/state/lock.ts";
-import type { Session } from "../../../src/state/session.ts";
+import type { LockedState } from "../../../src/state/locked.ts";
 import { openSession } from "./session.ts";
 import { events as anyEvents } from "./arbitrary.ts";
 import type { Fixture } from "./fixture.ts";
@@ -44,7 +44,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
 
     const lock = async (key: DocumentKey, by = backend): Promise<HeldLock> =>
       await by.lock(key, createLockInfo(await fixture.world(), "tasc apply"));
-    const session = async (key = SHOP, by = backend): Promise<Session> =>
+    const session = async (key = SHOP, by = backend): Promise<LockedState> =>
       await openSession(by, key, await fixture.world(), OPTIONS);
     const stateIn = async (key: DocumentKey, by = backend): Promise<State | undefined> =>
       plain((await readOne(by, key))?.state);

@@ -38,7 +38,7 @@ export async function openBackend(config: BackendConfig, world: StateRuntime): P
   return new LocalBackend(config, world);
 }
 
-export interface SessionOptions {
+export interface LockOptions {
   readonly why: string;
   /** Milliseconds to wait for locks that others hold; 0 tries once. */
   readonly timeout: number;
@@ -48,15 +48,15 @@ export interface SessionOptions {
 }
 
 /**
- * Locks documents of one stage, all or none, reads them, and takes in what interrupted sessions
+ * Locks documents of one stage, all or none, reads them, and takes in what interrupted runs
  * left.
  */
-export async function openSessions(
+export async function openLockedStates(
   backend: Backend,
   keys: readonly DocumentKey[],
   world: StateRuntime,
-  options: SessionOptions,
-): Promise<ReadonlyMap<string, Session>> {
+  options: LockOptions,
+): Promise<ReadonlyMap<string, LockedState>> {
   const locks = await lockDocuments(backend, keys, world, options);
   try {
     const found = await backend.readAll(keys);
@@ -77,9 +77,9 @@ export async function openSessions(
           revision: await lock.write(stored.state, stored.revision),
           journalled: false,
         };
-      const session = new Session(lock, stored, world);
-      await session.recover(backend);
-      return [target, session] as const;
+      const locked = new LockedState(lock, stored, world);
+      await locked.recover(backend);
+      return [target, locked] as const;
     });
     return new Map(opened);
   } catch (error) {
@@ -100,7 +100,7 @@ export async function lockDocuments(
   backend: Backend,
   keys: readonly DocumentKey[],
   world: StateRuntime,
-  options: SessionOptions,
+  options: LockOptions,
 ): Promise<readonly HeldLock[]> {
   const { clock } = world;
   const { why, timeout, signal, waiting } = options;
@@ -161,7 +161,7 @@ const CONFIRMATIONS = 3;
  * A target's state while its lock is held. After a kill at any moment, the next reader finds a
  * prefix of what was recorded, which includes everything whose `record` had resolved.
  */
-export class Session {
+export class LockedState {
   readonly #isStored: boolean;
   /** The former holder, if its lock was taken over because its process is gone. */
   readonly takenOver: LockInfo | undefined;
@@ -245,10 +245,10 @@ export class Session {
    * Records events; resolves when they are durable. Calls in the same turn of the event loop share
    * a flush, and so do calls while another flush runs. Events that may be repeated without harm
    * need not be `lasting`: a power cut may lose them until the next lasting ones, or `close`.
-   * @throws StateFailure; then nothing more is saved until the session is closed
+   * @throws StateFailure; then nothing more is saved until it is closed
    */
   async record(events: readonly StateEvent[], lasting = true): Promise<void> {
-    if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
+    if (this.#closed !== undefined) throw new Error("a locked state was used after it was closed");
     if (events.length === 0) return;
     if (this.#saved === this.#events.length) this.#waiting = moment();
     for (const event of events) {
@@ -354,10 +354,10 @@ export class Session {
  * `/apiKey/v3/test-targets/ID/…`; a path without an id creates a target. @throws StateFailure if
  * the call must not be sent
  */
-export async function confirmLocks(sessions: readonly Session[], path: string): Promise<void> {
+export async function confirmLocks(states: readonly LockedState[], path: string): Promise<void> {
   const id = decodeURIComponent(path.split("/", 5)[4] ?? "");
-  const session = sessions.find(({ targetId }) => targetId === id);
-  await (session?.confirm() ?? Promise.all(sessions.map((one) => one.confirm())));
+  const own = states.find(({ targetId }) => targetId === id);
+  await (own?.confirm() ?? Promise.all(states.map((one) => one.confirm())));
 }
 
 function ignoreStateFailure(error: unknown): void {
