@@ -101,12 +101,68 @@ export type Client = ReturnType<typeof createClient>;
  * and a connection opened, at the first call.
  */
 export function createClient(options: ClientOptions) {
-  const { baseUrl, apiKey, concurrency, rateLimit, shareRate, retries, world, env = {} } = options;
-  const {
-    onEvent = () => undefined,
-    beforeSend = () => undefined,
-    redact = (text) => text,
-  } = options;
+  const { make, close } = openCalls(options);
+  const get = <T>(
+    inner: readonly string[],
+    reader: () => AnswerReader<T>,
+    query = "",
+  ): Promise<T> =>
+    make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader });
+  const read = <T>(
+    inner: readonly string[],
+    reader: (answer: Json) => T,
+    query?: string,
+  ): Promise<T> => get(inner, () => shapedAnswer(reader), query);
+  const listReports = (targetId: string, key?: Json): Promise<answers.ReportPage> => {
+    const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
+    return read([targetId, "test-reports"], answers.readReportPage, query);
+  };
+  return {
+    listTargets: () => read([], answers.readTargets),
+    getTarget: (targetId: string) => read([targetId], answers.readTarget),
+    /**
+     * In the service's order; the answer is never in memory as a whole.
+     * @param keep returns the part to keep of each
+     */
+    listTestCases: <T>(
+      targetId: string,
+      keep: (testCase: LiveTestCase) => T,
+    ): Promise<readonly T[]> =>
+      get([targetId, "test-cases"], () =>
+        streamedList((item, at) => keep(answers.readTestCase(item, at))),
+      ),
+    /** Returns undefined for an empty answer, and for an unreadable answer to a PATCH. */
+    send: ({ method, path, body }: WriteCall): Promise<Json | undefined> =>
+      make({
+        method,
+        path,
+        body: JSON.stringify(body),
+        reader: method === "PATCH" ? optionalAnswer : wholeAnswer,
+      }),
+    listReports,
+    async *allReports(targetId: string): AsyncGenerator<answers.NewReports, void, undefined> {
+      const seen = new Set<string>();
+      let key: Json | undefined;
+      for (let pages = 1, more = true; more; pages++) {
+        const page = await listReports(targetId, key);
+        const fresh = answers.newReports(page, seen, pages);
+        yield fresh;
+        key = page.key;
+        more = fresh.next === "more";
+      }
+    },
+    getReport: (targetId: string, reportId: string) =>
+      read([targetId, "test-reports", reportId], answers.readReport),
+    listNotifications: (targetId: string) =>
+      read([targetId, "notifications"], answers.readNotifications),
+    /** Drops all connections; calls in progress end as `interrupted`. */
+    close,
+  };
+}
+
+/** Opens what makes calls: each takes its turn, and is sent again while that may help. */
+function openCalls(options: ClientOptions) {
+  const { concurrency, rateLimit, shareRate, retries, world, onEvent = () => undefined } = options;
   const ending = new AbortController();
   const signal = AbortSignal.any([
     ending.signal,
@@ -115,8 +171,70 @@ export function createClient(options: ClientOptions) {
   // Every call that waits for its next attempt adds a listener. From the eleventh on, Node would
   // wrongly report a leak.
   setMaxListeners(0, signal);
-  const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
   const limiter = new Limiter({ concurrency, rateLimit, shareRate, world, signal });
+  const sender = openSender(options, signal);
+  let count = 0;
+  const make = async <T>(call: Call<T>): Promise<T> => {
+    const { method } = call;
+    const path = pathOf(call.path);
+    let attempt = 0;
+    let acted: MayHaveActed = "no";
+    const failed = (fault: Fault): ServiceError =>
+      new ServiceError({ ...fault, method, path, attempts: attempt, acted });
+    if (!sender.isSendable) throw failed({ kind: "unsendable" });
+    if (!(await limiter.enter())) throw failed({ kind: "interrupted" });
+    const number = ++count;
+    try {
+      for (;;) {
+        attempt++;
+        const { era } = limiter;
+        const started = world.now();
+        const about = { call: number, method, path, attempt };
+        // The spread comes last: V8 takes several times as long to create an object if fields are
+        // added after it.
+        onEvent({ kind: "started", ...about });
+        const { result, status, date, began } = await sender
+          .send(call, about)
+          .catch((error: unknown) => {
+            limiter.sent(false);
+            throw error;
+          });
+        const fault = result.ok ? undefined : result.failure;
+        const ms = world.now() - started;
+        onEvent({ kind: "finished", status, ms, fault: fault?.kind, date, ...about });
+        const delay = fault === undefined ? 0 : retryDelay(fault, attempt, world.random());
+        if (fault !== undefined && isTooMany(fault)) {
+          limiter.slowDown(delay, era);
+          onEvent({ kind: "slowed", pause: delay, concurrency: limiter.concurrency });
+        } else limiter.sent(result.ok);
+        if (result.ok) return result.value;
+        const actedNow = mayHaveActed(method, result.failure, began);
+        if (actedNow === "maybe") acted = actedNow;
+        if (attempt > retries || !mayRetry(method, result.failure, actedNow))
+          throw failed(result.failure);
+        const { kind } = result.failure;
+        onEvent({ kind: "waiting", fault: kind, status, attempts: retries + 1, delay, ...about });
+        // After a 429, the limiter makes all calls wait, including this one.
+        const mayGoOn = isTooMany(result.failure) || (await slept(world, delay, signal));
+        if (!mayGoOn || !(await limiter.again())) throw failed({ kind: "interrupted" });
+      }
+    } finally {
+      limiter.leave();
+    }
+  };
+
+  const close = async (): Promise<void> => {
+    ending.abort();
+    await sender.close();
+  };
+  return { make, close };
+}
+
+/** Opens what sends a call once, over connections that are opened with the first. */
+function openSender(options: ClientOptions, signal: AbortSignal) {
+  const { baseUrl, apiKey, concurrency, world, env = {} } = options;
+  const { beforeSend = () => undefined, redact = (text) => text } = options;
+  const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
   const key = apiKey.reveal();
   const redactAll: Redact =
     key.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(key, SENSITIVE);
@@ -177,111 +295,10 @@ export function createClient(options: ClientOptions) {
       if (!exchanged.tooLate || connects === MAX_CONNECTS) return exchanged;
     }
   };
-
-  let count = 0;
-  const make = async <T>(call: Call<T>): Promise<T> => {
-    const { method } = call;
-    const path = pathOf(call.path);
-    let attempt = 0;
-    let acted: MayHaveActed = "no";
-    const failed = (fault: Fault): ServiceError =>
-      new ServiceError({ ...fault, method, path, attempts: attempt, acted });
-    if (!HEADER_VALUE.test(key)) throw failed({ kind: "unsendable" });
-    if (!(await limiter.enter())) throw failed({ kind: "interrupted" });
-    const number = ++count;
-    try {
-      for (;;) {
-        attempt++;
-        const { era } = limiter;
-        const started = world.now();
-        const about = { call: number, method, path, attempt };
-        // The spread comes last: V8 takes several times as long to create an object if fields are
-        // added after it.
-        onEvent({ kind: "started", ...about });
-        const { result, status, date, began } = await send(call, about).catch((error: unknown) => {
-          limiter.sent(false);
-          throw error;
-        });
-        const fault = result.ok ? undefined : result.failure;
-        const ms = world.now() - started;
-        onEvent({ kind: "finished", status, ms, fault: fault?.kind, date, ...about });
-        const delay = fault === undefined ? 0 : retryDelay(fault, attempt, world.random());
-        if (fault !== undefined && isTooMany(fault)) {
-          limiter.slowDown(delay, era);
-          onEvent({ kind: "slowed", pause: delay, concurrency: limiter.concurrency });
-        } else limiter.sent(result.ok);
-        if (result.ok) return result.value;
-        const actedNow = mayHaveActed(method, result.failure, began);
-        if (actedNow === "maybe") acted = actedNow;
-        if (attempt > retries || !mayRetry(method, result.failure, actedNow))
-          throw failed(result.failure);
-        const { kind } = result.failure;
-        onEvent({ kind: "waiting", fault: kind, status, attempts: retries + 1, delay, ...about });
-        // After a 429, the limiter makes all calls wait, including this one.
-        const mayGoOn = isTooMany(result.failure) || (await slept(world, delay, signal));
-        if (!mayGoOn || !(await limiter.again())) throw failed({ kind: "interrupted" });
-      }
-    } finally {
-      limiter.leave();
-    }
-  };
-
-  const get = <T>(
-    inner: readonly string[],
-    reader: () => AnswerReader<T>,
-    query = "",
-  ): Promise<T> =>
-    make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader });
-  const read = <T>(
-    inner: readonly string[],
-    reader: (answer: Json) => T,
-    query?: string,
-  ): Promise<T> => get(inner, () => shapedAnswer(reader), query);
-  const listReports = (targetId: string, key?: Json): Promise<answers.ReportPage> => {
-    const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
-    return read([targetId, "test-reports"], answers.readReportPage, query);
-  };
   return {
-    listTargets: () => read([], answers.readTargets),
-    getTarget: (targetId: string) => read([targetId], answers.readTarget),
-    /**
-     * In the service's order; the answer is never in memory as a whole.
-     * @param keep returns the part to keep of each
-     */
-    listTestCases: <T>(
-      targetId: string,
-      keep: (testCase: LiveTestCase) => T,
-    ): Promise<readonly T[]> =>
-      get([targetId, "test-cases"], () =>
-        streamedList((item, at) => keep(answers.readTestCase(item, at))),
-      ),
-    /** Returns undefined for an empty answer, and for an unreadable answer to a PATCH. */
-    send: ({ method, path, body }: WriteCall): Promise<Json | undefined> =>
-      make({
-        method,
-        path,
-        body: JSON.stringify(body),
-        reader: method === "PATCH" ? optionalAnswer : wholeAnswer,
-      }),
-    listReports,
-    async *allReports(targetId: string): AsyncGenerator<answers.NewReports, void, undefined> {
-      const seen = new Set<string>();
-      let key: Json | undefined;
-      for (let pages = 1, more = true; more; pages++) {
-        const page = await listReports(targetId, key);
-        const fresh = answers.newReports(page, seen, pages);
-        yield fresh;
-        key = page.key;
-        more = fresh.next === "more";
-      }
-    },
-    getReport: (targetId: string, reportId: string) =>
-      read([targetId, "test-reports", reportId], answers.readReport),
-    listNotifications: (targetId: string) =>
-      read([targetId, "notifications"], answers.readNotifications),
-    /** Drops all connections; calls in progress end as `interrupted`. */
+    isSendable: HEADER_VALUE.test(key),
+    send,
     close: async (): Promise<void> => {
-      ending.abort();
       // If opening failed, the calls have already reported why.
       await (await transport?.catch(() => undefined))?.dispatcher.destroy();
     },
