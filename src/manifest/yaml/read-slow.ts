@@ -124,21 +124,33 @@ const CLOSERS: Readonly<Record<string, string>> = {
 /** `isAlignment`: the line begins in the wrong column. */
 type Explanation = Finding & { readonly isAlignment?: boolean };
 
+/** A mistake in a text, with what explains it. */
+interface Mistake extends SyntaxFault {
+  readonly text: string;
+  readonly lineStart: number;
+  readonly line: string;
+  /** The line before and after the mistake. */
+  readonly before: string;
+  readonly rest: string;
+  readonly inFlow: boolean;
+  /** Returns an explanation, at the place of the mistake unless `more` names another. */
+  readonly fault: (message: string, hint?: string, more?: Partial<Explanation>) => Explanation;
+}
+
 /**
  * Explains a mistake that manifests really have, the first that applies. It is searched for in the
  * text, because the parser only says where it could not continue, which is often a line after the
  * mistake and rarely its reason.
  */
 function explainFault(
-  { offset, code, words }: SyntaxFault,
+  found: SyntaxFault,
   lineStart: number,
   { text, unclosed, flows }: Tree,
 ): Explanation {
+  const { offset, code, words } = found;
   const line = /^.*/.exec(text.slice(lineStart))?.[0] ?? "";
-  const [before, rest] = [line.slice(0, offset - lineStart), line.slice(offset - lineStart)];
   const opener = unclosed.find((span) => span.end === offset)?.start;
-  const inFlow = flows.some((span) => span.start < offset && offset <= span.end);
-  const fault = (message: string, hint?: string, more: Partial<Explanation> = {}): Explanation => ({
+  const fault: Mistake["fault"] = (message, hint, more = {}) => ({
     offset,
     code: "syntax",
     message,
@@ -166,86 +178,113 @@ function explainFault(
       'put the whole text in quotes, as in "${…}"',
       { offset: offset - 1 },
     );
-  switch (code) {
-    case "BAD_DQ_ESCAPE":
-      return fault(
-        `\`${text.slice(offset, offset + 2)}\` is not a valid escape in a double-quoted string`,
-        "write `\\\\` for a backslash, or use single quotes",
-      );
-    case "BAD_SCALAR_START": {
-      const first = text.charAt(offset);
-      const shown = first === "`" ? "a backtick" : `\`${first}\``;
-      return fault(`an unquoted string cannot begin with ${shown}`, "put the text in quotes");
-    }
-    case "STRAY_TOKEN":
-    case "UNEXPECTED_TOKEN":
-      if (code === "UNEXPECTED_TOKEN" && /(?:^|[\s:-])[|>][-+0-9]*$/.test(before))
-        return fault(
-          "a block of text begins on the line after its `|` or `>`",
-          "move this text to the next line and indent it; put a text that itself begins with `|` or `>` in quotes",
-        );
-      if (code === "UNEXPECTED_TOKEN" && inFlow && rest.startsWith(","))
-        return fault("there is nothing before this `,`", "remove the comma");
-      if (code === "STRAY_TOKEN" || before.trim() === "")
-        return fault(
-          "this line belongs to nothing above it: the list, map or text before it has ended",
-          "check its indentation; a list and a map cannot be mixed at the same level",
-          { isAlignment: true },
-        );
-      return fault(
-        "the value ends before this, so nothing but a comment may follow on its line",
-        "if this belongs to the value, put the whole value in quotes",
-      );
-    case "BLOCK_IN_FLOW":
-    case "MISSING_CHAR":
-    case "MULTILINE_IMPLICIT_KEY":
-      if (code === "MISSING_CHAR" && rest.startsWith("#"))
-        return fault(
+  const mistake: Mistake = {
+    ...found,
+    text,
+    lineStart,
+    line,
+    before: line.slice(0, offset - lineStart),
+    rest: line.slice(offset - lineStart),
+    inFlow: flows.some((span) => span.start < offset && offset <= span.end),
+    fault,
+  };
+  return EXPLAINED[code]?.(mistake) ?? fault(`invalid YAML: ${words}`);
+}
+
+/** What the parser's codes mean; undefined if a mistake has no better words than the parser's. */
+const EXPLAINED: Readonly<Record<string, (mistake: Mistake) => Explanation | undefined>> = {
+  BAD_DQ_ESCAPE: ({ text, offset, fault }) =>
+    fault(
+      `\`${text.slice(offset, offset + 2)}\` is not a valid escape in a double-quoted string`,
+      "write `\\\\` for a backslash, or use single quotes",
+    ),
+  BAD_SCALAR_START: ({ text, offset, fault }) => {
+    const first = text.charAt(offset);
+    const shown = first === "`" ? "a backtick" : `\`${first}\``;
+    return fault(`an unquoted string cannot begin with ${shown}`, "put the text in quotes");
+  },
+  STRAY_TOKEN: belongsToNothing,
+  UNEXPECTED_TOKEN: unexpectedToken,
+  BLOCK_IN_FLOW: missingComma,
+  MISSING_CHAR: (mistake) =>
+    mistake.rest.startsWith("#")
+      ? mistake.fault(
           "a comment needs a space before its `#`",
           "add a space; if the `#` belongs to the text, put the whole text in quotes",
-        );
-      if (code !== "MULTILINE_IMPLICIT_KEY" && inFlow)
-        return fault(
-          "inside `{ }` and `[ ]` a `,` must stand between the parts, and `: ` between a key and its value",
-          "add it, or put a text with `,`, `:`, brackets or braces in it in quotes",
-        );
-      if (code === "BLOCK_IN_FLOW") break;
-      if (/^-(?:\s|$)/.test(rest))
-        return fault(
-          "there is a list item among the keys of a map",
-          "indent it under the key that it belongs to",
-        );
-      if (/^[^\s:]+:[^\s:/]/.test(rest))
-        return fault(
-          "there is no space after the colon, so this is read as one text and not as a key and its value",
-          "write a space after the colon",
-        );
-      return fault(
-        "this line is not `key: value`",
-        "add the colon; or, if it continues the text above, indent it deeper than the key of that text",
-      );
-    case "BLOCK_AS_IMPLICIT_KEY": {
-      if (/:(?:\s|$)/.test(rest))
-        return fault(
-          "the value has a `: ` in it, which makes its first part a key, and a key cannot begin here",
-          "put the value in quotes; or, if a map is meant, begin it on the next line",
-        );
-      const below = text.indexOf("\n", offset);
-      const at = below === -1 ? offset : below + 1 + text.slice(below + 1).search(/\S|$/);
-      return fault(
-        "this line is indented under a line that already has a value",
-        "begin it in the same column as the keys it belongs to",
-        { offset: at, isAlignment: true },
-      );
-    }
-    case "BAD_INDENT":
-      return fault(
-        "the indentation of this line fits none of the lines above it",
-        "the keys of one map, and the items of one list, begin in the same column; their contents are indented further",
-        { offset: lineStart + line.search(/\S|$/), isAlignment: true },
-      );
-  }
-  return fault(`invalid YAML: ${words}`);
+        )
+      : (missingComma(mistake) ?? notKeyAndValue(mistake)),
+  MULTILINE_IMPLICIT_KEY: notKeyAndValue,
+  BLOCK_AS_IMPLICIT_KEY: keyInValue,
+  BAD_INDENT: ({ lineStart, line, fault }) =>
+    fault(
+      "the indentation of this line fits none of the lines above it",
+      "the keys of one map, and the items of one list, begin in the same column; their contents are indented further",
+      { offset: lineStart + line.search(/\S|$/), isAlignment: true },
+    ),
+};
+
+function belongsToNothing({ fault }: Mistake): Explanation {
+  return fault(
+    "this line belongs to nothing above it: the list, map or text before it has ended",
+    "check its indentation; a list and a map cannot be mixed at the same level",
+    { isAlignment: true },
+  );
+}
+
+function unexpectedToken(mistake: Mistake): Explanation {
+  const { before, rest, inFlow, fault } = mistake;
+  if (/(?:^|[\s:-])[|>][-+0-9]*$/.test(before))
+    return fault(
+      "a block of text begins on the line after its `|` or `>`",
+      "move this text to the next line and indent it; put a text that itself begins with `|` or `>` in quotes",
+    );
+  if (inFlow && rest.startsWith(","))
+    return fault("there is nothing before this `,`", "remove the comma");
+  if (before.trim() === "") return belongsToNothing(mistake);
+  return fault(
+    "the value ends before this, so nothing but a comment may follow on its line",
+    "if this belongs to the value, put the whole value in quotes",
+  );
+}
+
+function missingComma({ inFlow, fault }: Mistake): Explanation | undefined {
+  if (!inFlow) return undefined;
+  return fault(
+    "inside `{ }` and `[ ]` a `,` must stand between the parts, and `: ` between a key and its value",
+    "add it, or put a text with `,`, `:`, brackets or braces in it in quotes",
+  );
+}
+
+function notKeyAndValue({ rest, fault }: Mistake): Explanation {
+  if (/^-(?:\s|$)/.test(rest))
+    return fault(
+      "there is a list item among the keys of a map",
+      "indent it under the key that it belongs to",
+    );
+  if (/^[^\s:]+:[^\s:/]/.test(rest))
+    return fault(
+      "there is no space after the colon, so this is read as one text and not as a key and its value",
+      "write a space after the colon",
+    );
+  return fault(
+    "this line is not `key: value`",
+    "add the colon; or, if it continues the text above, indent it deeper than the key of that text",
+  );
+}
+
+function keyInValue({ text, offset, rest, fault }: Mistake): Explanation {
+  if (/:(?:\s|$)/.test(rest))
+    return fault(
+      "the value has a `: ` in it, which makes its first part a key, and a key cannot begin here",
+      "put the value in quotes; or, if a map is meant, begin it on the next line",
+    );
+  const below = text.indexOf("\n", offset);
+  const at = below === -1 ? offset : below + 1 + text.slice(below + 1).search(/\S|$/);
+  return fault(
+    "this line is indented under a line that already has a value",
+    "begin it in the same column as the keys it belongs to",
+    { offset: at, isAlignment: true },
+  );
 }
 
 /** A text in which places can be looked up. Loads `yaml`: import this module lazily. */
