@@ -7,6 +7,7 @@ import {
   parseJson,
   valueAt,
 } from "../../model/json.ts";
+import type { Origin } from "../../model/diagnostic.ts";
 import { groupBy } from "../../model/collections.ts";
 import type { Document } from "../document.ts";
 import { isTemplate, placeholdersIn } from "../interpolation.ts";
@@ -96,25 +97,7 @@ export function explainShape(kind: DocumentKind, document: Document): CheckedDoc
     );
     for (const key of unknownKeys) {
       const inner = [...path, key];
-      const isOwn = known.length === 0 || isTemplate(key);
-      const guess = didYouMean(isOwn ? undefined : nearest(key, known));
-      const allowedHere = `${guess} Allowed here: ${listWords(known, "and")}.`.trimStart();
-      const problem = isOwn
-        ? manifestProblem(
-            "bad-key",
-            originOf(inner),
-            `\`${key}\` cannot be a key`,
-            whyBad(value, key),
-            KEY,
-          )
-        : manifestProblem(
-            "unknown-key",
-            originOf(inner),
-            `Unknown key \`${key}\``,
-            allowedHere,
-            KEY,
-          );
-      add(inner, problem);
+      add(inner, unknownKey(originOf(inner), key, value, known));
     }
     for (const key of required) {
       if (meant.has(key)) continue;
@@ -136,6 +119,22 @@ export function explainShape(kind: DocumentKind, document: Document): CheckedDoc
     add(path, manifestProblem(code, originOf(path), `${name} must ${fault}`, detail));
   }
   return { document: { ...document, value: withoutAll(whole, spoilt) }, problems, lossy };
+}
+
+function unknownKey(
+  origin: Origin,
+  key: string,
+  value: Json | undefined,
+  known: readonly string[],
+): ManifestProblem {
+  const isOwn = known.length === 0 || isTemplate(key);
+  if (isOwn) {
+    const why = whyBad(value, key);
+    return manifestProblem("bad-key", origin, `\`${key}\` cannot be a key`, why, KEY);
+  }
+  const guess = didYouMean(nearest(key, known));
+  const allowedHere = `${guess} Allowed here: ${listWords(known, "and")}.`.trimStart();
+  return manifestProblem("unknown-key", origin, `Unknown key \`${key}\``, allowedHere, KEY);
 }
 
 /**
