@@ -1,7 +1,7 @@
 // Runs the tests and ends with one plain line of counts, which .ci/run repeats.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { reportMissingPrograms } from "./test-programs.mjs";
 
 const root = join(import.meta.dirname, "..");
@@ -29,9 +29,23 @@ const {
   numPassedTests: passed,
   numFailedTests: failed,
   numPendingTests: skipped,
+  testResults,
 } = JSON.parse(readFileSync(report, "utf8"));
 writeFileSync(counts, JSON.stringify({ passed, failed, skipped }));
+for (const line of skippedTests(testResults)) console.log(line);
 console.log(
   `Tests: ${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`,
 );
 process.exitCode = status ?? 1;
+
+/** Returns a line for each test that was skipped: what it needs, and its name. */
+function skippedTests(files) {
+  return files.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status !== "passed" && status !== "failed")
+      .map(({ fullName, meta }) => {
+        const why = meta?.needs === undefined ? "not run" : `needs ${meta.needs}`;
+        return `Skipped, ${why}: ${relative(root, name)}: ${fullName}`;
+      }),
+  );
+}

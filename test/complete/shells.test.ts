@@ -88,7 +88,7 @@ function completed(typed: string, candidates: readonly string[], from: number): 
   return candidates.length === 1 ? typed.slice(0, from) + (candidates[0] ?? "") : typed;
 }
 
-describe.skipIf(!isThere("bash"))("bash", () => {
+describe.skipIf(!isThere("bash"))("bash", { meta: { needs: "bash" } }, () => {
   const SCRIPT = `eval "$(tasc completion bash)"
 while IFS= read -r typed; do
   spaced=\${typed//=/ = }
@@ -112,7 +112,7 @@ done <<< "$1"`;
   });
 });
 
-describe.skipIf(!isThere("fish"))("fish", () => {
+describe.skipIf(!isThere("fish"))("fish", { meta: { needs: "fish" } }, () => {
   test("completes the same lines, and describes the candidates", async () => {
     const script = `tasc completion fish | source
 for typed in $argv; echo "> $typed"; complete -C $typed; end`;
@@ -131,7 +131,7 @@ for typed in $argv; echo "> $typed"; complete -C $typed; end`;
   });
 });
 
-describe.skipIf(!isThere("zsh"))("zsh", () => {
+describe.skipIf(!isThere("zsh"))("zsh", { meta: { needs: "zsh" } }, () => {
   /**
    * Types each line into an interactive shell at a terminal, presses Tab, and prints the completed
    * line.

@@ -140,22 +140,25 @@ describe.concurrent("writes and symbolic links", () => {
   });
 });
 
-test("a tasc.yaml in a parent folder is ignored if another user linked it", async ({
-  expect,
-  skip,
-}) => {
-  if (process.getuid?.() !== 0) return skip();
-  const folder = await mkdtemp(join(tmpdir(), "tasc-above-"));
-  try {
-    const cwd = join(folder, "work");
-    await mkdir(cwd);
-    await mkdir(join(folder, "own"));
-    await writeFile(join(folder, "own", "tasc.yaml"), "version: 1\n");
-    await symlink("own/tasc.yaml", join(folder, "tasc.yaml"));
-    expect(projectRoot({}, { cwd })).toBe(folder);
-    await lchown(join(folder, "tasc.yaml"), 1001, 1001);
-    expect(projectRoot({}, { cwd })).toBe(cwd);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-});
+const NOT_ROOT = process.getuid?.() !== 0;
+const AS_ROOT = { meta: { needs: "root" } } as const;
+
+test.skipIf(NOT_ROOT)(
+  "a tasc.yaml in a parent folder is ignored if another user linked it",
+  AS_ROOT,
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), "tasc-above-"));
+    try {
+      const cwd = join(folder, "work");
+      await mkdir(cwd);
+      await mkdir(join(folder, "own"));
+      await writeFile(join(folder, "own", "tasc.yaml"), "version: 1\n");
+      await symlink("own/tasc.yaml", join(folder, "tasc.yaml"));
+      expect(projectRoot({}, { cwd })).toBe(folder);
+      await lchown(join(folder, "tasc.yaml"), 1001, 1001);
+      expect(projectRoot({}, { cwd })).toBe(cwd);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);

@@ -92,6 +92,7 @@ describe("the package", () => {
 
   test.skipIf(process.getBuiltinModule("node:sqlite") !== undefined)(
     "names the package to install if Node has no SQLite",
+    { meta: { needs: "a Node without SQLite, e.g. 20" } },
     async () => {
       const tasc = join(packed.project, "node_modules", "@tasc", "cli", "dist", "tasc.cjs");
       const { code, output } = await run(

@@ -34,6 +34,7 @@ test.each(["--help", "-h", "--version", "-V"])("%s prints the same text as the p
 
 test.runIf(process.platform === "linux")(
   "help that cannot be written is reported as an error",
+  { meta: { needs: "Linux" } },
   () => {
     const { status, stderr } = tasc(["--help"], openSync("/dev/full", "w"));
     expect(status).toBe(1);

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
 import { BIG } from "../render/big.ts";
 import { REFUSED } from "../render/sample.ts";
-import { browserForFile, NO_BROWSER } from "./browser.ts";
+import { browserForFile, NEEDS, NO_BROWSER } from "./browser.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -21,7 +21,7 @@ const LOOKS = [
 const VIOLATIONS = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) =>
   violations.map(({ id, nodes }) => id + " " + nodes.map(({ target }) => target)))`;
 
-describe.skipIf(NO_BROWSER)("axe finds no violations in the page", () => {
+describe.skipIf(NO_BROWSER)("axe finds no violations in the page", NEEDS, () => {
   const open = browserForFile();
 
   test.each(PLANS)("with %s, both light and wide and dark and narrow", async (_, plan) => {

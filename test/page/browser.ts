@@ -12,6 +12,7 @@ const CHROMIUM = "/usr/bin/chromium";
 
 /** The pages are tested in a real browser if one is installed. */
 export const NO_BROWSER = !existsSync(CHROMIUM);
+export const NEEDS = { meta: { needs: CHROMIUM } } as const;
 
 /** Milliseconds; enough for busy machines. */
 const PATIENCE = 120_000;

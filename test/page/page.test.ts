@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { BIG } from "../render/big.ts";
 import { HOSTILE, HOSTILE_TEXTS, PLAN, REFUSED } from "../render/sample.ts";
 import { scene } from "../look/scene.ts";
-import { browserForFile, NO_BROWSER } from "./browser.ts";
+import { browserForFile, NEEDS, NO_BROWSER } from "./browser.ts";
 
-describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
+describe.skipIf(NO_BROWSER)("the plan's page in Chromium", NEEDS, () => {
   const open = browserForFile();
 
   test("sends no requests, and its script runs without errors", async () => {

@@ -58,25 +58,28 @@ test("a given key is neither printed nor stored", async () => {
   });
 });
 
-test("rejects a data folder, key or data file of another user", async ({
-  expect: expectThat,
-  skip,
-}) => {
-  if (process.getuid?.() !== 0) return skip();
-  await scene(async (stage) => {
-    for (const foreign of ["", "/api-key", "/service.db", "/service.db-wal"]) {
-      const data = `data${foreign.replace("/", "-")}`;
-      for (const file of ["api-key", "service.db", "service.db-wal"])
-        stage.write(`${data}/${file}`, "");
-      chownSync(join(stage.dir, data + foreign), 1001, 1001);
-      const ran = await stage.run(["serve", "--port", "0", "--data", data, "--format", "json"]);
-      expectThat(at(json(ran), "error")).toEqual({
-        code: "data-unusable",
-        message: `${join(stage.dir, data)}${foreign} belongs to another user`,
-      });
-    }
-  });
-});
+const NOT_ROOT = process.getuid?.() !== 0;
+const AS_ROOT = { meta: { needs: "root" } } as const;
+
+test.skipIf(NOT_ROOT)(
+  "rejects a data folder, key or data file of another user",
+  AS_ROOT,
+  async ({ expect: expectThat }) => {
+    await scene(async (stage) => {
+      for (const foreign of ["", "/api-key", "/service.db", "/service.db-wal"]) {
+        const data = `data${foreign.replace("/", "-")}`;
+        for (const file of ["api-key", "service.db", "service.db-wal"])
+          stage.write(`${data}/${file}`, "");
+        chownSync(join(stage.dir, data + foreign), 1001, 1001);
+        const ran = await stage.run(["serve", "--port", "0", "--data", data, "--format", "json"]);
+        expectThat(at(json(ran), "error")).toEqual({
+          code: "data-unusable",
+          message: `${join(stage.dir, data)}${foreign} belongs to another user`,
+        });
+      }
+    });
+  },
+);
 
 test("unusable data is reported with its folder, the cause and a hint to --data", async () => {
   await scene(async (stage) => {
