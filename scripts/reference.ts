@@ -1,5 +1,5 @@
 import { GLOBAL, type OptionSpec } from "../src/commands/options.ts";
-import type { CommandSpec } from "../src/commands/command.ts";
+import type { CommandSpec } from "../src/commands/spec.ts";
 import { EXIT } from "../src/model/error.ts";
 import { KINDS, type Kind } from "../src/model/address.ts";
 import { ERROR_CODES } from "../src/model/error-codes.ts";

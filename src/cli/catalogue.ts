@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CommandSpec } from "../commands/command.ts";
+import type { CommandSpec } from "../commands/spec.ts";
 
 /** Returns the specifications of all commands, which the build has written to its folder. */
 export function readCatalogue(folder: string): readonly CommandSpec[] {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { CommandSpec } from "../commands/command.ts";
+import type { CommandSpec } from "../commands/spec.ts";
 import type { ProcessContext } from "../commands/context.ts";
 import { GLOBAL, type OptionSpec } from "../commands/options.ts";
 import type { Lookup } from "./complete-project.ts";

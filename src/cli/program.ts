@@ -1,7 +1,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { ProcessContext } from "../commands/context.ts";
 import { GLOBAL, type OptionSpec, type Raw } from "../commands/options.ts";
-import type { CommandSpec } from "../commands/command.ts";
+import type { CommandSpec } from "../commands/spec.ts";
 import { TascError, invalid } from "../model/error.ts";
 import { openSink } from "../render/terminal.ts";
 

@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import type { CommandSpec } from "../commands/command.ts";
+import type { CommandSpec } from "../commands/spec.ts";
 import type { Context, ProcessContext } from "../commands/context.ts";
 import { GLOBAL, type Raw, readOptions } from "../commands/options.ts";
 import { loadCommand } from "../commands/table.ts";

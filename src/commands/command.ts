@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { View } from "../render/view.ts";
 import type { Context } from "./context.ts";
+import type { CommandSpec, Group } from "./spec.ts";
 import {
   GLOBAL,
   type OptionRecord,
@@ -11,26 +12,6 @@ import {
   isArgument,
   readOptions,
 } from "./options.ts";
-
-/** What a command is for. */
-export type Group = "Start" | "Write" | "Review" | "Apply" | "Stages" | "Service" | "State";
-
-/** What the parser, the help, the completion and the reference know of a command: plain data. */
-export interface CommandSpec {
-  /** All words that call it after `tasc`, e.g. `state list`: its name in the table. */
-  readonly path: string;
-  /** The last of these words. */
-  readonly name: string;
-  readonly summary: string;
-  /** Command lines, each with what it does. */
-  readonly examples: Readonly<Record<string, string>>;
-  /** Missing in a word that only stands before the names of other commands, such as `state`. */
-  readonly group?: Group;
-  readonly args?: readonly OptionSpec[];
-  readonly options?: readonly OptionSpec[];
-  /** Commands whose names follow this one. */
-  readonly commands?: readonly CommandSpec[];
-}
 
 /** The options that a command receives: its own, the format, and the global ones. */
 export type OptionsOf<R extends OptionRecord> = Options<Omit<typeof TEXT_OR_JSON, keyof R> & R> &

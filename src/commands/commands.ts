@@ -1,6 +1,7 @@
 import type { ViewJson } from "../render/redact.ts";
 import type { View } from "../render/view.ts";
-import { type CommandSpec, type OptionsOf, defineCommand } from "./command.ts";
+import { type OptionsOf, defineCommand } from "./command.ts";
+import type { CommandSpec } from "./spec.ts";
 import type { Context } from "./context.ts";
 import { type OptionSpec, GLOBAL } from "./options.ts";
 

@@ -14,7 +14,7 @@ import { type Redactor, createRedactor, redactDiagnostic } from "../render/redac
 import { COLOURED, PLAIN, type Style } from "../render/style.ts";
 import { Writer, terminalOf } from "../render/terminal.ts";
 import type { View } from "../render/view.ts";
-import type { CommandSpec } from "./command.ts";
+import type { CommandSpec } from "./spec.ts";
 
 /** A stream, with the properties that only a terminal has. */
 export type Output = NodeJS.WritableStream & {

@@ -1,4 +1,5 @@
-import type { Command, CommandSpec } from "./command.ts";
+import type { Command } from "./command.ts";
+import type { CommandSpec } from "./spec.ts";
 
 /*
  * All commands, in the order in which help lists them. A command's code is loaded when it is

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCatalogue } from "../../src/cli/catalogue.ts";
-import type { CommandSpec } from "../../src/commands/command.ts";
+import type { CommandSpec } from "../../src/commands/spec.ts";
 import { parseWords } from "../../src/cli/complete.ts";
 import { GLOBAL } from "../../src/commands/options.ts";
 

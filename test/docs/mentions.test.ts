@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readCatalogue } from "../../src/cli/catalogue.ts";
-import type { CommandSpec } from "../../src/commands/command.ts";
+import type { CommandSpec } from "../../src/commands/spec.ts";
 import { GLOBAL } from "../../src/commands/options.ts";
 import { blocksOf, pages } from "./page.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { readCatalogue } from "../../src/cli/catalogue.ts";
-import type { CommandSpec } from "../../src/commands/command.ts";
+import type { CommandSpec } from "../../src/commands/spec.ts";
 import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
 import {
   COOKIE,
