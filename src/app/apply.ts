@@ -120,7 +120,8 @@ export async function applyProject(
         lost,
       );
     }
-    const reviewed = await review(session, { ...refreshed, request, remembered }, overridePolicy);
+    const survey = { ...refreshed, request, remembered };
+    const reviewed = await review(session, survey, overridePolicy, "apply");
     await observer.reviewed?.(reviewed);
     if (hasErrors(reviewed.plan.diagnostics))
       throw failed("plan-errors", "Nothing was applied: the plan has errors");
@@ -233,6 +234,7 @@ async function stillReviewed(
     { ...left, plan: { ...left.plan, orphaned } },
     (address) => addresses.has(address),
     overridePolicy,
+    "apply",
   );
   const located = await locate(judged.diagnostics, session.project.sources);
   // Only `plan --base` knew the addresses that the base's manifests give to live resources. If the

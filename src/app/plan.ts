@@ -17,6 +17,8 @@ import { type Shard, idlePatterns, scopeTest } from "../plan/scope.ts";
 import type { Refreshed } from "../plan/refresh.ts";
 import type { Remembered } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
+import { inTableOrder, notJudged } from "../plan/attention.ts";
+import { type GateVerdict, gatedIn } from "../plan/passed-in.ts";
 import { policyDiagnostics, refusingRules, violationsOf } from "../plan/policy.ts";
 import { endingHint } from "../plan/quarantine.ts";
 import type { Judged } from "../plan/rules.ts";
@@ -67,6 +69,7 @@ export async function review(
   session: Session,
   survey: Survey,
   overridePolicy: readonly string[] = [],
+  mode: JudgeMode = "plan",
 ): Promise<Review> {
   const { plan } = survey.planned;
   checkOverrides(session.settings, overridePolicy);
@@ -75,6 +78,7 @@ export async function review(
     survey.planned,
     scopeTest(survey.request.scope),
     overridePolicy,
+    mode,
   );
   const located = await locate(
     [...plan.diagnostics, ...judged.diagnostics],
@@ -83,8 +87,15 @@ export async function review(
   const diagnostics = session.advised([...session.project.diagnostics, ...located]);
   const hint = endingHint(session.desired.targets, session.host.now());
   if (hint !== undefined) session.host.say?.("info", hint);
-  return { plan: { ...plan, diagnostics }, survey };
+  const attention = inTableOrder([...plan.attention, ...judged.attention]);
+  return { plan: { ...plan, attention, diagnostics }, survey };
 }
+
+/**
+ * What becomes of a rule that cannot be judged here: an apply refuses, a plan says so. `offline`: no
+ * service may be asked.
+ */
+export type JudgeMode = "plan" | "apply" | "offline";
 
 /**
  * Returns the policy's diagnostics for a plan, and the rules that refuse it: those violated and not
@@ -95,6 +106,7 @@ export async function judge(
   planned: Planned,
   inScope: (address: Address) => boolean,
   overridePolicy: readonly string[],
+  mode: JudgeMode,
 ) {
   const { policy, stage } = session.settings;
   const layers = settingsLayers(session.project.project, stage);
@@ -104,11 +116,15 @@ export async function judge(
   const resources = session.desired.targets
     .flatMap(resourcesOf)
     .filter(({ address }) => inScope(address));
+  const { open, ...gate } = await gateVerdict(session, planned, mode);
+  const judged = { ...planned, policy, now, inScope, ruleOrigin, elsewhere };
+  const isRefused = open !== undefined && mode === "apply";
   const violations = [
-    ...violationsOf({ ...planned, policy, now, inScope, ruleOrigin, elsewhere }),
+    ...violationsOf({ ...judged, gate: isRefused ? { ...gate, open } : gate }),
     ...(await ownRulesBroken(policy, { stage, resources, plan: planned.plan })),
   ];
   return {
+    attention: open === undefined || isRefused ? [] : [notJudged(open)],
     diagnostics: policyDiagnostics(violations, new Set(overridePolicy)),
     refusing: refusingRules(violations, overridePolicy),
   };
@@ -135,6 +151,21 @@ export function checkOverrides({ policy }: Settings, overridePolicy: readonly st
           ),
     ),
   );
+}
+
+async function gateVerdict(
+  session: Session,
+  planned: Planned,
+  mode: JudgeMode,
+): Promise<GateVerdict> {
+  const { passedIn: rule } = session.settings.policy;
+  if (rule === undefined || rule.stage === session.settings.stage) return { refused: [] };
+  const addresses = gatedIn(planned.plan, rule);
+  if (addresses.length === 0) return { refused: [] };
+  const why = "the plan is made from a snapshot";
+  if (mode === "offline") return { refused: [], open: { why, addresses } };
+  const { judgeGate } = await import("./passed-in.ts");
+  return judgeGate(session, planned, addresses, rule);
 }
 
 /**

@@ -10,6 +10,7 @@ import { type Diagnostic, inStage, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import { defined } from "../model/json.ts";
 import { type LiveTarget, type Reader, sideBySide } from "../model/live.ts";
+import type { ClientEvent } from "../model/events.ts";
 import type { Settings } from "../model/settings.ts";
 import { type State, emptyState } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
@@ -18,6 +19,7 @@ import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import { liveTargets } from "../plan/plan.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
+import { parseHttpDate } from "../service/refusal.ts";
 import { checkBaseUrl } from "../service/request.ts";
 import {
   type Backend,
@@ -114,6 +116,7 @@ export class Session {
   /** Files of records that an interrupted apply could not save. */
   readonly #left: string[] = [];
   readonly #ending = new AbortController();
+  #skew = 0;
 
   constructor({ root, env, project, calls }: Opened, host: Host) {
     this.root = root;
@@ -155,6 +158,35 @@ export class Session {
   /** Whether the project's policy disables what was removed from the manifests. */
   get disableRemoved(): boolean {
     return this.settings.policy.onRemove === "disable";
+  }
+
+  /**
+   * Milliseconds that the service's clock is ahead of this machine's, as its last answer said; 0 up
+   * to the tolerance. It turns times of the history into times of the service.
+   */
+  get clockSkew(): number {
+    return Math.abs(this.#skew) > SKEW_TOLERATED ? this.#skew : 0;
+  }
+
+  #noteClock(event: ClientEvent): void {
+    const service =
+      event.kind === "finished" ? parseHttpDate((event.date ?? "").trim()) : undefined;
+    if (service === undefined) return;
+    this.#skew = service - this.host.now();
+  }
+
+  /** Warns if times of this machine and of the service had to be compared, and the clocks differ. */
+  warnOfClocks(): void {
+    if (this.clockSkew === 0) return;
+    const minutes = Math.round(Math.abs(this.#skew) / 60_000);
+    const side = this.#skew > 0 ? "ahead of" : "behind";
+    this.host.warn([
+      warning(
+        "clock-skew",
+        `The service's clock is ${minutes} minutes ${side} this machine's`,
+        "When a result is old enough, and what an apply came before, is told from both clocks. Set this machine's clock.",
+      ),
+    ]);
   }
 
   states() {
@@ -359,7 +391,10 @@ export class Session {
         }),
       world: { now, random, sleep: (ms, abort) => delay(ms, undefined, { signal: abort }) },
       redact: (text) => this.redactor.text(text),
-      onEvent: onClientEvent,
+      onEvent: (event) => {
+        this.#noteClock(event);
+        onClientEvent(event);
+      },
       env: this.env,
       signal:
         signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal]),
@@ -368,6 +403,9 @@ export class Session {
     });
   }
 }
+
+/** Milliseconds by which two clocks may differ. */
+const SKEW_TOLERATED = 5 * 60_000;
 
 /** Milliseconds that calls in flight have to end after state is lost. */
 const CALLS_END_WITHIN = 5_000;

@@ -76,7 +76,7 @@ async function planned(session: Session, options: OptionsOf<typeof OPTIONS>): Pr
     ? survey(session, options, base === undefined)
     : surveySnapshot(session, options, snapshot));
   const found = base === undefined ? read : await withCauses(session, read, base);
-  return review(session, found, overridePolicy);
+  return review(session, found, overridePolicy, snapshot === undefined ? "plan" : "offline");
 }
 
 function exitCodeOf({ plan }: Review, detailed: boolean): ExitCode {

@@ -1,24 +1,15 @@
-import {
-  type Refused,
-  promote as promoteValues,
-  provePromotion,
-  refusedBy,
-} from "../edit/promote.ts";
-import { count, list } from "../model/words.ts";
-import { newestFinished } from "../inspect/reports.ts";
-import { type Address, targetOf } from "../model/address.ts";
+import { promote as promoteValues, provePromotion } from "../edit/promote.ts";
+import type { StageView } from "../inspect/stages.ts";
+import type { Address } from "../model/address.ts";
 import { EXIT, type TascError, failed } from "../model/error.ts";
-import { isUnknown } from "../model/value.ts";
-import type { MatchedTarget } from "../plan/compare.ts";
+import { globTest } from "../model/glob.ts";
+import type { PassedIn, Policy } from "../model/settings.ts";
+import { count, list } from "../model/words.ts";
+import { type Refusal, refusalLine, refusalOf } from "../plan/passed-in.ts";
 import { scopeTest } from "../plan/scope.ts";
-import { memoryOf } from "../plan/memory.ts";
-import { hasEnded } from "../plan/generation.ts";
-import { isPulled } from "../plan/record.ts";
 import { failureJson } from "../render/json.ts";
 import type { View } from "../render/view.ts";
-import type { Client } from "../service/client.ts";
-import { historyOf } from "../app/history.ts";
-import { survey } from "../app/plan.ts";
+import { gatherEvidence } from "../app/passed-in.ts";
 import type { Host } from "../app/project.ts";
 import { withSession } from "../app/session.ts";
 import { carryOut } from "./rewrite-view.ts";
@@ -59,12 +50,21 @@ async function promote(options: OptionsOf<typeof OPTIONS>, { host }: Context): P
   const head = { from: from.stage, to: to.stage };
   const addresses = [...new Set(rewrite.changes.map(({ address }) => address))];
   if (options.gate && addresses.length > 0) {
-    const { refused, reports, neverApplied } = await askGate(options, host, from.stage, addresses);
+    const { refused, reports, evidence, rule, isPolicy } = await askGate(
+      options,
+      host,
+      opened,
+      addresses,
+    );
     if (refused.length > 0) {
-      const failure = refusal(refused, from.stage);
+      const failure = refusal(refused, rule, isPolicy);
       if (options.format !== "json") throw failure;
       host.warn(failure.diagnostics);
-      const gate = { passed: false, reports, refused: refused.map((one) => ({ ...one })) };
+      const gate = {
+        passed: false,
+        reports,
+        refused: refused.map((one) => refusedJson(one, isPolicy)),
+      };
       const json = { formatVersion: "1.0", ...head, written: false, gate, ...failureJson(failure) };
       return { json, text: [], exitCode: EXIT.failed };
     }
@@ -73,10 +73,11 @@ async function promote(options: OptionsOf<typeof OPTIONS>, { host }: Context): P
       "info",
       `Gate: ${count(addresses.length, "test case")} passed in report ${list(read)}.`,
     );
+    const neverApplied = addresses.filter((one) => evidence.get(one)?.applied === undefined);
     if (neverApplied.length > 0)
       host.say?.(
         "info",
-        `Gate: the history of ${from.stage} has no apply of ${list(neverApplied)}, so the newest report counts.`,
+        `Gate: the history of ${from.stage} has no apply of ${list(neverApplied)}, so its results since it last changed count.`,
       );
   }
   return carryOut({
@@ -97,93 +98,49 @@ async function promote(options: OptionsOf<typeof OPTIONS>, { host }: Context): P
   });
 }
 
-function refusal(refused: readonly Refused[], stage: string): TascError {
+/** @param isPolicy whether a rule asks for several passes, or for a time, that can be told */
+function refusedJson({ address, outcome, why, earliest }: Refusal, isPolicy: boolean) {
+  const when = isPolicy ? { earliest: new Date(earliest).toISOString() } : {};
+  return { address, outcome, why, ...when };
+}
+
+function refusal(refused: readonly Refusal[], rule: PassedIn, isPolicy: boolean): TascError {
   const lines = refused.map(
-    ({ address, outcome, why }) =>
-      `${address}  ${outcome === "otherwise" ? "ended otherwise" : outcome}: ${why}\n`,
+    (one) =>
+      `${one.address}  ${one.outcome === "otherwise" ? "ended otherwise" : one.outcome}: ${isPolicy ? refusalLine(one, rule) : one.why}\n`,
   );
   return failed(
     "gate",
-    `Promotion blocked: ${count(refused.length, "test case")} ${refused.length === 1 ? "has" : "have"} not passed in ${stage}`,
+    `Promotion blocked: ${count(refused.length, "test case")} ${refused.length === 1 ? "has" : "have"} not passed in ${rule.stage}`,
     `${lines.join("")}Nothing was written. Rerun the tests, or promote only the passing ones with --only/--exclude.`,
   );
 }
 
 /**
- * Checks in the newest finished report of each target, in one stage's service, whether the test
- * cases have passed.
+ * Previews `policy.passedIn` of the stage that is changed. Without that rule, one pass is enough,
+ * and a test case that tasc never applied in the other stage is judged by the results it has.
  */
 function askGate(
   options: OptionsOf<typeof OPTIONS>,
   host: Host,
-  stage: string,
+  { from, toPolicy }: { readonly from: StageView; readonly toPolicy: Policy },
   addresses: readonly Address[],
 ) {
-  return withSession({ ...options, stage }, host, async (session) => {
-    const { planned } = await survey(session, { only: addresses });
-    // Only for test cases that were applied before is it certain that a report is older than their
-    // manifests.
-    const isBound = (address: Address): boolean =>
-      planned.matched.get(targetOf(address))?.state?.bindings.has(address) === true;
-    const pending = new Set(planned.plan.changes.map(({ address }) => address).filter(isBound));
-    const applied = new Map<string, string>();
-    for (const { at, changes } of await historyOf(session))
-      for (const { address, outcome } of changes)
-        if (outcome !== "skipped" && !((applied.get(address) ?? "") > at)) applied.set(address, at);
-    const refused: Refused[] = [];
-    const reports: { target: string; report: string | null }[] = [];
-    for (const target of new Set(addresses.map(targetOf))) {
-      const matched = planned.matched.get(target);
-      const report = await reportOf(session.client(), target, matched);
-      reports.push({ target, report: report?.id ?? null });
-      for (const address of addresses.filter((one) => targetOf(one) === target)) {
-        const live = matched?.matches.get(address)?.live;
-        const resource = matched?.resources.get(address);
-        const memory =
-          live && memoryOf(address, live.id, { ...matched, fingerprints: session.fingerprints });
-        const generating = matched?.state?.bindings.get(address)?.generating;
-        const { discovery } = live ?? {};
-        const ranBefore =
-          Date.parse(report?.createdAt ?? "") <= Date.parse(discovery?.updatedAt ?? "");
-        const isOpen = generating !== undefined && (ranBefore || !hasEnded(discovery, generating));
-        const hasSecrets = !Object.values(resource?.fields ?? {}).some(isUnknown);
-        // A report says nothing about a test case that differs from its manifest.
-        const untested = [
-          [pending.has(address), "it does not match its manifest; apply it there first"],
-          [
-            (resource && live && memory && isPulled(resource, live, memory)) === true,
-            "it was changed on the service since it was last applied; apply it there first",
-          ],
-          [
-            discovery !== undefined && isOpen,
-            "it has not run since its discovery ended; wait for that with `tasc apply --wait`",
-          ],
-          [
-            session.fingerprints === undefined || !hasSecrets,
-            "a secret is missing, so it is unknown whether it matches its manifest",
-          ],
-        ] as const;
-        refused.push(...refusedBy(address, live?.id, untested, report, applied.get(address)));
-      }
-    }
-    // For test cases that were never applied, any report counts.
-    return { refused, reports, neverApplied: addresses.filter((address) => !applied.has(address)) };
-  });
-}
-
-/**
- * Returns the newest finished report. The list only shows which one is the newest; the report has
- * the plain results.
- */
-async function reportOf(client: Client, target: string, matched: MatchedTarget | undefined) {
-  if (matched?.live === undefined) return undefined;
-  const { id } = matched.live;
-  const { report, unsure } = await newestFinished(client.allReports(id));
-  if (unsure)
-    throw failed(
-      "newest-report-unknown",
-      `Cannot determine the newest report of target ${target}`,
-      "The service returned only some of its reports, in no particular order. Nothing was written.",
+  const { passedIn } = toPolicy;
+  const isOwn = passedIn?.stage === from.stage;
+  const rule = isOwn ? passedIn : { stage: from.stage, passes: 1, soak: 0, except: [] };
+  return withSession({ ...options, stage: from.stage }, host, async (session) => {
+    // What will be declared here is what is declared there.
+    const here = () => undefined;
+    const { cases, reports } = await gatherEvidence(session, addresses, {
+      mustBeApplied: isOwn,
+      here,
+    });
+    const exempt = rule.except.map((glob) => globTest(glob));
+    const judged = addresses.filter((address) => !exempt.some((fits) => fits(address)));
+    const refused = judged.flatMap(
+      (address) => refusalOf(address, cases.get(address), rule, host.now()) ?? [],
     );
-  return report && (await client.getReport(id, report.id));
+    return { refused, reports, evidence: cases, rule, isPolicy: isOwn };
+  });
 }

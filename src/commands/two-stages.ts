@@ -46,7 +46,8 @@ export async function openTwoStages(options: TwoStages, host: Host) {
   );
   const viewOf = (desired: Desired): StageView => new StageView(desired, project, reading, env);
   const views = { from: viewOf(left), to: viewOf(right) };
-  return { root, folder, env, reading, project, stages, ...views, scope };
+  const toPolicy = to.resolved.settings.policy;
+  return { root, folder, env, reading, project, stages, ...views, toPolicy, scope };
 }
 
 function namesOf({ from, to, stage }: TwoStages, stages: readonly string[]) {

@@ -6,7 +6,6 @@ import { type ProjectReading, readProject, resolveProject } from "../manifest/lo
 import { type Address, targetAddress, targetOf } from "../model/address.ts";
 import { defined, sameJson, valueAt } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
-import type { LiveReport } from "../service/answers.ts";
 import { type EditedText, withTexts } from "./edit-files.ts";
 import {
   type Excluded,
@@ -211,46 +210,4 @@ export async function provePromotion(
     return `${differing.address} would still differ in ${differing.path.join(".")}`;
   const other = unreportedChange(request, { project, documents }, changes, to.stage, stages);
   return other && `${other.address} would change in ${other.field.name}, in stage ${other.stage}`;
-}
-
-type Objection = readonly [holds: boolean, why: string];
-
-/** A test case that blocks a promotion. */
-export type Refused = ReturnType<typeof refusedBy>[number];
-
-/**
- * Returns why the newest finished report of the target does not allow a test case, or why it has no
- * result for it; empty if the test case has passed each time it ran. @param applied when the last
- * apply that touched it began, if known
- */
-export function refusedBy(
-  address: Address,
-  id: string | undefined,
-  untested: readonly Objection[],
-  report: LiveReport | undefined,
-  applied: string | undefined,
-) {
-  const results = report?.results.filter(({ testCaseId }) => testCaseId === id) ?? [];
-  const isOlder =
-    applied !== undefined && !(Date.parse(report?.createdAt ?? "") > Date.parse(applied));
-  const objections: readonly Objection[] = [
-    [id === undefined, "it is not live there"],
-    ...untested,
-    [report === undefined, "no test report of its target has finished"],
-    [results.length === 0, `it is not in report ${report?.id}`],
-    [
-      isOlder,
-      `no report has finished since it was applied at ${applied}; report ${report?.id} is older`,
-    ],
-  ];
-  const [, why] = objections.find(([holds]) => holds) ?? [];
-  if (why !== undefined) return [{ address, outcome: "missing" as const, why }];
-  const open = results
-    .map(({ status }) => status ?? "no status")
-    .filter((status) => status !== "PASSED");
-  const status = open.includes("FAILED") ? "FAILED" : open[0];
-  const outcome = status === "FAILED" ? ("failed" as const) : ("otherwise" as const);
-  return status === undefined
-    ? []
-    : [{ address, outcome, why: `${status} in report ${report?.id}` }];
 }

@@ -17,13 +17,8 @@ import {
   strong,
 } from "../render/view.ts";
 import { groupBy } from "../model/collections.ts";
-import type {
-  LiveNotification,
-  LiveReport,
-  LiveResult,
-  NewReports,
-  PageEnd,
-} from "../service/answers.ts";
+import type { LiveNotification, LiveReport, LiveResult, NewReports } from "../service/answers.ts";
+import { type ReadReports, newestFirst, readReports, timeOf } from "../service/reports.ts";
 
 /** Returns the address that an id is bound to in any of the states. */
 export type AddressOf = (id: string | undefined) => Address | undefined;
@@ -34,20 +29,6 @@ export function addressesIn(states: Iterable<State>): AddressOf {
     for (const [address, { id }] of [...bindings].toSorted(([a], [b]) => compareAddresses(b, a)))
       byId.set(id, address);
   return (id) => (id === undefined ? undefined : byId.get(id));
-}
-
-/**
- * Finds the newest finished report. `unsure`: the list ended early and is not sorted, so a newer
- * one may be missing.
- */
-export async function newestFinished(pages: AsyncIterable<NewReports>) {
-  // service-api.md, "States and transitions": a report is WAITING until all of its results are
-  // done.
-  const isFinished = ({ status }: LiveReport): boolean =>
-    status !== undefined && status !== "WAITING";
-  const { reports, end } = await readUntil(pages, (read) => read.some(isFinished));
-  const report = newestFirst(reports).find(isFinished);
-  return { report, unsure: end !== "end" && (report === undefined || !isNewestFirst(reports)) };
 }
 
 /**
@@ -73,56 +54,13 @@ export function reportOf(
 
 type TargetReport = ReturnType<typeof reportOf>;
 
-/** The reports of a target that were read, and why reading stopped. */
-export interface ReadReports {
-  readonly reports: readonly LiveReport[];
-  /** `limit`: as many as requested were read, and all further ones are older. */
-  readonly end: Exclude<PageEnd, "more"> | "limit";
-}
-
+/** Returns the newest reports of a target, at most as many as the limit. */
 export async function newestReports(
   pages: AsyncIterable<NewReports>,
   limit: number,
-): Promise<ReadReports> {
-  const { reports, end } = await readUntil(pages, ({ length }) => length >= limit);
-  return { reports: (end === "limit" ? reports : newestFirst(reports)).slice(0, limit), end };
-}
-
-/**
- * Reads pages until the requested reports are among them. The order of the list is not documented
- * (service-api.md, operation 12), but its key is a point in time: if it goes from new to old, the
- * first are the newest. If not, all are read.
- */
-async function readUntil(
-  pages: AsyncIterable<NewReports>,
-  isEnough: (reports: readonly LiveReport[]) => boolean,
-): Promise<ReadReports> {
-  const reports: LiveReport[] = [];
-  for await (const page of pages) {
-    for (const report of page.reports) reports.push(report);
-    if (page.next !== "more") return { reports, end: page.next };
-    if (isEnough(reports) && isNewestFirst(reports)) return { reports, end: "limit" };
-  }
-  return { reports, end: "end" };
-}
-
-/**
- * Whether the reports that were read go from new to old. Reports of a single moment do not show an
- * order.
- */
-function isNewestFirst(reports: readonly LiveReport[]): boolean {
-  const times = reports.map(timeOf);
-  const isSorted = times.every((time, at) => at === 0 || time <= (times[at - 1] ?? 0));
-  return isSorted && (times[0] ?? 0) > (times.at(-1) ?? 0);
-}
-
-function newestFirst<T extends LiveReport>(reports: readonly T[]): readonly T[] {
-  return reports.toSorted((a, b) => timeOf(b) - timeOf(a) || compareText(a.id, b.id));
-}
-
-/** Returns the time of creation; without one, an item counts as the oldest. */
-function timeOf({ createdAt = "" }: Pick<LiveReport, "createdAt">): number {
-  return Date.parse(createdAt) || 0;
+): Promise<Pick<ReadReports, "reports" | "end">> {
+  const { reports, end } = await readReports(pages, ({ length }) => length >= limit);
+  return { reports: reports.slice(0, limit), end };
 }
 
 /** Returns the notifications that were not seen yet, oldest first, and adds their ids to `seen`. */

@@ -91,6 +91,14 @@ export function resolveSettings(request: SettingsRequest): Settings {
     // Not as a function, which would keep all documents in memory as long as the settings.
     otherPolicies: new Map(others.map((one) => [one, policyElsewhere(sourcesOf(one))])),
   };
+  const { passedIn } = settings.policy;
+  if (passedIn !== undefined && passedIn.stage !== "" && !stages.includes(passedIn.stage))
+    reportAt(
+      "unknown-stage",
+      ["policy", "passedIn", "stage"],
+      `There is no stage \`${passedIn.stage}\``,
+      `${stagesInWords(stages)}${didYouMean(nearest(passedIn.stage, stages))}`,
+    );
   refuseUntrusted(settings, context);
   return settings;
 }

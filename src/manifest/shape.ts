@@ -12,7 +12,7 @@ export type ManifestShape =
   | Exclude<Shape, { readonly type: "list" | "object" | "map" }>
   | { readonly type: "number"; readonly minimum?: number; readonly maximum?: number }
   /** `500ms`, `30s`, `2m`, `1h`. */
-  | { readonly type: "duration"; readonly longestDays?: number }
+  | { readonly type: "duration"; readonly longestDays?: number; readonly least?: 0 }
   /** `20/s`, `600/m`. */
   | { readonly type: "rate" }
   | { readonly type: "scalar" }
@@ -224,7 +224,8 @@ export function isTextual(shape: ManifestShape): shape is TextShape {
 }
 
 function isOfType(shape: TextShape, text: string): boolean {
-  if (shape.type === "duration") return parseDuration(text, shape.longestDays) !== undefined;
+  if (shape.type === "duration")
+    return parseDuration(text, shape.longestDays, shape.least) !== undefined;
   const isMatch = new RegExp(TEXTS[shape.type].pattern, "u").test(text);
   if (shape.type === "date") return isMatch && isDay(text);
   return isMatch && (shape.type !== "url" || urlOf(text) !== undefined);
@@ -284,11 +285,12 @@ const UNITS: Readonly<Record<string, number>> = {
  * Returns the milliseconds of a duration. The default limit is a day: a timer of more than 31 bits
  * would fire at once.
  */
-export function parseDuration(text: string, longestDays = 1): number | undefined {
+export function parseDuration(text: string, longestDays = 1, least = 1): number | undefined {
   const [, count, unit] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) return undefined;
   const milliseconds = Math.round(Number(count) * (UNITS[unit] ?? Number.NaN));
-  return milliseconds >= 1 && milliseconds <= longestDays * 86_400_000 ? milliseconds : undefined;
+  const isFitting = milliseconds >= least && milliseconds <= longestDays * 86_400_000;
+  return isFitting ? milliseconds : undefined;
 }
 
 export function parseRate(text: string): number | undefined {

@@ -335,6 +335,31 @@ export const POLICY: ObjectShape = {
       { type: "list", of: RULE },
       "Rules of the project's own. Those of a stage and of the trust file apply as well.",
     ),
+    passedIn: part(
+      {
+        type: "object",
+        parts: {
+          stage: part({ type: "key" }, "The stage in which test cases must have passed.", {
+            open: true,
+          }),
+          passes: part(
+            { type: "integer", minimum: 1 },
+            "How many of the last results must be PASSED, in each browser and breakpoint.",
+            { default: 1 },
+          ),
+          soak: part(
+            { type: "duration", longestDays: 90, least: 0 },
+            "Minimum age of the oldest of these results, e.g. `24h`.",
+            { default: "0s" },
+          ),
+          except: part({ type: "list", of: NAME }, "Address globs that the rule does not judge.", {
+            open: true,
+          }),
+        },
+        required: ["stage"],
+      },
+      "What a plan creates, switches on, or changes in prompt, elements or entry point must have passed in another stage.",
+    ),
   },
 };
 

@@ -3,6 +3,7 @@ import { type TascError, invalid } from "../model/error.ts";
 import { compileGlob } from "../model/glob.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import {
+  type PassedIn,
   type Policy,
   QUARANTINE_NOTES,
   type QuarantinePolicy,
@@ -111,6 +112,7 @@ function trustOf(file: string, map: JsonObject): Trust {
     ...FLAGS,
     "quarantine",
     "rules",
+    "passedIn",
   ]);
   const own = policyOf(rules, (key, why) => refuse(`policy.${key}`, why));
   const policy = { ...own, ...defined({ pinned: own.protected }) };
@@ -141,13 +143,32 @@ export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Po
     if (typeof flag !== "boolean") refuse(key, "must be true or false");
     if (flag === true) policy[key] = true;
   }
-  const { onRemove, quarantine, rules } = map;
+  const { onRemove, quarantine, rules, passedIn } = map;
   if (isValueObject(quarantine)) policy.quarantine = quarantineRule(quarantine, refuse);
   else if (quarantine !== undefined) refuse("quarantine", "must be a map");
+  if (isValueObject(passedIn)) policy.passedIn = passedInRule(passedIn, refuse);
+  else if (passedIn !== undefined) refuse("passedIn", "must be a map");
   if (onRemove === "ignore" || onRemove === "disable") policy.onRemove = onRemove;
   if (isArray(rules)) policy.rules = rules.flatMap((rule, at) => ruleOf(rule, at, refuse) ?? []);
   else if (rules !== undefined) refuse("rules", "must be a list");
   return policy;
+}
+
+function passedInRule(map: ValueObject, refuse: Refuse): PassedIn {
+  const foreign = Object.keys(map).find((key) => !/^(?:stage|passes|soak|except)$/.test(key));
+  if (foreign !== undefined) refuse(`passedIn.${foreign}`, "is not known");
+  const { stage, passes = 1, soak = "0s" } = map;
+  if (typeof stage !== "string") refuse("passedIn.stage", "must name a stage");
+  const isNumber = typeof passes === "number" && Number.isInteger(passes) && passes >= 1;
+  if (!isNumber) refuse("passedIn.passes", "must be an integer of at least 1");
+  const time = typeof soak === "string" ? parseDuration(soak, 90, 0) : undefined;
+  if (time === undefined) refuse("passedIn.soak", "must be a duration, e.g. `24h`");
+  return {
+    stage: typeof stage === "string" ? stage : "",
+    passes: isNumber ? passes : 1,
+    soak: time ?? 0,
+    except: textsOf(map, "except", (_, why) => refuse("passedIn.except", why)) ?? [],
+  };
 }
 
 function quarantineRule(map: ValueObject, refuse: Refuse): QuarantinePolicy {
@@ -204,7 +225,19 @@ export function stricter(a: Policy, b: Policy): Policy {
     policy.quarantine = stricterQuarantine(a.quarantine, b.quarantine);
   const rules = [...(a.rules ?? []), ...(b.rules ?? [])];
   if (rules.length > 0) policy.rules = rules;
+  if (a.passedIn !== undefined && b.passedIn !== undefined)
+    policy.passedIn = stricterGate(a.passedIn, b.passedIn);
   return policy;
+}
+
+/** A stage of the second policy cannot replace that of the first: the first was set for it. */
+function stricterGate(a: PassedIn, b: PassedIn): PassedIn {
+  return {
+    stage: a.stage,
+    passes: Math.max(a.passes, b.passes),
+    soak: Math.max(a.soak, b.soak),
+    except: a.except.filter((glob) => b.except.includes(glob)),
+  };
 }
 
 function stricterQuarantine(a: QuarantinePolicy, b: QuarantinePolicy): QuarantinePolicy {

@@ -37,6 +37,8 @@ export interface LiveTestCase {
   readonly discovery?: LiveDiscovery | undefined;
   /** Whether it has elements, where these were dropped; undefined if the answer did not show them. */
   readonly hasSteps?: boolean | undefined;
+  /** As the service writes it; used where no history tells when a test case last changed. */
+  readonly updatedAt?: string | undefined;
   /**
    * The resource that is bound to it and equal to it; in a plan-only read, most other fields are
    * then dropped.

@@ -51,6 +51,7 @@ export const ATTENTION_CODES = [
   "steps-new",
   "steps-selector",
   "quarantine-over",
+  "not-judged",
 ] as const;
 export type AttentionCode = (typeof ATTENTION_CODES)[number];
 

@@ -45,6 +45,7 @@ export const POLICY_RULES = [
   "maxGenerations",
   "quarantine",
   "offNeedsReason",
+  "passedIn",
 ] as const;
 export type PolicyRule = (typeof POLICY_RULES)[number];
 
@@ -106,6 +107,18 @@ export interface Policy {
   readonly quarantine?: QuarantinePolicy;
   /** Whether the manifest that switches a test case off must say why. */
   readonly offNeedsReason?: boolean;
+  readonly passedIn?: PassedIn;
+}
+
+/** What must have passed in another stage before a plan may take it over. */
+export interface PassedIn {
+  readonly stage: string;
+  /** How many of the last results must be PASSED, in each browser and breakpoint. */
+  readonly passes: number;
+  /** Minimum age of the oldest of them, in milliseconds. */
+  readonly soak: number;
+  /** Globs over addresses that the rule does not judge. */
+  readonly except: readonly string[];
 }
 
 /** The parts of a quarantine that `policy.quarantine.require` can ask for. */

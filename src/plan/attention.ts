@@ -16,6 +16,7 @@ import { groupBy } from "../model/collections.ts";
 import type { MatchedTarget } from "./compare.ts";
 import { generationTrouble } from "./generation.ts";
 import { memoryOf } from "./memory.ts";
+import type { GateVerdict } from "./passed-in.ts";
 import { endingQuarantines } from "./quarantine.ts";
 import { isRediscovering } from "./staleness.ts";
 
@@ -273,6 +274,19 @@ export function attentionOf(
       });
     }),
   );
+}
+
+/** Makes the row of test cases that `policy.passedIn` is for, but that nobody judged. */
+export function notJudged({ why, addresses }: Required<GateVerdict>["open"]): Attention {
+  const about = whoText(addresses);
+  const noun = count(addresses.length, "test case");
+  return {
+    code: "not-judged",
+    severity: "caution",
+    addresses,
+    count: addresses.length,
+    text: `not judged here: ${why}, so it is open whether ${noun} passed elsewhere: ${about}`,
+  };
 }
 
 /** Sorts rows of one or several plans: by severity, then as in the table. The sort is stable. */

@@ -9,6 +9,7 @@ import { POLICY_RULES, type Policy, type PolicyRule, type Rule } from "../model/
 import { isRecord } from "../model/shape.ts";
 import { Secret, isUnknown, reveal } from "../model/value.ts";
 import { cached } from "../model/collections.ts";
+import { type GateVerdict, refusalLine } from "./passed-in.ts";
 import { fewOf } from "./problem.ts";
 import type { Planned } from "./plan.ts";
 import { quarantineBreaches, reasonBreaches } from "./quarantine.ts";
@@ -43,6 +44,8 @@ export interface PolicyInput extends Pick<
   readonly elsewhere?: readonly BoundElsewhere[];
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** What another stage says, if `policy.passedIn` is set and must be judged. */
+  readonly gate?: GateVerdict | undefined;
   /** Whether an address is in the plan's scope; required tags are checked only then. */
   readonly inScope: (address: Address) => boolean;
   /** Returns where `tasc.yaml` sets a rule. */
@@ -127,6 +130,26 @@ const RULES: Readonly<
   quarantine: ({ policy, ...input }) => quarantineBreaches(declaredIn(input), policy),
 
   offNeedsReason: (input) => reasonBreaches(declaredIn(input)),
+
+  /** The other stage was asked before, because that takes calls. */
+  passedIn: ({ policy: { passedIn: rule }, gate, matched }) => {
+    if (rule === undefined || gate === undefined) return [];
+    const refused = gate.refused.map((refusal): Breach => {
+      const { address } = refusal;
+      const resource = matched.get(targetOf(address))?.resources.get(address);
+      const detail = `\`policy.passedIn\` asks for it in ${rule.stage}. Apply and run it there, then plan again.`;
+      return {
+        summary: refusalLine(refusal, rule),
+        detail,
+        address,
+        origin: resource && originOf(resource),
+      };
+    });
+    if (gate.open === undefined) return refused;
+    const { why, addresses } = gate.open;
+    const detail = `Without it, nobody knows whether these test cases have passed in ${rule.stage}: ${fewOf(addresses)}.`;
+    return [...refused, { summary: `not judged: ${why}`, detail, origin: undefined }];
+  },
 };
 
 const declaredIn = ({ matched, inScope, now }: Omit<PolicyInput, "policy">) => ({

@@ -141,6 +141,7 @@ const testCase: Read<LiveTestCase> = shape({
   tags: optional((value) => tags(value).filter((tag) => typeof tag === "string")),
   prerequisiteId: nullableId,
   elements: optional(inOrder(element)),
+  updatedAt: text,
   discovery: optional(
     shape({ updatedAt: text, status: text, freePrompt: text, abortCause: text, message: text }),
   ),

@@ -1,9 +1,5 @@
 // `tasc promote --gate` only promotes test cases that passed in the newest finished report.
 import { describe, expect, test } from "vitest";
-import { refusedBy } from "../../src/edit/promote.ts";
-import { newestFinished } from "../../src/inspect/reports.ts";
-import type { Address } from "../../src/model/address.ts";
-import type { LiveReport } from "../../src/service/answers.ts";
 import { CART, LOGIN, type Scene, TARGET, at, json, scene, textAt } from "../look/scene.ts";
 import { MANIFEST, writeStages } from "./project.ts";
 
@@ -239,81 +235,3 @@ describe.concurrent("the gate", () => {
     });
   });
 });
-
-describe("the result in a report", () => {
-  const address: Address = "testCase.shop.login";
-  const report = (...statuses: (string | undefined)[]): LiveReport => ({
-    ...NOTHING,
-    results: statuses.map((status) => ({ ...RESULT, testCaseId: "1", status })),
-  });
-  const ask = (given: LiveReport | undefined, live: string | undefined = "1") =>
-    refusedBy(address, live, [], given, undefined).map(({ outcome }) => outcome);
-
-  test.for<[sentence: string, given: LiveReport | undefined, outcomes: string[]]>([
-    ["passed", report("PASSED"), []],
-    ["passed each time", report("PASSED", "PASSED"), []],
-    ["failed", report("FAILED"), ["failed"]],
-    ["failed once", report("PASSED", "FAILED"), ["failed"]],
-    ["still waiting", report("PASSED", "WAITING"), ["otherwise"]],
-    ["unheard of", report("FLAKY"), ["otherwise"]],
-    ["nothing", report(undefined), ["otherwise"]],
-    ["no result", report(), ["missing"]],
-    ["no report", undefined, ["missing"]],
-  ])("%s", ([, given, outcomes]) => {
-    expect(ask(given)).toEqual(outcomes);
-  });
-
-  test("is unsure if the list of reports is unsorted and ends without a next key", async () => {
-    const one = (reportId: string, createdAt: string, status: string): LiveReport => ({
-      ...NOTHING,
-      id: reportId,
-      createdAt,
-      status,
-    });
-    const read = async (next: "end" | "no-key", ...reports: LiveReport[]) => {
-      const found = await newestFinished(pages(next, reports));
-      return [found.report?.id, found.unsure];
-    };
-    expect(await read("no-key", one("a", "1", "PASSED"), one("b", "2", "FAILED"))).toEqual([
-      "b",
-      true,
-    ]);
-    expect(await read("no-key", one("b", "2", "WAITING"), one("a", "1", "FAILED"))).toEqual([
-      "a",
-      false,
-    ]);
-    expect(await read("end", one("a", "1", "PASSED"), one("b", "2", "WAITING"))).toEqual([
-      "a",
-      false,
-    ]);
-    expect(await read("end", one("b", "2", "WAITING"))).toEqual([undefined, false]);
-  });
-});
-
-async function* pages(next: "end" | "no-key", reports: readonly LiveReport[]) {
-  yield { reports, next };
-}
-
-const NOTHING: LiveReport = {
-  id: "r",
-  testTargetId: undefined,
-  createdAt: undefined,
-  updatedAt: undefined,
-  executionUrl: undefined,
-  status: undefined,
-  context: undefined,
-  breakpoint: undefined,
-  browser: undefined,
-  results: [],
-};
-
-const RESULT = {
-  id: undefined,
-  testCaseId: undefined,
-  name: undefined,
-  createdAt: undefined,
-  updatedAt: undefined,
-  status: undefined,
-  errorMessage: undefined,
-  traceUrl: undefined,
-};

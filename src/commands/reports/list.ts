@@ -3,6 +3,7 @@ import * as reports from "../../inspect/reports.ts";
 import { warning } from "../../model/diagnostic.ts";
 import { sideBySide } from "../../model/live.ts";
 import type { View } from "../../render/view.ts";
+import type { ReadReports } from "../../service/reports.ts";
 import { managedTargets } from "../managed-targets.ts";
 import { READING, TARGET } from "../shared-options.ts";
 import { whole } from "../options.ts";
@@ -55,7 +56,7 @@ async function listReports(
   return reports.reportsView(found, cut.length === 0);
 }
 
-const WHY_CUT: { readonly [K in reports.ReadReports["end"]]?: string } = {
+const WHY_CUT: { readonly [K in ReadReports["end"]]?: string } = {
   "nothing-new": "the page brought no new report.",
   "too-many": "there were too many pages already.",
   "no-key": "gave no key to ask for it.",

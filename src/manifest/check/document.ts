@@ -1,5 +1,5 @@
 import { compileGlob } from "../../model/glob.ts";
-import { type Json, type Path, defined, isArray, isObject } from "../../model/json.ts";
+import { type Json, type Path, defined, isArray, isObject, valueAt } from "../../model/json.ts";
 import { type Document, scopesIn } from "../document.ts";
 import { CREDENTIAL, type FoundTemplate, isTemplate } from "../interpolation.ts";
 import {
@@ -115,14 +115,19 @@ function checkTemplates(
 /** Checks that the globs of policies are valid, also in stages that are not chosen. */
 function checkProtectedGlobs(document: Document, problems: ManifestProblem[]): void {
   for (const { path, value } of scopesIn(document)) {
-    const globs = isObject(value.policy) ? value.policy.protected : undefined;
-    for (const [at, source] of isArray(globs) ? globs.entries() : []) {
-      if (typeof source !== "string" || isTemplate(source)) continue;
-      const glob = compileGlob(source);
-      if (!("fault" in glob)) continue;
-      const origin = { file: document.file, path: [...path, "policy", "protected", at] };
-      const detail = `\`${source}\`: ${glob.fault}.`;
-      problems.push(manifestProblem("bad-glob", origin, "The glob cannot be used", detail));
+    for (const place of [
+      ["policy", "protected"],
+      ["policy", "passedIn", "except"],
+    ]) {
+      const globs = valueAt(value, place);
+      for (const [at, source] of isArray(globs) ? globs.entries() : []) {
+        if (typeof source !== "string" || isTemplate(source)) continue;
+        const glob = compileGlob(source);
+        if (!("fault" in glob)) continue;
+        const origin = { file: document.file, path: [...path, ...place, at] };
+        const detail = `\`${source}\`: ${glob.fault}.`;
+        problems.push(manifestProblem("bad-glob", origin, "The glob cannot be used", detail));
+      }
     }
   }
 }
