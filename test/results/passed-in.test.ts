@@ -1,7 +1,7 @@
 // `policy.passedIn`: production takes over only what has passed in staging.
 import { expect, test } from "vitest";
 import { isArray } from "../../src/model/json.ts";
-import { type Scene, at, json, scene, textAt } from "../look/scene.ts";
+import { type Scene, json, scene, textAt } from "../look/scene.ts";
 
 const PROJECT = `version: 1
 service: { baseUrl: "\${env:TASC_BASE_URL}", apiKey: "\${secret:TASC_API_KEY}", retries: 0 }
@@ -50,10 +50,9 @@ test("plan and apply refuse what has not passed there, and say what is missing",
 
       const blind = await stage.run(["plan", "--format", "json"]);
       expect(blind.code, blind.stderr).toBe(0);
-      expect(at(json(blind), "attention", 0, "code")).toBe("not-judged");
-      expect(textAt(at(json(blind), "attention", 0), "text")).toContain(
-        "not judged here: STAGING_KEY is not set",
-      );
+      expect(blind.stdout).toContain('"code": "not-judged"');
+      expect(blind.stdout).toContain("not judged here: STAGING_KEY is not set");
+
       const denied = await stage.run(["apply", "--auto-approve"]);
       expect([denied.code, denied.stdout + denied.stderr]).toEqual([
         1,
