@@ -4,6 +4,7 @@ import { withTexts, writeTexts } from "../edit/edit-files.ts";
 import { type Folder, foldersWith } from "../edit/import-draft.ts";
 import type { ImportSources } from "../edit/import-known.ts";
 import { pairTargets } from "../edit/import-merge.ts";
+import { LAYOUTS } from "../edit/import-write.ts";
 import { type Prepared, prepare } from "../edit/import.ts";
 import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/problem.ts";
@@ -33,10 +34,11 @@ import { choice, flag, insideFolder, list, pairs } from "./options.ts";
 const OPTIONS = {
   target: list("--target <app-or-id>", "import only this live target; default: all"),
   dir: insideFolder("--dir <dir>", "folder to write the manifests to; default: targets", "targets"),
-  split: choice("--split <by>", "one file per target (default), or additionally one per folder", [
-    "target",
-    "folder",
-  ]),
+  layout: choice(
+    "--layout <layout>",
+    "how to lay out new targets; default: one file, for large targets a file per folder",
+    LAYOUTS,
+  ),
   into: pairs(
     "--into <key=app-or-id>",
     "use this declared target for a live target in this stage",
@@ -62,7 +64,7 @@ export const command = defineCommand({
     "tasc import": "write a manifest for each live target",
     "tasc import --target 'Web Shop' --elements": "import one target with its elements",
     "tasc import --stage production": "merge another stage into the manifests",
-    "tasc import --split folder --dry-run": "preview one file per folder",
+    "tasc import --layout file-per-folder --dry-run": "preview one file per folder",
   },
   options: OPTIONS,
   run: inProject(importTargets, { targets: "optional" }),
@@ -70,7 +72,7 @@ export const command = defineCommand({
 
 /** Writes manifests for live targets, so that a plan right after it is empty. */
 async function importTargets(session: Session, options: OptionsOf<typeof OPTIONS>): Promise<View> {
-  const { into: given, dir, elements, split = "target", dryRun } = options;
+  const { into: given, dir, elements, layout, dryRun } = options;
   const { host } = session;
   for (const key of given.keys())
     if (!isAddress(`target.${key}`))
@@ -88,7 +90,7 @@ async function importTargets(session: Session, options: OptionsOf<typeof OPTIONS
   const { pairs, into } = await pair(sources, given, host);
   const prepared = await prepare(sources, {
     dir,
-    split,
+    layout,
     elements,
     nameFolders: (folders) => nameFolders(folders, options.folder, host),
     folder,

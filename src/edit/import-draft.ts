@@ -112,8 +112,8 @@ export interface DraftOptions extends Pick<DeclareOptions, "elements" | "holdsSe
   readonly folderNames: FolderNames;
   /** Keys that the user chose for new targets: live id → key. */
   readonly into: ReadonlyMap<string, string>;
-  /** Returns a target's app without the stage's name. */
-  readonly plainApp: (app: string) => string;
+  /** Returns a name without that of the stage. */
+  readonly plainName: (name: string) => string;
   /** Addresses that cannot be imported, with the reason. */
   readonly refused: ReadonlyMap<Address, string>;
 }
@@ -187,15 +187,14 @@ const UNCLEAR =
  * Returns the readable part of a name; for a URL host, port and path, which distinguish
  * environments of one application.
  */
-function readableName(kind: NamedKind, text: string, plainApp: DraftOptions["plainApp"]): string {
-  if (kind === "target") return plainApp(text) || text;
-  const url = kind === "testCase" ? undefined : urlOf(text);
+function readableName(kind: NamedKind, text: string): string {
+  const url = kind === "environment" ? urlOf(text) : undefined;
   if (url === undefined) return text;
   const { hostname, port, pathname } = url;
   return `${hostname.replace(/^www\./, "")} ${port} ${pathname}`;
 }
 
-interface Drafting extends DeclareOptions, Pick<DraftOptions, "into" | "plainApp"> {
+interface Drafting extends DeclareOptions, Pick<DraftOptions, "into" | "plainName"> {
   readonly known: KnownResources;
   /** The target that contains the resources. */
   readonly owner?: { readonly app: string; readonly key: string };
@@ -211,7 +210,7 @@ function draftsOf(
   kind: NamedKind,
   listed: readonly LiveResource[],
   all: readonly LiveResource[],
-  { known, owner, leftOut, into, plainApp, ...options }: Drafting,
+  { known, owner, leftOut, into, plainName, ...options }: Drafting,
 ): readonly Draft[] {
   const target = owner?.key ?? "";
   const addressWith = (key: string): Address =>
@@ -252,7 +251,7 @@ function draftsOf(
   const requests = found.flatMap(({ live: { id, [NAMED_BY[kind]]: name } }) => {
     const isHidden = options.secrets.get(id)?.includes(NAMED_BY[kind]) === true;
     const shown = name === undefined || isHidden || options.holdsSecret(name) ? undefined : name;
-    const readable = shown && readableName(kind, shown, plainApp);
+    const readable = shown && plainName(readableName(kind, shown));
     return keys.has(id) ? [] : [{ id, name: readable, noun: kind === "testCase" ? "case" : kind }];
   });
   const used = new Set([...keys.values(), reserved].map((key) => key.toLowerCase()));

@@ -2,12 +2,12 @@ import { addressOfId } from "../inspect/explain.ts";
 import { type Address, KINDS, parseAddress, targetAddress, targetOf } from "../model/address.ts";
 import { byAddress, resourcesOf, knownText } from "../model/desired.ts";
 import { fieldsOf, isFixed } from "../model/fields.ts";
-import { sameJson, startsWith } from "../model/json.ts";
+import { type Json, sameJson, startsWith } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { StateEvent } from "../model/state.ts";
 import { isUnknown, reveal } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { matchedIds } from "../plan/match.ts";
+import { NAMED_BY, matchedIds } from "../plan/match.ts";
 import { groupBy } from "../model/collections.ts";
 import { type DraftOptions, type FolderNames, declareFields, isNothing } from "./import-draft.ts";
 import {
@@ -18,12 +18,14 @@ import {
   planProject,
 } from "./import-known.ts";
 import {
+  type Candidate,
   type FieldRef,
   type FileEdit,
   type Goal,
   Manifests,
   ONLY_STAGES,
   deleteAt,
+  inStageWords,
   onlyStagesOf,
   placeAll,
   removals,
@@ -107,10 +109,23 @@ function targetsByStage(sources: ImportSources, { documents }: Manifests) {
 }
 
 /** Returns the words of a name in lower case, without those of its stage. */
-export function withoutStage(name: string, stage: string): string {
-  const words = (text: string): string =>
-    ` ${text.toLowerCase()} `.replaceAll(/[^\p{L}\p{N}]+/gu, " ");
+function withoutStage(name: string, stage: string): string {
   return words(name).replaceAll(words(stage), " ").trim();
+}
+
+function words(text: string): string {
+  return ` ${text.toLowerCase()} `.replaceAll(/[^\p{L}\p{N}]+/gu, " ");
+}
+
+/** Returns a name to make a key of: without the words of its stage, if there is more than these. */
+export function plainName(name: string, stage: string): string {
+  return (words(name).includes(words(stage)) && withoutStage(name, stage)) || name;
+}
+
+/** Returns a text with `${stage}` in place of the name of its stage, where that is a word. */
+function withStageVariable(text: string, stage: string): string {
+  const word = new RegExp(`(?<![\\p{L}\\p{N}])${stage}(?![\\p{L}\\p{N}])`, "gu");
+  return text.replaceAll(word, "$${stage}");
 }
 
 /** Returns edits that make all resources of a target exist in the imported stage. */
@@ -283,6 +298,26 @@ function foldersIn(
   return found;
 }
 
+const NAMES: ReadonlySet<string> = new Set(Object.values(NAMED_BY));
+
+/** Returns a way to write a name once for all stages, if it differs only by the name of the stage. */
+function sharedName(
+  want: Json,
+  now: Manifests,
+  ref: FieldRef,
+  stages: readonly string[],
+): readonly Candidate[] {
+  const base = now.baseSlot(ref);
+  const written = now.written(ref);
+  if (base === undefined || !NAMES.has(ref.field.name)) return [];
+  if (typeof want !== "string" || typeof written !== "string") return [];
+  const name = withStageVariable(want, ref.stage);
+  const isShared = stages.some(
+    (stage) => stage !== ref.stage && withStageVariable(written, stage) === name,
+  );
+  return isShared && name !== want ? valueAtOne(name, [base]) : [];
+}
+
 /**
  * Returns edits that give each merged resource its live values in this stage, and change no other
  * stage.
@@ -330,11 +365,14 @@ export function mergeFields(
       if (isSame) continue;
       goals.push({
         ref,
-        isMet: (written) => sameJson(written, want),
+        isMet: (written) => sameJson(inStageWords(written, stage), want),
         candidates: (now) => {
           if (want === undefined) return removals(now, ref, stages);
           const top = now.topSlot(ref);
-          return valueAtOne(want, [top?.layer === "stage" ? top : undefined, now.stageSlot(ref)]);
+          return [
+            ...sharedName(want, now, ref, stages),
+            ...valueAtOne(want, [top?.layer === "stage" ? top : undefined, now.stageSlot(ref)]),
+          ];
         },
       });
     }

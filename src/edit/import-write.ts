@@ -1,11 +1,12 @@
 import { keyRank } from "../manifest/format.ts";
 import { sorted, writeYaml } from "../manifest/yaml/write.ts";
-import type { Kind } from "../model/address.ts";
-import { type Part, fieldsOf } from "../model/fields.ts";
+import { type Kind, compareText } from "../model/address.ts";
+import { groupBy } from "../model/collections.ts";
+import { fieldsOf } from "../model/fields.ts";
 import { type Json, type JsonObject, type Path, isObject } from "../model/json.ts";
 import { filled } from "../model/words.ts";
 import type { Draft, FolderNames, TargetDraft } from "./import-draft.ts";
-import { chooseKeys } from "./import-known.ts";
+import { chooseKeys, countValues } from "./import-known.ts";
 
 /** A new manifest. */
 export interface NewFile {
@@ -16,12 +17,16 @@ export interface NewFile {
   readonly testCases: number;
 }
 
+export const LAYOUTS = ["one-file", "file-per-folder", "file-per-test-case"] as const;
+export type Layout = (typeof LAYOUTS)[number];
+
 export interface LayoutOptions {
   /**
    * Folder for manifests, relative to the project's folder; empty for the project's folder itself.
    */
   readonly dir: string;
-  readonly split: "target" | "folder";
+  /** By default, a target with many test cases in several folders gets a file per folder. */
+  readonly layout: Layout | undefined;
   /**
    * Stage in which ids are bound; set only if the project has several stages, since each stage has
    * ids of its own.
@@ -35,7 +40,11 @@ export interface LayoutOptions {
 }
 
 /** The content of one file. */
-type Sheet = TargetDraft & { readonly file: string };
+interface Sheet extends TargetDraft {
+  readonly file: string;
+  /** Field name → the value that most test cases of a new target share. */
+  readonly shared: Draft["fields"];
+}
 
 /** Lays drafts out in new files. */
 export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): readonly NewFile[] {
@@ -60,32 +69,56 @@ export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): 
     });
 }
 
+/** Number of test cases up to which a target is one file. */
+const ONE_FILE = 60;
+
 function sheetsOf(
-  draft: TargetDraft,
-  { dir, split, folderNames }: LayoutOptions,
+  { testCases, ...draft }: TargetDraft,
+  { dir, layout, folderNames }: LayoutOptions,
 ): readonly Sheet[] {
   const start = [dir, fileName(draft.key)].filter((step) => step !== "").join("/");
-  const ids = draft.testCases.flatMap(({ live }) =>
-    split === "folder" ? (live.folderId ?? []) : [],
-  );
   const names = folderNames.get(draft.live.id);
-  const keys = chooseKeys(
-    [...new Set(ids)].map((id) => ({ id, name: names?.get(id), noun: "folder" })),
+  const ids = new Set(testCases.flatMap(({ live }) => live.folderId ?? []));
+  const wanted =
+    layout ?? (testCases.length > ONE_FILE && ids.size > 1 ? "file-per-folder" : "one-file");
+  const folders = chooseKeys([...ids].map((id) => ({ id, name: names?.get(id), noun: "folder" })));
+  const folderOf = ({ live }: Draft): string => folders.get(live.folderId ?? "") ?? "";
+  const fileOf = (one: Draft): string => {
+    const folder = wanted === "one-file" || folderOf(one) === "" ? [] : [fileName(folderOf(one))];
+    const own = wanted === "file-per-test-case" ? [fileName(one.key)] : [];
+    return [start, ...folder, ...own].join("/");
+  };
+  const shared = draft.target === undefined ? {} : sharedFields(testCases);
+  // In a file, test cases of one folder are next to each other.
+  const inOrder = testCases.toSorted(
+    (a, b) => compareText(folderOf(a), folderOf(b)) || compareText(a.key, b.key),
   );
-  const together = draft.testCases.filter(({ live: { folderId } }) => !keys.has(folderId ?? ""));
-  const isEmpty = draft.target === undefined && draft.environments.length + together.length === 0;
-  return [
-    ...(isEmpty ? [] : [{ ...draft, testCases: together, file: `${start}.yaml` }]),
-    ...[...keys]
-      .toSorted(([, a], [, b]) => (a < b ? -1 : 1))
-      .map(([id, key]) => ({
-        ...draft,
-        file: `${start}/${fileName(key)}.yaml`,
-        target: undefined,
-        environments: [],
-        testCases: draft.testCases.filter(({ live }) => live.folderId === id),
-      })),
-  ];
+  const files = new Map<string, readonly Draft[]>(groupBy(inOrder, fileOf));
+  const isEmpty = draft.target === undefined && draft.environments.length === 0;
+  if (!isEmpty && !files.has(start)) files.set(start, []);
+  return [...files]
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([file, own]) => ({
+      ...(file === start ? draft : { ...draft, target: undefined, environments: [] }),
+      testCases: own,
+      file: `${file}.yaml`,
+      shared,
+    }));
+}
+
+/**
+ * Returns the values of `status` and `runStatus` that at least three quarters of the test cases
+ * share. Later test cases inherit them, so no other field becomes a default.
+ */
+function sharedFields(testCases: readonly Draft[]): Draft["fields"] {
+  const shared = ["status", "runStatus"].flatMap((name): readonly (readonly [string, Json])[] => {
+    const values = testCases.flatMap(({ fields }) => fields[name] ?? []);
+    const [most] = [...countValues(values)].toSorted(([, a], [, b]) => b - a);
+    const isShared = most !== undefined && most[1] > 1 && most[1] >= 0.75 * testCases.length;
+    // A test case whose value cannot be declared would inherit the default.
+    return isShared && values.length === testCases.length ? [[name, most[0]]] : [];
+  });
+  return Object.fromEntries(shared);
 }
 
 /** Names that Windows reserves for devices, with any extension. */
@@ -111,7 +144,7 @@ export function freeFile(wanted: string, isTaken: (file: string) => boolean): st
 }
 
 function documentOf(
-  { key, target, environments, testCases }: Sheet,
+  { key, target, environments, testCases, shared }: Sheet,
   { stage, isForStageAlone }: LayoutOptions,
 ): JsonObject {
   const only = stage !== undefined && isForStageAlone(key) ? { onlyStages: [stage] } : {};
@@ -130,11 +163,12 @@ function documentOf(
     // Resources of a new target exist in the stages of the target, so only the target itself is
     // restricted.
     ...(draft === target || target === undefined ? only : {}),
-    ...inDocument(draft),
+    ...inDocument(draft.kind === "testCase" ? withoutShared(draft, shared) : draft),
   });
   const whole: JsonObject = {
     target: key,
     ...(target && valueOf(target)),
+    ...(target && Object.keys(shared).length > 0 ? { defaults: { testCases: shared } } : {}),
     ...section("environments", environments, valueOf),
     ...section("testCases", testCases, valueOf),
   };
@@ -146,6 +180,11 @@ function documentOf(
   };
   if (stage === undefined || Object.keys(override).length === 0) return whole;
   return { ...whole, stages: { [stage]: override } };
+}
+
+function withoutShared(draft: Draft, shared: Draft["fields"]): Draft {
+  const own = Object.entries(draft.fields).filter(([name, value]) => shared[name] !== value);
+  return { ...draft, fields: Object.fromEntries(own) };
 }
 
 /** Returns the fields in the form of a document, in the order of the field table. */
@@ -163,7 +202,7 @@ function inDocument({ fields, kind }: Draft): JsonObject {
 }
 
 function commentsOf(sheet: Sheet, options: LayoutOptions): ReadonlyMap<string, readonly string[]> {
-  const { key: targetKey, target, environments, testCases, file } = sheet;
+  const { target, environments, testCases, file } = sheet;
   const comments = new Map<string, string[]>();
   const add = (path: Path, lines: readonly string[]): void => {
     const at = path.join("\n");
@@ -175,19 +214,8 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): ReadonlyMap<string, r
   // As `tasc init` writes it: the schemas are in `.tasc` in the project's folder.
   const up = "../".repeat(file.split("/").length - 1);
   add([], [`yaml-language-server: $schema=${up}.tasc/schemas/target.schema.json`]);
-  if (target !== undefined) {
-    const [first = "target"] = Object.keys(target.fields);
-    add([first], [...target.notes, ...hintsFor("target", [targetKey])]);
-  }
-  for (const { key, fields, notes } of environments) {
-    add(["environments", key], notes);
-    add(
-      ["environments", key, ...Object.keys(fields).slice(0, 1)],
-      hintsFor("environment", [targetKey, key]),
-    );
-  }
-  if (testCases.length > 0 && target !== undefined)
-    add(["testCases"], hintsFor("testCase", [targetKey]));
+  if (target !== undefined) add([], hiddenFields(environments.length > 0, testCases.length > 0));
+  for (const { key, notes } of environments) add(["environments", key], notes);
   add(["testCases"], unnamedFolders(sheet, options));
   for (const { key, notes } of testCases) add(["testCases", key], notes);
   return comments;
@@ -215,69 +243,20 @@ function unnamedFolders(
 /** Maximum width of a comment, without its `#`. */
 const WIDEST = 92;
 
-/**
- * Returns the lines of a comment that shows how to declare the fields of a resource that the API
- * does not return.
- */
-function hintsFor(kind: Kind, owner: readonly string[]): readonly string[] {
-  const fields =
-    kind === "testCase"
-      ? "this field for test cases. To manage it"
-      : "these fields. To manage them";
-  return [
-    `The API does not return ${fields}, add for example:`,
-    ...fieldsOf(kind)
-      .filter(({ read, local }) => read === undefined && !local)
-      .flatMap((field) => hintLines(field.name, field, [...owner, field.name], "  ")),
+/** Returns the lines of a comment that names the fields that the API does not return. */
+function hiddenFields(hasEnvironments: boolean, hasTestCases: boolean): readonly string[] {
+  const kinds: readonly (readonly [Kind, string, boolean])[] = [
+    ["target", "the target", true],
+    ["environment", "environments", hasEnvironments],
+    ["testCase", "test cases", hasTestCases],
   ];
-}
-
-/** Writes an example in flow style if it fits on a line. */
-function hintLines(
-  name: string,
-  part: Pick<Part, "shape" | "secret">,
-  owner: readonly string[],
-  indent: string,
-): readonly string[] {
-  const line = `${indent}${name}: ${example(part, owner)}`;
-  if (line.length <= WIDEST || part.shape.type !== "object") return [line];
-  const parts = Object.entries(part.shape.parts).flatMap(([key, inner]) =>
-    hintLines(key, inner, [...owner, key], `${indent}  `),
-  );
-  return [`${indent}${name}:`, ...parts];
-}
-
-const EXAMPLES = {
-  string: '"..."',
-  url: "https://example.com",
-  date: "2026-12-31",
-  integer: "10000",
-  boolean: "true",
-  json: "{}",
-  reference: "key",
-} as const;
-
-/**
- * Returns an example value of a shape in flow style; a secret is a variable:
- * SHOP_DEFAULT_TEST_ACCOUNT_PASSWORD.
- */
-function example(
-  { shape, secret }: Pick<Part, "shape" | "secret">,
-  owner: readonly string[],
-): string {
-  if (secret === true) {
-    const words = owner.map((name) =>
-      name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").replaceAll(/[^A-Za-z0-9]+/g, "_"),
-    );
-    const name = words.join("_").toUpperCase();
-    return `"\${secret:${name.replace(/^(?=\d)/, "_")}}"`;
-  }
-  if (shape.type === "enum") return JSON.stringify(shape.values[0] ?? "");
-  if (shape.type === "list") return `[${example({ shape: shape.of }, owner)}]`;
-  if (shape.type === "map") return `{ X-Name: ${example({ shape: shape.of }, owner)} }`;
-  if (shape.type !== "object") return EXAMPLES[shape.type];
-  const parts = Object.entries(shape.parts).map(
-    ([key, part]) => `${key}: ${example(part, [...owner, key])}`,
-  );
-  return `{ ${parts.join(", ")} }`;
+  return [
+    "The API does not return these fields. To manage one, add it; see `tasc schema target`.",
+    ...kinds.flatMap(([kind, noun, isThere]) => {
+      const names = fieldsOf(kind).flatMap(({ name, read, update }) =>
+        read === undefined && update !== undefined ? name : [],
+      );
+      return isThere && names.length > 0 ? [`  ${noun}: ${names.join(", ")}`] : [];
+    }),
+  ];
 }

@@ -23,12 +23,12 @@ import {
   type PlannedProject,
   planProject,
 } from "./import-known.ts";
-import { type Merging, type Pairs, mergeFields, mergeStage, withoutStage } from "./import-merge.ts";
+import { type Merging, type Pairs, mergeFields, mergeStage, plainName } from "./import-merge.ts";
 import { type LayoutOptions, type NewFile, layOut } from "./import-write.ts";
 import { Manifests, changedFields } from "./rewrite.ts";
 
 export interface PrepareOptions
-  extends Pick<LayoutOptions, "dir" | "split">, Pick<DraftOptions, "elements" | "holdsSecret"> {
+  extends Pick<LayoutOptions, "dir" | "layout">, Pick<DraftOptions, "elements" | "holdsSecret"> {
   /** Names folders; called once, when the new test cases are known. */
   readonly nameFolders: (folders: readonly Folder[]) => Promise<readonly Folder[]>;
   readonly folder: ProjectFolder;
@@ -89,7 +89,7 @@ async function attemptOnce(
     ...drafting,
     refused,
     into: options.into ?? new Map(),
-    plainApp: (app) => (stages.length > 1 ? withoutStage(app, stage) : app),
+    plainName: (name) => (stages.length > 1 ? plainName(name, stage) : name),
   });
   // The folder names of imported targets and of targets that are already declared.
   const keys = new Map(targets.map(({ live, key }) => [live.id, key]));

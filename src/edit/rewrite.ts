@@ -536,7 +536,7 @@ export function placeAll<G extends Goal>(
         const wanted = byField.get(fieldKey(ref));
         const now = after.written(ref);
         const isFine =
-          sameJson(manifests.written(ref), now) ||
+          isSameIn(stage, manifests.written(ref), now) ||
           wanted?.isMet(now) === true ||
           (follow && stage !== own.stage && address === own.address);
         return isFine && (wanted === undefined || agrees(wanted, candidate));
@@ -621,7 +621,7 @@ export function changedFields(
           const isSame = ({ value }: Layer, at: number): boolean => sameJson(value, now[at]?.value);
           if (was.length === now.length && was.every(isSame)) continue;
           for (const field of fieldsOf(kind))
-            if (!sameJson(mergedAt(was, field.path), mergedAt(now, field.path)))
+            if (!isSameIn(stage, mergedAt(was, field.path), mergedAt(now, field.path)))
               changed.push({ stage, address, field });
         }
   return changed;
@@ -651,6 +651,18 @@ export function unreportedChange(
       !isNamed({ address, path }) && !both.some((one) => isNamed({ ...ONLY_STAGES, address: one }))
     );
   });
+}
+
+/** Returns a written value with the name of its stage in place of `${stage}`. */
+export function inStageWords(written: Json | undefined, stage: string): Json | undefined {
+  return written === undefined
+    ? undefined
+    : mapTexts(written, (text) => text.replaceAll(/(?<!\$)\$\{stage\}/g, () => stage));
+}
+
+/** Whether two written values mean the same in a stage. */
+function isSameIn(stage: string, a: Json | undefined, b: Json | undefined): boolean {
+  return sameJson(a, b) || sameJson(inStageWords(a, stage), inStageWords(b, stage));
 }
 
 /** Escapes a plain value for a manifest, so that no part of it is read as a placeholder. */

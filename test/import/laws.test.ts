@@ -4,6 +4,7 @@ import { formatManifest } from "../../src/manifest/format.ts";
 import { resourcesOf } from "../../src/model/desired.ts";
 import { DELETED } from "../../src/model/fields.ts";
 import { matchedIds } from "../../src/plan/match.ts";
+import { LAYOUTS } from "../../src/edit/import-write.ts";
 import type { Prepared } from "../../src/edit/import.ts";
 import { type Service, idOf, service } from "./live.ts";
 import {
@@ -19,7 +20,7 @@ import {
 
 const options: fc.Arbitrary<Options> = fc.record({
   elements: fc.boolean(),
-  split: fc.constantFrom("target", "folder"),
+  layout: fc.constantFrom(undefined, ...LAYOUTS),
   folders: fc.constantFrom(
     new Map(),
     new Map([[idOf(9, 1), "Au${th}"]]),

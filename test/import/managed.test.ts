@@ -266,3 +266,93 @@ testCases:
     "create testCase.shop.new",
   ]);
 });
+
+test("a new target has defaults that three quarters share, and a layout by folder or test case", async () => {
+  const cases = ["Pay", "Log in", "Log out", "Cart"].map((description, n) =>
+    liveCase(idOf(3, n), {
+      description,
+      status: description === "Cart" ? "DISABLED" : "ENABLED",
+      runStatus: n % 2 === 0 ? "ON" : "OFF",
+      tags: ["web"],
+      folderId: description.startsWith("Log") ? idOf(9, 1) : null,
+    }),
+  );
+  const folders = new Map([[idOf(9, 1), "Account"]]);
+  const world = project(cases, "");
+  expect(texts(await prepared(world, { folders })).replaceAll(/^#.*\n/gm, ""))
+    .toBe(`targets/shop.yaml
+target: shop
+app: Shop
+defaults:
+  testCases:
+    status: ENABLED
+testCases:
+  cart:
+    description: Cart
+    status: DISABLED
+    runStatus: "OFF"
+    tags: [web]
+  pay:
+    description: Pay
+    runStatus: "ON"
+    tags: [web]
+  log-in:
+    description: Log in
+    runStatus: "OFF"
+    tags: [web]
+    folder: Account
+  log-out:
+    description: Log out
+    runStatus: "ON"
+    tags: [web]
+    folder: Account
+`);
+  const filesOf = async (layout: "file-per-folder" | "file-per-test-case") =>
+    (await prepared(world, { folders, layout })).files.map(({ file }) => file);
+  expect(await filesOf("file-per-folder")).toEqual([
+    "targets/shop.yaml",
+    "targets/shop/account.yaml",
+  ]);
+  expect(await filesOf("file-per-test-case")).toEqual([
+    "targets/shop.yaml",
+    "targets/shop/account/log-in.yaml",
+    "targets/shop/account/log-out.yaml",
+    "targets/shop/cart.yaml",
+    "targets/shop/pay.yaml",
+  ]);
+  const many = Array.from({ length: 61 }, (_, n) =>
+    liveCase(idOf(3, n), { description: `Case ${n}`, folderId: idOf(9, n % 2) }),
+  );
+  expect((await prepared(project(many, ""))).files).toHaveLength(3);
+});
+
+test("a name that differs by the stage alone is written once, if all stages agree", async () => {
+  const manifest = `target: shop
+onlyStages: [staging]
+app: Shop (staging)
+testCases:
+  a:
+    description: Check of staging-a
+  b:
+    description: Check of staging
+stages:
+  staging:
+    testCases:
+      b: {}
+`;
+  const files = { "tasc.yaml": STAGES, "targets/shop.yaml": manifest };
+  const shop = { ...SHOP, app: "Shop (production)" };
+  const cases = [
+    liveCase(idOf(3, 1), { description: "Check of production-a", externalId: "A" }),
+    liveCase(idOf(3, 2), { description: "Check of staging" }),
+  ];
+  const world = {
+    ...emptyProject([shop], new Map([[shop.id, cases]]), files),
+    stage: "production",
+  };
+  const found = await prepared(world);
+  const [text] = found.texts;
+  expect(text?.after).toContain("app: Shop (${stage})\n");
+  expect(text?.after).toContain("  b:\n    description: Check of staging\n");
+  expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
+});

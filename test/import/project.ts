@@ -1,6 +1,7 @@
 import { foldersWith } from "../../src/edit/import-draft.ts";
 import type { ImportSources } from "../../src/edit/import-known.ts";
 import { pairTargets } from "../../src/edit/import-merge.ts";
+import type { Layout } from "../../src/edit/import-write.ts";
 import { type Prepared, prepare } from "../../src/edit/import.ts";
 import { type LoadedProject, loadProject, readProject } from "../../src/manifest/load.ts";
 import type { Json } from "../../src/model/json.ts";
@@ -25,7 +26,7 @@ export interface World {
 
 export interface Options {
   readonly elements?: boolean;
-  readonly split?: "target" | "folder";
+  readonly layout?: Layout | undefined;
   readonly dir?: string;
   readonly folders?: ReadonlyMap<string, string>;
   readonly secrets?: readonly string[];
@@ -97,7 +98,7 @@ export async function prepared(world: World, options: Options = {}): Promise<Pre
     });
   return await prepare(sources, {
     dir: options.dir ?? "targets",
-    split: options.split ?? "target",
+    layout: options.layout,
     elements: options.elements ?? true,
     nameFolders: (folders) => Promise.resolve(foldersWith(options.folders ?? new Map(), folders)),
     folder,
