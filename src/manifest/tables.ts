@@ -188,6 +188,10 @@ const BACKENDS: Readonly<Record<string, Parts>> = {
     ),
     schema: part(NAME, "`postgres`: schema of the tables. Default: `tasc`."),
     table: part(NAME, "`postgres`: table of the documents. Default: `state`."),
+    owner: part(
+      NAME,
+      "`postgres`: role that owns the schema and its tables, if it is neither tasc's own role nor one that it is a member of.",
+    ),
   },
   http: {
     address: part(

@@ -170,6 +170,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "state-corrupt": ["State cannot be read", "The document is damaged. It was not modified.", "Restore it from git or a backup (`tasc state push FILE`)."],
   "state-errored-left": ["An apply has left records that state does not have yet", "It lost its state backend, and what it could not save is kept in `.tasc/errored/`, under the addresses of then.", "Run `tasc apply` before `tasc state mv`, or remove the file."],
   "state-errored-taken-in": ["What a run could not save is in state now", "An apply lost its state backend and kept its records in `.tasc/errored/`. This run has taken them in.", "Nothing."],
+  "state-foreign-schema": ["The tables of state belong to another role", "In PostgreSQL, the owner of a table can run code with the rights of everybody who uses it. tasc uses only tables of its own role, of roles that it is a member of, and of `state.owner`.", "If the role is meant to own the tables, write it as `owner:` into `state:` of tasc.yaml. Otherwise use another `schema`, or have the tables removed."],
   "state-failed": ["State cannot be reached", "The file system, the database or the server failed.", "Check that it exists, has room, and that you may read and write it."],
   "state-id-taken": ["Another address has this id", "One live resource cannot have two addresses.", "Remove or move the other address: `tasc state rm`, `tasc state mv`."],
   "state-interrupted": ["Interrupted while waiting for a lock", "Nothing was changed.", "Run the command again."],

@@ -22,6 +22,8 @@ const CONNECT_TIMEOUT = 10_000;
 export class Connection {
   /** Resolves when the connection is prepared for locks. Set by the user of the connection. */
   ready: Promise<void> | undefined;
+  /** Whether the tables exist and were checked. Set by the user of the connection. */
+  trusted: Promise<boolean> | undefined;
   readonly #loss = new AbortController();
   readonly #waiting = new Set<(reason: Error) => void>();
   readonly #sql: Promise<Sql>;

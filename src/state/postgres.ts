@@ -21,6 +21,7 @@ import {
 import type { PostgresConfig } from "./config.ts";
 import { formatDocument, storedState } from "./document.ts";
 import { Connection, type Row, isLossOfConnection } from "./postgres-client.ts";
+import { refuseForeign } from "./postgres-owner.ts";
 import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts";
 
 /*
@@ -93,6 +94,9 @@ const ENTRIES = 1000;
  * may declare.
  */
 const MOST_AHEAD = 1000;
+
+/** Longest wait for other jobs' sends, in seconds, whatever the table says. */
+const LONGEST_WAIT = 10;
 
 /** Whether a table or a schema is missing, by SQLSTATE. */
 function isMissing(error: unknown): boolean {
@@ -207,13 +211,31 @@ export class PostgresBackend implements Backend {
              pg_backend_pid()::text as session`,
         [stage, target, info.id, JSON.stringify(info), number],
       );
-      if (row?.["taken"] !== "true") throw locked(key, lockInfoIn(row?.["info"] ?? ""));
+      if (row?.["taken"] !== "true")
+        throw locked(key, lockInfoIn(row?.["info"] ?? "") ?? (await this.holder(key)));
       this.#granted.add(info.id);
       return this.#heldLock(key, number, info, connection, row);
     }).catch((error: unknown) => {
       this.#held.delete(number);
       throw error;
     });
+  }
+
+  /**
+   * Returns the connection, once it is certain that no other role has made the tables: whoever owns
+   * a table can let it run code, by a trigger, a rule or a view, with the rights of its users.
+   */
+  async #trusted(): Promise<Connection> {
+    const connection = this.#connection;
+    connection.trusted ??= refuseForeign(connection, this.#config, this.#name).catch(
+      (error: unknown) => {
+        connection.trusted = undefined;
+        throw error;
+      },
+    );
+    // Tables that do not exist yet are checked again once they are there.
+    if (!(await connection.trusted)) connection.trusted = undefined;
+    return connection;
   }
 
   /** Returns the connection, prepared once. */
@@ -233,7 +255,9 @@ export class PostgresBackend implements Backend {
    */
   async #prepare(connection: Connection): Promise<void> {
     await this.#refusePooler(connection);
+    await this.#trusted();
     await this.#migrate(connection);
+    await this.#trusted();
     await connection.query(`select set_config('tcp_keepalives_idle', '30', false),
       set_config('tcp_keepalives_interval', '10', false), set_config('tcp_keepalives_count', '3', false),
       case when current_setting('synchronous_commit') = 'off' then set_config('synchronous_commit', 'on', false) end`);
@@ -316,11 +340,12 @@ export class PostgresBackend implements Backend {
   async holder(key: StateKey): Promise<LockInfo | undefined> {
     const [row] = await this.#read(
       this.#where(key),
-      `select info::text as info from ${this.#tables.locks}
-       where stage = $1 and target = $2 and exists (${holdersOf("$3")})`,
+      `select (select info from ${this.#tables.locks} where stage = $1 and target = $2)::text as info,
+         held.pid::text as pid, a.usename::text as role, a.backend_start::text as since
+       from (${holdersOf("$3")}) held left join pg_stat_activity a on a.pid = held.pid`,
       [key.stage, key.target, this.#lockNumber(key)],
     );
-    return lockInfoIn(row?.["info"] ?? "");
+    return row && (lockInfoIn(row["info"] ?? "") ?? foreignHolder(row));
   }
 
   /**
@@ -331,20 +356,41 @@ export class PostgresBackend implements Backend {
     const number = this.#lockNumber(key);
     const where = this.#where(key);
     const holder = await this.holder(key);
+    const isForeign = holder?.id.startsWith(FOREIGN) === true;
     if (holder !== undefined && id !== undefined && holder.id !== id) throw locked(key, holder);
-    const ended = await this.#read(
+    const ended = await this.#endSessions(
       where,
+      holder,
       `with gone as (delete from ${this.#tables.locks}
            where stage = $1 and target = $2 and ($4::text is null or id = $4) returning id)
        select pg_terminate_backend(held.pid)::text from (${holdersOf("$3")}) held
        where held.pid <> pg_backend_pid() and ($4::text is null or exists (select from gone))`,
-      [key.stage, key.target, number, holder?.id ?? id ?? null],
+      [key.stage, key.target, number, isForeign ? null : (holder?.id ?? id ?? null)],
     );
     if (ended.length === 0) return holder;
     // The end of a connection takes a moment. Taking its lock waits for that.
     const waiting = `select pg_advisory_xact_lock($1::bigint)::text`;
     await attempt(where, () => this.#connection.query(waiting, [number], UNLOCK_TIMEOUT));
     return holder;
+  }
+
+  /** Ends the sessions that hold a lock. @throws StateFailure that says who may, if it may not */
+  async #endSessions(
+    where: string,
+    holder: LockInfo | undefined,
+    query: string,
+    parameters: readonly (string | null)[],
+  ) {
+    return await this.#read(where, query, parameters).catch((error: unknown) => {
+      const { reason } = problemOf(error, "failed");
+      if (!/permission denied|must be/i.test(reason)) throw error;
+      const who = holder === undefined ? "another role" : holder.who;
+      throw new StateFailure({
+        kind: "failed",
+        where,
+        reason: `${who} holds the lock, and ending its connection needs the rights of that role, or pg_signal_backend (${reason})`,
+      });
+    });
   }
 
   async versions(key: StateKey) {
@@ -372,20 +418,25 @@ export class PostgresBackend implements Backend {
            on conflict (bucket) do update set
              next = least(greatest(r.next, clock_timestamp()), clock_timestamp() + $3::interval) + $2::interval
            returning extract(epoch from next - $2::interval - clock_timestamp())::text as wait`,
-          [bucket, `${sends / perSecond} seconds`, `${MOST_AHEAD / perSecond} seconds`],
+          [
+            bucket,
+            `${sends / perSecond} seconds`,
+            `${Math.min(MOST_AHEAD / perSecond, LONGEST_WAIT)} seconds`,
+          ],
         );
-      const [row] = await take(this.#connection).catch(async (error: unknown) => {
+      const [row] = await take(await this.#trusted()).catch(async (error: unknown) => {
         if (!isMissing(error)) throw error;
         return await take(await this.#prepared());
       });
-      return Math.max(0, Number(row?.["wait"]) * 1000);
+      return Math.min(Math.max(0, Number(row?.["wait"])), LONGEST_WAIT) * 1000;
     });
   }
 
   async addHistory(stage: string, entry: JsonObject): Promise<void> {
     const { history } = this.#tables;
     return await attempt(history, async () => {
-      await this.#connection.query(
+      const connection = await this.#trusted();
+      await connection.query(
         `with added as (insert into ${history} (stage, entry) values ($1, $2::text::json))
          delete from ${history} where stage = $1 and n <= (
            select n from ${history} where stage = $1 order by n desc offset ${ENTRIES - 1} limit 1)`,
@@ -522,14 +573,14 @@ export class PostgresBackend implements Backend {
    * once more.
    */
   async #read(where: string, text: string, parameters: readonly (string | null)[] = []) {
-    const query = async (): Promise<readonly Row[]> =>
-      await this.#connection.query(text, parameters);
     return await attempt(where, async () => {
+      const connection = await this.#trusted();
+      const query = async (): Promise<readonly Row[]> => await connection.query(text, parameters);
       const rows = await query().catch((error: unknown) => {
         if (!isMissing(error)) throw error;
       });
       if (rows !== undefined) return rows;
-      const [row] = await this.#connection.query(
+      const [row] = await connection.query(
         `select to_regclass($1)::text as made, to_regclass($2)::text as migrated`,
         [this.#tables.documents, this.#tables.meta],
       );
@@ -559,6 +610,16 @@ function holdersOf(number: string): string {
     where held.locktype = 'advisory' and held.granted and held.objsubid = 1
       and held.database = (select oid from pg_database where datname = current_database())
       and (held.classid::bigint << 32) | held.objid::bigint = ${number}::bigint`;
+}
+
+/** How the id of a lock begins that was not taken by tasc: its number is the database's process. */
+const FOREIGN = "session-";
+
+/** Returns who holds an advisory lock that has no row: any role that can connect can take one. */
+function foreignHolder({ pid, role, since }: Row): LockInfo {
+  const id = `${FOREIGN}${pid}`;
+  const start = since === null || since === undefined ? "an unknown time" : since;
+  return { id, who: `the role ${role ?? "?"}`, since: start, why: "an advisory lock, not by tasc" };
 }
 
 function serialOf(revision: Revision): string {

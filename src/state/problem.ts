@@ -158,6 +158,11 @@ const WORDS = {
     "State cannot be reached",
     `${where}: ${sentence(reason)} Without it, tasc does not know what it has created. Check that it exists, is readable and writable, and that there is free space.`,
   ],
+  /** Another role could run code with our rights, e.g. by a trigger. */
+  "foreign-schema": ({ where, reason }: At & Why) => [
+    "The tables of state belong to another role",
+    `${where}: ${sentence(reason)} Nothing was read or written, because the owner of a table can run code with the rights of everybody who uses it.`,
+  ],
   interrupted: () => ["Interrupted while waiting for a lock", "Nothing was changed."],
   misconfigured: ({ reason }: Why) => ['The "state" section of tasc.yaml is wrong', `${reason}.`],
 } satisfies Record<

@@ -8,7 +8,9 @@ import { Fleet } from "./support/fleet.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
 
 const PAGE = "docs/how-to/operate-postgres.md";
-const [CREATE = "", PLAN = "", ALTER = "", HOLDERS = "", CONNECTIONS = ""] = blocksOf(PAGE)
+const [CREATE = "", PLAN = "", ALTER = "", HOLDERS = "", CONNECTIONS = "", LOCKS = ""] = blocksOf(
+  PAGE,
+)
   .filter(({ language }) => language === "sql")
   .map(({ text }) => text);
 
@@ -25,7 +27,7 @@ describe("the SQL of docs/how-to/operate-postgres.md", () => {
   });
 
   const state = (user: string) =>
-    `{ backend: postgres, url: "${database.url.replace("tasc@", `${user}:\${secret:DB_PASSWORD}@`)}" }`;
+    `{ backend: postgres, owner: tasc_apply, url: "${database.url.replace("tasc@", `${user}:\${secret:DB_PASSWORD}@`)}" }`;
 
   it("lets one role apply and another role only plan, and shows the locks", async () => {
     await sql.unsafe(CREATE);
@@ -50,13 +52,36 @@ describe("the SQL of docs/how-to/operate-postgres.md", () => {
         await sql.unsafe<{ stage: string; target: string; id: string; who: string }[]>(HOLDERS);
       expect(holder).toMatchObject({ stage: "default", target: "t0" });
       expect(await sql.unsafe(CONNECTIONS)).toMatchObject([{ usename: "tasc_apply", locks: "1" }]);
+      const [own] = await sql.unsafe<{ usename: string; lock: string }[]>(LOCKS);
+      expect(own).toMatchObject({ usename: "tasc_apply" });
       expect((await fleet.run("state", "unlock", "t0", holder?.id ?? "")).code).toBe(0);
       expect((await running.ended).code).toBe(1);
       expect(await sql.unsafe(CONNECTIONS)).toEqual([]);
+
+      // Another role takes all advisory locks that it can.
+      await sql.unsafe("create role nosy login");
+      const nosy = postgres(database.url.replace("tasc@", "nosy@"), { max: 1 });
+      await nosy.unsafe(`select pg_advisory_lock(${own?.lock})`);
+      expect(await sql.unsafe(LOCKS)).toMatchObject([{ usename: "nosy", lock: own?.lock }]);
+      const blocked = await fleet.run("apply", "--auto-approve");
+      expect([blocked.code, blocked.stderr]).toEqual([5, expect.stringContaining("the role nosy")]);
+      const refused = await fleet.run("state", "unlock", "t0");
+      expect([refused.code, refused.stderr]).toEqual([
+        1,
+        expect.stringContaining("pg_signal_backend"),
+      ]);
+      await sql.unsafe("grant pg_signal_backend to tasc_apply");
+      const unlocked = await fleet.run("state", "unlock", "t0");
+      expect([unlocked.code, unlocked.stdout]).toEqual([
+        0,
+        expect.stringContaining("the role nosy"),
+      ]);
+      await nosy.end({ timeout: 1 }).catch(() => {});
+      expect((await fleet.run("apply", "--auto-approve")).code).toBe(0);
     } finally {
       await fleet.close();
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 test("docs/scale.md has the figures of scripts/scale.mjs", () => {
