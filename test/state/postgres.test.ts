@@ -185,11 +185,10 @@ describe("the postgres backend alone", () => {
       return found;
     };
     const refused = (found: readonly unknown[], reason: RegExp) =>
-      found.forEach((one) =>
-        expect(one).toMatchObject({
-          problem: { kind: "foreign-schema", reason: expect.stringMatching(reason) },
-        }),
-      );
+      found.forEach((one) => {
+        expect(one).toMatchObject({ problem: { kind: "foreign-schema" } });
+        expect(String(JSON.stringify(one))).toMatch(reason);
+      });
     const schema = () => String(fixture.settings.options["schema"]);
     const works = ["works", "works", "works", "works", "works"];
     beforeEach(async () => {
