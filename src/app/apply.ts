@@ -92,6 +92,7 @@ export async function applyProject(
       "Nothing was applied: the plan has errors",
       "`tasc show` prints it with them. Correct what they report, and plan again.",
     );
+  session.requireFingerprintKey();
   const remembered = await session.remembered();
   const checked = checkRequest(options, remembered);
   const request = saved === undefined ? checked : requestOf(saved);

@@ -4,7 +4,7 @@ import { hostname, userInfo } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LoadedProject } from "../manifest/load.ts";
 import { guessed } from "../manifest/problem.ts";
-import { chooseStage } from "../manifest/settings.ts";
+import { WHERE_KEY_IS, chooseStage } from "../manifest/settings.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, inStage, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
@@ -147,12 +147,27 @@ export class Session {
    */
   get fingerprints() {
     const key = this.#fingerprintKey;
-    return key === undefined ? undefined : createFingerprinter(key, this.settings.stage);
+    if (key === undefined) return undefined;
+    const { stage, apiKey } = this.settings;
+    return createFingerprinter(key, stage, key === apiKey ? "apiKey" : "fingerprintKey");
   }
 
   get #fingerprintKey(): Secret | undefined {
     const { state, apiKey } = this.settings;
     return state.fingerprintKeyUnknown ? undefined : (state.fingerprintKey ?? apiKey);
+  }
+
+  /**
+   * Refuses work that writes state while the declared key of the fingerprints is missing: without
+   * it, records would be lost. @throws TascError
+   */
+  requireFingerprintKey(): void {
+    if (this.settings.state.fingerprintKeyUnknown)
+      throw invalid(
+        "missing-fingerprint-key",
+        "State cannot be written: the fingerprint key is missing",
+        `\`state.fingerprintKey\` of tasc.yaml has no value here. ${WHERE_KEY_IS}`,
+      );
   }
 
   /** Whether the project's policy disables what was removed from the manifests. */
@@ -278,6 +293,7 @@ export class Session {
     work: (sessions: ReadonlyMap<string, LockedState>, lost: AbortSignal) => Promise<T>,
     unsaved?: (failure: unknown) => void,
   ): Promise<T> {
+    this.requireFingerprintKey();
     const { backend, world } = await this.states();
     const { warn } = this.host;
     const waiting = (key: StateKey, holder: LockInfo | undefined) =>

@@ -74,6 +74,7 @@ export const command = defineCommand({
 async function importTargets(session: Session, options: OptionsOf<typeof OPTIONS>): Promise<View> {
   const { into: given, dir, elements, layout, dryRun } = options;
   const { host } = session;
+  session.requireFingerprintKey();
   for (const key of given.keys())
     if (!isAddress(`target.${key}`))
       throw invalid("bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);

@@ -18,7 +18,8 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
  * be read.
  */
 export type TextFile =
-  { readonly text: string; readonly own?: boolean } | { readonly fault: string };
+  | { readonly text: string; readonly own?: boolean }
+  | { readonly fault: string; readonly missing?: boolean };
 
 /** An entry of `vars`, as written in the document. */
 export type Variable = { readonly value: Scalar; readonly origin: Origin };
@@ -67,6 +68,8 @@ export class Interpolator {
   readonly #isReadable: (name: string) => boolean;
   /** All texts found so far that must not show. */
   readonly secrets = new Set<string>();
+  /** Placeholders, as written, of secrets that are not set and of files that do not exist. */
+  readonly #missing = new Set<string>();
   /**
    * Total characters of all texts filled in, and number of names compared with unknown variables.
    * Both are limited.
@@ -91,6 +94,12 @@ export class Interpolator {
   variable(name: string): string | undefined {
     const value = this.#sources.vars.get(name)?.value;
     return value === undefined ? undefined : String(value);
+  }
+
+  /** Whether a text has no value for the sole reason that secrets or files of it are missing. */
+  isMissing(text: string): boolean {
+    const { problems } = this.fill(text);
+    return problems.length > 0 && problems.every(({ within }) => this.#missing.has(within));
   }
 
   /** Adds a text that must not show, with and without the white space around it. */
@@ -161,6 +170,7 @@ export class Interpolator {
       this.protect(value);
       return { ...plain(value), sensitive: true, guarded: true, pieces: [value] };
     }
+    this.#missing.add(source);
     const summary = `The secret ${name} is ${value === undefined ? "not set" : "empty"}`;
     if (!this.#sources.allowMissingSecrets) {
       const detail = `\`${source}\` takes its value from the environment variable ${name}. Set it.`;
@@ -181,6 +191,7 @@ export class Interpolator {
       if (own) this.protect(text);
       return { ...plain(text), sensitive: own, guarded: true, pieces: [text] };
     }
+    if (file.missing === true) this.#missing.add(source);
     const detail = `\`${source}\`: ${file.fault}`;
     return failed("unreadable-file", `The file ${path} cannot be used`, detail, source);
   }

@@ -419,7 +419,7 @@ function readTextFile(folder: ProjectFolder, path: string): TextFile {
   const read = folder.read(path);
   return read.ok
     ? { text: read.text.replaceAll("\r\n", "\n").replace(/\n$/, "") }
-    : { fault: read.reason };
+    : { fault: read.reason, missing: read.missing };
 }
 
 /** Returns the names on a path without `.` and `..`; a `..` that leads above the start remains. */

@@ -233,12 +233,16 @@ function resolveState(context: SettingsContext): StateSettings {
     layers.findLastIndex(({ value }) => isObject(value.state) && value.state[key] !== undefined);
   const foreign = foreignKeys(STATE_BRANCHES, backend);
   const merged = mergedAt(layers, ["state"]);
-  const own = Object.entries(isObject(merged) ? merged : {}).filter(([key]) => {
+  const declaredOptions = Object.entries(isObject(merged) ? merged : {}).filter(([key]) => {
     if (!foreign.includes(key)) return true;
     const { file, path } = context.originOf(["state", key]);
     if (setIn(key) >= setIn("backend"))
       context.report(foreignKey(file, path, STATE_BRANCHES, backend));
     return false;
+  });
+  const own = declaredOptions.flatMap(([key, value]) => {
+    const kept = key === "fingerprintKey" ? keyIfPresent(value, context) : value;
+    return kept === undefined ? [] : [[key, kept] as const];
   });
   const { fingerprintKey, ...rest } = mapOf(
     resolveValue(STATE_PART, Object.fromEntries(own), ["state"], context),
@@ -284,10 +288,41 @@ function resolveState(context: SettingsContext): StateSettings {
   return {
     backend,
     ...(fingerprintKey instanceof Secret ? { fingerprintKey } : {}),
-    ...(fingerprintKey instanceof Unknown ? { fingerprintKeyUnknown: true } : {}),
+    ...(fingerprintKey instanceof Unknown || own.length < declaredOptions.length
+      ? { fingerprintKeyUnknown: true }
+      : {}),
     options,
   };
 }
+
+/** The variable that has the key of the fingerprints where its file is missing. */
+const KEY_VARIABLE = "TASC_FINGERPRINT_KEY";
+
+/**
+ * Returns the key of the fingerprints, as written; `undefined` if nothing here has it. A clone has
+ * no file that git ignores, and a pipeline neither: both may give the key in a variable instead. A
+ * missing key is no error, because only what writes state needs it.
+ */
+function keyIfPresent(
+  written: Json,
+  { interpolator, originOf, report }: SettingsContext,
+): Json | undefined {
+  if (typeof written !== "string" || !interpolator.isMissing(written)) return written;
+  const variable = `\${secret:${KEY_VARIABLE}}`;
+  if (!interpolator.isMissing(variable)) return variable;
+  const detail = `\`${written}\` has no value here, and git does not contain it. ${WHERE_KEY_IS} Until then, plans leave out write-only fields, and what writes state is refused.`;
+  const problem = manifestProblem(
+    "missing-fingerprint-key",
+    originOf(FINGERPRINT_KEY),
+    "The fingerprint key is missing, so it is unknown whether write-only fields have changed",
+    detail,
+  );
+  report({ ...problem, severity: "warning" });
+  return undefined;
+}
+
+/** What to do without the key of the fingerprints. */
+export const WHERE_KEY_IS = `Whoever set up the project has it, and so has the secret store of the pipeline: put it in its place, or set ${KEY_VARIABLE}.`;
 
 /**
  * Returns the parts of a secret address that are secret by themselves (password, tokens): messages

@@ -87,6 +87,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "missing-env": ["An environment variable is not set", "`${env:NAME}` reads it and has no fallback.", "Set it, or write `${env:NAME:-fallback}`."],
   "missing-key": ["A required key is missing", "The document cannot be used without it.", "Add the key."],
   "missing-option": ["A required option is missing", "The command cannot work without it.", "Add the option."],
+  "missing-fingerprint-key": ["The fingerprint key is missing", "State has digests of write-only fields under `state.fingerprintKey`. Without it, plans cannot tell whether these fields have changed and leave them out, and what writes state (`apply`, `import`, `state mv` …) is refused.", "Get the key from who set up the project or from the secret store of the pipeline, and put it in its place, or set `TASC_FINGERPRINT_KEY`."],
   "missing-secret": ["A secret is not set", "`${secret:NAME}` reads an environment variable that is missing or empty.", "Set it, or run with `--allow-missing-secrets` to skip the fields that use it."],
   "missing-secrets": ["The project was loaded without its secrets", "A project that was loaded with `allowMissingSecrets` can be planned and not applied.", "Set the secrets, and load it without the option."],
   "misspelt-default": ["A misspelt default environment", "Only the key `default` means the service's DEFAULT environment.", "Write `default`, or choose a different key."],

@@ -6,7 +6,8 @@ import type { createFingerprinter } from "../state/fingerprint.ts";
 import type { Scope } from "./scope.ts";
 
 /** The generator of the keyed digests that state keeps instead of values. */
-export type Fingerprinter = Omit<ReturnType<typeof createFingerprinter>, "seal">;
+export type Fingerprinter = Pick<ReturnType<typeof createFingerprinter>, "keyCheck" | "of"> &
+  Partial<Pick<ReturnType<typeof createFingerprinter>, "source">>;
 
 /** The input of a plan. */
 export interface PlanInput {

@@ -658,7 +658,9 @@ export function planTarget(
       caution(
         "key-changed",
         target,
-        "State was written with another API key, or by tasc 1.0, so write-only fields are sent again; set `state.fingerprintKey` to avoid this when keys change",
+        input.fingerprints.source === "fingerprintKey"
+          ? "`state.fingerprintKey` is not the key that state was written with, so write-only fields are sent again; unless the key was changed on purpose, it is the wrong one"
+          : "State was written with another API key, or by tasc 1.0, so write-only fields are sent again; set `state.fingerprintKey` to avoid this when keys change",
         "Prompts and batch generations are not re-sent. If you changed any together with the key, use `--rediscover` or `--run`.",
       ),
     );

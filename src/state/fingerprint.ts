@@ -21,7 +21,11 @@ const SCRYPT = { N: 2 ** 14, r: 8, p: 1 };
  * Creates a stage's fingerprinter.
  * @throws TypeError if the secret is empty, because that key is easy to guess
  */
-export function createFingerprinter(secret: Secret, stage: string) {
+export function createFingerprinter(
+  secret: Secret,
+  stage: string,
+  source: "apiKey" | "fingerprintKey" = "apiKey",
+) {
   if (secret.reveal() === "") throw new TypeError("a fingerprint key must not be empty");
   let own: ReturnType<typeof keepKeys> | undefined;
   const keys = () =>
@@ -29,6 +33,8 @@ export function createFingerprinter(secret: Secret, stage: string) {
       derived.get(secret)?.get(stage) ??
       keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT)));
   return {
+    /** Which setting the key is from, for messages. */
+    source,
     /** Equal for two fingerprinters exactly if their keys and stages are equal. */
     get keyCheck(): string {
       return keys().keyCheck;

@@ -273,7 +273,7 @@ defaultStage: my stage
         "tasc.yaml:2:104 bad-value: `service.retries` must be an integer of at least 0, or an interpolation that resolves to one / At `service.retries`. Found the number -1.",
         "tasc.yaml:2:108 unknown-key: Unknown key `timeout` / At `service.timeout`. Allowed here: `baseUrl`, `apiKey`, `concurrency`, `requestTimeout`, `retries` and `rateLimit`.",
         'tasc.yaml:3:19 bad-value: `state.backend` must be one of `local`, `postgres` or `http`, or an interpolation that resolves to one / At `state.backend`. Found the string "postgresql". Did you mean `postgres`?',
-        "tasc.yaml:3:31 unknown-key: Unknown key `adress` / At `state.adress`. Did you mean `address`? Allowed here: `backend`, `fingerprintKey`, `path`, `url`, `schema`, `table`, `address`, `lock`, `lockAddress`, `unlockAddress`, `lockMethod`, `unlockMethod`, `updateMethod`, `username` and `password`.",
+        "tasc.yaml:3:31 unknown-key: Unknown key `adress` / At `state.adress`. Did you mean `address`? Allowed here: `backend`, `fingerprintKey`, `path`, `url`, `schema`, `table`, `owner`, `address`, `lock`, `lockAddress`, `unlockAddress`, `lockMethod`, `unlockMethod`, `updateMethod`, `username` and `password`.",
         'tasc.yaml:4:21 bad-value: `policy.onRemove` must be one of `ignore` or `disable`, or an interpolation that resolves to one / At `policy.onRemove`. Found the string "delete".',
         'tasc.yaml:4:40 bad-value: `policy.protected` must be a list / At `policy.protected`. Found the string "testCase.*".',
         'tasc.yaml:4:66 bad-value: `policy.requireTags[0]` must be a string that is not empty / At `policy.requireTags[0]`. Found the number 1. Put it in quotes: `"1"`.',

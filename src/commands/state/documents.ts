@@ -34,6 +34,7 @@ export async function withDocuments<T>(
   { lockTimeout = 0 }: Options<typeof LOCK_TIMEOUT>,
   work: (...documents: readonly LockedDocument[]) => Promise<T>,
 ): Promise<T> {
+  session.requireFingerprintKey();
   const { backend, world } = await session.states();
   const keys = targets.map((target) => session.stateKey(target));
   const locks = await lockDocuments(backend, keys, world, { timeout: lockTimeout, why });
