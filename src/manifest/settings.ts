@@ -301,7 +301,7 @@ const KEY_VARIABLE = "TASC_FINGERPRINT_KEY";
 /**
  * Returns the key of the fingerprints, as written; `undefined` if nothing here has it. A clone has
  * no file that git ignores, and a pipeline neither: both may give the key in a variable instead. A
- * missing key is no error, because only what writes state needs it.
+ * missing key is not an error, because only what writes state needs it.
  */
 function keyIfPresent(
   written: Json,

@@ -56,7 +56,7 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
       schema: get("schema", SQL_NAME, "tasc"),
       /** The table of the documents; the names of the other tables start with it. */
       table: get("table", SQL_NAME, "state"),
-      /** The role that may own the schema besides our own and those that it is a member of. */
+      /** The role that may own the schema other than our own and those that it is a member of. */
       owner: find("owner"),
     };
   // Normalised, so that the address that is used and the one that the trust file is checked against
