@@ -10,7 +10,7 @@ import type { Remembered } from "../plan/orphans.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { type Refreshed, desiredInScope } from "../plan/refresh.ts";
 import type { Planned } from "../plan/plan.ts";
-import { batchContent } from "../plan/resources.ts";
+import { idsIn, ranWith } from "../plan/batches.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { LockedState } from "../state/locked.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
@@ -314,11 +314,12 @@ function uncertainBatches(
   const failed = new Set(outcome.failed.map(({ address }) => address));
   return desired.targets.flatMap(({ key, batchGenerations }) =>
     batchGenerations.flatMap((resource) => {
-      const record = sessions.get(key)?.state.batchGenerations.get(resource.address);
+      const state = sessions.get(key)?.state;
+      const record = state?.batchGenerations.get(resource.address);
       const isOpen =
         record?.status === "uncertain" &&
         fingerprints !== undefined &&
-        record.content === batchContent(fingerprints, resource);
+        ranWith(record, fingerprints, resource, idsIn(state));
       return isOpen && failed.has(resource.address) ? [resource.address] : [];
     }),
   );

@@ -6,7 +6,7 @@ import type { Change, PlannedCall } from "../model/plan.ts";
 import type { Intent, StateEvent } from "../model/state.ts";
 import { type NamedKind, levelName, liveNames, namesOf } from "../plan/match.ts";
 import { NO_ID_YET, listedOf, nameDigests, recover } from "../plan/memory.ts";
-import { batchContent } from "../plan/resources.ts";
+import { batchContent } from "../plan/batches.ts";
 import {
   ChangeFailed,
   type Run,
@@ -55,7 +55,7 @@ export async function create(
       }
       if (kind === "batchGeneration") {
         // The service does not return batch generations, so the user must say whether it ran.
-        const content = batchContent(run.fingerprints, resource);
+        const content = contentOf(run, resource);
         await tell([{ type: "batch", address, record: { status: "uncertain", content } }]);
         throw new ChangeFailed(notKnown(why));
       }
@@ -113,7 +113,7 @@ function madeEvents(
       {
         type: "batch",
         address,
-        record: { status: "done", content: batchContent(fingerprints, resource) },
+        record: { status: "done", content: contentOf(run, resource) },
       },
     ];
   const shown = isObject(answer) ? answer : {};
@@ -135,6 +135,10 @@ function madeEvents(
   const own = environments.find(({ type }) => type === "DEFAULT")?.["id"];
   if (environment === undefined || !isSegment(own)) return [bound];
   return [bound, bindDefault(run, environment, own)];
+}
+
+function contentOf({ fingerprints, ids }: Run, resource: DesiredResource): string {
+  return batchContent(fingerprints, resource, (address) => ids.get(address));
 }
 
 function batchId(answer: Json | undefined): string | undefined {
@@ -214,7 +218,7 @@ function intentOf(run: Run, resource: DesiredResource): Intent {
   const { fingerprints, now } = run;
   const at = new Date(now()).toISOString();
   if (resource.kind === "batchGeneration")
-    return { at, existing: [], content: batchContent(fingerprints, resource), fields: {} };
+    return { at, existing: [], content: contentOf(run, resource), fields: {} };
   return {
     at,
     existing: alike(run, resource, resource.kind),

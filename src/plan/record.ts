@@ -5,13 +5,13 @@ import { defined, sameJson } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
 import type { Binding, FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
 import { isSensitive, isUnknown } from "../model/value.ts";
+import { batchContent, idsOf, ranWith } from "./batches.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
 import { NOT_READ_YET, declaredElements, saysAll, selectorsDigest } from "./elements.ts";
 import { discoveryMark, hasSteps, rememberedGeneration } from "./generation.ts";
 import type { Fingerprinter } from "./input.ts";
 import { type Memory, keyHolds, memoryOf, recordField, withSecrets } from "./memory.ts";
 import { undeclaredBindings } from "./orphans.ts";
-import { batchContent } from "./resources.ts";
 
 /**
  * Returns the events to record after a target has been read: the id of each address, and the fields
@@ -173,20 +173,23 @@ function locatorEvents(
  * Returns events that hold batch generations of an adopted target, even out of scope, until the
  * user says if they ran.
  */
-function batchEvents(
-  { target, state }: MatchedTarget,
-  fingerprints: Fingerprinter,
-): readonly StateEvent[] {
+function batchEvents(matched: MatchedTarget, fingerprints: Fingerprinter): readonly StateEvent[] {
+  const { target, state } = matched;
+  const idOf = idsOf(matched);
   const adopting = state === undefined || state.bindings.size === 0;
   const rekeyed = !keyHolds(state, fingerprints);
   return target.batchGenerations.flatMap((resource): readonly StateEvent[] => {
     const { address } = resource;
     if (Object.values(resource.fields).some(isUnknown)) return [];
     const record = state?.batchGenerations.get(address);
-    const content = batchContent(fingerprints, resource);
+    const content = batchContent(fingerprints, resource, idOf);
     if (record === undefined)
       return adopting ? [{ type: "batch", address, record: { status: "held", content } }] : [];
     const unread = record.content === undefined && record.status === "done";
-    return rekeyed || unread ? [{ type: "batch", address, record: { ...record, content } }] : [];
+    // Recorded by an earlier version, or before the ids in it were known.
+    const isOlder = record.content !== content && ranWith(record, fingerprints, resource, idOf);
+    return rekeyed || unread || isOlder
+      ? [{ type: "batch", address, record: { ...record, content } }]
+      : [];
   });
 }

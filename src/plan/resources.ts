@@ -12,7 +12,7 @@ import { DELETED, type Field, TEST_CASE_FIELDS, fieldsOf } from "../model/fields
 import { type Json, valueAt } from "../model/json.ts";
 import type { LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, Orphan, PlannedCall } from "../model/plan.ts";
-import type { Fingerprint, State } from "../model/state.ts";
+import type { State } from "../model/state.ts";
 import { IdOf, Secret, type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import {
   type FieldDiff,
@@ -31,8 +31,9 @@ import {
   hasOpenLocators,
   namelessElements,
 } from "./elements.ts";
+import { idsOf, ranWith } from "./batches.ts";
 import { generationTrouble } from "./generation.ts";
-import type { Fingerprinter, PlanInput } from "./input.ts";
+import type { PlanInput } from "./input.ts";
 import { caution, fewOf, problem } from "./problem.ts";
 import { ordered } from "./normalise.ts";
 import {
@@ -434,7 +435,7 @@ function decideBatchGeneration(
     fingerprints !== undefined &&
     keyHolds(state, fingerprints) &&
     !Object.values(resource.fields).some(isUnknown) &&
-    batchContent(fingerprints, resource) !== record.content;
+    !ranWith(record, fingerprints, resource, idsOf(matched));
   if (run || live === undefined || record?.status === "undone" || isNew || isOther)
     return created(matched, resource, "batch-generations");
   if (record?.status === "done") return UNCHANGED;
@@ -453,15 +454,6 @@ function decideBatchGeneration(
         ];
   const ways = `If it ran:      tasc state mark ${address} done\nTo run it now: tasc apply --run ${address}`;
   return [caution(code, resource, summary, `${why}\n${ways}`)];
-}
-
-/**
- * Returns the digest of the fields that a batch generation sends; the address is not part of it, as
- * `moved:` changes it.
- */
-export function batchContent(fingerprints: Fingerprinter, resource: DesiredResource): Fingerprint {
-  const content = sentFields(resource).map(({ field, value }) => [field.name, value] as const);
-  return fingerprints.of("batchGeneration", reveal(Object.fromEntries(content)));
 }
 
 /** A field as a creation sends it: a reference becomes the id or the name of the other resource. */

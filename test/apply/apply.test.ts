@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
-import type { Desired, DesiredFields } from "../../src/model/desired.ts";
+import type { Desired, DesiredFields, DesiredTarget } from "../../src/model/desired.ts";
 import type { StateEvent } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
 import { planJson } from "../../src/render/json.ts";
-import { type TargetParts, project, target } from "../plan/build.ts";
+import { type TargetParts, fingerprints, project, target } from "../plan/build.ts";
 import {
   Killed,
   type Knobs,
@@ -33,6 +33,11 @@ function shopOn(bench: Workbench, ...cases: readonly Partial<StoredTestCase>[]):
 
 function shop(parts: TargetParts): Desired {
   return project(target(parts));
+}
+
+function first({ targets: [own] }: Desired): DesiredTarget {
+  if (own === undefined) throw new Error("no target");
+  return own;
 }
 
 /** The writes in short: operation and keys of the body. */
@@ -523,6 +528,47 @@ describe("batch generations", () => {
       moved: [[address, "batchGeneration.shop.may"]],
     });
     expect((await bench.apply(moved)).writes).toBe(0);
+  });
+  test("do not run again if what they refer to is moved, also from records by key", async () => {
+    const referring = (environment: string, prerequisite: string, moved: TargetParts["moved"]) =>
+      shop({
+        environments: { default: {}, [environment]: { discoveryUrl: "https://p.example.com" } },
+        testCases: { [prerequisite]: made("Log in") },
+        batchGenerations: { spring: { prompt: "Spring", environment, prerequisite } },
+        ...(moved === undefined ? {} : { moved }),
+      });
+    const moved = referring("canary", "sign-in", [
+      ["environment.shop.preview", "environment.shop.canary"],
+      ["testCase.shop.login", "testCase.shop.sign-in"],
+    ]);
+    for (const isOlder of [false, true]) {
+      const bench = benchWith();
+      await managed(bench);
+      const before = referring("preview", "login", undefined);
+      await bench.apply(before);
+      const state = bench.state();
+      if (isOlder) {
+        const content = fingerprints.of("batchGeneration", {
+          prompt: "Spring",
+          environment: "preview",
+          prerequisite: "login",
+        });
+        const record = { status: "done", content } as const;
+        bench.setState("shop", { ...state, batchGenerations: new Map([[address, record]]) });
+        expect((await bench.apply(before)).writes).toBe(0);
+        expect(bench.state().batchGenerations).toEqual(state.batchGenerations);
+      }
+      expect((await bench.apply(moved)).writes).toBe(0);
+      const other = referring("canary", "sign-in", undefined);
+      const changed = project({
+        ...first(other),
+        batchGenerations: first(moved).batchGenerations.map((one) => ({
+          ...one,
+          fields: { ...one.fields, environment: "default" },
+        })),
+      });
+      expect((await bench.apply(changed)).writes).toBe(1);
+    }
   });
   test("treat a declared null like a missing field", async () => {
     const bench = benchWith();

@@ -69,7 +69,7 @@ async function bindState(session: Session, options: OptionsOf<typeof OPTIONS>): 
         session.desired.targets.find(({ key }) => key === target)?.batchGenerations ?? [];
       const batches = declared.filter((one) => !state.batchGenerations.has(one.address));
       const held = batches.map((batch) => {
-        const record = { status: "held", ...contentOf(batch, session) } as const;
+        const record = { status: "held", ...contentOf(batch, state, session) } as const;
         return { type: "batch", address: batch.address, record } as const;
       });
       const next = bindAddress(state, address, id, held);

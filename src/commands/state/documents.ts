@@ -4,7 +4,7 @@ import { invalid } from "../../model/error.ts";
 import { defined } from "../../model/json.ts";
 import { type State, emptyState } from "../../model/state.ts";
 import { isUnknown } from "../../model/value.ts";
-import { batchContent } from "../../plan/resources.ts";
+import { batchContent, idsIn } from "../../plan/batches.ts";
 import { type DocumentKey, type LockInfo, NO_DOCUMENT } from "../../state/backend.ts";
 import { explainTakeover } from "../../state/problem.ts";
 import { lockDocuments, unlockAll } from "../../state/locked.ts";
@@ -87,8 +87,9 @@ export function holderJson({ id, who, since, why, folder, job, process }: LockIn
 
 export function contentOf(
   resource: DesiredResource,
+  state: State,
   { fingerprints }: Session,
 ): { readonly content?: string } {
   if (fingerprints === undefined || Object.values(resource.fields).some(isUnknown)) return {};
-  return { content: batchContent(fingerprints, resource) };
+  return { content: batchContent(fingerprints, resource, idsIn(state)) };
 }

@@ -37,7 +37,7 @@ async function markState(session: Session, options: OptionsOf<typeof OPTIONS>): 
       "Addresses of batch generations look like batchGeneration.shop.spring.",
     );
   await withDocuments(session, [target], "tasc state mark", options, async ({ state, replace }) => {
-    const record = { status, ...contentOf(resource, session) };
+    const record = { status, ...contentOf(resource, state, session) };
     await replace(applyEvents(state, [{ type: "batch", address, record }]));
   });
   const json = { stage: session.settings.stage, address, status };
