@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { compareText, isAddress } from "../model/address.ts";
+import { type Address, compareText, isAddress } from "../model/address.ts";
 import { defined, jsonIn, parseJson } from "../model/json.ts";
 import { type Guard, isCount, isRecord, isText } from "../model/shape.ts";
 import {
@@ -53,11 +53,16 @@ export function formatDocument(state: State, serial?: number): string {
     stage,
     target,
   } = state;
+  const imported = [...bindings].flatMap(([address, one]) => (one.imported ? [address] : []));
   const members = [
     ["batchGenerations", mapText(batchGenerations)],
-    ["bindings", mapText(bindings)],
+    ["bindings", mapText(imported.length === 0 ? bindings : withoutMarks(bindings))],
     ["folders", mapText(folders)],
     ["format", JSON.stringify(FORMAT)],
+    [
+      "imported",
+      imported.length === 0 ? undefined : JSON.stringify(imported.toSorted(compareText)),
+    ],
     ["intents", mapText(intents)],
     ["keyCheck", JSON.stringify(keyCheck)],
     ["lineage", JSON.stringify(lineage)],
@@ -69,6 +74,16 @@ export function formatDocument(state: State, serial?: number): string {
     ["version", String(VERSION)],
   ].flatMap(([name, text]) => (text === undefined ? [] : `  "${name}": ${text}`));
   return `{\n${members.join(",\n")}\n}\n`;
+}
+
+/**
+ * Returns the bindings without `imported`, which stands in one line of its own: otherwise the first
+ * apply after an import would rewrite every binding.
+ */
+function withoutMarks(bindings: State["bindings"]): ReadonlyMap<string, unknown> {
+  return new Map(
+    [...bindings].map(([address, one]) => [address, defined({ ...one, imported: undefined })]),
+  );
 }
 
 /**
@@ -215,7 +230,7 @@ export function checkKey(found: DocumentKey, expected: DocumentKey, where: strin
 
 const MAPS = ["bindings", "folders", "batchGenerations", "intents"];
 const MEMBERS = new Set([
-  ..."format version serial stage target service keyCheck lineage run".split(" "),
+  ..."format version serial stage target service keyCheck lineage run imported".split(" "),
   ...MAPS,
 ]);
 
@@ -227,7 +242,8 @@ function readContent(
   const unknown = Object.keys(root).find((name) => !MEMBERS.has(name));
   if (unknown !== undefined)
     throw corrupt(`it has a member ${JSON.stringify(unknown)} that tasc does not know`);
-  const { keyCheck, lineage, serial, run, bindings, folders, batchGenerations, intents } = root;
+  const { keyCheck, lineage, serial, run, imported } = root;
+  const { bindings, folders, batchGenerations, intents } = root;
   if (keyCheck !== undefined && !isText(keyCheck)) throw corrupt('"keyCheck" is not a string');
   if (lineage !== undefined && !isText(lineage)) throw corrupt('"lineage" is not a string');
   if (serial !== undefined && !isCount(serial)) throw corrupt('"serial" is not a whole number');
@@ -248,7 +264,17 @@ function readContent(
     ),
     intents: mapOf(intents, "intents", isAddress, isIntent, corrupt),
   };
+  if (imported !== undefined && !isAddresses(imported))
+    throw corrupt('"imported" is not a list of addresses');
+  for (const address of imported ?? []) {
+    const binding = state.bindings.get(address);
+    if (binding !== undefined) state.bindings.set(address, { ...binding, imported: true });
+  }
   return { state, serial };
+}
+
+function isAddresses(value: unknown): value is readonly Address[] {
+  return Array.isArray(value) && value.every(isAddress);
 }
 
 function readRun(value: unknown, corrupt: Corrupt): RunRecord {

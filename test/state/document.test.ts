@@ -103,6 +103,16 @@ describe("the document's text", () => {
 `);
   });
 
+  it("names what an import has bound in one line, so that an apply changes no other", () => {
+    const imported = new Map(
+      [...sample.bindings].map(([at, one]) => [at, { ...one, imported: true }] as const),
+    );
+    const text = formatDocument({ ...sample, bindings: imported });
+    const line = '  "imported": ["environment.shop.preview","testCase.shop.login"],\n';
+    expect(text).toBe(SAMPLE_TEXT.replace('  "intents"', `${line}  "intents"`));
+    expect(stateOf(text).bindings).toEqual(imported);
+  });
+
   it("has a serial only for backends that count versions", () => {
     expect(formatDocument(sample, 7)).toBe(
       SAMPLE_TEXT.replace('  "service"', '  "serial": 7,\n  "service"'),
