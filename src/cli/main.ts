@@ -12,6 +12,7 @@ const FILES: Readonly<Record<string, string>> = {
   "--help": "help.txt",
   "-h": "help.txt",
   "--version": "version.txt",
+  "-v": "version.txt",
   "-V": "version.txt",
 };
 

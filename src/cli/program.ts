@@ -22,7 +22,10 @@ export function readCommandLine(
     .description(
       "Test Automation Service as Code: plan and apply the configuration of a test service",
     )
-    .version(world.version, "-V, --version", "print the version")
+    .version(world.version, "-v, --version", "print the version")
+    // The short form of earlier versions.
+    .addOption(new Option("-V").hideHelp())
+    .on("option:V", () => program.parse(["--version"], { from: "user" }))
     .exitOverride()
     .configureHelp({ subcommandTerm })
     .configureOutput({

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { TascError } from "../model/error.ts";
 import type { ClientEvent, OfCall } from "../model/events.ts";
-import type { Json } from "../model/json.ts";
+import { type Json, isObject } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
 import { SENSITIVE, type Secret } from "../model/value.ts";
 import * as answers from "./answers.ts";
@@ -113,8 +113,12 @@ export function createClient(options: ClientOptions) {
     reader: (answer: Json) => T,
     query?: string,
   ): Promise<T> => get(inner, () => shapedAnswer(reader), query);
-  const listReports = (targetId: string, key?: Json): Promise<answers.ReportPage> => {
-    const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
+  const listReports = (
+    targetId: string,
+    key?: Json,
+    form: CursorForm = "json",
+  ): Promise<answers.ReportPage> => {
+    const query = key === undefined ? "" : cursorQuery(key, form);
     return read([targetId, "test-reports"], answers.readReportPage, query);
   };
   return {
@@ -143,9 +147,21 @@ export function createClient(options: ClientOptions) {
     async *allReports(targetId: string): AsyncGenerator<answers.NewReports, void, undefined> {
       const seen = new Set<string>();
       let key: Json | undefined;
+      let form: CursorForm | undefined;
       for (let pages = 1, more = true; more; pages++) {
-        const page = await listReports(targetId, key);
-        const fresh = answers.newReports(page, seen, pages);
+        let page = await listReports(targetId, key, form);
+        let fresh = answers.newReports(page, seen, pages);
+        // Until a page has brought more, the service may read the cursor in another form.
+        if (key !== undefined && form === undefined) {
+          form = "json";
+          for (const other of isObject(key) ? OTHER_FORMS : []) {
+            if (fresh.next !== "nothing-new") break;
+            const again = await listReports(targetId, key, other).catch(ifRefused);
+            if (again === undefined) continue;
+            [page, form] = [again, other];
+            fresh = answers.newReports(again, seen, pages);
+          }
+        }
         yield fresh;
         key = page.key;
         more = fresh.next === "more";
@@ -303,6 +319,36 @@ function openSender(options: ClientOptions, signal: AbortSignal) {
       await (await transport?.catch(() => undefined))?.dispatcher.destroy();
     },
   };
+}
+
+/**
+ * How a cursor is sent back: service-api.md does not show the query parameters for paging
+ * (operation 12).
+ */
+type CursorForm = "json" | (typeof OTHER_FORMS)[number];
+const OTHER_FORMS = ["bracketed", "plain"] as const;
+
+function cursorQuery(key: Json, form: CursorForm): string {
+  const query = new URLSearchParams();
+  if (form === "json" || !isObject(key)) query.set("key", JSON.stringify(key));
+  else
+    for (const [name, value] of Object.entries(key))
+      query.set(
+        form === "plain" ? name : `key[${name}]`,
+        typeof value === "string" ? value : JSON.stringify(value),
+      );
+  // A space is sent as %20, which every server reads.
+  return `?${query.toString().replaceAll("+", "%20")}`;
+}
+
+/** A refusal of a form is an answer, too. @throws any other error */
+function ifRefused(error: unknown): undefined {
+  const isRefusal =
+    error instanceof ServiceError &&
+    error.failure.kind === "status" &&
+    error.failure.status >= 400 &&
+    error.failure.status < 500;
+  if (!isRefusal) throw error;
 }
 
 /**

@@ -146,6 +146,35 @@ describe("all reports", () => {
     expect(ends).toEqual(["more", "nothing-new"]);
   });
 
+  test.each([
+    ["key[createdAt]", 4],
+    ["createdAt", 5],
+    ["nothing", 4],
+  ])("are found if the service reads the cursor as %s", async (parameter, requests) => {
+    const key = { createdAt: "2024" };
+    const server = await httpServer((response, { url }) => {
+      const query = new URL(url, "http://x").searchParams;
+      const at = query.get(parameter);
+      if (query.has("createdAt") && parameter === "nothing") return reply(response, 400);
+      const id = at === null ? "r1" : at === "2024" ? "r2" : "r3";
+      return json(response, {
+        data: [{ id }],
+        key: id === "r1" ? key : { createdAt: "2023" },
+        hasNextPage: id !== "r3",
+      });
+    });
+    const pages: string[][] = [];
+    const ends: string[] = [];
+    for await (const { reports, next } of clientOf(server.url).client.allReports("t1")) {
+      pages.push(reports.map(({ id }) => id));
+      ends.push(next);
+    }
+    const isRead = parameter !== "nothing";
+    expect(pages).toEqual(isRead ? [["r1"], ["r2"], ["r3"]] : [["r1"], []]);
+    expect(ends.at(-1)).toBe(isRead ? "end" : "nothing-new");
+    expect(server.received).toHaveLength(requests);
+  });
+
   test("end after 1,000 pages if the service never ends", async () => {
     const server = await httpServer((response, _received, nth) =>
       json(response, { data: [{ id: `r${nth}` }], key: nth, hasNextPage: true }),

@@ -25,12 +25,15 @@ test("the help texts of the build match the command table", () => {
     expect(readFileSync(join(DIST, file), "utf8")).toBe(text);
 });
 
-test.each(["--help", "-h", "--version", "-V"])("%s prints the same text as the parser", (word) => {
-  const ready = tasc([word]);
-  // With another option, the parser prints the text.
-  expect(ready).toEqual(tasc(["--no-color", word]));
-  expect(ready).toMatchObject({ status: 0, stderr: "" });
-});
+test.each(["--help", "-h", "--version", "-v", "-V"])(
+  "%s prints the same text as the parser",
+  (word) => {
+    const ready = tasc([word]);
+    // With another option, the parser prints the text.
+    expect(ready).toEqual(tasc(["--no-color", word]));
+    expect(ready).toMatchObject({ status: 0, stderr: "" });
+  },
+);
 
 test.runIf(process.platform === "linux")(
   "help that cannot be written is reported as an error",
