@@ -7,6 +7,10 @@ import { openSink } from "../render/terminal.ts";
 
 export type Request = { readonly spec: CommandSpec; readonly raw: Raw };
 
+const HELP = ["-h, --help", "print this help"] as const;
+const GLOBAL_GROUP = "Global options:";
+const MANUAL = "https://github.com/tasc-cli/tasc/tree/main/docs";
+
 /**
  * Parses a command line. Help and versions are printed here, and no request is returned. A request
  * only names the command, so that the caller loads its code.
@@ -27,7 +31,8 @@ export function readCommandLine(
     .addOption(new Option("-V").hideHelp())
     .on("option:V", () => program.parse(["--version"], { from: "user" }))
     .exitOverride()
-    .configureHelp({ subcommandTerm })
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .addHelpText("after", `\nManual: ${MANUAL}`)
     .configureOutput({
       writeOut: (text) => openSink(world.stdout, world.unwritten)(text),
       writeErr: (text) => openSink(world.stderr, () => {})(text),
@@ -37,6 +42,14 @@ export function readCommandLine(
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     });
+  program
+    .addHelpOption(new Option(...HELP))
+    .addHelpCommand(
+      new Command("help")
+        .argument("[command]")
+        .helpGroup("Start:")
+        .description("print the help of a command"),
+    );
   addOptions(program, Object.values(GLOBAL));
   // If the first word is a command, the other commands are not needed.
   const named = commands.filter(({ name }) => name === argv[0]);
@@ -103,32 +116,26 @@ function addCommand(
   argv: readonly string[],
   choose: (request: Request) => void,
 ): void {
-  const command = parent.command(spec.name).description(spec.summary).allowExcessArguments(false);
+  const command = parent
+    .command(spec.name)
+    .helpGroup(parent.parent === null ? `${spec.group}:` : "Commands:")
+    .description(spec.summary)
+    .helpCommand(false)
+    .allowExcessArguments(false);
   for (const { flags, description, choices } of spec.args ?? []) {
     const argument = new Argument(flags, description);
     command.addArgument(choices === undefined ? argument : argument.choices([...choices]));
   }
   if (!argv.includes(spec.name)) return;
-  addOptions(command, [...(spec.options ?? []), ...Object.values(GLOBAL)]);
+  addOptions(command, spec.options ?? []);
+  command.optionsGroup(GLOBAL_GROUP).addHelpOption(new Option(...HELP).helpGroup(GLOBAL_GROUP));
+  addOptions(command, Object.values(GLOBAL));
   command.addHelpText("after", examples(spec));
   for (const child of spec.commands ?? []) addCommand(command, child, argv, choose);
   if (spec.options !== undefined)
     command.action(() =>
       choose({ spec, raw: { args: command.args, options: allOptions(command) } }),
     );
-}
-
-/**
- * Returns how the help names a command: with `[options]`, even if none are added yet. commander's
- * own `help` takes none.
- */
-function subcommandTerm(command: Command): string {
-  const options = command.name() === "help" ? [] : ["[options]"];
-  const given = command.registeredArguments.map((argument) => {
-    const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
-    return argument.required ? `<${name}>` : `[${name}]`;
-  });
-  return [command.name(), ...options, ...given].join(" ");
 }
 
 /**

@@ -25,7 +25,7 @@ const OPTIONS = {
 
 export const command = defineCommand({
   group: "Review",
-  summary: "show where a value comes from and how it is used, or what a code means",
+  summary: "show where a value comes from, or what a code means",
   examples: {
     "tasc explain testCase.shop.login status": "explain the value of one field",
     "tasc explain environment.shop.default --offline": "explain without calling the service",

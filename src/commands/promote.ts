@@ -29,7 +29,7 @@ const OPTIONS = {
 
 export const command = defineCommand({
   group: "Stages",
-  summary: "copy configuration from one stage to another in the manifests",
+  summary: "copy configuration between stages in the manifests",
   examples: {
     "tasc promote --from staging --to production --dry-run": "preview the changes to the manifests",
     "tasc promote --from staging --to production --only testCase.shop.login":

@@ -32,7 +32,7 @@ const OPTIONS = {
 
 export const command = defineCommand({
   group: "Write",
-  summary: "write what the service changed since the last apply into the manifests",
+  summary: "write what the service changed into the manifests",
   examples: {
     "tasc pull --dry-run": "preview the changes to the manifests",
     "tasc pull --only 'testCase.shop.*' --fields tags":

@@ -39,7 +39,7 @@ const OPTIONS = {
 
 export const command = defineCommand({
   group: "Review",
-  summary: "plan and apply on a local copy of the service, and check that nothing remains",
+  summary: "apply on a local copy of the service",
   examples: {
     "tasc rehearse": "rehearse the current changes; exit with 1 if something fails or remains",
     "tasc rehearse plan.json --format markdown":

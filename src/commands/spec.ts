@@ -1,7 +1,8 @@
 import type { OptionSpec } from "./options.ts";
 
-/** What a command is for. */
-export type Group = "Start" | "Write" | "Review" | "Apply" | "Stages" | "Service" | "State";
+/** What a command is for, in the order of the help. */
+export const GROUPS = ["Start", "Write", "Review", "Apply", "Stages", "Service", "State"] as const;
+export type Group = (typeof GROUPS)[number];
 
 /** What the parser, the help, the completion and the reference know of a command: plain data. */
 export interface CommandSpec {
@@ -12,8 +13,8 @@ export interface CommandSpec {
   readonly summary: string;
   /** Command lines, each with what it does. */
   readonly examples: Readonly<Record<string, string>>;
-  /** Missing in a word that only stands before the names of other commands, such as `state`. */
-  readonly group?: Group;
+  /** Of a word that only stands before the names of other commands, such as `state`: theirs. */
+  readonly group: Group;
   readonly args?: readonly OptionSpec[];
   readonly options?: readonly OptionSpec[];
   /** Commands whose names follow this one. */

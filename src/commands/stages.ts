@@ -7,7 +7,7 @@ import { defineCommand } from "./command.ts";
 
 export const command = defineCommand({
   group: "Stages",
-  summary: "list the stages and their contents without calling the service",
+  summary: "list the stages, without calling the service",
   examples: { "tasc stages": "list the stages; * marks the default" },
   options: {},
   run: stages,

@@ -1,5 +1,5 @@
 import type { Command } from "./command.ts";
-import type { CommandSpec } from "./spec.ts";
+import { type CommandSpec, GROUPS } from "./spec.ts";
 
 /*
  * All commands, in the order in which help lists them. A command's code is loaded when it is
@@ -72,15 +72,13 @@ export async function commandSpecs(): Promise<readonly CommandSpec[]> {
     }),
   );
   const words = [...new Set(specs.map(({ path }) => path.split(" ", 1).join("")))];
-  return words.flatMap((word) => {
+  const all = words.flatMap((word): readonly CommandSpec[] => {
     const commands = specs.filter(({ path }) => path.startsWith(`${word} `));
-    const own = specs.find(({ path }) => path === word) ?? {
-      path: word,
-      name: word,
-      summary: "",
-      examples: {},
-      ...PREFIXES[word],
-    };
-    return [commands.length === 0 ? own : { ...own, commands }];
+    const [first] = commands;
+    if (first === undefined) return specs.filter(({ path }) => path === word);
+    const { group } = first;
+    const own = { path: word, name: word, group, summary: "", examples: {}, ...PREFIXES[word] };
+    return [{ ...own, ...specs.find(({ path }) => path === word), commands }];
   });
+  return GROUPS.flatMap((group) => all.filter((one) => one.group === group));
 }

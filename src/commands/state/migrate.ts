@@ -31,7 +31,7 @@ const OPTIONS = {
 
 export const command = defineCommand({
   group: "State",
-  summary: "copy state from another backend to the one in tasc.yaml, and verify it",
+  summary: "copy state from another backend to the one in tasc.yaml",
   examples: {
     "tasc state migrate --from-config old-state.yaml": "copy the state; run once per stage",
     "echo 'backend: local' | tasc state migrate --from-config -": "copy state from local files",
