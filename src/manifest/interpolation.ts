@@ -9,6 +9,7 @@ import {
   listWords,
   nearest,
 } from "./problem.ts";
+import { SENSITIVE } from "../model/value.ts";
 import type { Scalar } from "./shape.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
@@ -51,6 +52,8 @@ export interface Interpolated {
   readonly problems: readonly InterpolationProblem[];
   /** The texts of its secrets and files. If the whole must not show, none of them may. */
   readonly pieces: readonly string[];
+  /** The text with `(sensitive)` in place of secrets, files and environment variables. */
+  readonly literal: string;
 }
 
 /**
@@ -156,19 +159,17 @@ export class Interpolator {
       );
     }
     const known = value === "" ? (fallback ?? value) : (value ?? fallback);
-    if (known !== undefined) return plain(known);
+    if (known !== undefined) return plain(known, SENSITIVE);
     const detail = `\`${source}\` takes its value from it. Set it, or add a fallback: \`\${env:${name}:-…}\`.`;
     return failed("missing-env", `The environment variable ${name} is not set`, detail, source);
   }
 
-  /**
-   * Treats an empty secret as missing, because pipelines pass missing secrets as empty variables.
-   */
+  /** An empty secret counts as missing, because pipelines pass missing ones as empty variables. */
   #secret({ name, source }: Placeholder): Interpolated {
     const value = this.#environment(name);
     if (value !== undefined && value !== "") {
       this.protect(value);
-      return { ...plain(value), sensitive: true, guarded: true, pieces: [value] };
+      return { ...plain(value, SENSITIVE), sensitive: true, guarded: true, pieces: [value] };
     }
     this.#missing.add(source);
     const summary = `The secret ${name} is ${value === undefined ? "not set" : "empty"}`;
@@ -189,7 +190,7 @@ export class Interpolator {
     if ("text" in file) {
       const { text, own = false } = file;
       if (own) this.protect(text);
-      return { ...plain(text), sensitive: own, guarded: true, pieces: [text] };
+      return { ...plain(text, SENSITIVE), sensitive: own, guarded: true, pieces: [text] };
     }
     if (file.missing === true) this.#missing.add(source);
     const detail = `\`${source}\`: ${file.fault}`;
@@ -274,10 +275,7 @@ const MOST_GUESSES = 20_000;
 /** Maximum depth of variables in variables. */
 export const DEEPEST = 100;
 
-/**
- * Maximum characters of one text: enough for any prompt, and a bound on variables that double one
- * another.
- */
+/** Maximum characters of one text: enough for any prompt, and a bound on doubling variables. */
 export const LONGEST = 1_000_000;
 
 /**
@@ -286,8 +284,9 @@ export const LONGEST = 1_000_000;
  */
 const LONGEST_TOGETHER = 100_000_000;
 
-function plain(value: Scalar): Interpolated {
-  return { value, sensitive: false, unknown: false, guarded: false, problems: [], pieces: [] };
+function plain(value: Scalar, literal = String(value)): Interpolated {
+  const nothing = { sensitive: false, unknown: false, guarded: false, problems: [], pieces: [] };
+  return { value, literal, ...nothing };
 }
 
 /**
@@ -325,6 +324,7 @@ function join(pieces: readonly Interpolated[], flawed: boolean): Interpolated {
     // Without duplicates; otherwise variables that double one another would double these too.
     problems: [...new Set(pieces.flatMap(({ problems }) => problems))],
     pieces: [...new Set(pieces.flatMap((piece) => piece.pieces))],
+    literal: pieces.map(({ literal }) => literal).join(""),
   };
 }
 

@@ -57,7 +57,7 @@ function resolveText(part: ManifestPart, text: string, path: Path, context: Reso
   const value = convert(part.shape, filled.value) ?? filled.value;
   if (!filled.sensitive && !isHidden(part)) return value;
   if (isHidden(part)) for (const piece of filled.pieces) context.interpolator.protect(piece);
-  return protect(String(value), context);
+  return protect(String(value), context, filled.literal);
 }
 
 /**
@@ -102,9 +102,9 @@ function problemsOf(
 
 const TEXTUAL: ReadonlySet<string> = new Set(["string", "url", "enum", "scalar", "json"]);
 
-function protect(text: string, { interpolator }: ResolveContext): Secret {
+function protect(text: string, { interpolator }: ResolveContext, literal?: string): Secret {
   interpolator.protect(text);
-  return new Secret(text);
+  return new Secret(text, literal);
 }
 
 function isPlain(json: Json): boolean {

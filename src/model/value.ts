@@ -31,10 +31,16 @@ class SensitiveValue {
  */
 export class Secret extends SensitiveValue {
   readonly #text: string;
+  /**
+   * The text with `(sensitive)` in place of everything that its manifest does not spell out; unset
+   * if that is unknown.
+   */
+  readonly literal: string | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, literal?: string) {
     super();
     this.#text = text;
+    this.literal = literal;
   }
 
   reveal(): string {

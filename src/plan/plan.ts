@@ -176,7 +176,10 @@ function assemble(
       unmanaged: targetPlans.reduce((sum, one) => sum + one.unmanaged, 0),
     },
     changes,
-    attention: attentionOf({ plan: { changes, orphaned }, matched, now: input.now }, inScope),
+    attention: attentionOf(
+      { plan: { changes, orphaned, diagnostics }, matched, now: input.now },
+      inScope,
+    ),
     orphaned,
     diagnostics,
   };

@@ -1,15 +1,15 @@
 import { type Address, parseAddress, targetAddress, targetOf } from "../model/address.ts";
 import { globTest } from "../model/glob.ts";
-import { type DesiredTarget, originOf } from "../model/desired.ts";
+import { type DesiredTarget, byAddress, originOf } from "../model/desired.ts";
 import { type Diagnostic, type Origin, oneLine } from "../model/diagnostic.ts";
 import { DELETED } from "../model/fields.ts";
-import { defined, isArray } from "../model/json.ts";
-import type { BodyValue, Change, Orphan } from "../model/plan.ts";
+import { defined } from "../model/json.ts";
+import type { Change, Orphan } from "../model/plan.ts";
 import { POLICY_RULES, type Policy, type PolicyRule, type Rule } from "../model/settings.ts";
-import { isRecord } from "../model/shape.ts";
-import { Secret, isUnknown, reveal } from "../model/value.ts";
+import { isUnknown, reveal } from "../model/value.ts";
 import { cached } from "../model/collections.ts";
 import { type GateVerdict, refusalLine } from "./passed-in.ts";
+import { findingsOf } from "./attention.ts";
 import { fewOf } from "./problem.ts";
 import type { Planned } from "./plan.ts";
 import { quarantineBreaches, reasonBreaches } from "./quarantine.ts";
@@ -209,24 +209,24 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   const add = ({ address, id }: Bound, harm: string): void => {
     cached(harms, address, () => ({ id, what: new Set<string>() })).what.add(harm);
   };
-  for (const change of plan.changes) {
-    const { address, action, calls } = change;
-    // The API does not say whether test cases with other statuses run, so only ENABLED counts as
-    // running.
-    const { status: was = "ENABLED" } =
-      matched.get(targetOf(address))?.matches.get(address)?.live ?? {};
-    const leaves = calls.some(({ method, body: { status: to = "ENABLED" } }) => {
-      return method === "PATCH" && (to instanceof Secret ? to.reveal() : to) !== "ENABLED";
-    });
-    if (action === "disable" || (action !== "create" && was === "ENABLED" && leaves))
-      add(change, "disabled");
-    if (isRediscovering(change)) add(change, "rediscovered");
-    const isStep = (one: BodyValue) =>
-      isRecord(one) && Boolean(one["interaction"] ?? one["assertion"]);
-    if (calls.some(({ body: { elements } }) => isArray(elements) && !elements.some(isStep)))
-      add(change, "left without steps");
+  const changes = byAddress(plan.changes);
+  const orphaned = byAddress(plan.orphaned);
+  /** A protected test case that runs in a changed environment. */
+  const runsThere = new Map<Address, Name>();
+  for (const finding of [...findingsOf(input).values()].flat()) {
+    const { address, refused, concerns } = finding;
+    if (address === undefined || refused === undefined) continue;
+    const { id } = changes.get(address) ?? orphaned.get(address) ?? {};
+    add(defined({ address, id }), refused);
+    // All test cases of the target run there, so each of them protects it.
+    const tested = concerns && matched.get(targetOf(address));
+    const all = (tested?.target.testCases ?? []).flatMap((one) => [
+      own(one.address),
+      ...(names.get(tested?.matches.get(one.address)?.live?.id ?? "") ?? []),
+    ]);
+    const name = all.find(isPinned) ?? all.find(isProtected);
+    if (name !== undefined) runsThere.set(address, name);
   }
-  for (const one of plan.orphaned) add(one, "orphaned");
   // An `id:` or a renamed target can leave a live resource without an address, although its old
   // address is declared.
   const [meant, isListed] = [new Set(bound.map(({ id }) => id)), listedIds(input)];
@@ -253,7 +253,11 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   const found = [...harms].flatMap(([address, { id, what }]): readonly Breach[] => {
     // The protection applies to the live resource, so a different key or target does not circumvent
     // it.
-    const all = [own(address), ...((id === undefined ? undefined : names.get(id)) ?? [])];
+    const all = [
+      own(address),
+      ...((id === undefined ? undefined : names.get(id)) ?? []),
+      ...(runsThere.has(address) ? [runsThere.get(address) ?? own(address)] : []),
+    ];
     const {
       glob,
       stage,
@@ -261,7 +265,11 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
     } = all.find(isPinned) ?? all.find(isProtected) ?? own(address);
     if (glob === undefined) return [];
     const known =
-      (name === address ? "" : ` as ${name}`) + (stage === undefined ? "" : ` in stage ${stage}`);
+      (name === address
+        ? ""
+        : runsThere.get(address)?.address === name
+          ? `: ${name} runs there`
+          : ` as ${name}`) + (stage === undefined ? "" : ` in stage ${stage}`);
     const resource = matched.get(targetOf(address))?.resources.get(address);
     const noun = parseAddress(address)?.kind === "testCase" ? "test case" : "resource";
     const back = resource

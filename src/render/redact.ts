@@ -477,7 +477,8 @@ export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
     ...plan,
     baseUrl: redactor.text(plan.baseUrl),
     changes: plan.changes.map((change) => redactChange(change, redactor)),
-    attention: plan.attention.map((row) => ({ ...row, text: redactor.text(row.text) })),
+    // A sentence has addresses and hosts, which a secret such as `shop` must not hide.
+    attention: plan.attention.map((row) => ({ ...row, text: redactor.word(row.text) })),
     orphaned: plan.orphaned.map(({ address, id }) => ({ address, id: redactor.text(id) })),
     diagnostics: plan.diagnostics.map((diagnostic) => redactDiagnostic(diagnostic, redactor)),
   };

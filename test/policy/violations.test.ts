@@ -194,9 +194,9 @@ describe("protected", () => {
     [
       "a step next to an empty one",
       { elements: [{ interaction: null }, { interaction: { action: "CLICK" } }] },
-      0,
+      1,
     ],
-    ["one step fewer", { elements: [{ interaction: { action: "CLICK" } }] }, 0],
+    ["one step fewer", { elements: [{ interaction: { action: "CLICK" } }] }, 1],
     ["what is as it was", { status: "ENABLED" }, 0],
   ])("%s", (_, fields, expected) => {
     const elements = ["1", "2"].map((id, at) =>

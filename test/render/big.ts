@@ -8,7 +8,10 @@ const CHANGES = [...Array(5000).keys()].map(bigChange);
 export const BIG: Plan = {
   ...PLAN,
   changes: CHANGES,
-  attention: attentionOf({ plan: { changes: CHANGES, orphaned: [] }, matched: new Map() }),
+  attention: attentionOf({
+    plan: { changes: CHANGES, orphaned: [], diagnostics: [] },
+    matched: new Map(),
+  }),
   orphaned: [],
   diagnostics: [],
 };

@@ -321,7 +321,10 @@ export const PLAN: Plan = {
     followUps: 2,
   },
   changes: CHANGES,
-  attention: attentionOf({ plan: { changes: CHANGES, orphaned: ORPHANED }, matched: new Map() }),
+  attention: attentionOf({
+    plan: { changes: CHANGES, orphaned: ORPHANED, diagnostics: [] },
+    matched: new Map(),
+  }),
   orphaned: ORPHANED,
   diagnostics: DIAGNOSTICS,
 };
@@ -385,7 +388,10 @@ export const HOSTILE: Plan = {
   ...PLAN,
   stage: "staging",
   changes: HOSTILE_CHANGES,
-  attention: attentionOf({ plan: { changes: HOSTILE_CHANGES, orphaned: [] }, matched: new Map() }),
+  attention: attentionOf({
+    plan: { changes: HOSTILE_CHANGES, orphaned: [], diagnostics: [] },
+    matched: new Map(),
+  }),
   orphaned: [{ address: "testCase.shop.gone", id: HOSTILE_TEXTS[4] ?? "" }],
   diagnostics: HOSTILE_TEXTS.map((text) => ({
     severity: "error",
