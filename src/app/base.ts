@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, posix } from "node:path";
+import { join, posix, relative, resolve } from "node:path";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { type ProjectFolder, git, ownOf, projectFolder } from "../manifest/files.ts";
 import { UNMISTAKABLE, placeholdersIn } from "../manifest/interpolation.ts";
@@ -11,6 +11,9 @@ import { invalid } from "../model/error.ts";
 import type { Cause, Change } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
 import { reveal } from "../model/value.ts";
+import { attentionOf } from "../plan/attention.ts";
+import { loosenedSettings } from "../plan/policy.ts";
+import { scopeTest } from "../plan/scope.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { guardOf } from "../plan/staleness.ts";
@@ -25,7 +28,7 @@ import type { Session } from "./session.ts";
  * the same, the change does not come from the manifests: it is either not applied yet or drift.
  */
 export async function withCauses(session: Session, survey: Survey, ref: string): Promise<Survey> {
-  const { desired: declared, settings } = (await projectAt(session, ref)) ?? {};
+  const { desired: declared, settings, otherTrust = [] } = (await projectAt(session, ref)) ?? {};
   const { input, planned } = survey;
   // Test cases of a target that only REF declares are known only if a target of another name was
   // read for it.
@@ -41,7 +44,16 @@ export async function withCauses(session: Session, survey: Survey, ref: string):
     cause: causeOf(one, planned, known),
   }));
   const matched = base && stateless ? [base.matched, stateless.matched] : ("unreadable" as const);
-  const all = { ...planned, plan: { ...planned.plan, changes }, base: matched };
+  const loosened = [
+    ...(settings === undefined ? [] : loosenedSettings(settings, session.settings)),
+    ...otherTrust,
+  ];
+  const plan = { ...planned.plan, changes };
+  const attention = attentionOf(
+    { ...planned, plan, loosened, now: input.now },
+    scopeTest(input.scope),
+  );
+  const all = { ...planned, plan: { ...plan, attention }, base: matched };
   return { ...survey, planned: { ...all, baseStages: settings?.otherPolicies } };
 }
 
@@ -104,7 +116,9 @@ async function projectAt({ root, env, settings, host }: Session, ref: string) {
     const { resolved, problems, secrets } = resolveProject(base, resolving);
     for (const secret of secrets) host.secrets.add(secret);
     hideSecretsOf(base, env, host);
-    return hasErrors([...base.problems, ...problems]) ? undefined : resolved;
+    return hasErrors([...base.problems, ...problems])
+      ? undefined
+      : resolved && { ...resolved, otherTrust: changedTrust(files, root, env["TASC_TRUST"]) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -149,6 +163,25 @@ function hideSecretsOf({ project, documents }: ProjectReading, env: Session["env
   const names = new Set(named.map(({ kind, name }) => kind === "secret" && name));
   for (const [name, value = ""] of Object.entries(env))
     if (names.has(name) && UNMISTAKABLE.test(value)) host.secrets.add(value);
+}
+
+/** The usual name of a project's trust file. */
+const TRUST_FILE = "tasc-trust.yaml";
+
+/** Returns the names of trust files in a commit that are different, or missing, in the project. */
+function changedTrust(base: string, root: string, given = TRUST_FILE): readonly string[] {
+  const names = new Set([TRUST_FILE, relative(root, resolve(root, given))]);
+  const text = (folder: string, name: string): string | undefined => {
+    try {
+      return readFileSync(join(folder, name), "utf8");
+    } catch {
+      return undefined;
+    }
+  };
+  return [...names].filter((name) => {
+    const before = name.startsWith("..") ? undefined : text(base, name);
+    return before !== undefined && before !== text(root, name);
+  });
 }
 
 /**

@@ -272,7 +272,6 @@ export const MISSING_SECRET = "missing-secret";
 /** Maximum number of names that are compared with unknown variables. */
 const MOST_GUESSES = 20_000;
 
-/** Maximum depth of variables in variables. */
 export const DEEPEST = 100;
 
 /** Maximum characters of one text: enough for any prompt, and a bound on doubling variables. */

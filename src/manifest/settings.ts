@@ -90,6 +90,7 @@ export function resolveSettings(request: SettingsRequest): Settings {
     policy: resolvePolicy(context),
     // Not as a function, which would keep all documents in memory as long as the settings.
     otherPolicies: new Map(others.map((one) => [one, policyElsewhere(sourcesOf(one))])),
+    otherBaseUrls: new Map(others.map((one) => [one, baseUrlElsewhere(sourcesOf(one))])),
   };
   const { passedIn } = settings.policy;
   if (passedIn !== undefined && passedIn.stage !== "" && !stages.includes(passedIn.stage))
@@ -552,4 +553,13 @@ export function variablesOf(layers: readonly Layer[]): ReadonlyMap<string, Varia
       if (typeof text === "string" || typeof text === "number" || typeof text === "boolean")
         variables.set(name, { value: text, origin: { file, path: [...path, "vars", name] } });
   return variables;
+}
+
+/** Returns the base URL of another stage; as it is written if this stage cannot resolve it. */
+function baseUrlElsewhere({ layers, interpolator }: SettingsSources): string {
+  const merged = mergedAt(layers, ["service"]);
+  const written = isObject(merged) ? merged["baseUrl"] : undefined;
+  if (typeof written !== "string") return "";
+  const { value, unknown, sensitive } = interpolator.fill(written);
+  return unknown || sensitive ? written : String(value);
 }

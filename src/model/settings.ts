@@ -21,6 +21,8 @@ export interface Settings {
   readonly policy: Policy;
   /** The policies of the other stages. */
   readonly otherPolicies: ReadonlyMap<string, Policy>;
+  /** The base URLs of the other stages. */
+  readonly otherBaseUrls: ReadonlyMap<string, string>;
 }
 
 export interface StateSettings {

@@ -31,16 +31,20 @@ class SensitiveValue {
  */
 export class Secret extends SensitiveValue {
   readonly #text: string;
-  /**
-   * The text with `(sensitive)` in place of everything that its manifest does not spell out; unset
-   * if that is unknown.
-   */
-  readonly literal: string | undefined;
+  readonly #literal: string | undefined;
 
   constructor(text: string, literal?: string) {
     super();
     this.#text = text;
-    this.literal = literal;
+    this.#literal = literal;
+  }
+
+  /**
+   * The text with `(sensitive)` in place of everything that its manifest does not spell out; unset
+   * if that is unknown.
+   */
+  get literal(): string | undefined {
+    return this.#literal;
   }
 
   reveal(): string {

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import { stricter } from "../manifest/trust.ts";
 import { type Address, parseAddress, targetAddress, targetOf } from "../model/address.ts";
 import { globTest } from "../model/glob.ts";
 import { type DesiredTarget, byAddress, originOf } from "../model/desired.ts";
@@ -5,10 +7,16 @@ import { type Diagnostic, type Origin, oneLine } from "../model/diagnostic.ts";
 import { DELETED } from "../model/fields.ts";
 import { defined } from "../model/json.ts";
 import type { Change, Orphan } from "../model/plan.ts";
-import { POLICY_RULES, type Policy, type PolicyRule, type Rule } from "../model/settings.ts";
+import {
+  POLICY_RULES,
+  type Policy,
+  type PolicyRule,
+  type Rule,
+  type Settings,
+} from "../model/settings.ts";
 import { isUnknown, reveal } from "../model/value.ts";
-import { cached } from "../model/collections.ts";
 import { type GateVerdict, refusalLine } from "./passed-in.ts";
+import { cached, groupBy } from "../model/collections.ts";
 import { findingsOf } from "./attention.ts";
 import { fewOf } from "./problem.ts";
 import type { Planned } from "./plan.ts";
@@ -344,6 +352,34 @@ function boundIn(matched: PolicyInput["matched"]) {
 }
 
 const listed = (all: readonly Bound[]): string => fewOf(all.map(({ address }) => address));
+
+/**
+ * Returns which settings allow more than before, in any stage: rules of the policy, and base URLs,
+ * which say where API keys are sent. Limits of a trust file are part of both, so what it pins is not
+ * loosened.
+ */
+export function loosenedSettings(before: Settings, after: Settings): readonly string[] {
+  const policies = (all: Settings) => new Map([[all.stage, all.policy], ...all.otherPolicies]);
+  const urls = (all: Settings) => new Map([[all.stage, all.baseUrl], ...all.otherBaseUrls]);
+  const now = policies(after);
+  const rules = [...policies(before)].flatMap(([stage, was]) => {
+    const own = stricter(now.get(stage) ?? {}, {});
+    const { onRemove: _, pinned: __, ...strictest } = stricter(own, was);
+    const kept = new Map<string, unknown>(Object.entries(own));
+    const looser = Object.entries(strictest).filter(
+      ([rule, value]) => !isDeepStrictEqual(value, kept.get(rule)),
+    );
+    return looser.map(([rule]) => ({ rule, stage }));
+  });
+  const moved = [...urls(before)].flatMap(([stage, was]) => {
+    const is = urls(after).get(stage);
+    return is === undefined || is === was ? [] : [`service.baseUrl of ${stage}: ${was} → ${is}`];
+  });
+  const byRule = [...groupBy(rules, ({ rule }) => rule)].map(
+    ([rule, own]) => `policy.${rule} of ${own.map(({ stage }) => stage).join(", ")}`,
+  );
+  return [...byRule, ...moved];
+}
 
 /** Returns violations as diagnostics: errors, or warnings if `--override-policy` allows them. */
 export function policyDiagnostics(

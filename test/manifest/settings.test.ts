@@ -11,6 +11,7 @@ describe("settings", () => {
     const { settings } = await loaded(SHOP);
     expect(settings).toEqual({
       otherPolicies: new Map(),
+      otherBaseUrls: new Map(),
       stage: "default",
       stages: ["default"],
       baseUrl: "http://127.0.0.1:4010",
@@ -65,6 +66,7 @@ stages:
     );
     expect(settings).toEqual({
       otherPolicies: new Map(),
+      otherBaseUrls: new Map(),
       stage: "prod",
       stages: ["prod"],
       baseUrl: "https://b.example/base",

@@ -4,7 +4,8 @@ import type { DesiredFields } from "../../src/model/desired.ts";
 import type { LiveTestCase } from "../../src/model/live.ts";
 import type { AttentionCode } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/value.ts";
-import { type PlanInput, scopeTest } from "../../src/plan/input.ts";
+import type { PlanInput } from "../../src/plan/input.ts";
+import { scopeTest } from "../../src/plan/scope.ts";
 import { violationsOf } from "../../src/plan/policy.ts";
 import {
   type TargetParts,

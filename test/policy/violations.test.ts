@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
-import { POLICY_RULES, type Policy } from "../../src/model/settings.ts";
+import { POLICY_RULES, type Policy, type Settings } from "../../src/model/settings.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
 import { scopeTest } from "../../src/plan/scope.ts";
-import { policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
+import { loosenedSettings, policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
 import {
   type Situation,
   liveCase,
@@ -290,4 +290,59 @@ test("an overridden rule becomes a warning, and all other rules stay errors", ()
     expect(policyDiagnostics(all, new Set([rule])).map(({ severity }) => severity)).toEqual(
       POLICY_RULES.map((one) => (one === rule ? "warning" : "error")),
     );
+});
+
+describe("settings that allow more than those of the base", () => {
+  const settings = (
+    policy: Policy,
+    others: readonly (readonly [string, Policy])[] = [],
+  ): Settings => ({
+    stage: "staging",
+    stages: [],
+    baseUrl: "https://api.example.com",
+    apiKey: undefined,
+    concurrency: 8,
+    requestTimeout: 1,
+    retries: 1,
+    state: { backend: "local", options: {} },
+    policy,
+    otherPolicies: new Map(others),
+    otherBaseUrls: new Map([["production", "https://prod.example.com"]]),
+  });
+  const strict: Policy = { maxChanges: 5, protected: ["*.pay"], sameCommit: true, planExpiry: 10 };
+
+  test.each<[string, Policy, readonly string[]]>([
+    ["the same", strict, []],
+    ["a stricter one", { ...strict, maxChanges: 3, protected: ["*.pay", "*.login"] }, []],
+    ["a limit raised", { ...strict, maxChanges: 6 }, ["policy.maxChanges of staging"]],
+    ["a limit removed", { ...strict, maxChanges: Infinity }, ["policy.maxChanges of staging"]],
+    ["a glob removed", { ...strict, protected: [] }, ["policy.protected of staging"]],
+    ["another onRemove", { ...strict, onRemove: "disable" }, []],
+    [
+      "nothing left",
+      {},
+      ["maxChanges", "protected", "sameCommit", "planExpiry"].map(
+        (rule) => `policy.${rule} of staging`,
+      ),
+    ],
+  ])("%s", (_, policy, expected) => {
+    expect(new Set(loosenedSettings(settings(strict), settings(policy)))).toEqual(
+      new Set(expected),
+    );
+  });
+
+  test("names the stages of a rule, a removed stage, and another address", () => {
+    const before = settings(strict, [
+      ["production", strict],
+      ["old", { maxChanges: 1 }],
+    ]);
+    const after = {
+      ...settings({ ...strict, maxChanges: 9 }, [["production", { ...strict, maxChanges: 9 }]]),
+    };
+    const moved = new Map([["production", "https://evil.example.com"]]);
+    expect(loosenedSettings(before, { ...after, otherBaseUrls: moved })).toEqual([
+      "policy.maxChanges of staging, production, old",
+      "service.baseUrl of production: https://prod.example.com → https://evil.example.com",
+    ]);
+  });
 });
