@@ -342,8 +342,10 @@ function newOriginWithCredentials(change: Change, subject: Subject): string | un
   return senders.some(hasCredentials) ? shownOrigin(url) : undefined;
 }
 
-const plainText = (value: Value): string | null =>
-  value === null || isUnknown(value) ? null : String(reveal(value));
+function plainText(value: Value): string | null {
+  const plain = isUnknown(value) ? null : reveal(value);
+  return typeof plain === "string" ? plain : null;
+}
 
 /** Returns scheme, host and port; for a text that is no URL, the whole of it. */
 function originOf(url: string | null): string | null {
