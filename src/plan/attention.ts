@@ -347,7 +347,7 @@ function plainText(value: Value): string | null {
   return typeof plain === "string" ? plain : null;
 }
 
-/** Returns scheme, host and port; for a text that is no URL, the whole of it. */
+/** Returns scheme, host and port; for other texts, the whole of it. */
 function originOf(url: string | null): string | null {
   return url === null ? null : (urlOf(url)?.origin ?? url);
 }
