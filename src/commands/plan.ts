@@ -10,7 +10,7 @@ import { hasErrors } from "../manifest/problem.ts";
 import { EXIT, type ExitCode, TascError, invalid } from "../model/error.ts";
 import { failureJson, planJson, writeJson } from "../render/json.ts";
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";
-import { planLine } from "../render/words.ts";
+import { NOTHING_TO_DO, isNothing, planLine } from "../render/words.ts";
 import type { Context } from "./context.ts";
 import { type OfStage, forEachStage, worstOf } from "./each-stage.ts";
 import { type OptionsOf, defineCommand } from "./command.ts";
@@ -119,19 +119,21 @@ async function runAll(options: OptionsOf<typeof OPTIONS>, context: Context): Pro
     }));
     console.document(writeJson({ stages }));
   } else {
-    const rows = all.map((of) => [
-      of.stage,
-      "value" in of ? planLine(of.value.reviewed.plan.summary) : of.failure.message,
-    ]);
+    const rows = all.map((of) => [of.stage, "value" in of ? lineOf(of.value) : of.failure.message]);
     await console.show({ json: null, text: [[{ headings: ["stage", "plan"], rows }]] });
     for (const of of all)
       if ("value" in of) {
-        console.data(`\nStage ${of.stage}\n\n`);
+        if (isNothing(of.value.reviewed.plan)) continue;
+        console.data("\n");
         // oxlint-disable-next-line no-await-in-loop -- they are printed in order
         await printReview(of.value.reviewed, of.value.session, options, context);
       } else console.diagnostics(of.failure.diagnostics, of.failure.source);
   }
   return worstOf(codes);
+}
+
+function lineOf({ reviewed: { plan } }: { readonly reviewed: Review }): string {
+  return isNothing(plan) ? NOTHING_TO_DO : planLine(plan.summary);
 }
 
 function jsonOf(of: StagePlan, context: Context) {

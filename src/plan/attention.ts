@@ -293,7 +293,7 @@ function movedOrigin({ address, action, fields }: Change, { matched }: Subject) 
     // The service shows no tracker, so its old origin is unknown.
     const before = field === "discoveryUrl" ? live?.discoveryUrl : undefined;
     if (before !== undefined && originOf(before) === originOf(plainText(value))) continue;
-    const from = before === undefined ? "(not shown)" : shownOrigin(before);
+    const from = before === undefined ? "not shown" : shownOrigin(before);
     return { field, from, to: shownOrigin(value) };
   }
   return undefined;
@@ -357,7 +357,7 @@ const STAND_IN = "sensitive-7f3a";
 
 /** Writes an origin. Of a URL with a secret only the literal part is shown, up to its path. */
 function shownOrigin(value: Value): string {
-  if (value === null) return "(none)";
+  if (value === null) return "none";
   if (typeof value === "string") return urlOf(value)?.origin ?? SENSITIVE;
   const literal = value instanceof Secret ? (value.literal ?? "") : "";
   // A parser decides what the host is: it reads `\\` and `@` in its own way.
@@ -495,17 +495,29 @@ function sentence(
 
 /** Names few addresses; counts many per target: `backoffice (40), shop (20)`. */
 function whoText(addresses: readonly Address[]): string {
-  if (addresses.length <= MOST_NAMED) return addresses.join(", ");
+  if (addresses.length <= MOST_NAMED) return addresses.map(shortName).join(", ");
   const targets = [...groupBy(addresses, (address) => placeOf(address).target)];
   return bounded(
-    targets.map(([target, own]) => `${target} (${own.length})`),
+    targets.map(([target, own]) => `${shortName(target)} (${own.length})`),
     ", ",
     "more targets",
   );
 }
 
+/** Keys may have any length; a sentence may not, or the formats could not show all of them. */
+const LONGEST_NAME = 120;
+const LONGEST_LIST = 1000;
+
+function shortName(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`;
+}
+
 function bounded(parts: readonly string[], joint: string, more: string): string {
-  const left = parts.length - MOST_GROUPS;
-  if (left <= 0) return parts.join(joint);
-  return `${parts.slice(0, MOST_GROUPS).join(joint)} and ${left} ${more}`;
+  let length = 0;
+  const fits = parts.findIndex((part, at) => {
+    length += part.length;
+    return at > 0 && (at >= MOST_GROUPS || length > LONGEST_LIST);
+  });
+  if (fits < 0) return parts.join(joint);
+  return `${parts.slice(0, fits).join(joint)} and ${parts.length - fits} ${more}`;
 }

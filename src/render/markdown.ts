@@ -1,4 +1,4 @@
-import { type Action, bySeverity } from "../model/plan.ts";
+import type { Action, Attention } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { count, list } from "../model/words.ts";
 import { placeText } from "./diagnostics.ts";
@@ -18,9 +18,9 @@ export interface MarkdownOptions {
 
 /**
  * Renders the plan as a comment on a pull request: a caution with everything that needs attention,
- * totals, and a folded section per target; no change appears twice. To fit the budget, every change
- * first gets a line, the most severe first; then as many as possible get their details. The mark at
- * the very top lets the next comment find this one.
+ * totals, and a folded section per target. To fit the budget, errors and rows of attention come
+ * first, then every change gets a line, the most severe first; then as many as possible get their
+ * details. The mark at the very top lets the next comment find this one.
  */
 export function renderPlanMarkdown(
   plan: PlanView,
@@ -54,7 +54,7 @@ type Item = ReturnType<typeof itemOf>;
 const LAST = 1e6;
 
 /** Maximum share of the budget per kind of item, so that a long list leaves room for the rest. */
-const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 } as const;
+const SHARES = { row: 1, error: 0.3, change: 0.5, warning: 0.5, orphan: 0.2 } as const;
 
 /**
  * Creates an item: `line` is its short form, `full` its details if there is room, `changes` the
@@ -85,23 +85,26 @@ function withoutForgeries(text: string): string {
 
 /** Returns the items in the order of the comment, which is also their order of importance. */
 function itemsOf(plan: PlanView): readonly Item[] {
-  const { orphaned } = plan;
-  const { errors, dangers, others, warnings } = words.byWeight(plan);
-  const { title, reasons } = words.summaryVerdict(plan);
+  const orphaned = words.otherOrphans(plan);
+  const errors = plan.diagnostics.filter(words.isError);
+  const warnings = plan.diagnostics.filter((one) => !words.isError(one));
+  const { title } = words.summaryVerdict(plan);
+  const isMild =
+    errors.length === 0 && plan.attention.every(({ severity }) => severity === "caution");
   const quoted = (text: string): string => text.replace(/^(?=.*\n)/gm, "> ").replace(/^> $/gm, ">");
-  // GitHub shows this quote in red.
+  // GitHub shows the first quote in yellow, the second in red.
   const caution: Section = {
     at: 0,
     frame: (texts) =>
-      `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
+      `\n> [!${isMild ? "WARNING" : "CAUTION"}]\n> **${title}**\n>\n${quoted(texts.join(""))}`,
   };
   const listed = foldedSection(LAST, count(warnings.length, "warning"));
   const left = `${orphaned.length} orphaned: removed from the manifests but still on the service`;
   const gone = foldedSection(LAST + 1, left);
   return [
     ...errors.map((error) => diagnosticItem(error, caution, "error")),
-    ...dangers.map((change) => dangerItem(change, caution)),
-    ...targetItems(others),
+    ...plan.attention.map((row) => rowItem(row, caution)),
+    ...targetItems(plan),
     ...warnings.map((warning) => diagnosticItem(warning, listed, "warning")),
     ...orphaned.map(({ address, id }) => {
       const line = `- ${escape.markdownCode(inLine(address))} ${escape.markdownCode(show.clip(id, LINE))}\n`;
@@ -126,12 +129,12 @@ function foldedSection(at: number, title: string): Section {
 const TABLE = "| | Address | Fields |\n|---|---|---|\n";
 
 /**
- * Returns items for changes without danger: one section per target and, if known, cause. Equal
- * changes are folded.
+ * Returns items for changes: one section per target and, if known, cause. Equal changes are folded.
+ * Those that need attention come first.
  */
-function targetItems(changes: readonly ChangeView[]): readonly Item[] {
+function targetItems(plan: PlanView): readonly Item[] {
   let at = 0;
-  const items = words.byCause(changes).flatMap(({ title, changes: own }) =>
+  const items = words.byCause(plan.changes).flatMap(({ title, changes: own }) =>
     [...words.byTarget(own)].flatMap(([target, rows]) => {
       const why = title === undefined ? "" : ` (${title.toLowerCase()})`;
       const counts = words.actionCounts(rows).join(", ");
@@ -140,7 +143,33 @@ function targetItems(changes: readonly ChangeView[]): readonly Item[] {
       return show.foldAlike(rows).map((fold) => ({ ...fold[0], item: changeItem(fold, section) }));
     }),
   );
-  return bySeverity(items).map(({ item }) => item);
+  return words.byWeight(plan, items).map(({ item }) => item);
+}
+
+/** An origin in a sentence: as code, or GitHub would make a link of it. */
+const ORIGIN = /([a-z][a-z\d+.-]*:\/\/[^\s,;]*[^\s,;)])/i;
+/** Text that reads the same in Markdown, so that a sentence is the same in every format. */
+const READS_THE_SAME = /^(?!.*\b(?:www|gh-\d|[0-9a-f]{7,40})\b)[\w .,;:()%→…-]*$/i;
+
+function sentenceText(text: string): string {
+  const parts = text.split(ORIGIN).map((part, at) => {
+    if (at % 2 === 1) return escape.markdownCode(part);
+    return READS_THE_SAME.test(part) ? part : escape.markdownText(part);
+  });
+  return parts.join("");
+}
+
+/** Creates the line of a row of attention, with its addresses to unfold if it only counts them. */
+function rowItem({ severity, text, addresses }: Attention, section: Section): Item {
+  const line = `- **${words.SEVERITY_WORDS[severity]}:** ${sentenceText(text)}\n`;
+  return itemOf(section, "row", 0, line, () => {
+    if (addresses.every((address) => text.includes(address))) return "";
+    const shown = addresses.slice(0, MOST_NAMES);
+    const more = addresses.length - shown.length;
+    const names = [...shown.map(inLine), ...(more > 0 ? [`and ${more} more`] : [])].join("\n");
+    const block = escape.markdownBlock(names, "text");
+    return `${line}\n${indented(`<details><summary>Addresses</summary>\n\n${block}\n</details>\n`)}`;
+  });
 }
 
 const LINE = 300;
@@ -187,21 +216,6 @@ function fieldTexts(change: ChangeView, code: (text: string) => string): readonl
 const inLine = (text: string): string => show.clip(text, TEXT_IN_LINE);
 const lineOf = (field: FieldView, action: Action): string =>
   inLine(show.fieldLine(field, action, SIDE_IN_LINE));
-
-function dangerItem(change: ChangeView, section: Section): Item {
-  const { action, address, cause } = change;
-  const why = cause === undefined ? [] : [`(${words.CAUSE_WORDS[cause].label})`];
-  const texts = [
-    escape.markdownCode(inLine(address)),
-    ...why,
-    ...fieldTexts(change, escape.markdownCode),
-  ];
-  const line = `- ${words.SIGNS[action].replace("-", "\\-")} **${action}** ${texts.join(" ")}\n`;
-  const details = () => `<details><summary>Details</summary>\n\n${diffBlock(change)}\n</details>\n`;
-  return itemOf(section, "danger", 1, line, () =>
-    lineSaysAll(change) ? "" : `${line}\n${indented(details())}`,
-  );
-}
 
 const MOST_NAMES = 50;
 
@@ -252,7 +266,7 @@ function lineSaysAll({ action, fields }: ChangeView): boolean {
  */
 function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> {
   const chosen = new Map<Item, string>();
-  const spent = { error: 0, danger: 0, change: 0, warning: 0, orphan: 0 };
+  const spent = { row: 0, error: 0, change: 0, warning: 0, orphan: 0 };
   const framed = new Set<Section>();
   let left = budget;
   const take = (item: Item, text: string): void => {
@@ -314,7 +328,7 @@ function totalsText(plan: PlanView, missing: typeof MOST_LEFT_OUT): string {
 function changesText(plan: PlanView, { changes, details, others }: typeof MOST_LEFT_OUT): string {
   const number = (amount: number): string => String(amount).replace(/\B(?=(?:\d{3})+$)/g, ",");
   const total = plan.changes.length;
-  if (total === 0 && plan.diagnostics.length === 0) return words.NOTHING_TO_DO;
+  if (words.isNothing(plan)) return words.NOTHING_TO_DO;
   const missing = [
     ...(details === 0 ? [] : [`the details of ${number(details)} more`]),
     ...(others === 0 ? [] : [`${number(others)} errors, warnings and orphans`]),

@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import { defined } from "../model/json.ts";
-import { bySeverity } from "../model/plan.ts";
-import { groupBy } from "../model/collections.ts";
 import { placeOf } from "../model/address.ts";
+import { groupBy } from "../model/collections.ts";
+import { errorCode } from "../model/error-codes.ts";
+import { ATTENTION_SEVERITIES, type Action, type Attention } from "../model/plan.ts";
 import { placeText } from "./diagnostics.ts";
 import * as escape from "./escape.ts";
 import { fieldsText } from "./fields.ts";
@@ -18,9 +20,10 @@ interface ReportItem extends Pick<
 > {
   readonly level: "error" | "warning" | "note";
   readonly rule: string;
-  /** The summary, or the action and the address of a change. */
+  /** The summary, the action and the address of a change, or the sentence of a row. */
   readonly title: string;
   readonly change?: ChangeView;
+  readonly row?: Attention;
 }
 
 function diagnosticItem(diagnostic: DiagnosticView): ReportItem {
@@ -29,20 +32,44 @@ function diagnosticItem(diagnostic: DiagnosticView): ReportItem {
 }
 
 function changeItems(plan: PlanView): readonly ReportItem[] {
-  return bySeverity(plan.changes).map((change): ReportItem => {
+  const weight = words.weightOf(plan);
+  const danger = ATTENTION_SEVERITIES.indexOf("danger");
+  return words.byWeight(plan, plan.changes).map((change): ReportItem => {
     const { address, action, place } = change;
-    const level = words.needsAttention(change) ? "warning" : "note";
+    const level = weight(change) <= danger ? "warning" : "note";
     const [title, detail] = [`${action} ${address}`, fieldsText(change, MOST)];
     return { ...place, level, rule: `plan-${action}`, title, detail, address, change };
   });
 }
 
+const LEVELS = { error: "error", danger: "warning", caution: "note" } as const;
+
+/** Returns the rows of attention, each at the place of its first change. */
+function rowItems({ attention, changes }: PlanView): readonly ReportItem[] {
+  const places = new Map<string, ChangeView["place"]>();
+  for (const { address, place } of attention.length === 0 ? [] : changes)
+    places.set(address, place);
+  return attention.map((row): ReportItem => {
+    const { code: rule, severity, text: title, addresses } = row;
+    const [address] = addresses;
+    const place = address === undefined ? undefined : places.get(address);
+    const about = address === undefined ? {} : { address };
+    return { ...place, ...about, level: LEVELS[severity], rule, title, detail: "", row };
+  });
+}
+
 /**
- * Returns errors, changes that need attention, warnings, then the other changes; each group keeps
- * its order.
+ * Returns errors, the rows of attention, warnings, then changes, those that need attention first;
+ * each group keeps its order.
  */
 function planItems(plan: PlanView): readonly ReportItem[] {
-  return worstFirst([...changeItems(plan), ...plan.diagnostics.map(diagnosticItem)]);
+  const { diagnostics } = plan;
+  return [
+    ...diagnostics.filter(words.isError).map(diagnosticItem),
+    ...rowItems(plan),
+    ...diagnostics.filter((one) => !words.isError(one)).map(diagnosticItem),
+    ...changeItems(plan),
+  ];
 }
 
 function worstFirst(items: readonly ReportItem[]): readonly ReportItem[] {
@@ -81,14 +108,18 @@ function annotation({
   line,
   column,
   change,
+  row,
 }: ReportItem): string {
-  const properties = Object.entries(defined({ file, line, col: column, title })).map(
+  const heading = row === undefined ? title : `${words.SEVERITY_WORDS[row.severity]}: ${row.code}`;
+  const properties = Object.entries(defined({ file, line, col: column, title: heading })).map(
     ([name, value]) => `${name}=${escape.annotationProperty(String(value))}`,
   );
   const message =
-    change === undefined
-      ? [detail || title, address ?? []].flat().join("\n")
-      : fieldsText(change, MOST_IN_MESSAGE) || change.action;
+    row !== undefined
+      ? title
+      : change === undefined
+        ? [detail || title, address ?? []].flat().join("\n")
+        : fieldsText(change, MOST_IN_MESSAGE) || change.action;
   const word = level === "note" ? "notice" : level;
   return `::${word} ${properties.join(",")}::${escape.annotationMessage(message)}\n`;
 }
@@ -123,7 +154,7 @@ export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[]): 
  * still to be applied.
  */
 export function renderPlanJunit(plan: PlanView): string {
-  const items = [...plan.diagnostics.map(diagnosticItem), ...changeItems(plan)];
+  const items = [...plan.diagnostics.map(diagnosticItem), ...rowItems(plan), ...changeItems(plan)];
   return report(`tasc plan ${plan.stage}`, items, words.planLine(plan.summary));
 }
 
@@ -138,7 +169,8 @@ function report(title: string, items: readonly ReportItem[], passed: string): st
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${name}"${counted}>\n${all.join("")}</testsuites>\n`;
 }
 
-function suiteOf({ address, file = "project" }: ReportItem): string {
+function suiteOf({ address, file = "project", row }: ReportItem): string {
+  if (row !== undefined) return "Needs attention";
   return address === undefined ? file : placeOf(address).target;
 }
 
@@ -155,12 +187,16 @@ function counts(cases: number, failures: number): string {
 }
 
 function caseXml(item: ReportItem): string {
-  const { level, title, detail, address, file, line, change } = item;
+  const { level, title, detail, address, file, line, change, row } = item;
   const outcome = isFailure(item) ? "failure" : "skipped";
   const message =
-    change !== undefined ? `to ${change.action}` : level === "error" ? title : `warning: ${title}`;
+    change !== undefined
+      ? `to ${change.action}`
+      : level === "error" || row !== undefined
+        ? title
+        : `warning: ${title}`;
   const text = [change === undefined ? placeText(item) : "", detail].filter(Boolean).join("\n");
-  const name = [address ?? [], change === undefined ? title : []].flat().join(": ");
+  const name = row?.code ?? [address ?? [], change === undefined ? title : []].flat().join(": ");
   const attributes = Object.entries(defined({ classname: suiteOf(item), name, file, line })).map(
     ([key, value]) => ` ${key}="${escape.xmlAttribute(String(value))}"`,
   );
@@ -195,12 +231,43 @@ function log(items: readonly ReportItem[], tool: string): string {
     version: "2.1.0",
     runs: [
       {
-        tool: { driver: { name, version, rules: rules.map((id) => ({ id })) } },
+        tool: { driver: { name, version, informationUri: HOME, rules: rules.map(ruleJson) } },
         columnKind: "utf16CodeUnits",
         results: items.map((item) => resultJson(item, rules)),
       },
     ],
   });
+}
+
+const HOME = "https://github.com/tasc-cli/tasc";
+
+/** The texts of the rules of changes; all others are codes of the catalogue. */
+const CHANGE_RULES: Readonly<Record<`plan-${Action}`, string>> = {
+  "plan-disable": "A test case is taken out of runs",
+  "plan-rediscover": "A test case is generated again",
+  "plan-create": "A resource is created",
+  "plan-update": "A resource is changed",
+  "plan-forget": "State forgets a resource",
+};
+
+/** Returns a rule with what a viewer shows beside its results. */
+function ruleJson(id: string) {
+  const known = errorCode(id);
+  const change = Object.entries(CHANGE_RULES).find(([rule]) => rule === id)?.[1];
+  const [title, why, remedy] = known ?? [
+    change ?? `A ${id} of tasc`,
+    change === undefined ? "The message says what is wrong." : "The plan would do this.",
+    "Review it before the plan is applied.",
+  ];
+  const anchor = known === undefined ? "" : `#${id.replace(/^(yaml|http)-.*/, "$1")}`;
+  const page = known === undefined ? "plan-json.md" : "errors.md";
+  return {
+    id,
+    shortDescription: { text: `${title}.` },
+    fullDescription: { text: why },
+    help: { text: `${why} ${remedy}` },
+    helpUri: `${HOME}/blob/main/docs/reference/${page}${anchor}`,
+  };
 }
 
 function resultJson(item: ReportItem, rules: readonly string[]) {
@@ -213,6 +280,7 @@ function resultJson(item: ReportItem, rules: readonly string[]) {
     ruleIndex: rules.indexOf(rule),
     level,
     message: { text: escape.safeLines(detail === "" ? title : `${title}\n${detail}`) },
+    partialFingerprints: { "tascResult/v1": fingerprintOf(item) },
     locations: (file ?? address) && [
       {
         physicalLocation: uri && { artifactLocation: { uri }, region },
@@ -220,4 +288,13 @@ function resultJson(item: ReportItem, rules: readonly string[]) {
       },
     ],
   };
+}
+
+/**
+ * Identifies a result in later plans, where lines and values may differ: by its rule and by what it
+ * is about.
+ */
+function fingerprintOf({ rule, address, file, title, row, change }: ReportItem): string {
+  const about = (change ?? row) ? (address ?? "") : [address ?? file ?? "", title].join("\0");
+  return createHash("sha256").update(`${rule}\0${about}`).digest("hex").slice(0, 32);
 }

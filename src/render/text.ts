@@ -1,6 +1,6 @@
 import { compareAddresses, placeOf } from "../model/address.ts";
 import { isArray, isObject, type Json } from "../model/json.ts";
-import type { Action, FieldJson } from "../model/plan.ts";
+import type { Action, Attention, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { groupBy } from "../model/collections.ts";
 import { count, kindNoun } from "../model/words.ts";
@@ -22,19 +22,27 @@ export interface PlanTextOptions extends DiagnosticOptions {
 export function renderPlanText(plan: PlanView, options: PlanTextOptions): string {
   const { style, screen } = options;
   const { stage, baseUrl, changes, summary } = plan;
-  const { errors, dangers } = words.byWeight(plan);
+  const errors = plan.diagnostics.filter(words.isError);
   const signs = words
     .actionsIn(changes)
     .map(([action]) => `${style(action, words.SIGNS[action])} ${action}`);
   if (errors.length > 0) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
-  const nothing = changes.length === 0 ? [words.NOTHING_TO_DO] : [];
-  const total = words.planLine(summary, screen).split("\n");
+  const also = words.alsoLine(summary);
+  if (words.isNothing(plan))
+    return withoutWorkflowCommands(lines([words.NOTHING_TO_DO, also ?? []]));
+  const nothing = changes.length === 0 && errors.length === 0;
+  const total = nothing
+    ? [words.NOTHING_TO_DO]
+    : words
+        .planLine(summary, screen)
+        .split("\n")
+        .map((line) => style("strong", line));
   const sections = sectionsText([
     [
       `${style("strong", `Stage ${safeLine(stage)}`)} ${style("faint", `at ${safeLine(baseUrl)}`)}`,
       ...(signs.length === 0 ? [] : [signs.join("   ")]),
     ],
-    attentionSection(errors, dangers, options),
+    attentionSection(plan, errors, options),
     ...words
       .byCause(changes)
       .flatMap(({ title, changes: own }, at) => [
@@ -44,13 +52,19 @@ export function renderPlanText(plan: PlanView, options: PlanTextOptions): string
     orphanSection(plan, options),
     ...diagnosticSections(plan, options),
     [
-      ...(errors.length > 0 ? [style("error", words.diagnosticCounts(plan))] : nothing),
-      ...total.map((line) => style("strong", line)),
-      words.alsoLine(summary) ?? [],
+      ...(errors.length > 0 ? [style("error", words.diagnosticCounts(plan))] : []),
+      ...total,
+      also ?? [],
     ].flat(),
   ]);
   return withoutWorkflowCommands(sections);
 }
+
+const lines = (all: readonly (string | readonly string[])[]): string =>
+  all
+    .flat()
+    .map((line) => `${line}\n`)
+    .join("");
 
 type Lines = readonly string[];
 
@@ -70,35 +84,46 @@ function firstOf<T>(
   return [...shown.flatMap(draw), ...(left === 0 ? [] : [more(left)])];
 }
 
-const MOST_DANGERS = 30;
+const MOST_ERRORS = 30;
 
-/**
- * Lists what must not be missed, the most severe first: errors, then changes that take something
- * from a test.
- */
+/** Lists what must not be missed: errors, then the rows of attention, the most severe first. */
 function attentionSection(
+  { attention }: PlanView,
   errors: readonly DiagnosticView[],
-  changes: readonly ChangeView[],
   options: PlanTextOptions,
 ): Lines {
   const { style, verbose } = options;
-  const bounded = <T>(items: readonly T[], noun: string, draw: (item: T) => Lines): Lines =>
-    firstOf(items, MOST_DANGERS, verbose, draw, (left) =>
-      style("faint", `  and ${left} more ${noun}; --verbose lists all`),
-    );
-  const dangers = groupBy(changes, ({ action }) => action);
-  const lines = [
-    ...bounded(errors, "errors", (error) => errorLines(error, options)),
-    ...[...dangers].flatMap(([action, own]) => {
-      const noun =
-        action === "disable" || action === "rediscover" ? `to ${action}` : "harmful changes";
-      return bounded(own, noun, (change) => dangerLines(change, options));
-    }),
+  const told = [
+    ...firstOf(
+      errors,
+      MOST_ERRORS,
+      verbose,
+      (error) => errorLines(error, options),
+      (left) => style("faint", `  and ${left} more errors; --verbose lists all`),
+    ),
+    ...attention.flatMap((row) => rowLines(row, options)),
   ];
-  return lines.length === 0
+  return told.length === 0
     ? []
-    : [style("strong", "Needs attention"), ...lines.map((line) => `  ${line}`)];
+    : [style("strong", "Needs attention"), ...told.map((line) => `  ${line}`)];
 }
+
+/** Draws a row of attention. Its sentence stays on one line unless a screen is too narrow. */
+function rowLines({ severity, text, addresses }: Attention, options: PlanTextOptions): Lines {
+  const { style, screen = Infinity, verbose } = options;
+  const meaning = severity === "caution" ? "warning" : "error";
+  const label = `${words.SEVERITY_WORDS[severity]}:`.padEnd(LABEL);
+  const [first = "", ...rest] = wrap(safeLine(text), screen - LABEL - 2);
+  const isNamed = addresses.every((address) => text.includes(address));
+  return [
+    style(meaning, label) + first,
+    ...rest.map((line) => " ".repeat(LABEL) + line),
+    ...(verbose && !isNamed ? addresses.map((address) => `    ${address}`) : []),
+  ];
+}
+
+/** The width of the longest label, `Caution: `. */
+const LABEL = 9;
 
 function errorLines(
   { address, summary }: DiagnosticView,
@@ -106,28 +131,9 @@ function errorLines(
 ): Lines {
   const sign = style("error", words.PROBLEM_SIGN);
   if (address === undefined) return [`${sign} ${safeLine(summary)}`];
-  return oneOrTwo(`${sign} ${style("strong", address)}`, [safeLine(summary)], width);
-}
-
-/** Draws a change with the fields that make it harmful; for a rediscovery, with the prompt. */
-function dangerLines(change: ChangeView, { style, width }: PlanTextOptions): Lines {
-  const { action, cause } = change;
-  const { shown, left } = show.leadingFields(change, 1);
-  const texts = shown.map((field) => {
-    const line = show.fieldLine(field, action, MOST_IN_LINE);
-    return show.isHarmful(field, action) ? style("error", line) : line;
-  });
-  if (left > 0) texts.push(style("faint", `and ${count(left, "more field")}`));
-  const why =
-    cause === undefined ? "" : ` ${style("faint", `(${words.CAUSE_WORDS[cause].label})`)}`;
-  return oneOrTwo(heading(change, style) + why, texts, width);
-}
-
-const MOST_IN_LINE = 60;
-
-function oneOrTwo(head: string, texts: Lines, width: number): Lines {
-  const line = `${head}  ${texts.join("  ")}`;
-  return textWidth(line) + 2 <= width ? [line] : [head, ...texts.map((text) => `    ${text}`)];
+  const head = `${sign} ${style("strong", address)}`;
+  const line = `${head}  ${safeLine(summary)}`;
+  return textWidth(line) + 2 <= width ? [line] : [head, `    ${safeLine(summary)}`];
 }
 
 /** Above this number of changes, creations show their name and not their fields. */
@@ -190,7 +196,8 @@ function spaced(entries: readonly Lines[]): Lines {
 
 const MOST_ORPHANS = 20;
 
-function orphanSection({ orphaned }: PlanView, { style, verbose }: PlanTextOptions): Lines {
+function orphanSection(plan: PlanView, { style, verbose }: PlanTextOptions): Lines {
+  const orphaned = words.otherOrphans(plan);
   if (orphaned.length === 0) return [];
   const why = style("faint", "removed from the manifests but still on the service");
   return [
@@ -249,7 +256,7 @@ export function changeLines(fold: show.Fold, options: ChangeOptions): Lines {
   const about = [
     ...(later.length === 0
       ? []
-      : wrap(`then set if needed: ${later.map(safeLine).join(", ")}`, width)),
+      : wrap(`${words.FOLLOW_UP}: ${later.map(safeLine).join(", ")}`, width)),
     ...(verbose && alone
       ? [
           `id ${id}`,

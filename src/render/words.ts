@@ -3,7 +3,9 @@ import { groupBy } from "../model/collections.ts";
 import type { Path } from "../model/json.ts";
 import {
   ACTIONS,
+  ATTENTION_SEVERITIES,
   type Action,
+  type AttentionSeverity,
   CAUSES,
   type Cause,
   type Harm,
@@ -54,56 +56,63 @@ export const HARMS: Readonly<Record<Harm, string>> = {
   "failure ignored": "ignoreFailure switched on",
 };
 
-/**
- * Whether a reviewer must not miss a change: a test stops running, is generated again, or gets
- * weaker.
- */
-export function needsAttention({ action, fields }: Pick<ChangeView, "action" | "fields">): boolean {
-  return (
-    action === "disable" ||
-    action === "rediscover" ||
-    fields.some(({ harmful }) => harmful !== undefined)
-  );
+/** The most severe row of attention that a change is in, as its position in the order of severity. */
+export function weightOf({ attention }: Pick<PlanView, "attention">) {
+  const weights = new Map<string, number>();
+  for (const { severity, addresses } of attention.toReversed())
+    for (const address of addresses) weights.set(address, ATTENTION_SEVERITIES.indexOf(severity));
+  return ({ address }: Pick<ChangeView, "address">): number =>
+    weights.get(address) ?? ATTENTION_SEVERITIES.length;
 }
 
-/**
- * Groups changes and diagnostics by severity; changes that need attention are sorted, the most
- * severe first.
- */
-export function byWeight({ changes, diagnostics }: PlanView) {
-  return {
-    errors: diagnostics.filter(isError),
-    dangers: bySeverity(changes.filter(needsAttention)),
-    others: changes.filter((change) => !needsAttention(change)),
-    warnings: diagnostics.filter((one) => !isError(one)),
-  };
+/** Sorts changes: first those that need attention, within these the most severe action first. */
+export function byWeight<T extends ChangeView>(
+  plan: Pick<PlanView, "attention">,
+  changes: readonly T[],
+): readonly T[] {
+  const weight = weightOf(plan);
+  return bySeverity(changes).toSorted((a, b) => weight(a) - weight(b));
 }
 
-/**
- * Returns the verdict on a plan: whether it is blocked, needs attention or is safe, and the
- * reasons, the worst first.
- */
-export function summaryVerdict({ changes, diagnostics }: PlanView) {
+/** Returns the orphans that no change of the plan disables: these are told as changes. */
+export function otherOrphans({ changes, orphaned }: PlanView): PlanView["orphaned"] {
+  const changed = new Set(changes.map(({ address }) => address));
+  return orphaned.filter(({ address }) => !changed.has(address));
+}
+
+/** Returns the verdict on a plan. It never says that a plan is safe. */
+export function summaryVerdict({ changes, diagnostics, attention }: PlanView) {
   const errors = diagnostics.filter(isError);
   const isRefused = errors.some(
     ({ summary, code = "" }) =>
       code.startsWith("policy-") || /^(?:Blocked by policy|Policy )/.test(summary),
   );
-  const harms = groupBy(
-    changes.flatMap(({ fields }) => fields.flatMap(({ harmful }) => harmful ?? [])),
-    (harm) => HARMS[harm],
-  );
-  const reasons = [
-    ...(errors.length === 0 ? [] : [count(errors.length, "error")]),
-    ...actionCounts(
-      changes.filter(({ action }) => action === "disable" || action === "rediscover"),
-    ),
-    ...[...harms].map(([text, own]) => `${own.length} ${text}`),
-  ];
-  if (isRefused) return { kind: "blocked", title: "Blocked by policy", reasons } as const;
-  if (errors.length > 0) return { kind: "blocked", title: "Blocked by errors", reasons } as const;
-  if (reasons.length > 0) return { kind: "attention", title: "Needs attention", reasons } as const;
-  return { kind: "safe", title: changes.length === 0 ? "No changes" : "Safe", reasons } as const;
+  if (isRefused) return { kind: "blocked", title: "Blocked by policy" } as const;
+  if (errors.length > 0) return { kind: "blocked", title: "Blocked by errors" } as const;
+  if (attention.length > 0) return { kind: "attention", title: "Needs attention" } as const;
+  return { kind: "none", title: changes.length === 0 ? "No changes" : NOTHING_NEEDS } as const;
+}
+
+export const NOTHING_NEEDS = "Nothing here needs attention";
+
+/** What happens to the fields of a follow-up. */
+export const FOLLOW_UP = "set after the service has written the steps, if they differ by then";
+
+/** The name of a row's severity, at the start of its line. */
+export const SEVERITY_WORDS: Readonly<Record<AttentionSeverity, string>> = {
+  error: "Error",
+  danger: "Danger",
+  caution: "Caution",
+};
+
+/** Whether a plan has nothing to show but that there are no changes. */
+export function isNothing({
+  changes,
+  attention,
+  orphaned,
+  diagnostics,
+}: Record<"changes" | "attention" | "orphaned" | "diagnostics", readonly unknown[]>): boolean {
+  return changes.length + attention.length + orphaned.length + diagnostics.length === 0;
 }
 
 export const NOTHING_TO_DO = "No changes. The service matches your manifests.";

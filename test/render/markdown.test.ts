@@ -5,6 +5,7 @@ import { micromark } from "micromark";
 import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { expect, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
+import { attentionOf } from "../../src/plan/attention.ts";
 import { fieldLine } from "../../src/render/fields.ts";
 import { renderPlanMarkdown } from "../../src/render/markdown.ts";
 import { PLAIN } from "../../src/render/style.ts";
@@ -109,8 +110,13 @@ test.each([
     { ...change, address: `testCase.shop.${key}`, fields: [off, ...fields] } as const,
     { ...change, address: "testCase.shop.cart", fields: [off] } as const,
   ];
-  const text = renderPlanMarkdown(shown({ ...EMPTY, changes }).view);
-  expect(text).toContain(`**disable** \`testCase.shop.${key.slice(0, 100)}`);
+  const plan = { changes, orphaned: [], diagnostics: [] };
+  const attention = attentionOf({ plan, matched: new Map() });
+  const text = renderPlanMarkdown(shown({ ...EMPTY, changes, attention }).view);
+  expect(text).toContain(
+    `**Danger:** 2 test cases stop running: testCase.shop.${key.slice(0, 100)}`,
+  );
+  expect(text).toContain(`-\u00a0disable | \`testCase.shop.${key.slice(0, 100)}`);
   expect(text).toContain("2 changes, all shown");
 });
 

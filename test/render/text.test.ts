@@ -34,18 +34,20 @@ test("the totals wrap between their parts on a screen, and are one line otherwis
   for (const line of broken) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-test("changes that need attention are listed worst first, with every address if verbose", () => {
-  const { json } = shown(BIG);
-  const dangers = json.changes.filter(
-    ({ action }) => action === "disable" || action === "rediscover",
+test("rows of attention come worst first, with every address if verbose", () => {
+  const { attention } = shown(BIG).json;
+  const block = (options: Partial<PlanTextOptions>): readonly string[] =>
+    (/^Needs attention\n((?: {2}.*\n)*)/m.exec(text(BIG, options))?.[1] ?? "")
+      .trimEnd()
+      .split("\n");
+  const labels = { error: "Error:  ", danger: "Danger: ", caution: "Caution:" };
+  expect(block({})).toEqual(
+    attention.map(({ severity, text: sentence }) => `  ${labels[severity]} ${sentence}`),
   );
-  const [, block = ""] =
-    /^Needs attention\n((?: {2}.*\n)*)/m.exec(text(BIG, { verbose: true })) ?? [];
-  const listed = block.split("\n").filter((line) => /^ {2}\S/.test(line));
-  expect(listed.map((line) => line.trim().charAt(0)).join("")).toBe(
-    "-".repeat(10) + "↻".repeat(10),
+  const counted = attention.filter(({ count }) => count > 3);
+  expect(block({ verbose: true })).toHaveLength(
+    attention.length + counted.reduce((sum, { count }) => sum + count, 0),
   );
-  expect(listed).toHaveLength(dangers.length);
 });
 
 test("only harmful parts are red", () => {
@@ -53,7 +55,7 @@ test("only harmful parts are red", () => {
   const red = text(PLAN, { style: COLOURED }).match(/\u001b\[31m.*?\u001b\[39m/g) ?? [];
   const plain = red.map((part) => part.slice(5, -5));
   const meant =
-    /^(-|!|status: ENABLED → DISABLED|DISABLED|.*(assertion lost|ignoreFailure switched on).*|true)$/;
+    /^(-|!|Danger: +|status: ENABLED → DISABLED|DISABLED|.*(assertion lost|ignoreFailure switched on).*|true)$/;
   for (const part of plain) expect(part).toMatch(meant);
   expect(plain.length).toBeGreaterThan(5);
 });

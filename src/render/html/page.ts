@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../model/json.ts";
-import { ACTIONS, bySeverity, type Action, type CallJson, type Cause } from "../../model/plan.ts";
+import { errorCode } from "../../model/error-codes.ts";
+import {
+  ACTIONS,
+  ATTENTION_CODES,
+  type Action,
+  type Attention,
+  type CallJson,
+  type Cause,
+} from "../../model/plan.ts";
 import { KNOWN_AFTER_APPLY, SENSITIVE } from "../../model/value.ts";
 import { placeText } from "../diagnostics.ts";
 import { html } from "../escape.ts";
@@ -22,7 +30,8 @@ export function renderPlanHtml(
   plan: PlanView,
   { links = [] }: Pick<MarkdownOptions, "links"> = {},
 ): string {
-  const { errors, dangers, warnings } = words.byWeight(plan);
+  const errors = plan.diagnostics.filter(words.isError);
+  const warnings = plan.diagnostics.filter((one) => !words.isError(one));
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
   const unplanned = errors.filter(({ address = "" }) => !planned.has(address));
   const problems = [...words.byAddress(unplanned)].map(([address, own]): Problem => ({
@@ -31,10 +40,12 @@ export function renderPlanHtml(
   }));
   const known = new Set([...planned, ...problems.map(({ address }) => address)]);
   const warned = warnings.map((warning) => `\n${diagnosticItem(warning, known)}`).join("");
-  const left = plan.orphaned.map(
-    ({ address, id }) =>
-      `<li><code>${html(address)}</code> <code class="faint">${html(id)}</code></li>`,
-  );
+  const left = words
+    .otherOrphans(plan)
+    .map(
+      ({ address, id }) =>
+        `<li><code>${html(address)}</code> <code class="faint">${html(id)}</code></li>`,
+    );
   const orphaned =
     left.length > 0 &&
     `<p>Removed from the manifests but still on the service.</p><ul>${left.join("\n")}</ul>`;
@@ -50,13 +61,11 @@ export function renderPlanHtml(
 </head>
 <body>
 <a class="skip" href="#changes">To the changes</a>
-${header(plan, links)}
+${header(plan, links, verdictSection(plan, errors, known))}
 <main>
-${attentionSection(errors, dangers, known)}
 <section id="changes" tabindex="-1" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
-${filterForm(plan, problems.length)}
-<p id="status" role="status" class="faint">${count(plan.changes.length, "change")}</p>
+${isSmall(plan, problems.length) ? "" : `${filterForm(plan, problems.length)}\n<p id="status" role="status" class="faint">${count(plan.changes.length, "change")}</p>`}
 ${targetSections(plan, problems)}
 </section>
 ${section("warnings", count(warnings.length, "warning"), warned)}
@@ -74,14 +83,14 @@ const [SCRIPT_DIGEST, STYLE_DIGEST] = [PAGE_SCRIPT, PAGE_STYLE].map(
 );
 const POLICY = `default-src 'none'; script-src ${SCRIPT_DIGEST}; style-src ${STYLE_DIGEST}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;
 
-const ADVICE = {
-  blocked: "This plan cannot be applied.",
-  attention: "Review these changes before you apply the plan.",
-  safe: "No test stops running, is generated again, or checks less.",
-};
+/** Up to this many changes and problems a page is open and has no filter. */
+const MOST_OPEN = 12;
 
-function header(plan: PlanView, links: readonly words.Link[]): string {
-  const { kind, title, reasons } = words.summaryVerdict(plan);
+function isSmall({ changes }: Pick<PlanView, "changes">, problems: number): boolean {
+  return changes.length + problems <= MOST_OPEN;
+}
+
+function header(plan: PlanView, links: readonly words.Link[], verdict: string): string {
   const { calls, followUps, ...counts } = plan.summary;
   const about = [
     `Stage <b>${html(plan.stage)}</b>`,
@@ -94,47 +103,59 @@ function header(plan: PlanView, links: readonly words.Link[]): string {
   ];
   const totals = {
     ...Object.fromEntries(ACTIONS.map((action) => [`to ${action}`, counts[action]])),
+    held: counts.held,
     unchanged: counts.unchanged,
     orphaned: counts.orphaned,
     unmanaged: counts.unmanaged,
     ...calls,
-    ...(followUps === 0 ? {} : { "more calls after discoveries": `up to ${followUps}` }),
   };
-  const items = Object.entries(totals).map(
-    ([name, amount]) =>
-      `<li class="${amount === 0 ? "none" : name.replace(/^to /, "")}"><b>${amount}</b> ${name}</li>`,
+  const items = Object.entries(totals)
+    .filter(([, amount]) => amount > 0)
+    .map(([name, amount]) => [name, name.replace(/^to /, ""), String(amount)] as const);
+  if (followUps > 0) items.push(["more calls after discoveries", "", `up to ${followUps}`]);
+  const listed = items.map(
+    ([name, style, amount]) => `<li class="${style}"><b>${amount}</b> ${name}</li>`,
   );
-  const why = reasons.length === 0 ? ADVICE[kind] : `${reasons.join(", ")}. ${ADVICE[kind]}`;
   return `<header>
-<div class="verdict ${kind}"><h1>${html(title)}</h1><p>${html(why)}</p></div>
+${verdict}
 <p class="about">${about.join('<span aria-hidden="true"> · </span>')}</p>
-<ul class="totals" aria-label="Totals">${items.join("")}</ul>
+${listed.length === 0 ? "" : `<ul class="totals" aria-label="Totals">${listed.join("")}</ul>`}
 </header>`;
 }
 
-/** Maximum number of changes listed at once, and folded; any more come first in their targets. */
-const MOST_DANGERS = 20;
-const MOST_FOLDED = 200;
+/** Maximum number of addresses that a row of attention unfolds. */
+const MOST_LISTED = 200;
 
-function attentionSection(
+/** What must not be missed, on top of the page: errors, then the rows of attention. */
+function verdictSection(
+  plan: PlanView,
   errors: readonly DiagnosticView[],
-  dangerous: readonly ChangeView[],
   known: ReadonlySet<string>,
 ): string {
-  if (errors.length + dangerous.length === 0) return "";
-  const dangers = dangerous.slice(0, MOST_DANGERS + MOST_FOLDED).map((change) => {
-    const { address, action } = change;
-    return `<li class="${action}"><span class="action">${words.SIGNS[action]} ${action}</span> ${addressLink(address)} <span class="preview">${previewHtml(change)}</span></li>`;
-  });
-  const left = dangerous.length - dangers.length;
-  if (left > 0) dangers.push(`<li>and ${left} more, which come first in their targets below</li>`);
-  const folded = dangers.splice(MOST_DANGERS).join("");
-  const rest = `<details><summary>${dangerous.length - MOST_DANGERS} more</summary><ul>${folded}</ul></details>`;
-  return `<section class="attention" aria-labelledby="attention">
-<h2 id="attention">Needs attention</h2>
+  const { kind, title } = words.summaryVerdict(plan);
+  const rows = plan.attention.map(
+    (row) =>
+      `<li class="${row.severity}"><b>${words.SEVERITY_WORDS[row.severity]}</b> <span>${html(row.text)}</span>${addressesHtml(row, known)}</li>`,
+  );
+  return `<section class="verdict ${kind}" aria-labelledby="verdict"><h1 id="verdict">${html(title)}</h1>
 ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
-<ul>${dangers.join("\n")}</ul>${folded === "" ? "" : rest}
-</section>`;
+${rows.length === 0 ? "" : `<ul class="attention">${rows.join("\n")}</ul>`}${rows.length + errors.length === 0 ? lookedFor() : ""}</section>`;
+}
+
+function addressesHtml({ addresses }: Attention, known: ReadonlySet<string>): string {
+  if (addresses.length === 0) return "";
+  const items = addresses
+    .slice(0, MOST_LISTED)
+    .map((one) => `<li>${known.has(one) ? addressLink(one) : `<code>${html(one)}</code>`}</li>`);
+  const more = addresses.length - items.length;
+  if (more > 0) items.push(`<li>and ${more} more, which come first in their targets below</li>`);
+  return `<details><summary>${count(addresses.length, "address", "addresses")}</summary><ul>${items.join("")}</ul></details>`;
+}
+
+/** Says what the table looked for, where it found nothing. */
+function lookedFor(): string {
+  const titles = ATTENTION_CODES.map((code) => errorCode(code)?.[0] ?? code);
+  return `<details><summary>${words.NOTHING_NEEDS}: what was looked for</summary><ul>${titles.map((title) => `<li>${html(title)}</li>`).join("")}</ul></details>`;
 }
 
 function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>): string {
@@ -199,7 +220,9 @@ function choice(name: string, values: readonly string[]): string {
 /** The errors of an address for which nothing is planned. */
 type Problem = { readonly address: string; readonly errors: readonly DiagnosticView[] };
 
-function targetSections({ changes }: PlanView, problems: readonly Problem[]): string {
+function targetSections(plan: PlanView, problems: readonly Problem[]): string {
+  const { changes } = plan;
+  const open = isSmall(plan, problems.length) ? " open" : "";
   return words
     .byCause(changes)
     .map(({ title, changes: planned }, at) => {
@@ -211,17 +234,20 @@ function targetSections({ changes }: PlanView, problems: readonly Problem[]): st
         const totals = [...failed, ...words.actionCounts(rows)].map(
           (text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`,
         );
-        return `<details class="target" data-target="${html(target)}"><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
-${errors.map(problemHtml).join("")}${bySeverity(rows).map(changeHtml).join("")}</details>`;
+        return `<details class="target" data-target="${html(target)}"${open}><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
+${errors.map((problem) => problemHtml(problem, open)).join("")}${words
+          .byWeight(plan, rows)
+          .map((change) => changeHtml(change, open))
+          .join("")}</details>`;
       });
       return `${title === undefined ? "" : `<h3 class="group">${title}</h3>`}${sections.join("\n")}`;
     })
     .join("\n");
 }
 
-function problemHtml({ address, errors }: Problem): string {
+function problemHtml({ address, errors }: Problem, open: string): string {
   const text = errors.map((error) => diagnosticItem(error, new Set())).join("");
-  return `${rowHead(address, "problem", words.PROBLEM_SIGN)}<span class="preview">${html(errors[0]?.summary ?? "")}</span></summary><div class="inside">${text}</div></details>\n`;
+  return `${rowHead(address, "problem", words.PROBLEM_SIGN, open)}<span class="preview">${html(errors[0]?.summary ?? "")}</span></summary><div class="inside">${text}</div></details>\n`;
 }
 
 /** Maximum number of fields that a row names, and maximum length of a value there. */
@@ -229,31 +255,39 @@ const PREVIEWED = 3;
 const MOST = 60;
 
 /** Renders a change as a row with as much as fits a line; unfolded, it shows everything. */
-function changeHtml(change: ChangeView): string {
+function changeHtml(change: ChangeView, open: string): string {
   const { address, action, cause, id, place, needs = [] } = change;
   const why =
     cause === undefined ? "" : `<span class="cause">${words.CAUSE_WORDS[cause].label}</span>`;
   const about = [id === KNOWN_AFTER_APPLY ? "" : id, placeText(place ?? {})].filter(Boolean);
   const after = needs.map((needed) => `<li>${addressLink(needed)}</li>`).join("");
   return (
-    rowHead(address, action, words.SIGNS[action], cause) +
+    rowHead(address, action, words.SIGNS[action], open, cause) +
     `<span class="preview">${why}${previewHtml(change)}</span></summary><div class="inside">` +
     (about.length === 0 ? "" : `<p class="faint mono">${about.map(html).join("  ·  ")}</p>`) +
     tableHtml(change) +
     (after === "" ? "" : `<h4>After</h4><ul>${after}</ul>`) +
     callsHtml("Calls", change.calls) +
-    callsHtml("Then, if the service’s own values differ", change.followUps) +
+    callsHtml(FOLLOW_UP_TITLE, change.followUps) +
     "</div></details>\n"
   );
 }
 
-function rowHead(address: string, action: Action | "problem", sign: string, cause?: Cause): string {
+const FOLLOW_UP_TITLE = `${words.FOLLOW_UP.charAt(0).toUpperCase()}${words.FOLLOW_UP.slice(1)}`;
+
+function rowHead(
+  address: string,
+  action: Action | "problem",
+  sign: string,
+  open: string,
+  cause?: Cause,
+): string {
   const id = html(address);
   const dot = id.lastIndexOf(".") + 1;
   const kind = kindNoun(placeOf(address).kind);
   const why = cause === undefined ? "" : ` data-cause="${cause}"`;
   return (
-    `<details class="change ${action}" id="${id}" data-kind="${kind}" data-action="${action}"${why}>` +
+    `<details class="change ${action}" id="${id}" data-kind="${kind}" data-action="${action}"${why}${open}>` +
     `<summary><span class="action">${sign} ${action}</span><code><span class="faint">${id.slice(0, dot)}</span>${id.slice(dot)}</code>`
   );
 }

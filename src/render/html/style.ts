@@ -4,13 +4,13 @@ export const PAGE_STYLE = `
   color-scheme: light dark;
   --text: #1f2328; --faint: #59636e; --back: #ffffff; --raised: #f6f8fa; --line: #d1d9e0; --soft: #eaeef2;
   --link: #0550ae; --create: #116329; --update: #7d4e00; --rediscover: #0a5c73; --harm: #b3261e;
-  --harmed: #fff1ef; --warned: #fff8e5; --fine: #eefbf1; --added: #dafbe1; --removed: #e8ebee;
+  --harmed: #fff1ef; --warned: #fff8e5; --added: #dafbe1; --removed: #e8ebee;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --text: #e6edf3; --faint: #9da7b1; --back: #0d1117; --raised: #161b22; --line: #3d444d; --soft: #21262d;
     --link: #79b8ff; --create: #56d364; --update: #e3b341; --rediscover: #56d4dd; --harm: #ff8a80;
-    --harmed: #2a1414; --warned: #272011; --fine: #10231a; --added: #12361f; --removed: #2b323a;
+    --harmed: #2a1414; --warned: #272011; --added: #12361f; --removed: #2b323a;
   }
 }
 * { box-sizing: border-box; }
@@ -35,23 +35,25 @@ kbd { padding: 0 .25rem; border: 1px solid var(--line); border-radius: .25rem; f
 .verdict h1 { color: inherit; }
 .verdict.blocked { color: var(--harm); background: var(--harmed); }
 .verdict.attention { color: var(--update); background: var(--warned); }
-.verdict.safe { color: var(--create); background: var(--fine); }
+.verdict.none { color: var(--faint); background: var(--raised); }
 .about { margin: .75rem 0 0; color: var(--faint); }
-.verdict > *, .diagnostic > *, .about b, .attention li .preview, .call > summary code { color: var(--text); }
+.verdict > *, .diagnostic > *, .about b, .call > summary code { color: var(--text); }
 .totals { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: .5rem 0 0; padding: 0; list-style: none;
   color: var(--faint); }
 .totals b { font-size: 1.0625rem; color: var(--text); }
-.totals .none b { color: var(--faint); font-weight: 400; }
 .create .action, .small .create, label.create, .totals .create b { color: var(--create); }
 .update .action, .small .update, label.update, .totals .update b { color: var(--update); }
 .rediscover .action, .small .rediscover, label.rediscover, .totals .rediscover b { color: var(--rediscover); }
 .disable .action, .problem .action, .small .disable, .small .problem, label.problem, label.disable, .totals .disable b { color: var(--harm); }
 .action { font-weight: 600; white-space: nowrap; }
 
-.attention ul { margin: .25rem 0; padding: 0; list-style: none; }
-.attention li { display: grid; grid-template-columns: 6.5rem auto minmax(0, 1fr); gap: 0 .75rem; align-items: baseline;
-  padding: .2rem 0; border-top: 1px solid var(--soft); }
-.attention details > summary { padding: .25rem 0; color: var(--link); }
+.attention { margin: .5rem 0 0; padding: 0; list-style: none; }
+.attention > li { padding: .3rem 0; border-top: 1px solid var(--line); }
+.attention > li > b { display: inline-block; min-width: 4.25rem; }
+.attention .danger > b, .attention .error > b { color: var(--harm); }
+.attention .caution > b { color: var(--update); }
+.verdict details > summary { padding: .1rem 0; color: var(--link); }
+.verdict details ul { margin: .25rem 0; padding-left: 1.25rem; }
 .diagnostic { margin: .4rem 0; padding: .4rem .75rem; border-left: .25rem solid; background: var(--raised);
   border-radius: 0 .375rem .375rem 0; }
 .diagnostic p code { margin-left: .35rem; }
@@ -64,8 +66,7 @@ form { position: sticky; top: 0; z-index: 1; padding: .5rem 0; border-bottom: 1p
   background: var(--back); }
 .bar { display: flex; gap: .5rem; align-items: center; }
 .bar + .bar { margin-top: .5rem; }
-.chips { overflow-x: auto; scrollbar-width: thin; }
-.chips > * { flex: none; }
+.chips, .chips fieldset { flex-wrap: wrap; }
 fieldset { display: flex; gap: .5rem; margin: 0; padding: 0; border: 0; }
 legend { position: absolute; left: -99rem; }
 label { display: inline-flex; gap: .35rem; align-items: center; padding: .15rem .55rem; border: 1px solid var(--line);
@@ -129,12 +130,10 @@ svg path { fill: none; stroke: var(--faint); }
 @media (max-width: 48rem) {
   body { padding: .75rem .75rem 3rem; }
   .keys { display: none; }
-  .attention li { grid-template-columns: auto minmax(0, 1fr); }
-  .attention li .preview { grid-column: 1 / -1; }
-  .attention li .preview > span { display: block; }
-  .attention li .preview > span::before { content: none; }
+  form { position: static; }
+  .bar { flex-wrap: wrap; }
   .change > summary { grid-template-columns: .75rem auto minmax(0, 1fr); padding: .35rem .5rem; }
-  .change .preview { grid-column: 2 / -1; }
+  .change .preview { grid-column: 2 / -1; white-space: normal; }
   .change[open] > summary .preview { display: none; }
   .inside { padding: .35rem .5rem 1rem 1.5rem; }
   table, tbody, tr, th, td { display: block; width: auto; }
