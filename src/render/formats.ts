@@ -22,9 +22,11 @@ const PLANS = {
 
 /** Formats that can show errors and warnings without a plan. */
 const DIAGNOSTICS: ReadonlyMap<string, () => Promise<DiagnosticsRenderer>> = new Map([
+  ["markdown", async () => (await import("./markdown.ts")).renderDiagnosticsMarkdown],
   ["github", async () => (await import("./reports.ts")).renderDiagnosticsGithub],
   ["sarif", async () => (await import("./reports.ts")).renderDiagnosticsSarif],
   ["junit", async () => (await import("./reports.ts")).renderDiagnosticsJunit],
+  ["html", async () => (await import("./html/page.ts")).renderDiagnosticsHtml],
 ]);
 
 /**

@@ -42,6 +42,34 @@ export function renderPlanMarkdown(
   return `${head}${caution}${totalsText(plan, leftOut(items, texts))}${drawn.join("")}`;
 }
 
+/** Renders errors and warnings without a plan, within the size of a comment. */
+export function renderDiagnosticsMarkdown(diagnostics: readonly DiagnosticView[]): string {
+  const errors = diagnostics.filter(words.isError);
+  const warnings = diagnostics.filter((one) => !words.isError(one));
+  const title = errors.length === 0 ? NO_ERRORS : "There is no plan: the manifests have errors";
+  const items = [
+    ...errors.map((error) => diagnosticItem(error, cautionSection(title, false), "error")),
+    ...warnings.map((one) =>
+      diagnosticItem(one, foldedSection(LAST, count(warnings.length, "warning")), "warning"),
+    ),
+  ];
+  const sections = new Map(items.map(({ section }) => [section.at, section]));
+  const own = items.map((item) => ({
+    ...item,
+    section: sections.get(item.section.at) ?? item.section,
+  }));
+  const head = errors.length === 0 ? `### tasc\n\n${NO_ERRORS}.\n` : "### tasc\n";
+  const texts = fit(own, COMMENT_LIMIT - head.length - 200);
+  const drawn = [...sections.values()].map((section) =>
+    section.frame(own.flatMap((item) => (item.section === section ? (texts.get(item) ?? []) : []))),
+  );
+  const missing = own.length - texts.size;
+  const left = missing === 0 ? "" : `\n${missing} more errors and warnings do not fit here.\n`;
+  return head + drawn.join("") + left;
+}
+
+const NO_ERRORS = "The manifests have no errors";
+
 /**
  * A part of the comment with a frame of its own. Parts are sorted by `at`: the caution first, then
  * the targets.
@@ -111,6 +139,16 @@ function itemsOf(plan: PlanView): readonly Item[] {
       return itemOf(gone, "orphan", 0, line);
     }),
   ];
+}
+
+/** Creates the quote on top, which GitHub shows in red, or in yellow if it is mild. */
+function cautionSection(title: string, isMild: boolean): Section {
+  const quoted = (text: string): string => text.replace(/^(?=.*\n)/gm, "> ").replace(/^> $/gm, ">");
+  return {
+    at: 0,
+    frame: (texts) =>
+      `\n> [!${isMild ? "WARNING" : "CAUTION"}]\n> **${title}**\n>\n${quoted(texts.join(""))}`,
+  };
 }
 
 /** Creates a folded section: a table of the items that are rows, then the other items. */

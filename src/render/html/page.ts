@@ -49,18 +49,9 @@ export function renderPlanHtml(
   const orphaned =
     left.length > 0 &&
     `<p>Removed from the manifests but still on the service.</p><ul>${left.join("\n")}</ul>`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>${html(`${words.summaryVerdict(plan).title}: tasc plan for ${plan.stage}`)}</title>
-<style>${PAGE_STYLE}</style>
-</head>
-<body>
-<a class="skip" href="#changes">To the changes</a>
+  return pageHtml(
+    `${words.summaryVerdict(plan).title}: tasc plan for ${plan.stage}`,
+    `<a class="skip" href="#changes">To the changes</a>
 ${header(plan, links, verdictSection(plan, errors, known))}
 <main>
 <section id="changes" tabindex="-1" aria-labelledby="changes-title">
@@ -71,7 +62,45 @@ ${targetSections(plan, problems)}
 ${section("warnings", count(warnings.length, "warning"), warned)}
 ${graphSection(plan)}
 ${section("orphans", `${left.length} orphaned`, orphaned)}
-</main>
+</main>`,
+  );
+}
+
+/** Renders errors and warnings without a plan, as a page of the same form. */
+export function renderDiagnosticsHtml(
+  diagnostics: readonly DiagnosticView[],
+  tool: string,
+): string {
+  const errors = diagnostics.filter(words.isError);
+  const warnings = diagnostics.filter((one) => !words.isError(one));
+  const title = errors.length === 0 ? "The manifests have no errors" : "Blocked by errors";
+  const draw = (one: DiagnosticView): string => diagnosticItem(one, new Set());
+  const kind = errors.length === 0 ? "none" : "blocked";
+  return pageHtml(
+    `${title}: tasc`,
+    `<header>
+<section class="verdict ${kind}" aria-labelledby="verdict"><h1 id="verdict">${title}</h1>
+${errors.map(draw).join("\n")}</section>
+<p class="about">${html(tool)}</p>
+</header>
+<main>${section("warnings", count(warnings.length, "warning"), warnings.map(draw).join("\n"))}</main>`,
+  );
+}
+
+/** The frame of a page: its policy, style and script around a body. */
+function pageHtml(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${html(title)}</title>
+<style>${PAGE_STYLE}</style>
+</head>
+<body>
+${body}
 <script>${PAGE_SCRIPT}</script>
 </body>
 </html>
