@@ -143,10 +143,13 @@ function redactJson(value: ViewJson, text: Replacer, key: Replacer): Json {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, part]) =>
-      part === undefined ? [] : [[key(name), redactJson(part, text, key)]],
+      part === undefined ? [] : [[key(name), redactJson(part, text, FREE.has(name) ? text : key)]],
     ),
   );
 }
+
+/** Fields whose keys other people choose: keys in them are redacted like values. */
+const FREE: ReadonlySet<string> = new Set(["options", "additionalHeaderFields", "context"]);
 
 interface Pattern {
   readonly text: string;
@@ -477,11 +480,19 @@ export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
     ...plan,
     baseUrl: redactor.text(plan.baseUrl),
     changes: plan.changes.map((change) => redactChange(change, redactor)),
-    // A sentence has addresses and hosts, which a secret such as `shop` must not hide.
-    attention: plan.attention.map((row) => ({ ...row, text: redactor.word(row.text) })),
+    attention: plan.attention.map((row) => ({ ...row, text: redactSentence(row.text, redactor) })),
     orphaned: plan.orphaned.map(({ address, id }) => ({ address, id: redactor.text(id) })),
     diagnostics: plan.diagnostics.map((diagnostic) => redactDiagnostic(diagnostic, redactor)),
   };
+}
+
+/** Origins and addresses in a sentence, which a secret such as `shop` must not hide. */
+const NAMES =
+  /([a-z][a-z\d+.-]*:\/\/[^\s,;]+|\b(?:target|environment|testCase|batchGeneration)\.[\w.-]+)/i;
+
+function redactSentence(sentence: string, { text, word }: Redactor): string {
+  const parts = sentence.split(NAMES);
+  return parts.map((part, at) => (at % 2 === 1 ? word(part) : text(part))).join("");
 }
 
 export function redactChange(change: ChangeView, redactor: Redactor): ChangeView {
