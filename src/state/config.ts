@@ -132,7 +132,19 @@ const PARAMETERS = {
   channel_binding: undefined,
   connect_timeout: undefined,
   pgbouncer: undefined,
+  // Without effect here: tasc uses neither GSSAPI nor compression, keeps its connection alive by
+  // itself, and names its schema in every statement.
+  gssencmode: ["disable", "prefer"],
+  sslcompression: ["0", "1"],
+  keepalives: ["0", "1"],
+  keepalives_idle: undefined,
+  keepalives_interval: undefined,
+  keepalives_count: undefined,
+  options: undefined,
 } as const;
+type Chosen = "sslmode" | "target_session_attrs" | "gssencmode" | "sslcompression" | "keepalives";
+/** Options of the server that only set a schema. */
+const ONLY_SCHEMA = /^(?:-c ?|--)search_path=[\w$",]+$/;
 type Choice<K extends keyof typeof PARAMETERS> = NonNullable<(typeof PARAMETERS)[K]>[number];
 
 /**
@@ -158,7 +170,7 @@ export function readPostgresUrl(url: string) {
     throw wrongUrl(
       `the parameter ${unknown} is not supported; it may have ${Object.keys(PARAMETERS).join(", ")}`,
     );
-  const choice = <K extends "sslmode" | "target_session_attrs">(name: K): Choice<K> | undefined => {
+  const choice = <K extends Chosen>(name: K): Choice<K> | undefined => {
     const values: readonly Choice<K>[] = PARAMETERS[name];
     const text = parameters.get(name);
     const value = values.find((one) => one === text);
@@ -168,6 +180,11 @@ export function readPostgresUrl(url: string) {
   };
   const tls = choice("sslmode");
   const sessionAttributes = choice("target_session_attrs");
+  for (const name of ["gssencmode", "sslcompression", "keepalives"] as const) choice(name);
+  if (!ONLY_SCHEMA.test(parameters.get("options")?.trim() ?? "-csearch_path=none"))
+    throw wrongUrl(
+      "options may only set search_path, which has no effect; set state.schema instead",
+    );
   if (parameters.get("channel_binding") === "require")
     throw wrongUrl(
       "channel_binding=require is not supported; use sslmode=verify-full, which identifies the server by its certificate",

@@ -2,6 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import type { StateSettings } from "../../src/model/settings.ts";
 import { Secret } from "../../src/model/value.ts";
 import { readConfig } from "../../src/state/config.ts";
+import { StateFailure } from "../../src/state/problem.ts";
 import { problemOf } from "./support/result.ts";
 
 type Options = StateSettings["options"];
@@ -112,3 +113,40 @@ describe("the configuration of a backend is rejected", () => {
     expect(JSON.stringify(problem)).not.toContain("hush");
   });
 });
+
+describe("parameters that libpq takes and that change nothing here", () => {
+  const read = (query: string) =>
+    readConfig({
+      backend: "postgres",
+      options: { url: new Secret(`postgres://ci@db/tasc?${query}`) },
+    });
+
+  it.each([
+    "gssencmode=disable",
+    "sslcompression=0&keepalives=1&keepalives_idle=30&keepalives_interval=10&keepalives_count=3",
+    "connect_timeout=10&application_name=ci",
+    "options=-csearch_path%3Dtasc",
+    "options=-c%20search_path%3Dtasc,public",
+    "options=--search_path%3Dtasc",
+  ])("%s are accepted", (query) => {
+    expect(read(query)).toMatchObject({ connection: { database: "tasc", tls: "verify-full" } });
+  });
+
+  it.each([
+    ["gssencmode=require", "gssencmode must be one of disable, prefer"],
+    ["options=-csynchronous_commit%3Doff", "options may only set search_path"],
+    ["options=-csearch_path%3Da%20-crole%3Db", "options may only set search_path"],
+    ["service=x", "the parameter service is not supported"],
+  ])("%s is refused", (query, reason) => {
+    expect(() => read(query)).toThrow("section of tasc.yaml is wrong");
+    try {
+      read(query);
+    } catch (error) {
+      expect(problemIn(error)).toContain(reason);
+    }
+  });
+});
+
+function problemIn(error: unknown): string {
+  return error instanceof StateFailure ? JSON.stringify(error.problem) : "";
+}
