@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { git } from "../manifest/files.ts";
+import { cached } from "../model/collections.ts";
 import { defined, sameJson } from "../model/json.ts";
 import type { Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
@@ -121,6 +122,29 @@ function pulled(before: ReadonlyMap<string, State>, sessions: ReadonlyMap<string
         : [];
     });
   });
+}
+
+/** When an apply touched an address: as the history writes it, and in the service's time. */
+export interface AppliedAt {
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Returns the applies that touched each address, the newest first. */
+export async function appliesByAddress(
+  session: Session,
+): Promise<ReadonlyMap<string, readonly AppliedAt[]>> {
+  const found = new Map<string, AppliedAt[]>();
+  for (const { at: text, changes } of await historyOf(session))
+    for (const { address, outcome } of changes)
+      if (outcome !== "skipped")
+        cached(found, address, (): AppliedAt[] => []).push({
+          text,
+          at: Date.parse(text) + session.clockSkew,
+        });
+  session.warnOfClocks();
+  return found;
 }
 
 /** Returns the stage's history, newest entry first, including runs that have not ended. */

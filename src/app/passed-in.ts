@@ -21,7 +21,7 @@ import { hasEnded } from "../plan/generation.ts";
 import { isPulled } from "../plan/record.ts";
 import { type CaseResult, resultsByCase } from "../plan/results.ts";
 import { isFinished, newestFirst, readReports, timeOf, withResults } from "../service/reports.ts";
-import { historyOf } from "./history.ts";
+import { type AppliedAt, appliesByAddress } from "./history.ts";
 import { survey } from "./plan.ts";
 import { type Host, openProject } from "./project.ts";
 import { type Session, inSession } from "./session.ts";
@@ -93,8 +93,7 @@ export async function gatherEvidence(
   const targets = [...new Set(known.map(targetOf))];
   if (targets.length === 0) return { cases: new Map<Address, Evidence>(), reports: [] };
   const { planned } = await survey(there, { only: targets.map((key) => `testCase.${key}.*`) });
-  const applied = await lastApplied(there);
-  there.warnOfClocks();
+  const applied = await appliesByAddress(there);
   const found = await sideBySide(
     targets.map(async (key) => {
       const matched = planned.matched.get(key);
@@ -112,7 +111,7 @@ export async function gatherEvidence(
 interface Known extends EvidenceOptions {
   readonly planned: Planned;
   readonly matched: MatchedTarget | undefined;
-  readonly applied: ReadonlyMap<string, { readonly text: string; readonly at: number }>;
+  readonly applied: ReadonlyMap<string, readonly AppliedAt[]>;
 }
 
 async function evidenceOf(there: Session, addresses: readonly Address[], known: Known) {
@@ -120,7 +119,7 @@ async function evidenceOf(there: Session, addresses: readonly Address[], known: 
   const since = new Map(
     addresses.map((address) => {
       const live = matched?.matches.get(address)?.live;
-      const from = applied.get(address)?.at;
+      const from = applied.get(address)?.[0]?.at;
       // Times of the service: a run of the very moment of a write began after it.
       const generated = timeIn(live?.discovery?.updatedAt);
       const own = Math.max(from ?? timeIn(live?.updatedAt), generated);
@@ -145,7 +144,7 @@ async function evidenceOf(there: Session, addresses: readonly Address[], known: 
         report,
         quarantined:
           resource !== undefined && quarantineNow(resource, there.host.now()) !== undefined,
-        applied: applied.get(address)?.text,
+        applied: applied.get(address)?.[0]?.text,
       },
     ];
   });
@@ -205,16 +204,4 @@ function obstacleTo(
   const own = here(address);
   const other = own === undefined ? undefined : otherThere(own, resource);
   return other === undefined ? undefined : `its ${other} is different there`;
-}
-
-/** Returns when each address was last touched by an apply, in the service's time and as text. */
-async function lastApplied(session: Session) {
-  const last = new Map<string, { readonly text: string; readonly at: number }>();
-  for (const { at: text, changes } of await historyOf(session))
-    for (const { address, outcome } of changes) {
-      const at = Date.parse(text) + session.clockSkew;
-      if (outcome !== "skipped" && !((last.get(address)?.at ?? -Infinity) > at))
-        last.set(address, { text, at });
-    }
-  return last;
 }
