@@ -56,7 +56,7 @@ async function status(options: OptionsOf<typeof OPTIONS>, context: Context): Pro
   return { ...view, exitCode: worstOf(found.map(({ code }) => code)) };
 }
 
-/** Reads one of several stages. One whose key is missing is shown as such, and is no failure. */
+/** Reads one of several stages. One whose key is missing is shown as such. */
 async function readStage(
   stage: string,
   options: ProjectOptions,
