@@ -320,10 +320,13 @@ describe.concurrent("a creation happens once", () => {
           phase: "before",
           answer: answer(200, "[]", json),
         });
+        const time = Date.now();
+        project.now = () => time;
         const again = await project.run(["apply", "--auto-approve"]);
         expect(again.code, again.stdout + again.stderr).toBe(0);
         expect(again.stderr).toContain("may not be listed yet");
       }
+      project.now = Date.now;
       await expectNothingLeft(project);
       expect([service.targets, live.target.cases].map(({ length }) => length)).toEqual([1, 2]);
     });
@@ -342,6 +345,8 @@ describe.concurrent("a creation happens once", () => {
       ]);
       const on = { method: "GET", path: /\/test-cases$/u };
       service.fail({ on, phase: "before", answer: answer(200, listed, json) });
+      const time = Date.now();
+      project.now = () => time;
       const ran = await project.run(["apply", "--auto-approve"]);
       expect(ran.code, ran.stdout + ran.stderr).toBe(0);
       expect([login.status, twin.status]).toEqual(["DRAFT", "ENABLED"]);

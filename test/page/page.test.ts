@@ -41,6 +41,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", NEEDS, () => {
       "1 to rediscover",
       "5 to create",
       "8 to update",
+      "0 to forget",
       "95 unchanged",
       "1 orphaned",
       "3 unmanaged",

@@ -106,6 +106,8 @@ let executable: Promise<string> | undefined;
 export class Project {
   readonly dir: string;
   readonly env: Record<string, string>;
+  /** The clock of `run`. One that stands still leaves no limit of time to a slow machine. */
+  now: () => number = Date.now;
 
   constructor(dir: string, env: Env) {
     this.dir = dir;
@@ -185,7 +187,7 @@ export class Project {
       ).done;
     executable ??= findExecutable();
     await executable;
-    return { ...(await runHere(args, this.dir, all)), signal: null };
+    return { ...(await runHere(args, this.dir, all, this.now)), signal: null };
   }
 
   async json(

@@ -47,7 +47,12 @@ const DIST = join(ROOT, "dist");
 const CODE = join(DIST, "chunks", "run.cjs");
 
 /** Runs a command line to its end, with an empty standard input. process.test.ts compares both. */
-export async function runHere(args: readonly string[], cwd: string, env: Env) {
+export async function runHere(
+  args: readonly string[],
+  cwd: string,
+  env: Env,
+  now: () => number = Date.now,
+) {
   // Node's own loader keeps the code for all calls.
   const code: unknown = createRequire(CODE)(CODE);
   if (!isCli(code)) throw new Error(`${CODE} is not the built program; npm run build`);
@@ -58,7 +63,7 @@ export async function runHere(args: readonly string[], cwd: string, env: Env) {
     stdin: () => Readable.from([]),
     stdout,
     stderr,
-    now: Date.now,
+    now,
     random: Math.random,
     version: await version(),
     secrets: new Set(),
