@@ -13,7 +13,13 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import { declaredElements, elementInWords, projectElements, sameElements } from "./elements.ts";
+import {
+  declaredElements,
+  elementInWords,
+  elementsChangedBy,
+  projectElements,
+  sameElements,
+} from "./elements.ts";
 import type { Fingerprinter } from "./input.ts";
 import { normalise, ordered, orderedParts, sameAsLive } from "./normalise.ts";
 import type { Match } from "./match.ts";
@@ -97,7 +103,7 @@ export type Comparison =
        * field.
        */
       readonly parts: readonly Path[];
-      readonly changedBy?: ChangedBy;
+      readonly changedBy?: ChangedBy | undefined;
     }
   /** The service does not show the field, and there is no sign that it differs. */
   | { readonly kind: "hidden" }
@@ -125,7 +131,8 @@ export function compareField(
     const elements = live.elements ?? [];
     if (sameElements(parts, elements)) return SAME;
     if (isUnknown(declared)) return UNCLEAR;
-    return differs(field, declared, projectElements(parts, elements), memory);
+    const by = (): ChangedBy | undefined => elementsChangedBy(declared, elements, memory);
+    return differs(field, projectElements(parts, elements), memory, by);
   }
   const before = field.read?.(live);
   // The usual case: equal values need no further checks.
@@ -139,23 +146,26 @@ export function compareField(
   if (field.compare === "folder") return compareFolder(field, declared, before, memory);
   if (sameAsLive(field.compare, declared, before)) return SAME;
   // The order of a set has no meaning, so the live value is shown in normal order.
-  return differs(
-    field,
-    declared,
-    field.compare === "set" ? normalise("set", before) : before,
-    memory,
-  );
+  const now = field.compare === "set" ? normalise("set", before) : before;
+  return differs(field, now, memory, () => changedBy(field, declared, now, memory));
 }
 
 const WHOLE: readonly Path[] = [[]];
 
-function differs(field: Field, declared: Value, before: Json, memory: Memory): Comparison {
-  const by = changedBy(field, declared, before, memory);
+/** @param by says who changed the field; it takes time, and most callers do not ask */
+function differs(
+  field: Field,
+  before: Json,
+  memory: Memory,
+  by: () => ChangedBy | undefined,
+): Comparison {
   return {
     kind: "differs",
     ...(mayHoldSecret(field, memory) ? {} : { before }),
     parts: WHOLE,
-    ...(by === undefined ? {} : { changedBy: by }),
+    get changedBy() {
+      return by();
+    },
   };
 }
 
@@ -186,7 +196,8 @@ function compareFolder(field: Field, declared: Value, live: Json, memory: Memory
   const wanted = typeof name === "string" ? memory.folders.get(name) : null;
   if (wanted === live) return SAME;
   const before = typeof live === "string" ? folderNames(memory.folders)(live) : null;
-  if (before !== undefined) return differs(field, declared, before, memory);
+  if (before !== undefined)
+    return differs(field, before, memory, () => changedBy(field, declared, before, memory));
   const moved = wanted !== undefined && changedBy(field, declared, live, memory) === "service";
   return { kind: "differs", parts: WHOLE, ...(moved ? { changedBy: "service" } : {}) };
 }

@@ -19,7 +19,14 @@ import { locatorOf } from "../state/binding.ts";
 import type { Fingerprinter } from "./input.ts";
 import { caution, problem } from "./problem.ts";
 import { differences, ordered } from "./normalise.ts";
-import { type Memory, changedBy, mayHoldSecret, withoutWriteOnly } from "./memory.ts";
+import { lazy } from "./match.ts";
+import {
+  type Memory,
+  mayHoldSecret,
+  recordedSteps,
+  stepDigest,
+  withoutWriteOnly,
+} from "./memory.ts";
 
 /**
  * A declared element (a step of a test case) and the live one that it continues. If the lists
@@ -471,9 +478,9 @@ export function diffElements(
     };
   });
   if (sameElements(declared, current)) return { body: {}, locators, shown: lines, warnings: [] };
-  const by = elementsChangedBy(declared, matches, current, memory);
   const mayHold = mayHoldSecret(ELEMENTS, memory);
-  const changes = elementChanges(value, matches, current, mayHold);
+  const authors = authorsOf(declared, matches, current, memory);
+  const changes = elementChanges(matches, current, authors);
   const elements = elementBodies(matches, current, mayHold);
   const tooLarge = "An undeclared number in its elements is too large to be sent back as it is";
   const why =
@@ -482,10 +489,7 @@ export function diffElements(
   return {
     body: { elements },
     locators,
-    shown: [
-      ...changes.map((change) => (by === undefined ? change : { ...change, changedBy: by })),
-      ...lines,
-    ],
+    shown: [...(isSensitive(value) || mayHold ? [hiddenChange(changes)] : changes), ...lines],
     warnings: [
       ...matches.flatMap((match) => keptParts(resource, match)),
       ...(elements.some(isRounded) ? [rounded] : []),
@@ -557,10 +561,9 @@ function keptParts(
  * one insertion.
  */
 function elementChanges(
-  value: Value,
   matches: readonly ElementMatch[],
   current: readonly LiveElement[],
-  isHidden: boolean,
+  authors: Authors | undefined,
 ): readonly FieldChange[] {
   const kept = new Set(matches.map(({ live }) => live));
   const changes: FieldChange[] = [];
@@ -569,19 +572,41 @@ function elementChanges(
     for (const element of current.slice(next, until)) {
       const lost = element.parts["assertion"] ? ({ harmful: "assertion lost" } as const) : {};
       const path = ["elements", next++];
-      if (!kept.has(element))
-        changes.push({ path, before: ordered(elementInWords(element)), ...lost });
+      if (kept.has(element)) continue;
+      const by =
+        authors && (authors.only ?? (authors.keptOnService(element) ? "manifest" : "service"));
+      const before = ordered(elementInWords(element));
+      changes.push({ path, before, ...lost, ...defined({ changedBy: by }) });
     }
   };
   for (const match of matches) {
     if (match.live !== undefined && match.movedFrom === undefined)
       reportRemoved(current.indexOf(match.live));
-    changes.push(...elementChange(match));
+    const changedBy = authors && authorOf(match, authors);
+    changes.push(
+      ...elementChange(match).map((change) => ({ ...change, ...defined({ changedBy }) })),
+    );
   }
   reportRemoved(current.length);
-  if (!isSensitive(value) && !isHidden) return changes;
+  return changes;
+}
+
+/** Returns who changed, added or moved a declared step, or removed its live one. */
+function authorOf({ at, live, movedFrom }: ElementMatch, authors: Authors): ChangedBy {
+  if (authors.only !== undefined) return authors.only;
+  const isOld = authors.keptInManifest(at);
+  if (live === undefined) return isOld ? "service" : "manifest";
+  const isLive = authors.keptOnService(live);
+  // A step that both sides still have, but paired with another one, was removed by each.
+  if (isOld === isLive && movedFrom === undefined) return "both";
+  return isOld ? "service" : isLive ? "manifest" : "both";
+}
+
+/** Returns one change without values in place of all: they may contain a secret. */
+function hiddenChange(changes: readonly FieldChange[]): FieldChange {
   const harmful = changes.find((change) => change.harmful !== undefined)?.harmful;
-  return [{ path: ["elements"], sensitive: true, ...(harmful === undefined ? {} : { harmful }) }];
+  const changedBy = commonAuthor(changes);
+  return { path: ["elements"], sensitive: true, ...defined({ harmful, changedBy }) };
 }
 
 function elementChange({ declared, at, live, movedFrom }: ElementMatch): readonly FieldChange[] {
@@ -600,56 +625,104 @@ function elementChange({ declared, at, live, movedFrom }: ElementMatch): readonl
 }
 
 /**
- * Returns who changed the list. If an element was removed from the manifest or is declared
- * differently, it is unknown which of its parts were declared. So the live list counts as unchanged
- * if it equals its record for any choice of parts.
+ * Says who changed each step since the last apply. Both lists are compared with the steps that were
+ * recorded, in their order. A step that is in the record is unchanged on its side.
  */
-function elementsChangedBy(
+interface Authors {
+  /** The side that changed, if the other one is as recorded. */
+  readonly only: ChangedBy | undefined;
+  /** Of a declared step. */
+  readonly keptInManifest: (at: number) => boolean;
+  /** Of a live step. */
+  readonly keptOnService: (element: LiveElement) => boolean;
+}
+
+function authorsOf(
   declared: readonly ValueObject[],
   matches: readonly ElementMatch[],
   current: readonly LiveElement[],
   memory: Memory,
+): Authors | undefined {
+  const recorded = recordedSteps(memory);
+  const { fingerprints, id } = memory;
+  if (recorded === undefined || fingerprints === undefined) return undefined;
+  const digest = (step: Json): string => stepDigest(fingerprints, id, step);
+  const now = declared.map((step) => digest(reveal(withoutLine(step))));
+  const inManifest = new Set(
+    inOrderPairs(now.length, recorded.length, (i, k) => now[i] === recorded[k]).map(([i]) => i),
+  );
+  // A record does not say which parts of a step were declared. A live step counts as recorded if
+  // it equals the record for any choice of parts.
+  const declaredFor = new Map(matches.map(({ live, declared: own }) => [live, own]));
+  const before = current.map((element) => {
+    const digests = (choices: typeof PART_CHOICES) =>
+      new Set(choices.map((choice) => digest(projectElement(choice(element), element))));
+    const own = declaredFor.get(element);
+    return {
+      // The parts declared now are the first guess, and nearly always right.
+      asNow: own === undefined ? undefined : digest(projectElement(own, element)),
+      anyChoice: lazy(() => digests(PART_CHOICES)),
+    };
+  });
+  const isRecorded = (j: number, k: number): boolean => {
+    const [live, known = ""] = [before[j], recorded[k]];
+    return live?.asNow === known || live?.anyChoice().has(known) === true;
+  };
+  const onService = new Set(
+    inOrderPairs(current.length, recorded.length, isRecorded).map(([j]) => current[j]),
+  );
+  const isWhole = ({ size }: ReadonlySet<unknown>, steps: readonly unknown[]): boolean =>
+    size === steps.length && size === recorded.length;
+  return {
+    only: isWhole(onService, current)
+      ? "manifest"
+      : isWhole(inManifest, declared)
+        ? "service"
+        : undefined,
+    keptInManifest: (at) => inManifest.has(at),
+    keptOnService: (element) => onService.has(element),
+  };
+}
+
+/** Returns who changed the list of steps as a whole; `undefined` if state cannot tell. */
+export function elementsChangedBy(
+  declared: Value,
+  current: readonly LiveElement[],
+  memory: Memory,
 ): ChangedBy | undefined {
-  const after = declared.map(withoutLine);
-  const first = changedBy(ELEMENTS, after, projectElements(declared, current), memory);
-  if (first !== "both") return first;
-  for (const known of [
-    matches,
-    matches.filter((match) => sameElement(match.declared, match.live)),
-  ]) {
-    const parts = new Map(known.map((match) => [match.live, match.declared]));
-    for (const choice of PART_CHOICES) {
-      const was = current.map((element) =>
-        projectElement(parts.get(element) ?? choice(element), element),
-      );
-      if (changedBy(ELEMENTS, after, was, memory) === "manifest") return "manifest";
-    }
-  }
-  return first;
+  const steps = declaredElements(declared);
+  const matches = alignElements(steps, current, memory);
+  const authors = authorsOf(steps, matches, current, memory);
+  return commonAuthor(elementChanges(matches, current, authors));
+}
+
+function commonAuthor(changes: readonly FieldChange[]): ChangedBy | undefined {
+  const [first, ...others] = new Set(changes.map(({ changedBy }) => changedBy));
+  return others.length === 0 ? first : "both";
 }
 
 /**
- * Every choice of parts that an element can be declared with; list items are whole or have only the
- * required keys.
+ * Every choice of parts that an element can be declared with; objects and list items are whole or
+ * have only the required keys.
  */
 const PART_CHOICES = Object.entries(ELEMENT.parts).reduce<
   readonly ((element: LiveElement) => ValueObject)[]
 >(
   (choices, [name, { shape, writeOnly }]) => {
     if (writeOnly === true) return choices;
-    const required =
-      shape.type === "list" && shape.of.type === "object" ? shape.of.required : undefined;
-    const item = Object.fromEntries((required ?? []).map((key) => [key, ""]));
-    const itemsOf = (list: Json | undefined) => (isArray(list) ? list.map(() => item) : "");
+    const item = shape.type === "list" ? shape.of : shape;
+    const required = item.type === "object" ? (item.required ?? []) : [];
+    const least = Object.fromEntries(required.map((key) => [key, ""]));
+    const leastOf = (live: Json | undefined) => (isArray(live) ? live.map(() => least) : least);
     return choices.flatMap((choice) => [
       choice,
       (element) => ({ ...choice(element), [name]: "" }),
-      ...(required === undefined
+      ...(required.length === 0
         ? []
         : [
             (element: LiveElement) => ({
               ...choice(element),
-              [name]: itemsOf(element.parts[name]),
+              [name]: leastOf(element.parts[name]),
             }),
           ]),
     ]);

@@ -76,8 +76,12 @@ export function recordField(
   field: Field,
   value: Value,
 ): FieldRecord {
-  if (!isValueObject(value) || (field.shape.type !== "object" && field.shape.type !== "map"))
-    return wholeRecord(fingerprints, id, field, reveal(withoutWriteOnly(field.shape, value)));
+  if (!isValueObject(value) || (field.shape.type !== "object" && field.shape.type !== "map")) {
+    const plain = reveal(withoutWriteOnly(field.shape, value));
+    const whole = wholeRecord(fingerprints, id, field, plain);
+    if (field.compare !== "elements" || !isArray(plain)) return whole;
+    return `${whole}.${plain.map((step) => stepDigest(fingerprints, id, step)).join("")}`;
+  }
   const parts = Object.entries(value).map(([part, own]): [string, Fingerprint] => [
     part,
     fingerprints.of(`${id}/${field.name}/${part}`, reveal(own)),
@@ -125,6 +129,29 @@ function wholeRecord(
   value: Json,
 ): Fingerprint {
   return fingerprints.of(`${id}/${field.name}`, normalise(field.compare, value));
+}
+
+/**
+ * Characters of a step's digest. It only tells who changed the step, so 48 bits are enough; the
+ * digest of the whole list has all 96.
+ */
+const STEP_DIGEST = 8;
+const STEPS = new RegExp(`.{${STEP_DIGEST}}`, "g");
+
+/** Returns the digest of one step of a test case, wherever in the list it is. */
+export function stepDigest(fingerprints: Fingerprinter, id: string, step: Json): Fingerprint {
+  return fingerprints.of(`${id}/elements/step`, step).slice(0, STEP_DIGEST);
+}
+
+/**
+ * Returns the digests of the steps that were last applied. `undefined` if they are not recorded, or
+ * cannot be compared without the key.
+ */
+export function recordedSteps({ binding, fingerprints }: Memory): readonly string[] | undefined {
+  const record = binding?.fields["elements"];
+  if (typeof record !== "string" || fingerprints === undefined) return undefined;
+  const [, steps] = record.split(".");
+  return steps?.match(STEPS) ?? (steps === "" ? [] : undefined);
 }
 
 /**

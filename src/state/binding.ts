@@ -15,8 +15,8 @@ class PackedBinding {
     fields: {
       enumerable: true,
       get() {
-        const at = (nth: number) => this.#digests.slice(nth * DIGEST, (nth + 1) * DIGEST);
-        return Object.fromEntries(this.#names.map((name, nth) => [name, at(nth)]));
+        const digests = this.#digests.split(BETWEEN);
+        return Object.fromEntries(this.#names.map((name, nth) => [name, digests[nth]]));
       },
     },
     locators: {
@@ -49,7 +49,9 @@ class PackedBinding {
   }
 }
 
-const DIGEST = 16;
+const BETWEEN = " ";
+/** A digest, and for a list of steps a short one of each step. */
+const DIGEST = String.raw`[\w-]{16}(?:\.[\w-]*)?`;
 const LOCATOR = String.raw`"[\w-]+":\{"line":"[\w-]*","selectors":"[\w-]*"\}`;
 
 /**
@@ -57,7 +59,7 @@ const LOCATOR = String.raw`"[\w-]+":\{"line":"[\w-]*","selectors":"[\w-]*"\}`;
  * optionally locators.
  */
 function packable(names: readonly string[]): RegExp {
-  const fields = names.map((name) => `"${name.replaceAll(/\W/g, "\\$&")}":"([\\w-]{${DIGEST}})"`);
+  const fields = names.map((name) => `"${name.replaceAll(/\W/g, "\\$&")}":"(${DIGEST})"`);
   return new RegExp(
     String.raw`^ ?\{"fields":\{${fields.join()}\},"id":"([\w-]+)"(?:,"locators":\{((?:${LOCATOR},)*${LOCATOR})\})?\}$`,
   );
@@ -81,7 +83,7 @@ export function heldBinding(json: string): unknown {
     if (found === null) continue;
     const [id = "", locators = ""] = found.slice(-2);
     // Copies, because a substring keeps the whole text in memory.
-    return new PackedBinding(copyOf(id), names, found.slice(1, -2).join(""), copyOf(locators));
+    return new PackedBinding(copyOf(id), names, found.slice(1, -2).join(BETWEEN), copyOf(locators));
   }
   const value = parseJson(json);
   if (!isBinding(value) || FORMS.size === MOST_FORMS) return value;
