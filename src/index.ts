@@ -14,12 +14,13 @@ import { loadProject as load } from "./manifest/load.ts";
 import { validate } from "./manifest/schema/generated/plan.js";
 import { parseDuration } from "./manifest/shape.ts";
 import type { Address } from "./model/address.ts";
-import { resourcesOf } from "./model/desired.ts";
+import { declaredAddresses, resourcesOf } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
 import { EXIT, TascError as Failure, type FailureReason, invalid, failed } from "./model/error.ts";
 import type { ApplyEvent, Failed, Outcome } from "./model/events.ts";
 import type { DiagnosticJson, PlanJson } from "./model/plan.ts";
 import { isText, isTexts } from "./model/shape.ts";
+import { Secrets } from "./model/value.ts";
 import { safeOutput } from "./render/escape.ts";
 import { PLAN_FORMATS, type PlanFormat, renderPlan } from "./render/formats.ts";
 import { diagnosticJson } from "./render/json.ts";
@@ -144,7 +145,9 @@ export async function loadProject(folder: string, options: LoadOptions = {}): Pr
   const root = resolve(folder);
   const { stage, env = process.env, allowMissingSecrets = false } = options;
   const loaded = await load({ root, stage, env, allowMissingSecrets, needsApiKey: true });
-  const redactor = createRedactor(loaded.secrets);
+  const secrets = new Secrets(loaded.secrets);
+  if (loaded.ok) secrets.addresses.push(() => declaredAddresses(loaded.desired));
+  const redactor = createRedactor(secrets);
   const diagnostics = publicDiagnostics(loaded.diagnostics, redactor);
   if (!loaded.ok) return { ok: false, diagnostics };
   const { settings, desired } = loaded;
@@ -319,13 +322,15 @@ async function quietly<T>(
   work: (session: Session, warnings: readonly Diagnostic[]) => Promise<T>,
 ): Promise<T> {
   const warnings: Diagnostic[] = [];
+  const secrets = new Secrets(opened.project.secrets);
+  secrets.addresses.push(() => declaredAddresses(opened.project.desired));
   const host: Host = {
     env: opened.env,
     cwd: opened.root,
     now: Date.now,
     random: Math.random,
     version: __TASC_VERSION__,
-    secrets: new Set(opened.project.secrets),
+    secrets,
     warn: (diagnostics) => void warnings.push(...diagnostics),
     onClientEvent: () => {},
   };

@@ -11,9 +11,11 @@ import {
   readProject,
 } from "../manifest/load.ts";
 import { locate } from "../manifest/problem.ts";
+import { declaredAddresses } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
+import type { Secrets } from "../model/value.ts";
 
 /* A project without its state and its service, for commands that only read manifests. */
 
@@ -31,7 +33,7 @@ export interface Host {
   /** A random number from 0 to 1, for the jitter of retries. */
   readonly random: () => number;
   readonly version: string;
-  readonly secrets: Set<string>;
+  readonly secrets: Secrets;
   /** Receives what the user should know although the work continues. */
   readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
   readonly say?: (level: LogLevel, text: string) => void;
@@ -94,6 +96,7 @@ export async function openProject(
   for (const secret of project.secrets) host.secrets.add(secret);
   if (!project.ok)
     throw new TascError("invalid", project.diagnostics, (file) => project.sources.get(file)?.text);
+  host.secrets.addresses.push(() => declaredAddresses(project.desired));
   return { root, env, project, calls: options };
 }
 

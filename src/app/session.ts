@@ -359,6 +359,8 @@ export class Session {
     const listed = await backend.list(settings.stage);
     const others = listed.filter((key) => !declared.includes(key));
     const strays = await this.#withUnsaved(others, await this.readStates(others));
+    const known = [...states.values(), ...strays.values()];
+    this.host.secrets.addresses.push(() => known.flatMap(({ bindings }) => [...bindings.keys()]));
     if (states.size + strays.size === 0) await warnOfOldState(this, await this.states());
     return withRemovedTargets(
       { desired, states, strays: [...strays.values()] },

@@ -1,18 +1,9 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { resolve } from "node:path";
 import { type Address, compareText, isAddress, targetAddress } from "../model/address.ts";
-import type { Desired, DesiredResource } from "../model/desired.ts";
-import { oneLine, warning } from "../model/diagnostic.ts";
 import { type TascError, invalid } from "../model/error.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { LiveElement, LiveTarget, LiveTestCase, Reader } from "../model/live.ts";
-import type { Settings } from "../model/settings.ts";
 import { type State, emptyState, isBatchRecord } from "../model/state.ts";
-import { UNKNOWN } from "../model/value.ts";
-import { withRemovedTargets } from "../plan/orphans.ts";
-import { makePlan } from "../plan/plan.ts";
-import { type Refreshed, type RefreshOptions, refresh } from "../plan/refresh.ts";
-import { changedFields } from "../plan/staleness.ts";
 import { readTargets, readTestCase } from "../service/answers.ts";
 import { FaultError } from "../service/failure.ts";
 import {
@@ -27,9 +18,6 @@ import {
   withoutBom,
 } from "../service/json-stream.ts";
 import { MAX_DEPTH } from "../service/request.ts";
-import { sameService } from "../state/backend.ts";
-import { type ReviewOptions, type Survey, checkRequest } from "./plan.ts";
-import type { Session } from "./session.ts";
 
 /**
  * A snapshot is one JSON document with everything that a plan reads: the live targets, the test
@@ -85,108 +73,6 @@ function texts(json: JsonObject): readonly (readonly [string, string])[] {
   return Object.entries(json).flatMap(([key, text]) =>
     typeof text === "string" ? [[key, text] as const] : [],
   );
-}
-
-/**
- * Checks that a snapshot is for the stage and service of these settings.
- * @throws TascError if it is not
- */
-function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
-  if (stage !== settings.stage)
-    throw invalid(
-      "snapshot",
-      `The snapshot is of stage ${stage}, but this plan is for ${settings.stage}`,
-      `Its ids are not valid here. Take a snapshot of ${settings.stage}, or plan with --stage ${oneLine(stage)}.`,
-    );
-  if (!sameService(baseUrl, settings.baseUrl))
-    throw invalid(
-      "snapshot",
-      "The snapshot is from another service",
-      `It was taken at ${oneLine(baseUrl)}, and this project's service is ${settings.baseUrl}. Correct service.baseUrl or the variable behind it, or take a snapshot there.`,
-    );
-}
-
-export function snapshotStates({ states }: SnapshotHead, { targets }: Desired) {
-  const isDeclared = ({ target }: State) => targets.some(({ key }) => key === target);
-  return {
-    states: new Map(states.filter(isDeclared).map((state) => [state.target, state])),
-    strays: states.filter((state) => !isDeclared(state)),
-  };
-}
-
-/** Reads and plans like `survey`, but from a snapshot: without network, key or state. */
-export async function surveySnapshot(
-  session: Session,
-  options: ReviewOptions,
-  file: string,
-): Promise<Survey> {
-  const { settings, desired, disableRemoved, host } = session;
-  const snapshot = openSnapshot(resolve(host.cwd, file), file);
-  mustFit(snapshot.head, settings);
-  const remembered = withRemovedTargets(
-    { desired, ...snapshotStates(snapshot.head, desired) },
-    disableRemoved,
-  );
-  const request = checkRequest(options, remembered);
-  const { baseUrl } = settings;
-  const look = await planFromSnapshot(snapshot, {
-    ...request,
-    ...remembered,
-    baseUrl,
-    disableRemoved,
-  });
-  return { ...look, request, remembered };
-}
-
-/**
- * Plans from a snapshot, with the same function and data as from the service. Without fingerprints,
- * write-only fields are unknown and not changes. The snapshot does not contain the live values of
- * sensitive fields, so these cannot be compared either: those that only seem to differ are planned
- * again as unknown.
- */
-export async function planFromSnapshot(
-  { reader, head }: Snapshot,
-  options: Omit<RefreshOptions, "fingerprints">,
-): Promise<Refreshed> {
-  const found = await refresh(reader, { ...options, fingerprints: undefined });
-  const hidden = hiddenFields(found);
-  const input = { ...found.input, desired: withUndefined(found.input.desired, hidden) };
-  const planned = hidden.size === 0 ? found.planned : makePlan(input);
-  const takenAt = warning(
-    "from-snapshot",
-    `Planned from a snapshot of ${head.createdAt}`,
-    "The service was not called, so later changes are not visible. Write-only and secret fields are not compared.",
-  );
-  const diagnostics = [takenAt, ...planned.plan.diagnostics];
-  return { input, planned: { ...planned, plan: { ...planned.plan, diagnostics } } };
-}
-
-/**
- * Returns the sensitive fields that cannot be compared. Creations compare nothing; `--rediscover`
- * sends in any case.
- */
-function hiddenFields({ planned, input }: Refreshed): ReadonlyMap<Address, readonly string[]> {
-  const hidden = new Map<Address, readonly string[]>();
-  for (const { action, address, fields } of planned.plan.changes) {
-    const names = changedFields({ address, fields: fields.filter(({ sensitive }) => sensitive) });
-    if (action !== "create" && !input.rediscover.has(address) && names.length > 0)
-      hidden.set(address, names);
-  }
-  return hidden;
-}
-
-function withUndefined(desired: Desired, hidden: ReturnType<typeof hiddenFields>): Desired {
-  const hide = <R extends DesiredResource>(resource: R): R => {
-    const names = hidden.get(resource.address) ?? [];
-    const unknown = Object.fromEntries(names.map((name) => [name, UNKNOWN]));
-    return { ...resource, fields: { ...resource.fields, ...unknown } };
-  };
-  const targets = desired.targets.map((target) => ({
-    ...hide(target),
-    environments: target.environments.map(hide),
-    testCases: target.testCases.map(hide),
-  }));
-  return { ...desired, targets };
 }
 
 /**

@@ -5,6 +5,7 @@ import { GLOBAL, type Raw, readOptions } from "../commands/options.ts";
 import { loadCommand } from "../commands/table.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import { readCatalogue } from "./catalogue.ts";
+import { Secrets } from "../model/value.ts";
 import { readCommandLine } from "./program.ts";
 
 declare const __TASC_VERSION__: string;
@@ -27,7 +28,7 @@ export async function run(argv: readonly string[], folder: string): Promise<void
     now: () => Date.now(),
     random: () => Math.random(),
     version: __TASC_VERSION__,
-    secrets: new Set(),
+    secrets: new Secrets(),
     unwritten: (error) => process.once("exit", () => sayUnwritten(error)),
   };
   process.exitCode = await exitCodeOf(argv, folder, world);

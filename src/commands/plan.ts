@@ -5,7 +5,7 @@ import { withCauses } from "../app/base.ts";
 import { type Review, planMeta, review, survey } from "../app/plan.ts";
 import { savePlan } from "../app/saved-plan.ts";
 import { type Session, withSession } from "../app/session.ts";
-import { surveySnapshot } from "../app/snapshot.ts";
+import { surveySnapshot } from "../app/snapshot-plan.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import { EXIT, type ExitCode, TascError, invalid } from "../model/error.ts";
 import { failureJson, planJson, writeJson } from "../render/json.ts";

@@ -82,6 +82,10 @@ export function resourcesOf(target: DesiredTarget): readonly DesiredResource[] {
   return own.concat(target.environments, target.testCases, target.batchGenerations);
 }
 
+export function declaredAddresses({ targets }: Desired): readonly Address[] {
+  return targets.flatMap((target) => resourcesOf(target).map(({ address }) => address));
+}
+
 export function byAddress<T extends { readonly address: Address }>(items: readonly T[]) {
   const found = new Map<Address, T>();
   for (const item of items) found.set(item.address, item);

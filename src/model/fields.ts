@@ -457,3 +457,8 @@ export function fieldsOf(kind: Kind): readonly Field[] {
 export const GENERATING_KEYS: readonly string[] = fieldsOf("testCase").flatMap(
   ({ generates, update }) => (generates === true && update !== undefined ? [update] : []),
 );
+
+/** The fields of a test case whose change makes the service regenerate it. */
+export const GENERATING_FIELDS: readonly string[] = fieldsOf("testCase").flatMap(
+  ({ generates, name }) => (generates === true ? [name] : []),
+);

@@ -58,6 +58,15 @@ export class Unknown extends SensitiveValue {}
 export const UNKNOWN = new Unknown();
 
 /**
+ * The texts that must not show. They may still occur in addresses: those consist of keys that the
+ * manifests show anyway, and without them nobody could tell one resource from another.
+ */
+export class Secrets extends Set<string> {
+  /** Called only if a secret occurs in something that looks like an address. */
+  readonly addresses: (() => Iterable<Address>)[] = [];
+}
+
+/**
  * A placeholder for an id in a planned call: of a resource, by its address, or of an element, by
  * its position.
  */

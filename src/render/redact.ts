@@ -1,7 +1,7 @@
 import type { Failed, Outcome } from "../model/events.ts";
 import { type Json, type JsonArray, type JsonObject, isArray } from "../model/json.ts";
 import type { CallJson, PlanJson } from "../model/plan.ts";
-import { SENSITIVE } from "../model/value.ts";
+import { SENSITIVE, Secrets } from "../model/value.ts";
 import { cached } from "../model/collections.ts";
 import { uriPart } from "./escape.ts";
 import { canonicalText, encodedWords, letterless, rawText, toOriginal } from "./canonical.ts";
@@ -54,10 +54,11 @@ const [LONGEST_WORD, MOST_WORDS] = [12, 1000];
  */
 export function createRedactor(secrets: ReadonlySet<string> | readonly string[]) {
   const all = "size" in secrets ? secrets : new Set(secrets);
-  const text = replacerOf(all, ({ length }) => length >= SHORTEST_SECRET, false);
+  const isAddress = addressTest(all);
+  const text = replacerOf(all, ({ length }) => length >= SHORTEST_SECRET, false, isAddress);
   const isUnmistakable = (secret: string): boolean =>
     secret.length >= 8 && !/^[A-Za-z]+$/.test(secret) && !/^[\d.,:eE+-]+$/.test(secret);
-  const word = replacerOf(all, isUnmistakable, true);
+  const word = replacerOf(all, isUnmistakable, true, isAddress);
   return {
     get knowsSecrets() {
       return all.size > 0;
@@ -99,6 +100,7 @@ function replacerOf(
   secrets: ReadonlySet<string>,
   isWanted: (secret: string) => boolean,
   inDocument: boolean,
+  isAddress: (text: string) => boolean,
 ): Replacer {
   let known = 0;
   let wanted: readonly string[] = [];
@@ -115,11 +117,43 @@ function replacerOf(
       harmless.clear();
     }
     if (wanted.length === 0 || text.length < SHORTEST_SECRET || harmless.has(text)) return text;
-    const spans = spansIn(text, (searches ??= searchesFor(wanted)), inDocument);
+    const found = spansIn(text, (searches ??= searchesFor(wanted)), inDocument);
+    const spans = found.length === 0 ? found : outsideAddresses(text, found, isAddress);
     const isWord = spans.length === 0 && text.length <= LONGEST_WORD;
     if (isWord && harmless.size < MOST_WORDS) harmless.add(text);
     return withoutSpans(text, spans);
   };
+}
+
+/** Returns a test for the addresses of the project; they are collected when it is first called. */
+function addressTest(secrets: ReadonlySet<string>): (text: string) => boolean {
+  if (!(secrets instanceof Secrets)) return () => false;
+  let known = new Set<string>();
+  let sources = 0;
+  return (text) => {
+    if (sources !== secrets.addresses.length) {
+      sources = secrets.addresses.length;
+      known = new Set(secrets.addresses.flatMap((list) => [...list()]));
+    }
+    return known.has(text);
+  };
+}
+
+const ADDRESS_LIKE = /\b(?:target|(?:environment|testCase|batchGeneration)\.[\w-]+)\.[\w-]+/g;
+
+/** Leaves out the spans within an address of the project. */
+function outsideAddresses(
+  text: string,
+  spans: readonly Span[],
+  isAddress: (text: string) => boolean,
+): readonly Span[] {
+  const addresses = [...text.matchAll(ADDRESS_LIKE)].flatMap(({ 0: own, index }) =>
+    isAddress(own) ? [{ start: index, end: index + own.length }] : [],
+  );
+  if (addresses.length === 0) return spans;
+  return spans.filter(
+    ({ start, end }) => !addresses.some((own) => own.start <= start && end <= own.end),
+  );
 }
 
 function inStrings(json: string, replace: Replacer): string {

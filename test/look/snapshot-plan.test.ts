@@ -5,10 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { openSnapshot, planFromSnapshot, snapshotStates } from "../../src/app/snapshot.ts";
+import { planFromSnapshot, snapshotStates } from "../../src/app/snapshot-plan.ts";
+import { type Snapshot, openSnapshot } from "../../src/app/snapshot.ts";
 import { writeSnapshot } from "../../src/commands/snapshot.ts";
 import { parseAddress } from "../../src/model/address.ts";
 import { fieldsOf } from "../../src/model/fields.ts";
+import { type Json, type JsonObject, isObject, parseJson } from "../../src/model/json.ts";
 import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
@@ -19,6 +21,7 @@ import { type Planned, makePlan } from "../../src/plan/plan.ts";
 import { refreshEvents } from "../../src/plan/record.ts";
 import { callJson } from "../../src/render/json.ts";
 import { createRedactor } from "../../src/render/redact.ts";
+import { element as readElement } from "../../src/service/answers.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { loaded } from "../manifest/loading.ts";
@@ -113,9 +116,9 @@ const TARGETS: readonly LiveTarget[] = [
   },
 ];
 
-function readerOf(cases: readonly LiveTestCase[]): Reader {
+function readerOf(cases: readonly LiveTestCase[], targets = TARGETS): Reader {
   return {
-    listTargets: async () => TARGETS,
+    listTargets: async () => targets,
     listTestCases: async (_, keep) => cases.map(keep),
   };
 }
@@ -136,14 +139,18 @@ async function optionsFor(
 }
 
 /** The state after an apply of the first manifest to the test cases that were live then. */
-async function stateAfter(text: string, cases: readonly LiveTestCase[]): Promise<State> {
+async function stateAfter(
+  text: string,
+  cases: readonly LiveTestCase[],
+  targets = TARGETS,
+): Promise<State> {
   const options = {
     ...(await optionsFor(text)),
     states: new Map(),
     strays: [],
     fingerprints: FINGERPRINTS,
   };
-  const found = await refresh(readerOf(cases), options);
+  const found = await refresh(readerOf(cases, targets), options);
   const matched = found.planned.matched.get("shop");
   const events = matched === undefined ? [] : refreshEvents(matched, FINGERPRINTS, () => true);
   return applyEvents(emptyState("default", "shop", SERVICE), [
@@ -170,7 +177,8 @@ function compared({ plan }: Planned, state: State) {
       );
     const fields = change.fields
       .filter(
-        ({ path, sensitive }) => !hidden(path[0]) && (change.action === "create" || !sensitive),
+        ({ path, before, sensitive }) =>
+          !hidden(path[0]) && (change.action === "create" || (!sensitive && !isRedacted(before))),
       )
       // Redacted as in the output, because live values can contain the secret.
       .map(({ path, before = null, after = null }) => REDACTOR.json([[...path], before, after]));
@@ -190,7 +198,32 @@ function compared({ plan }: Planned, state: State) {
   };
 }
 
+/** Whether a snapshot shows less than all of a live value. */
+function isRedacted(before: Json = null): boolean {
+  const text = JSON.stringify(before);
+  return REDACTOR.text(text) !== text;
+}
+
 let files = 0;
+
+function snapshotOf(state: State, cases: readonly LiveTestCase[], targets = TARGETS): Snapshot {
+  const path = join(folder, `${files++}.json`);
+  const head = {
+    tool: "tasc",
+    stage: "default",
+    baseUrl: SERVICE,
+    createdAt: "2030-01-01T00:00:00.000Z",
+    states: [state],
+    targets,
+    read: ["t"],
+  };
+  const pieces: string[] = [];
+  const writer = writeSnapshot((piece) => void pieces.push(piece), head, REDACTOR);
+  writer.add(cases.map((one) => writer.lineOf(one, "t")));
+  writer.end();
+  writeFileSync(path, pieces.join(""));
+  return openSnapshot(path, "snapshot.json");
+}
 
 /** The live test case with the declared values of the resource that is bound to it. */
 function asDeclared(one: LiveTestCase, desired: Desired, state: State): LiveTestCase {
@@ -264,22 +297,7 @@ describe("a plan from a snapshot", () => {
           strays: [],
           fingerprints: FINGERPRINTS,
         });
-        const path = join(folder, `${files++}.json`);
-        const head = {
-          tool: "tasc",
-          stage: "default",
-          baseUrl: SERVICE,
-          createdAt: "2030-01-01T00:00:00.000Z",
-          states: [state],
-          targets: TARGETS,
-          read: ["t"],
-        };
-        const pieces: string[] = [];
-        const writer = writeSnapshot((piece) => void pieces.push(piece), head, REDACTOR);
-        writer.add(now.map((one) => writer.lineOf(one, "t")));
-        writer.end();
-        writeFileSync(path, pieces.join(""));
-        const snapshot = openSnapshot(path, "snapshot.json");
+        const snapshot = snapshotOf(state, now);
         const remembered = snapshotStates(snapshot.head, options.desired);
         const offline = await planFromSnapshot(snapshot, { ...options, ...remembered });
         const [first, ...rest] = compared(offline.planned, state).diagnostics;
@@ -293,4 +311,106 @@ describe("a plan from a snapshot", () => {
       { numRuns: 150 },
     );
   });
+
+  test("lists no change that the online plan does not list, wherever secrets occur", async () => {
+    const steps = fc.array(
+      fc.constantFrom("pay", `pay ${SECRET}`, `${SECRET} pay`).map((calledWith) => ({
+        interaction: { action: "CLICK", calledWith },
+      })),
+      { maxLength: 3 },
+    );
+    const steady = fc.record({ applied: manifest, before: live, edited: manifest, now: live });
+    let hidden = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        steady,
+        fc.tuple(steps, steps),
+        fc.constantFrom("nothing", "manifest", "service", "both"),
+        fc.boolean(),
+        async (texts, [declaredSteps, liveSteps], changed, isNew) => {
+          const applied = secretive(texts.applied, declaredSteps);
+          const then = texts.before.map((one) => withSecrets(one, liveSteps));
+          const isEdited = changed === "manifest" || changed === "both";
+          const text = isEdited ? secretive(texts.edited, declaredSteps) : applied;
+          const isOther = changed === "service" || changed === "both";
+          const now = isOther ? texts.now.map((one) => withSecrets(one, liveSteps)) : then;
+          const targets = TARGETS.map((one) => ({
+            ...one,
+            app: `Web ${SECRET}`,
+            environments: one.environments.map((environment) => ({
+              ...environment,
+              discoveryUrl: `https://${SECRET}.example.com/`,
+            })),
+          }));
+          const options = await optionsFor(text);
+          const state = isNew
+            ? emptyState("default", "shop", SERVICE)
+            : await stateAfter(applied, then, targets);
+          const online = await refresh(readerOf(now, targets), {
+            ...options,
+            states: new Map([["shop", state]]),
+            strays: [],
+            fingerprints: FINGERPRINTS,
+          });
+          const snapshot = snapshotOf(state, now, targets);
+          const remembered = snapshotStates(snapshot.head, options.desired);
+          const offline = await planFromSnapshot(snapshot, { ...options, ...remembered });
+          const [all, some] = [changesOf(online.planned), changesOf(offline.planned)];
+          hidden += all.length - some.length;
+          expect(all).toEqual(expect.arrayContaining([...some]));
+          for (const one of offline.planned.plan.diagnostics)
+            expect(one.severity === "error" ? one.code : "").toSatisfy(
+              (code) =>
+                code === "" || online.planned.plan.diagnostics.some((two) => two.code === code),
+            );
+        },
+      ),
+      { numRuns: 100 },
+    );
+    expect(hidden).toBeGreaterThan(0);
+  });
 });
+
+/** Writes the secret into the readable texts of a manifest, and declares steps. */
+function secretive(manifestText: string, elements: readonly JsonObject[]): string {
+  const document = parseJson(manifestText);
+  if (!isObject(document) || !isObject(document.testCases)) throw new TypeError("no manifest");
+  const all = Object.entries(document.testCases).map(([key, one]): [string, Json] => [
+    key,
+    isObject(one) ? { ...one, elements } : one,
+  ]);
+  const testCases: JsonObject = Object.fromEntries(all);
+  return JSON.stringify({ ...document, testCases })
+    .replaceAll("Web Shop", `Web ${SECRET}`)
+    .replaceAll("shop.example.com", `${SECRET}.example.com`)
+    .replaceAll('"description":"a"', `"description":"a ${SECRET}"`)
+    .replaceAll('"description":"b"', `"description":"${SECRET} b"`)
+    .replaceAll('"E-1"', `"E-${SECRET}"`)
+    .replaceAll('"x"', `"x ${SECRET}"`)
+    .replaceAll("Authentication", `${SECRET} folder`)
+    .replaceAll("Do this.", `Do ${SECRET}.`);
+}
+
+function withSecrets(one: LiveTestCase, steps: readonly JsonObject[]): LiveTestCase {
+  const names: Record<string, string> = { a: `a ${SECRET}`, b: `${SECRET} b` };
+  const { description = "", discovery } = one;
+  return {
+    ...one,
+    description: names[description] ?? description,
+    externalId: one.externalId === "E-1" ? `E-${SECRET}` : one.externalId,
+    tags: one.tags?.map((tag) => (tag === "x" ? `x ${SECRET}` : tag)),
+    elements: steps.map((parts, index) =>
+      readElement({ id: `${one.id}-${index}`, index, ...parts }),
+    ),
+    discovery: discovery && {
+      ...discovery,
+      freePrompt: discovery.freePrompt?.replace("Do this.", `Do ${SECRET}.`),
+    },
+  };
+}
+
+function changesOf({ plan }: Planned): readonly string[] {
+  return plan.changes.flatMap(({ address, action, fields }) =>
+    fields.map(({ path }) => `${action === "create" ? "create" : "change"} ${address} ${path[0]}`),
+  );
+}

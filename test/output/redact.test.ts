@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Secrets } from "../../src/model/value.ts";
 import { createRedactor } from "../../src/render/redact.ts";
 
 const SECRET = 'p@ss "w\\rd" <ä/ü>\té👩‍👩‍👧+?';
@@ -329,4 +330,20 @@ test("a hostile text cannot make the search slow", () => {
     .map((unit) => unit.repeat(20_000))
     .join("a");
   createRedactor(secrets).text(hostile);
+});
+
+test("an address of the project shows whole, even if a key in it is also a secret", () => {
+  const secrets = new Secrets(["preview-2024", "pay"]);
+  const redactor = createRedactor(secrets.add("checkout"));
+  secrets.addresses.push(() => ["environment.shop.preview-2024", "testCase.shop.checkout"]);
+  expect(redactor.text("testCase.shop.checkout: checkout")).toBe(
+    "testCase.shop.checkout: (sensitive)",
+  );
+  // Nobody else's name may use the form to show a secret.
+  expect(redactor.text("testCase.shop.checkout2, testCase.own.checkout")).toBe(
+    "testCase.shop.(sensitive)2, testCase.own.(sensitive)",
+  );
+  expect(redactor.json({ "environment.shop.preview-2024": "preview-2024" })).toEqual({
+    "environment.shop.preview-2024": "(sensitive)",
+  });
 });

@@ -113,6 +113,7 @@ describe("the author of a step's change", () => {
 });
 
 /** Returns a step with every part declared. */
-function whole(parts: JsonObject): JsonObject {
-  return { interaction: null, assertion: null, selectors: [], ignoreFailure: false, ...parts };
+function whole(parts: ValueObject): JsonObject {
+  const all = { interaction: null, assertion: null, selectors: [], ignoreFailure: false, ...parts };
+  return all;
 }

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect } from "vitest";
 import type { Host } from "../../../src/app/project.ts";
+import { Secrets } from "../../../src/model/value.ts";
 import { FakeService, type FakeOptions } from "../fake-service.ts";
 import { needsProcess, runHere } from "./here.ts";
 import { at, object, parseJson, text, type Json, type JsonObject } from "./json.ts";
@@ -229,7 +230,7 @@ export function hostOf({ env, dir }: Project): Host {
     now: Date.now,
     random: Math.random,
     version: "",
-    secrets: new Set(),
+    secrets: new Secrets(),
     warn: () => {},
     onClientEvent: () => {},
   };
