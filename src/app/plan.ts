@@ -84,7 +84,11 @@ export async function review(
     [...plan.diagnostics, ...judged.diagnostics],
     session.project.sources,
   );
-  const diagnostics = session.advised([...session.project.diagnostics, ...located]);
+  const diagnostics = session.advised([
+    ...session.project.diagnostics,
+    ...(session.acceptedSteps()?.warnings ?? []),
+    ...located,
+  ]);
   const hint = endingHint(session.desired.targets, session.host.now());
   if (hint !== undefined) session.host.say?.("info", hint);
   const attention = inTableOrder([...plan.attention, ...judged.attention]);

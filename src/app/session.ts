@@ -36,6 +36,7 @@ import { readProcesses } from "../state/lock.ts";
 import { explainTakenIn, explainTakeover, explainWaiting } from "../state/problem.ts";
 import { type LockedState, confirmLocks, openBackend, openLockedStates } from "../state/locked.ts";
 import { noteBackend, warnOfOldState } from "./backend-note.ts";
+import { type AcceptedSteps, readAcceptedSteps } from "./accepted-steps.ts";
 import {
   type Host,
   type Opened,
@@ -111,6 +112,7 @@ export class Session {
   #states: Promise<{ readonly backend: Backend; readonly world: StateRuntime }> | undefined;
   #remembered: Promise<Remembered> | undefined;
   #derived: Promise<void> | undefined;
+  #accepted: AcceptedSteps | undefined;
   #client: Client | undefined;
   #locked: readonly LockedState[] = [];
   /** Files of records that an interrupted apply could not save. */
@@ -168,6 +170,27 @@ export class Session {
         "State cannot be written: the fingerprint key is missing",
         `\`state.fingerprintKey\` of tasc.yaml has no value here. ${WHERE_KEY_IS}`,
       );
+  }
+
+  /**
+   * Reads the accepted steps, once; `undefined` if neither the policy nor the command asks for them.
+   * @throws TascError if a file stands beside declared `elements`
+   */
+  acceptedSteps(
+    need: { readonly isOffline?: boolean; readonly keep?: boolean } = {},
+  ): AcceptedSteps | undefined {
+    const { root, desired, settings, redactor } = this;
+    const { isOffline = false, keep = false } = need;
+    const { steps = "off" } = settings.policy;
+    const mode = steps === "off" && keep ? "report" : steps;
+    if (this.#accepted !== undefined || mode === "off") return this.#accepted;
+    const words = {
+      isSecret: (text: string) => redactor.text(text) !== text,
+      fingerprints: isOffline ? undefined : this.fingerprints,
+    };
+    const { stages } = settings;
+    this.#accepted = readAcceptedSteps({ root, desired, stages, mode, words, keep });
+    return this.#accepted;
   }
 
   /** Whether the project's policy disables what was removed from the manifests. */
@@ -278,6 +301,7 @@ export class Session {
       baseUrl,
       disableRemoved: this.disableRemoved,
       now: this.host.now(),
+      steps: this.acceptedSteps(),
     });
   }
 

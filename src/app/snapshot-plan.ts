@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { type Address, compareText } from "../model/address.ts";
-import { type Desired, type DesiredResource, resourcesOf } from "../model/desired.ts";
+import { type Address, compareText, targetOf } from "../model/address.ts";
+import { type Desired, type DesiredResource, knownText, resourcesOf } from "../model/desired.ts";
 import { oneLine, warning } from "../model/diagnostic.ts";
 import { invalid } from "../model/error.ts";
 import { GENERATING_FIELDS } from "../model/fields.ts";
@@ -9,11 +9,13 @@ import type { Change, FieldChange } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, UNKNOWN } from "../model/value.ts";
-import { fewOf, knownText, normalUrl, targetOf } from "../plan/input.ts";
+import { normalUrl } from "../plan/normalise.ts";
+import { fewOf } from "../plan/problem.ts";
 import { withRemovedTargets } from "../plan/orphans.ts";
 import { type Planned, liveTargets, makePlan } from "../plan/plan.ts";
 import { type Refreshed, type RefreshOptions, refresh } from "../plan/refresh.ts";
 import { changedFields } from "../plan/staleness.ts";
+import { fitsAround } from "../plan/steps.ts";
 import { sameService } from "../state/backend.ts";
 import { type ReviewOptions, type Survey, checkRequest } from "./plan.ts";
 import type { Session } from "./session.ts";
@@ -66,6 +68,8 @@ export async function surveySnapshot(
     ...remembered,
     baseUrl,
     disableRemoved,
+    // What the snapshot redacted, and fingerprints of the accepted steps, cannot be compared.
+    steps: session.acceptedSteps({ isOffline: true }),
   });
   return { ...look, request, remembered };
 }
@@ -270,19 +274,7 @@ function candidates<R extends DesiredResource>(
   };
 }
 
-/** Whether a text may be the one that was redacted: what was not redacted of it occurs in order. */
+/** Whether a declared name may be the one that was redacted. */
 function fits(redacted: string, text: string | undefined): boolean {
-  if (text === undefined) return false;
-  const [first = "", ...rest] = redacted.split(SENSITIVE);
-  return [text, normalUrl(text)].some((whole) => {
-    if (!whole.startsWith(first)) return false;
-    let from = first.length;
-    for (const part of rest.slice(0, -1)) {
-      const at = whole.indexOf(part, from);
-      if (at < 0) return false;
-      from = at + part.length;
-    }
-    const last = rest.at(-1) ?? "";
-    return whole.endsWith(last) && whole.length - last.length >= from;
-  });
+  return text !== undefined && [text, normalUrl(text)].some((one) => fitsAround(redacted, one));
 }

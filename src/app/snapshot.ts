@@ -311,7 +311,15 @@ export function seedOf(
 ): JsonObject {
   const testCases: JsonObject[] = [];
   eachTestCase((live, testTargetId) => {
-    const { asDeclared: _, elements = [], discovery, description = "", tags = [], ...rest } = live;
+    const {
+      asDeclared: _,
+      acceptance: __,
+      elements = [],
+      discovery,
+      description = "",
+      tags = [],
+      ...rest
+    } = live;
     testCases.push({
       ...defined({ ...rest, testTargetId }),
       description,

@@ -197,7 +197,7 @@ function withoutTexts(value: Json): Json {
  * states, or messages.
  */
 function testCaseJson(
-  { elements, discovery, ...plain }: Omit<LiveTestCase, "asDeclared">,
+  { elements, discovery, ...plain }: Omit<LiveTestCase, "asDeclared" | "acceptance">,
   testTargetId: string,
 ): JsonObject {
   const { status, freePrompt } = discovery ?? {};

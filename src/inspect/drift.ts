@@ -9,6 +9,8 @@ import { foldAlike } from "../render/fields.ts";
 import { CHANGED_BY, type ChangeView, type PlanMeta, diagnosticJson } from "../render/json.ts";
 import { outside } from "../render/redact.ts";
 import { type Block, type Line, type Section, type View, faint, strong } from "../render/view.ts";
+import { nonZero } from "../model/words.ts";
+import { reviewedCases } from "../plan/steps.ts";
 import { byTarget } from "../render/words.ts";
 
 /**
@@ -42,6 +44,14 @@ export function driftOf({ plan, matched }: Planned, scope: Scope) {
       return id === undefined || drifted.length === 0 ? [] : [{ address, id, fields: drifted }];
     }),
     removed: removed.toSorted((a, b) => compareAddresses(a.address, b.address)),
+    /** Test cases whose steps are not those that were accepted, with `policy.steps`. */
+    steps: reviewedCases(matched)
+      .flatMap(({ resource: { address }, acceptance: { state, differences } }) =>
+        inScope(address) && (state === "weakened" || state === "changed")
+          ? [{ address, state, differences }]
+          : [],
+      )
+      .toSorted((a, b) => compareAddresses(a.address, b.address)),
     /**
      * Still bound, but no longer declared. This is not drift, but a nightly job would not see it
      * otherwise.
@@ -52,8 +62,8 @@ export function driftOf({ plan, matched }: Planned, scope: Scope) {
   };
 }
 
-export function hasDrifted({ changes, removed }: Drift): boolean {
-  return changes.length + removed.length > 0;
+export function hasDrifted({ changes, removed, steps }: Drift): boolean {
+  return changes.length + removed.length + steps.length > 0;
 }
 
 /**
@@ -100,7 +110,7 @@ export interface DriftOptions {
 }
 
 export function driftView(drift: Drift, options: DriftOptions): View {
-  const { changes, removed, orphaned, problems } = drift;
+  const { changes, removed, steps, orphaned, problems } = drift;
   const { stage, baseUrl, meta } = options;
   return {
     json: {
@@ -123,6 +133,15 @@ export function driftView(drift: Drift, options: DriftOptions): View {
       })),
       removed,
       orphaned: orphaned.map(({ address, id }) => ({ address, id })),
+      ...(steps.length === 0
+        ? {}
+        : {
+            steps: steps.map(({ address, state, differences }) => ({
+              address,
+              state,
+              differences: differences.map((one) => ({ ...one })),
+            })),
+          }),
       diagnostics: problems.map((problem) => ({ ...diagnosticJson(problem) })),
     },
     text: [
@@ -131,6 +150,12 @@ export function driftView(drift: Drift, options: DriftOptions): View {
         ...(changes.length === 0 ? [] : [[faint("as declared → on the service now")]]),
       ],
       ...targetSections(drift, options),
+      steps.length === 0
+        ? []
+        : [
+            [strong("Steps changed since they were accepted; `tasc steps` shows how")],
+            ...steps.map(({ address, state }) => [`  ${address}  `, faint(state)]),
+          ],
       orphaned.length === 0
         ? []
         : [
@@ -174,11 +199,22 @@ function removedLine({ address, id, replacedBy }: Removed): Block {
   ];
 }
 
-function summaryLine({ changes, removed, problems }: Drift, { applied }: DriftOptions): Line {
+function summaryLine(
+  { changes, removed, steps, problems }: Drift,
+  { applied }: DriftOptions,
+): Line {
   if (problems.length > 0)
     return [{ style: "error", text: "Cannot detect all drift; see the errors." }];
   if (!applied) return "Nothing was applied yet, so there is nothing to compare with.";
-  if (changes.length + removed.length === 0)
+  if (changes.length + removed.length + steps.length === 0)
     return "No drift. Managed fields match the last apply.";
-  return [strong(`Drift: ${changes.length} changed, ${removed.length} removed`)];
+  return [
+    strong(
+      `Drift: ${[
+        `${changes.length} changed`,
+        `${removed.length} removed`,
+        ...nonZero(`${steps.length} with other steps`),
+      ].join(", ")}`,
+    ),
+  ];
 }

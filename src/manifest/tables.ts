@@ -1,4 +1,5 @@
 import type { Kind } from "../model/address.ts";
+import { STEPS_POLICIES } from "../model/settings.ts";
 import {
   BATCH_GENERATION_FIELDS,
   ENVIRONMENT_FIELDS,
@@ -363,6 +364,11 @@ export const POLICY: ObjectShape = {
         required: ["stage"],
       },
       "What a plan creates, switches on, or changes in prompt, elements or entry point must have passed in another stage.",
+    ),
+    steps: part(
+      { type: "enum", values: STEPS_POLICIES },
+      "Whether generated steps are compared with those that `tasc steps accept` wrote: `report` shows differences, `reviewed` also keeps test cases off until their steps are accepted.",
+      { default: "off" },
     ),
   },
 };

@@ -9,6 +9,7 @@ import {
   type QuarantinePolicy,
   RULE_SUBJECTS,
   type Rule,
+  STEPS_POLICIES,
 } from "../model/settings.ts";
 import { isText, isTexts, maybe, oneOf, shape } from "../model/shape.ts";
 import { type Value, type ValueObject, isValueObject } from "../model/value.ts";
@@ -113,6 +114,7 @@ function trustOf(file: string, map: JsonObject): Trust {
     "quarantine",
     "rules",
     "passedIn",
+    "steps",
   ]);
   const own = policyOf(rules, (key, why) => refuse(`policy.${key}`, why));
   const policy = { ...own, ...defined({ pinned: own.protected }) };
@@ -143,7 +145,7 @@ export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Po
     if (typeof flag !== "boolean") refuse(key, "must be true or false");
     if (flag === true) policy[key] = true;
   }
-  const { onRemove, quarantine, rules, passedIn } = map;
+  const { onRemove, quarantine, rules, passedIn, steps } = map;
   if (isValueObject(quarantine)) policy.quarantine = quarantineRule(quarantine, refuse);
   else if (quarantine !== undefined) refuse("quarantine", "must be a map");
   if (isValueObject(passedIn)) policy.passedIn = passedInRule(passedIn, refuse);
@@ -151,6 +153,9 @@ export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Po
   if (onRemove === "ignore" || onRemove === "disable") policy.onRemove = onRemove;
   if (isArray(rules)) policy.rules = rules.flatMap((rule, at) => ruleOf(rule, at, refuse) ?? []);
   else if (rules !== undefined) refuse("rules", "must be a list");
+  const known = STEPS_POLICIES.find((one) => one === steps);
+  if (known !== undefined) policy.steps = known;
+  else if (steps !== undefined) refuse("steps", `must be one of ${STEPS_POLICIES.join(", ")}`);
   return policy;
 }
 
@@ -227,6 +232,8 @@ export function stricter(a: Policy, b: Policy): Policy {
   if (rules.length > 0) policy.rules = rules;
   if (a.passedIn !== undefined && b.passedIn !== undefined)
     policy.passedIn = stricterGate(a.passedIn, b.passedIn);
+  const steps = STEPS_POLICIES.findLast((one) => one === a.steps || one === b.steps);
+  if (steps !== undefined) policy.steps = steps;
   return policy;
 }
 

@@ -1,5 +1,6 @@
 import type { DesiredResource } from "./desired.ts";
 import type { JsonObject } from "./json.ts";
+import type { Acceptance } from "./steps.ts";
 
 /**
  * The answers of the service. `undefined` means that the answer did not have the field, `null` that
@@ -44,6 +45,8 @@ export interface LiveTestCase {
    * then dropped.
    */
   readonly asDeclared?: DesiredResource<"testCase"> | undefined;
+  /** With `policy.steps`, how its steps are; the steps themselves are then dropped. */
+  readonly acceptance?: Acceptance | undefined;
 }
 
 /** A live resource of any kind; fields of other kinds are absent. */

@@ -110,6 +110,8 @@ export interface Policy {
   /** Whether the manifest that switches a test case off must say why. */
   readonly offNeedsReason?: boolean;
   readonly passedIn?: PassedIn;
+  /** Whether the steps that the service generated are compared with accepted ones. */
+  readonly steps?: StepsPolicy;
 }
 
 /** What must have passed in another stage before a plan may take it over. */
@@ -133,3 +135,7 @@ export interface QuarantinePolicy {
   readonly maxPercent?: number;
   readonly require?: readonly (typeof QUARANTINE_NOTES)[number][];
 }
+
+/** From the loosest to the strictest. */
+export const STEPS_POLICIES = ["off", "report", "reviewed"] as const;
+export type StepsPolicy = (typeof STEPS_POLICIES)[number];

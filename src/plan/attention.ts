@@ -13,6 +13,9 @@ import {
   type StepLosses,
 } from "../model/plan.ts";
 import { Secret, isSensitive } from "../model/value.ts";
+import type { LiveResource } from "../model/live.ts";
+import { defined } from "../model/json.ts";
+import type { Acceptance } from "../model/steps.ts";
 import { count, kindNoun, list, nonZero } from "../model/words.ts";
 import type { MatchedTarget } from "./compare.ts";
 import { movedOrigin, newOriginWithCredentials, resourceAt } from "./destination.ts";
@@ -21,6 +24,7 @@ import { memoryOf } from "./memory.ts";
 import type { GateVerdict } from "./passed-in.ts";
 import { endingQuarantines } from "./quarantine.ts";
 import { changedFields, isRediscovering } from "./staleness.ts";
+import { reviewedCases } from "./steps.ts";
 
 /*
  * What a reviewer must see is decided here alone: one row for each kind of harm. Every output prints what the rows
@@ -35,6 +39,8 @@ export interface Subject {
   readonly now?: number | undefined;
   /** Only with `plan --base`: the settings that allow more than those of the base. */
   readonly loosened?: readonly string[];
+  /** Test cases that are not switched on until their steps are accepted. */
+  readonly held?: ReadonlySet<Address>;
 }
 
 /** Something that a row found: one address, or, without one, the whole project. */
@@ -204,6 +210,35 @@ const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
     }),
     says: ["gets another name", "get another name"],
   },
+  "steps-weakened": {
+    severity: "danger",
+    find: eachReviewed(({ state }, reviewed) =>
+      state === "weakened" ? (reviewed ? { refused: "weakened on the service" } : {}) : undefined,
+    ),
+    says: ["checks less than was accepted", "check less than was accepted"],
+  },
+  "steps-changed": {
+    severity: "caution",
+    find: eachReviewed(({ state }) => (state === "changed" ? {} : undefined)),
+    says: ["has other steps than were accepted", "have other steps than were accepted"],
+  },
+  "steps-new": {
+    severity: "caution",
+    find: eachReviewed(({ state }, reviewed, { status, runStatus }) => {
+      if (state !== "notAccepted") return undefined;
+      const runs = reviewed && status === "ENABLED" && runStatus === "ON";
+      return runs ? { what: "running", severity: "danger" } : {};
+    }),
+    says: ["has steps that nobody accepted", "have steps that nobody accepted"],
+  },
+  "steps-selector": {
+    severity: "caution",
+    find: eachReviewed(({ state }) => (state === "selectorOnly" ? {} : undefined)),
+    says: [
+      "finds elements another way than was accepted",
+      "find elements another way than was accepted",
+    ],
+  },
   "quarantine-over": {
     severity: "caution",
     find: ({ matched, now }) =>
@@ -261,6 +296,22 @@ function generationsIn({ plan, matched }: Subject) {
       return trouble === undefined ? [] : [{ address, trouble }];
     }),
   );
+}
+
+/** Makes a condition over one test case whose steps `policy.steps` compares with accepted ones. */
+function eachReviewed(
+  of: (
+    acceptance: Acceptance,
+    isReviewed: boolean,
+    live: LiveResource,
+  ) => Partial<Finding> | undefined,
+) {
+  return ({ matched, held }: Subject): readonly Finding[] =>
+    reviewedCases(matched).flatMap(({ resource: { address }, live, acceptance, mode }) => {
+      const found = of(acceptance, mode === "reviewed", live);
+      const what = held?.has(address) === true ? "stays off until they are accepted" : undefined;
+      return found === undefined ? [] : [{ address, ...defined({ what }), ...found }];
+    });
 }
 
 /** The field that people know a resource by. */

@@ -23,6 +23,7 @@ import {
 import type { Fingerprinter } from "./input.ts";
 import { normalise, ordered, orderedParts, sameAsLive } from "./normalise.ts";
 import type { Match } from "./match.ts";
+import type { StepsReview } from "./steps.ts";
 import {
   type Memory,
   type SecretFields,
@@ -295,4 +296,6 @@ export interface MatchedTarget {
    * entry.
    */
   readonly matches: ReadonlyMap<Address, Match>;
+  /** With `policy.steps`. */
+  readonly steps?: StepsReview | undefined;
 }

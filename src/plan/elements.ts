@@ -1,4 +1,3 @@
-import { diffArrays } from "diff";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { ELEMENT, ELEMENTS, type Shape } from "../model/fields.ts";
@@ -16,6 +15,7 @@ import {
   reveal,
 } from "../model/value.ts";
 import { locatorOf } from "../state/binding.ts";
+import { alignLists, inOrderPairs } from "./align.ts";
 import type { Fingerprinter } from "./input.ts";
 import { caution, problem } from "./problem.ts";
 import { differences, ordered } from "./normalise.ts";
@@ -226,34 +226,10 @@ export function alignElements(
       sameLocator(element, live[j], memory)
     );
   };
-  const stays = inOrderPairs(declared.length, live.length, same);
-  const partner = new Map(stays);
-  const taken = new Set(partner.values());
-  const pair = (i: number, j: number): void => {
-    partner.set(i, j);
-    taken.add(j);
-  };
-  const moved = new Set<number>();
-  for (const i of declared.keys()) {
-    if (partner.has(i)) continue;
-    const j = live.findIndex(
-      (_, at) => !taken.has(at) && same(i, at) && isWhole(declared[i], live[at]),
-    );
-    if (j < 0) continue;
-    moved.add(i);
-    pair(i, j);
-  }
-  let [i, j] = [0, 0];
-  for (const [nextI, nextJ] of [...stays, [declared.length, live.length] as const]) {
-    for (; i < nextI; i++) {
-      if (partner.has(i)) continue;
-      while (taken.has(j)) j++;
-      if (j < nextJ) pair(i, j);
-    }
-    [i, j] = [nextI + 1, nextJ + 1];
-  }
+  const isMoved = (i: number, j: number): boolean => same(i, j) && isWhole(declared[i], live[j]);
+  const { partners, moved } = alignLists(declared.length, live.length, same, isMoved);
   return declared.map((element, at) => {
-    const index = partner.get(at);
+    const index = partners.get(at);
     if (index === undefined) return { declared: element, at, live: undefined };
     return {
       declared: element,
@@ -274,33 +250,6 @@ function isWhole(declared: ValueObject | undefined, live: LiveElement | undefine
     Object.hasOwn(declared, part) ||
     (part === "selectors" && declared["locatorLine"] !== undefined);
   return Object.keys(elementInWords(live)).every(says);
-}
-
-/**
- * Returns a longest list of equal positions in the same order. Equal elements at both ends are
- * paired first.
- */
-function inOrderPairs(
-  n: number,
-  m: number,
-  same: (i: number, j: number) => boolean,
-): readonly (readonly [number, number])[] {
-  let start = 0;
-  while (start < n && start < m && same(start, start)) start++;
-  let tail = 0;
-  while (tail < n - start && tail < m - start && same(n - 1 - tail, m - 1 - tail)) tail++;
-  const items = (side: "declared" | "live", length: number): { side: typeof side; at: number }[] =>
-    Array.from({ length: length - start - tail }, (_, at) => ({ side, at: start + at }));
-  const pairs = Array.from({ length: start }, (_, at): [number, number] => [at, at]);
-  let [i, j] = [start, start];
-  for (const { added, removed, value } of diffArrays(items("live", m), items("declared", n), {
-    comparator: (a, b) => (a.side === "live" ? same(b.at, a.at) : same(a.at, b.at)),
-  }))
-    if (added) i += value.length;
-    else if (removed) j += value.length;
-    else for (const _ of value) pairs.push([i++, j++]);
-  for (let k = tail; k > 0; k--) pairs.push([n - k, m - k]);
-  return pairs;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Address } from "../model/address.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
 import type { Live } from "../model/live.ts";
 import type { State } from "../model/state.ts";
+import type { StepsReview } from "./steps.ts";
 import type { createFingerprinter } from "../state/fingerprint.ts";
 import type { Scope } from "./scope.ts";
 
@@ -36,4 +37,6 @@ export interface PlanInput {
   readonly disableRemoved: boolean;
   /** Milliseconds since 1970; without it, the plan says nothing that depends on the day. */
   readonly now?: number;
+  /** With `policy.steps`: the accepted steps. */
+  readonly steps?: StepsReview | undefined;
 }

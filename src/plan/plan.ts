@@ -177,7 +177,12 @@ function assemble(
     },
     changes,
     attention: attentionOf(
-      { plan: { changes, orphaned, diagnostics }, matched, now: input.now },
+      {
+        plan: { changes, orphaned, diagnostics },
+        matched,
+        held: new Set(held),
+        now: input.now,
+      },
       inScope,
     ),
     orphaned,

@@ -6,6 +6,7 @@ import {
 } from "../model/desired.ts";
 import { type LiveElement, type LiveTestCase, type Reader, sideBySide } from "../model/live.ts";
 import type { State } from "../model/state.ts";
+import type { Acceptance } from "../model/steps.ts";
 import { isUnknown } from "../model/value.ts";
 import { declaredElements, sameElements } from "./elements.ts";
 import { generationTrouble, hasSteps } from "./generation.ts";
@@ -15,6 +16,7 @@ import { byNames, lazy, namesOf } from "./match.ts";
 import { memoryOf } from "./memory.ts";
 import { liveTargets, makePlan } from "./plan.ts";
 import { isAsDeclared } from "./resources.ts";
+import { reviewed } from "./steps.ts";
 
 /**
  * Makes the function that reduces a live test case to the data that a plan needs. Elements are nine
@@ -29,7 +31,7 @@ import { isAsDeclared } from "./resources.ts";
 export function keeping(
   target: DesiredTarget,
   state: State | undefined,
-  { fingerprints, rediscover, planOnly }: RefreshOptions,
+  { fingerprints, rediscover, planOnly, steps }: RefreshOptions,
 ): (live: LiveTestCase) => LiveTestCase {
   const bound = boundResources(target, state);
   // The result of an interrupted creation is known only when all test cases have been read.
@@ -44,27 +46,31 @@ export function keeping(
   );
   return (live) => {
     const own = bound.get(live.id);
+    const acceptance = own && reviewed(steps, own, live);
     if (own !== undefined && isSettled) {
       const memory = memoryOf(own.address, live.id, { state, fingerprints });
       if (isAsDeclared(own, live, memory) && !generationTrouble(own, live, memory))
         return planOnly === true && !rediscover.has(own.address)
-          ? unchanged(live, own, own.id ?? memory.binding?.id)
+          ? unchanged(live, own, own.id ?? memory.binding?.id, acceptance)
           : {
               ...withSharedPrompt(live, own),
               elements: keptElements(live.elements, [own]),
               hasSteps: hasSteps(live),
               asDeclared: own,
+              acceptance,
             };
     }
     // A bound test case cannot belong to another address, even if the names are equal.
     const candidates = own
       ? [own]
       : [...byName()(live.description), ...byExternalId()(live.externalId ?? undefined)];
-    const mayBeAny = own === undefined && isOpen;
+    const mayBeAny =
+      own === undefined && (isOpen || (steps !== undefined && candidates.length > 0));
     return {
       ...live,
       elements: mayBeAny ? live.elements : keptElements(live.elements, candidates),
       hasSteps: hasSteps(live),
+      ...(acceptance && { acceptance }),
     };
   };
 }
@@ -77,10 +83,12 @@ function unchanged(
   { id, description, status, runStatus }: LiveTestCase,
   asDeclared: DesiredResource<"testCase">,
   knownId = id,
+  acceptance?: Acceptance,
 ): LiveTestCase {
   const name = asDeclared.fields["description"];
   const own = description === name ? name : description;
-  return { id: knownId, description: own, status, runStatus, asDeclared };
+  const kept = { id: knownId, description: own, status, runStatus, asDeclared };
+  return acceptance === undefined ? kept : { ...kept, acceptance };
 }
 
 /**

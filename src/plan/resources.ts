@@ -13,6 +13,7 @@ import { type Json, valueAt } from "../model/json.ts";
 import type { LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, Orphan, PlannedCall } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
+import { areAccepted } from "../model/steps.ts";
 import { IdOf, Secret, type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import {
   type FieldDiff,
@@ -45,9 +46,10 @@ import {
   matchedIds,
 } from "./match.ts";
 import { type Memory, type SecretFields, keyHolds, memoryOf } from "./memory.ts";
+import { reviewed } from "./steps.ts";
 import { countUnmanaged, leftOffWarnings, renamedWarnings, undeclaredBindings } from "./orphans.ts";
 
-/** A test case that the plan would switch on if it had steps. */
+/** A test case that the plan would switch on if it had steps, and these were as accepted. */
 interface Held {
   readonly held: Address;
 }
@@ -263,6 +265,21 @@ function fixedWarnings(
   });
 }
 
+/** Whether a test case runs only after a person has accepted its steps. */
+function needsAcceptance({ steps }: MatchedTarget, { fields }: DesiredResource): boolean {
+  return steps?.mode === "reviewed" && fields["elements"] === undefined;
+}
+
+/** Whether steps that are not as accepted keep a live test case from being switched on. */
+function isUnaccepted(
+  matched: MatchedTarget,
+  resource: DesiredResource,
+  live: LiveResource,
+): boolean {
+  const acceptance = reviewed(matched.steps, resource, live);
+  return acceptance !== undefined && !areAccepted(acceptance);
+}
+
 function updateTestCase(
   matched: MatchedTarget,
   resource: DesiredResource,
@@ -270,15 +287,18 @@ function updateTestCase(
   memory: Memory,
   rediscover: boolean,
 ): Decision {
-  const staysOff = generationTrouble(resource, live, memory)?.staysOff === true;
-  const all = diffFields(resource, live, memory);
-  const found = staysOff ? all.filter(({ field, value }) => !switchesOn(field, value)) : all;
-  const held: Decision = found.length < all.length ? [{ held: resource.address }] : UNCHANGED;
+  const found = diffFields(resource, live, memory);
   // `--rediscover` sends the prompt even if it has not changed.
   const isForced = rediscover && !found.some(({ field }) => field.generates);
   const forced = isForced ? sentFields(resource).filter(({ field }) => field.generates) : [];
-  const diffs = [...found, ...forced.map((sent) => ({ ...sent, shown: shownFields([sent]) }))];
-  const generates = diffs.some(({ field }) => field.generates);
+  const all = [...found, ...forced.map((sent) => ({ ...sent, shown: shownFields([sent]) }))];
+  const generates = all.some(({ field }) => field.generates);
+  // A generation replaces the accepted steps.
+  const isUnreviewed =
+    needsAcceptance(matched, resource) && (generates || isUnaccepted(matched, resource, live));
+  const staysOff = isUnreviewed || generationTrouble(resource, live, memory)?.staysOff === true;
+  const diffs = staysOff ? all.filter(({ field, value }) => !switchesOn(field, value)) : all;
+  const held: Decision = diffs.length < all.length ? [{ held: resource.address }] : UNCHANGED;
   const elements = diffElements(resource, live, memory);
   const body = { ...bodyOf(diffs, "update"), ...elements.body };
   const calls = [
@@ -304,7 +324,9 @@ function updateTestCase(
       id: live.id,
       fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
       calls,
-      followUps: generates ? [...followUps(matched, resource, live.id), ...lines] : [],
+      followUps: generates
+        ? [...followUps(matched, resource, live.id, isUnreviewed), ...lines]
+        : [],
       ...(elements.losses && { losses: elements.losses }),
     },
   );
@@ -336,13 +358,18 @@ function createTestCase(matched: MatchedTarget, resource: DesiredResource): Deci
   const settings = sentFields(resource).filter(
     ({ field }) => (field.read ?? field.create) === undefined,
   );
-  return created(matched, resource, "discoveries", {
+  const staysOff =
+    needsAcceptance(matched, resource) && matched.steps?.isKnown(resource.address) === false;
+  const decision = created(matched, resource, "discoveries", {
     calls: [
       ...patchOf(matched, ["test-cases", self], settings),
       ...newLines(resource).map((match) => patchElement(matched, resource, self, match)),
     ],
-    followUps: followUps(matched, resource, self),
+    followUps: followUps(matched, resource, self, staysOff),
   });
+  return staysOff && sentFields(resource).some(({ field, value }) => switchesOn(field, value))
+    ? [...decision, { held: resource.address }]
+    : decision;
 }
 
 /**
@@ -386,12 +413,14 @@ function followUps(
   matched: MatchedTarget,
   resource: DesiredResource,
   id: string | IdOf,
+  staysOff: boolean,
 ): readonly PlannedCall[] {
   const open = TEST_CASE_FIELDS.flatMap((field): readonly Sent[] => {
     const value = resource.fields[field.name];
     if (value === undefined || isUnknown(value) || field.update === undefined || field.generates)
       return [];
     if (field.read === undefined || (field.create !== undefined && value !== null)) return [];
+    if (staysOff && switchesOn(field, value)) return [];
     return [
       {
         field,
@@ -616,6 +645,7 @@ export function planTarget(
     fingerprints: input.fingerprints,
     secrets,
     matches,
+    steps: input.steps,
   };
   const own = decideTarget(matched);
   if (live === undefined && !own.some(isChange))

@@ -17,7 +17,7 @@ const VIOLATIONS = `axe.run({ resultTypes: ["violations"] }).then(({ violations 
 const NO_COUNTS = targetStatus({
   matched: undefined,
   key: "shop",
-  drift: { changes: [], removed: [], orphaned: [], problems: [] },
+  drift: { changes: [], removed: [], steps: [], orphaned: [], problems: [] },
   unmanaged: 0,
   now: 0,
   last: 20,

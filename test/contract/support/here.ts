@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type * as Cli from "../../../src/cli/run.ts";
+import { Secrets } from "../../../src/model/value.ts";
 import { at, parseJson, text } from "./json.ts";
 
 export type Env = Readonly<Record<string, string>>;
@@ -66,7 +67,7 @@ export async function runHere(
     now,
     random: Math.random,
     version: await version(),
-    secrets: new Set(),
+    secrets: new Secrets(),
     unwritten: (error) => {
       throw error;
     },

@@ -1,0 +1,214 @@
+import { hash } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Address, parseAddress } from "../model/address.ts";
+import type { Desired } from "../model/desired.ts";
+import { type Diagnostic, fault, oneLine, warning } from "../model/diagnostic.ts";
+import { TascError, invalid, isSystemError, refuseAll } from "../model/error.ts";
+import type { StepsPolicy } from "../model/settings.ts";
+import type { Acceptance } from "../model/steps.ts";
+import { fewOf } from "../plan/problem.ts";
+import { lazy } from "../plan/match.ts";
+import {
+  type LiveSteps,
+  type StepWords,
+  type StepsReview,
+  acceptanceOf,
+  fileText,
+  readFileText,
+  stepsOf,
+} from "../plan/steps.ts";
+
+/** The folder of the files of accepted steps: `steps/STAGE/TARGET/KEY.txt`. */
+export const STEPS_FOLDER = "steps";
+
+/** Returns the path of a test case's file within the project. */
+export function stepsFile(stage: string, address: Address): string {
+  const { target = "", key = "" } = parseAddress(address) ?? {};
+  return `${STEPS_FOLDER}/${stage}/${target}/${key}.txt`;
+}
+
+/** A file of accepted steps. It is parsed only where the live steps differ from it. */
+interface AcceptedFile {
+  readonly file: string;
+  /** The address under which the steps were accepted. */
+  readonly address: Address;
+  readonly digest: string;
+}
+
+export interface AcceptedSteps extends StepsReview {
+  /** The files of the stage: the declared address → its file, under its own or a former key. */
+  readonly files: ReadonlyMap<Address, AcceptedFile>;
+  /** Files of test cases that the manifests do not declare. */
+  readonly strays: readonly string[];
+  readonly warnings: readonly Diagnostic[];
+  readonly words: StepWords;
+}
+
+/** What `readAcceptedSteps` needs. */
+export interface AcceptedRequest {
+  readonly root: string;
+  readonly desired: Desired;
+  readonly stages: readonly string[];
+  readonly mode: Exclude<StepsPolicy, "off">;
+  readonly words: StepWords;
+  /** Whether the live steps are needed, too. */
+  readonly keep: boolean;
+}
+
+/**
+ * Reads the files of accepted steps of a stage. A file whose steps are the live ones is only
+ * compared as text, and a file is parsed when its steps differ.
+ * @throws TascError if a file stands beside declared `elements`; and from `of`, if a file is broken
+ */
+export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
+  const { root, desired, mode, words, keep } = request;
+  const files = new Map<Address, AcceptedFile>();
+  const faults: Diagnostic[] = [];
+  const left = new Set(listFiles(root, `${STEPS_FOLDER}/${desired.stage}`));
+  for (const target of left.size === 0 ? [] : desired.targets) {
+    const former = new Map(target.moved.map(({ from, to }) => [to, from]));
+    for (const { address, fields } of target.testCases) {
+      const place = placeFor(address, former, (one) => left.has(stepsFile(desired.stage, one)));
+      if (place === undefined) continue;
+      const file = stepsFile(desired.stage, place);
+      left.delete(file);
+      if (fields["elements"] !== undefined) faults.push(besideElements(address, file));
+      else files.set(address, { file, address: place, digest: digestOf(readText(root, file)) });
+    }
+  }
+  refuseAll(faults);
+  // All broken files are reported at once, as all mistakes of manifests are.
+  const check = lazy(() => {
+    const read = (file: string): string => readText(root, file);
+    const broken = [...files.values()].flatMap(({ file }) => brokenFile(file, read(file)) ?? []);
+    if (broken.length > 0) throw new TascError("invalid", broken, read);
+    return {};
+  });
+  const strays = [...left].toSorted();
+  const openly = { isSecret: () => false, fingerprints: words.fingerprints };
+  return {
+    mode,
+    words,
+    files,
+    strays,
+    warnings: strayWarnings(request, strays),
+    isKnown: (address) => files.has(address),
+    of: (address, live) => {
+      const found = compare(address, live);
+      return keep ? { ...found, steps: stepsOf(live, words) } : found;
+    },
+  };
+
+  function compare(address: Address, live: LiveSteps): Acceptance {
+    const own = files.get(address);
+    if (own === undefined) return acceptanceOf(undefined, live, words);
+    if (own.digest === digestOf(fileText(own.address, stepsOf(live, openly)))) return ACCEPTED;
+    check();
+    const found = readFileText(readText(root, own.file));
+    return acceptanceOf("steps" in found ? found.steps : undefined, live, words);
+  }
+}
+
+const ACCEPTED: Acceptance = { state: "accepted", differences: [] };
+
+/** Git may write the line ends of the system, which do not matter. */
+function digestOf(text: string): string {
+  return hash("sha256", text.replaceAll("\r\n", "\n"), "base64");
+}
+
+/** Returns the address whose file counts: its own, or, until it is moved, the former one. */
+function placeFor(
+  address: Address,
+  former: ReadonlyMap<Address, Address>,
+  exists: (address: Address) => boolean,
+): Address | undefined {
+  const tried = new Set<Address>();
+  for (let at: Address | undefined = address; at !== undefined; at = former.get(at)) {
+    if (exists(at) || tried.has(at)) return exists(at) ? at : undefined;
+    tried.add(at);
+  }
+  return undefined;
+}
+
+function listFiles(root: string, folder: string): readonly string[] {
+  return namesIn(root, folder).flatMap((target) =>
+    namesIn(root, `${folder}/${target}`).flatMap((name) =>
+      name.endsWith(".txt") ? [`${folder}/${target}/${name}`] : [],
+    ),
+  );
+}
+
+function namesIn(root: string, folder: string): readonly string[] {
+  try {
+    return readdirSync(join(root, folder)).filter((name) => !name.startsWith("."));
+  } catch (error) {
+    if (isSystemError(error) && (error.code === "ENOENT" || error.code === "ENOTDIR")) return [];
+    throw unreadable(folder, error);
+  }
+}
+
+/** Reads a file of the project. @throws TascError */
+export function readText(root: string, file: string): string {
+  try {
+    return readFileSync(join(root, file), "utf8");
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(place: string, error: unknown): unknown {
+  if (!isSystemError(error)) return error;
+  const detail = `It cannot be read (${error.code}). Accepted steps are plain files in ${STEPS_FOLDER}/.`;
+  return invalid("steps-file", `${place} cannot be read`, detail);
+}
+
+function brokenFile(file: string, text: string): Diagnostic | undefined {
+  const found = readFileText(text);
+  if ("steps" in found) return undefined;
+  return {
+    ...fault(
+      "steps-file",
+      `Cannot read accepted steps: ${found.why}`,
+      "Only `tasc steps accept` writes these files. Restore it from git, or resolve the conflict by accepting again: delete the file and run\ntasc steps accept ADDRESS",
+    ),
+    place: { file, line: found.line, column: 1 },
+  };
+}
+
+function besideElements(address: Address, file: string): Diagnostic {
+  return {
+    ...fault(
+      "steps-beside-elements",
+      `${address} declares elements, and ${file} has accepted steps`,
+      "Declared steps are reviewed in the manifest. Remove one of the two: the file, or `elements`.",
+    ),
+    address,
+    place: { file, line: 1, column: 1 },
+  };
+}
+
+function strayWarnings(
+  { root, desired: { stage }, stages }: AcceptedRequest,
+  strays: readonly string[],
+): readonly Diagnostic[] {
+  const folders = namesIn(root, STEPS_FOLDER).filter((name) => !stages.includes(name));
+  return [
+    ...(strays.length === 0
+      ? []
+      : [
+          warning(
+            "steps-without-case",
+            `${strays.length} ${strays.length === 1 ? "file has" : "files have"} accepted steps of no declared test case`,
+            `${fewOf(strays, "\n")}\nThe next \`tasc steps accept --all --stage ${stage}\` removes them. After a rename, declare \`moved:\`.`,
+          ),
+        ]),
+    ...folders.map((name) =>
+      warning(
+        "steps-without-stage",
+        `${STEPS_FOLDER}/${oneLine(name)} is of no declared stage`,
+        "Rename the folder to a stage of tasc.yaml, or remove it.",
+      ),
+    ),
+  ];
+}
