@@ -59,6 +59,7 @@ describe("a test case of the list", () => {
         tags: ["web", "smoke"],
         prerequisiteId: "c0",
         elements: [],
+        updatedAt: "2024-01-01T00:00:00Z",
         discovery: {
           updatedAt: "2024-01-01T00:00:00Z",
           freePrompt: "Log in.",
