@@ -168,11 +168,11 @@ function verdictSection(
   );
   return `<section class="verdict ${kind}" aria-labelledby="verdict"><h1 id="verdict">${html(title)}</h1>
 ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
-${rows.length === 0 ? "" : `<ul class="attention">${rows.join("\n")}</ul>`}${rows.length + errors.length === 0 ? lookedFor() : ""}</section>`;
+${rows.length === 0 ? "" : `<ul class="rows">${rows.join("\n")}</ul>`}${rows.length + errors.length === 0 ? lookedFor() : ""}</section>`;
 }
 
-function addressesHtml({ addresses }: Attention, known: ReadonlySet<string>): string {
-  if (addresses.length === 0) return "";
+function addressesHtml({ addresses, text }: Attention, known: ReadonlySet<string>): string {
+  if (addresses.every((address) => text.includes(address))) return "";
   const items = addresses
     .slice(0, MOST_LISTED)
     .map((one) => `<li>${known.has(one) ? addressLink(one) : `<code>${html(one)}</code>`}</li>`);

@@ -47,11 +47,11 @@ kbd { padding: 0 .25rem; border: 1px solid var(--line); border-radius: .25rem; f
 .disable .action, .problem .action, .small .disable, .small .problem, label.problem, label.disable, .totals .disable b { color: var(--harm); }
 .action { font-weight: 600; white-space: nowrap; }
 
-.attention { margin: .5rem 0 0; padding: 0; list-style: none; }
-.attention > li { padding: .3rem 0; border-top: 1px solid var(--line); }
-.attention > li > b { display: inline-block; min-width: 4.25rem; }
-.attention .danger > b, .attention .error > b { color: var(--harm); }
-.attention .caution > b { color: var(--update); }
+.rows { margin: .5rem 0 0; padding: 0; list-style: none; }
+.rows > li { padding: .3rem 0; border-top: 1px solid var(--line); }
+.rows > li > b { display: inline-block; min-width: 4.25rem; }
+.rows .danger > b, .rows .error > b { color: var(--harm); }
+.rows .caution > b { color: var(--update); }
 .verdict details > summary { padding: .1rem 0; color: var(--link); }
 .verdict details ul { margin: .25rem 0; padding-left: 1.25rem; }
 .diagnostic { margin: .4rem 0; padding: .4rem .75rem; border-left: .25rem solid; background: var(--raised);
