@@ -1,6 +1,6 @@
 // Runs the pipelines of `examples` from the merge request to production, with stand-ins for their
 // hosts.
-import { cpSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { type IncomingMessage, createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -76,8 +76,9 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
       stage.write("tasc.yaml", settings);
       stage.write("targets/shop.yaml", TARGET);
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
-      // From a pull request: it is not the reviewed plan.
+      // From a pull request: these are not the reviewed plan and the snapshot of the last night.
       stage.write("plans/plan-staging.json", "{}");
+      stage.write(".snapshots/production.json", "{}");
       const head = { sha: COMMIT, repo: { full_name: "acme/shop" } };
       const pulls = [{ number: 7, merged_at: "then", base: { ref: "main" }, head }];
       // A plan against another branch was made with that branch's manifests. GitHub does not list
@@ -108,6 +109,8 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
         GITHUB_SHA: "merged",
         GITHUB_REF_NAME: "main",
         GITHUB_RUN_ID: "43",
+        // The last one has no snapshots yet.
+        SCHEDULED_RUNS: "45 44",
         GITHUB_STEP_SUMMARY: `${stage.dir}-summary.md`,
       });
       const secrets = {
@@ -118,7 +121,15 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
       };
       const play = async (name: string, inputs = {}, event = "push"): Promise<string> =>
         runGithub(`examples/github/${name}.yml`, computer, {
-          context: { secrets, inputs, github: { token: "token-of-the-run", event_name: event } },
+          context: {
+            secrets,
+            inputs,
+            github: {
+              token: "token-of-the-run",
+              event_name: event,
+              event: { repository: { default_branch: "main" } },
+            },
+          },
           action: async (given, env) => {
             const upper = Object.entries(given).map(
               ([key, value]) => [key.toUpperCase().replaceAll("-", "_"), value] as const,
@@ -133,10 +144,12 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
 
       await shell(REPOSITORY, computer);
       await shell(
-        "git add --force plans && git commit --quiet -m Plans && git push --quiet origin main",
+        "git add --force plans .snapshots && git commit --quiet -m Plans && git push --quiet origin main",
         computer,
       );
       await play("nightly");
+      const night = join(computer.temp, "artifacts", "tasc-snapshots");
+      expect(readdirSync(night)).toEqual(["production.json", "staging.json"]);
       expect(await play("plan", {}, "pull_request")).toMatch(/^\d+ changes; 0 test cases/m);
       expect(github.comments.map(({ body }) => /3 to create/.test(body))).toEqual([true, true]);
       expect(await play("apply")).not.toContain("plan again");

@@ -28,7 +28,13 @@ const PROGRAMS: Env = {
 mkdir -p node_modules/@tasc/cli/dist && ln -sf "${EXECUTABLE}" node_modules/@tasc/cli/dist/tasc.cjs`,
   gh: `case "$1 $2" in
   api*) curl --silent --fail "$GITHUB_API_URL/$2" | jq --raw-output --compact-output "$4" ;;
-  "run download") test "$3" = 42 || exit 96; mkdir -p "$9" && cp -r "$ARTIFACTS/$7/." "$9" ;;
+  "run list") [[ "$*" = *"--event schedule"* ]] && printf '%s\\n' $SCHEDULED_RUNS ;;
+  "run download")
+    run="$3"
+    if test "$4" = --repo; then shift 2; fi
+    test "$run" != 45 || { echo "no artifact matches" >&2; exit 1; }
+    [[ "$run" = 42 || " $SCHEDULED_RUNS " = *" $run "* ]] || exit 96
+    mkdir -p "$7" && cp -r "$ARTIFACTS/$5/." "$7" ;;
   "auth setup-git") ;;
   "pr create") echo "$*" > "$ARTIFACTS/pull-request" ;;
   *) exit 98 ;;
@@ -119,7 +125,10 @@ export async function runGithub(
 
   async function runSteps(steps: readonly Mapping[], known: Mapping): Promise<Mapping> {
     // Each job begins in a clean checkout, without the files of the previous job.
-    await shell("git clean -ffdxq plans plan-production.json && git checkout --quiet .", computer);
+    await shell(
+      "git clean -ffdxq plans .snapshots plan-production.json && git checkout --quiet .",
+      computer,
+    );
     const outputs: Record<string, unknown> = {};
     for (const step of steps) {
       const context = { ...known, steps: outputs };
