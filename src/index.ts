@@ -208,6 +208,11 @@ export interface ApplyOptions extends CallOptions {
   /** How long to wait for a lock that somebody else holds, e.g. `2m`; default: no wait. */
   readonly lockTimeout?: string;
   /**
+   * Whether the state backend is meant to be new: creates again what state in `.tasc/state` binds;
+   * default: false, which refuses that.
+   */
+  readonly newState?: boolean;
+  /**
    * Once aborted, calls in flight finish and state is saved, but nothing else starts and nothing is
    * waited for.
    */
@@ -233,7 +238,13 @@ export interface ApplyOutcome extends Outcome {
  * stale, the state is locked, or the service cannot be reached
  */
 export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Promise<ApplyOutcome> {
-  const own = { onEvent: "function", wait: "text", lockTimeout: "text", signal: "signal" } as const;
+  const own = {
+    onEvent: "function",
+    wait: "text",
+    lockTimeout: "text",
+    newState: "flag",
+    signal: "signal",
+  } as const;
   checkOptions(options, { ...own, ...CALL_KINDS });
   const inside = plans.get(reviewed);
   if (inside === undefined) throw new TypeError("This is not a plan that plan() gave");
@@ -249,6 +260,7 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
       overridePolicy: inside.options.overridePolicy ?? [],
       wait: durationOf("wait", options.wait),
       lockTimeout: durationOf("lockTimeout", options.lockTimeout),
+      newState: options.newState,
     };
     const redacted = (event: Failed) => ({
       ...event,

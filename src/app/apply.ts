@@ -13,6 +13,7 @@ import type { Planned } from "../plan/plan.ts";
 import { idsIn, ranWith } from "../plan/batches.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { LockedState } from "../state/locked.ts";
+import { refuseDoubles } from "./backend-note.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
 import { type ReviewOptions, type Review, checkRequest, judge, review } from "./plan.ts";
 import type { SavedPlan } from "./plan-file.ts";
@@ -26,6 +27,8 @@ export interface ApplyRequest extends ReviewOptions {
   /** How long to wait for discoveries, in milliseconds; default: no wait. */
   readonly wait?: number | undefined;
   readonly lockTimeout?: number | undefined;
+  /** Whether the state backend is meant to be new, although the project's folder has state. */
+  readonly newState?: boolean | undefined;
 }
 
 export interface ApplyObserver {
@@ -107,11 +110,15 @@ export async function applyProject(
     if (saved?.digest !== undefined) await refuseSecond(session, saved.digest);
     const locked = [...sessions].filter(([, { isNew }]) => !isNew);
     const others = [...remembered.states].filter(([key]) => !sessions.has(key));
+    const withoutState = new Set(
+      [...sessions].flatMap(([key, { isNew }]) => (isNew && options.newState !== true ? key : [])),
+    );
     const states = new Map([...others, ...locked.map(([key, { state }]) => [key, state] as const)]);
     const refreshed = await refreshLate(session, request, { ...remembered, states }, signal);
     if (signal.aborted) throw new TascError("interrupted", []);
     if (saved !== undefined) {
       const planned = await stillReviewed(session, refreshed, saved, overridePolicy);
+      await refuseDoubles(session, planned.plan, withoutState);
       return carryOut(
         session,
         { ...refreshed, planned },
@@ -126,6 +133,7 @@ export async function applyProject(
     await observer.reviewed?.(reviewed);
     if (hasErrors(reviewed.plan.diagnostics))
       throw failed("plan-errors", "Nothing was applied: the plan has errors");
+    await refuseDoubles(session, reviewed.plan, withoutState);
     const { fingerprints } = refreshed.input;
     if (
       observer.approve === undefined ||

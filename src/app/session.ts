@@ -324,7 +324,6 @@ export class Session {
       warn([explainWaiting(key, holder)]);
     const keys = targets.map((target) => this.stateKey(target));
     const sessions = await openLockedStates(backend, keys, world, { ...options, waiting });
-    await noteBackend(this, backend);
     for (const [target, { takenOver, takenIn }] of sessions) {
       if (takenOver !== undefined) warn([explainTakeover(this.stateKey(target), takenOver)]);
       if (takenIn !== undefined) warn([explainTakenIn(this.stateKey(target), takenIn)]);
@@ -344,6 +343,8 @@ export class Session {
       await close().catch(() => {});
       throw error;
     });
+    // Not after work that was refused: the place of before is still needed then.
+    await noteBackend(this, backend);
     await close().catch(unsaved);
     return result;
   }

@@ -32,6 +32,10 @@ const OPTIONS = {
     always: 15 * 60_000,
   }),
   ...LOCK_TIMEOUT,
+  newState: flag(
+    "--new-state",
+    "the state backend is meant to be new: create what state in .tasc/state binds again",
+  ),
   format: choice("--format <format>", "output format; json prints one event per line", [
     "text",
     "json",

@@ -186,7 +186,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "state-misplaced": ["State is of another stage or target", "With its ids, tasc would change the wrong resources.", "Put the right document there, or give each stage and target its own place."],
   "state-newer": ["State was written by a newer tasc", "This version does not know its format.", "Use the version that wrote it, or a newer one."],
   "state-no-versions": ["The backend keeps no earlier versions", "Only `postgres` does.", "Use git for local state, or what the http server offers."],
-  "state-not-migrated": ["The new backend has no state", "The project still has state in files. Without it, resources are matched by name and write-only fields are sent again.", "`echo 'backend: local' | tasc state migrate --from-config -`"],
+  "state-not-migrated": ["The new backend has no state", "The project still has state in files. Without it, resources are matched by name and write-only fields are sent again. An apply refuses to create what that state binds.", "`echo 'backend: local' | tasc state migrate --from-config -`, or `tasc apply --new-state` if the backend is meant to start without state."],
   "state-other-service": ["State is for another service", "Its ids belong to another base address.", "Correct `service.baseUrl`, or give the other service its own stage."],
   "state-push-file": ["The file is not a backup", "`tasc state push` takes what `tasc state pull` wrote.", "Make a backup with `tasc state pull`."],
   "state-push-lineage": ["The backup is of another document", "Its lineage differs from that of the present state. Nothing was written.", "Use the right backup, or `--force` to overwrite."],

@@ -62,6 +62,61 @@ describe("state", () => {
   );
 
   it(
+    "in the project's folder keeps an apply with an empty backend from creating all of it again",
+    async () => {
+      const schema = (name: string) =>
+        `{ backend: postgres, url: "${database.url}", schema: ${name} }`;
+      await withFleet("{ backend: local }", async (fleet) => {
+        expect((await fleet.run(...APPLY)).code).toBe(0);
+        const posted = await fleet.sent("POST", "/");
+        // What matching finds is not refused.
+        fleet.setState(schema("found"));
+        const found = await fleet.run(...APPLY);
+        expect([found.code, found.stderr]).toEqual([0, expect.stringContaining("--new-state")]);
+
+        const manifest = join(fleet.folder, "targets", "t0.yaml");
+        const renamed = readFileSync(manifest, "utf8").replace(
+          "description: A,",
+          "description: C,",
+        );
+        writeFileSync(
+          manifest,
+          `${renamed.replace("  a:", "  c:")}moved:
+  - { from: testCase.t0.a, to: testCase.t0.c }
+`,
+        );
+        fleet.setState(schema("doubling"));
+        const file = join(fleet.folder, "plan.json");
+        expect((await fleet.run("plan", "--out", file)).code).toBe(0);
+        // Twice, because the first may leave nothing in the new backend that allows the second.
+        for (const args of [APPLY, ["apply", file], APPLY]) {
+          const refused = await fleet.run(...args);
+          expect([refused.code, refused.stderr], args.join(" ")).toEqual([
+            1,
+            expect.stringMatching(
+              /testCase\.t0\.c: the postgres backend[^]*tasc state migrate --from-config FILE[^]*--new-state/,
+            ),
+          ]);
+        }
+        const json = await fleet.run(...APPLY, "--format", "json");
+        expect(parseJson(json.stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+          error: { code: "state-not-migrated" },
+          next: ["tasc state migrate --from-config FILE", "tasc apply --new-state"],
+        });
+        // Targets that are found are not kept from anything.
+        expect((await fleet.run(...APPLY, "--only", "*.t1.*")).code).toBe(0);
+        expect(await fleet.sent("POST", "/")).toBe(posted);
+
+        expect((await fleet.run(...APPLY, "--new-state")).code).toBe(0);
+        expect(await fleet.sent("POST", "/")).toBe(posted + 1);
+        fleet.setState("{ backend: local, path: elsewhere }");
+        expect((await fleet.run("plan")).stderr).toContain("local backend has no state");
+      });
+    },
+    TIMEOUT,
+  );
+
+  it(
     "is migrated only from a valid state section, which is read as in tasc.yaml",
     async () => {
       await withFleet("{ backend: local }\nvars: { place: of-old }", async (fleet) => {
@@ -120,6 +175,8 @@ describe("state", () => {
           0,
         );
         fleet.setState(`{ backend: http, address: "${keeper.address}/other" }`);
+        // An apply that was refused has not moved the state.
+        expect((await fleet.run("apply")).code).toBe(1);
         expect((await fleet.run("plan")).stderr).toContain(
           `but it was in ${keeper.address} before`,
         );
