@@ -5,6 +5,7 @@ import { type Address, targetOf } from "../model/address.ts";
 import { type DesiredResource, byAddress } from "../model/desired.ts";
 import { sideBySide } from "../model/live.ts";
 import type { PassedIn } from "../model/settings.ts";
+import { STEPS_SAYS, areAccepted } from "../model/steps.ts";
 import { isUnknown } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { memoryOf } from "../plan/memory.ts";
@@ -19,6 +20,7 @@ import type { Planned } from "../plan/plan.ts";
 import { quarantineNow } from "../plan/quarantine.ts";
 import { hasEnded } from "../plan/generation.ts";
 import { isPulled } from "../plan/record.ts";
+import { reviewed } from "../plan/steps.ts";
 import { type CaseResult, resultsByCase } from "../plan/results.ts";
 import { isFinished, newestFirst, readReports, timeOf, withResults } from "../service/reports.ts";
 import { type AppliedAt, appliesByAddress } from "./history.ts";
@@ -201,6 +203,9 @@ function obstacleTo(
     return "it has not run since its discovery ended; wait for that with `tasc apply --wait`";
   if (fingerprints === undefined || Object.values(resource.fields).some(isUnknown))
     return "a secret is missing, so it is unknown whether it matches its manifest";
+  const acceptance = reviewed(matched.steps, resource, live);
+  if (matched.steps?.mode === "reviewed" && acceptance !== undefined && !areAccepted(acceptance))
+    return `its steps there: ${STEPS_SAYS[acceptance.state]}`;
   const own = here(address);
   const other = own === undefined ? undefined : otherThere(own, resource);
   return other === undefined ? undefined : `its ${other} is different there`;

@@ -3,10 +3,12 @@ import { DELETED } from "../model/fields.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Place } from "../model/diagnostic.ts";
 import type { LiveTestCase } from "../model/live.ts";
+import { STEPS_SAYS, type StepsState } from "../model/steps.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { hasSteps } from "../plan/generation.ts";
 import { type Quarantine, quarantineOf } from "../plan/quarantine.ts";
 import type { CaseResult } from "../plan/results.ts";
+import { reviewed } from "../plan/steps.ts";
 import type { Drift } from "./drift.ts";
 
 /** `tasc status`: the suite at a glance, as plain data. */
@@ -25,7 +27,7 @@ export interface CaseStatus {
   readonly overdue: boolean;
   readonly withoutSteps: boolean;
   /** How its steps are, where the policy asks for accepted ones. */
-  readonly steps?: string;
+  readonly steps?: StepsState;
   readonly drifted: boolean;
   readonly place?: Place;
 }
@@ -68,6 +70,7 @@ export function targetStatus(input: StatusInput): TargetStatus {
     const runs = runsOf(live);
     const quarantine = quarantineOf(resource);
     const place = placeOf(resource);
+    const steps = live && reviewed(matched?.steps, resource, live)?.state;
     return {
       address,
       name: textOf(resource, "description") ?? address,
@@ -77,6 +80,7 @@ export function targetStatus(input: StatusInput): TargetStatus {
       ...(quarantine === undefined ? {} : { quarantine }),
       overdue: quarantine !== undefined && quarantine.ends <= now && runs === "on",
       withoutSteps: live !== undefined && hasSteps(live) === false,
+      ...(steps === undefined ? {} : { steps }),
       drifted: drifted.has(address),
       ...(place === undefined ? {} : { place }),
     };
@@ -100,11 +104,16 @@ function countsOf(all: readonly CaseStatus[], unmanaged: number, now: number) {
     quarantined: count(({ quarantine }) => quarantine !== undefined && now < quarantine.ends),
     overdue: count(({ overdue }) => overdue),
     withoutSteps: count(({ withoutSteps }) => withoutSteps),
-    notAccepted: count(({ steps }) => steps !== undefined && steps !== "accepted"),
+    notAccepted: count(isNotAccepted),
     drifted: count(({ drifted }) => drifted),
     unmanaged,
     failing: count(isFailing),
   };
+}
+
+/** Whether a person would have to accept the steps. */
+function isNotAccepted({ steps }: CaseStatus): boolean {
+  return steps === "weakened" || steps === "changed" || steps === "notAccepted";
 }
 
 /** Whether the newest result in any browser and breakpoint is FAILED. */
@@ -125,7 +134,9 @@ export function needsOf(one: CaseStatus): readonly string[] {
     ...(one.overdue ? [`its quarantine ended on ${until}`] : []),
     ...(isFailing(one) && (one.quarantine === undefined || one.overdue) ? ["it fails"] : []),
     ...(one.withoutSteps && one.runs === "on" ? ["it runs without steps"] : []),
-    ...(one.steps !== undefined && one.steps !== "accepted" ? [`its steps are ${one.steps}`] : []),
+    ...(one.steps !== undefined && isNotAccepted(one)
+      ? [`its steps: ${STEPS_SAYS[one.steps]}`]
+      : []),
     ...(one.drifted ? ["it was changed on the service"] : []),
   ];
 }

@@ -1,4 +1,4 @@
-import { STEPS_STATES, type StepDifference, type StepsState } from "../model/steps.ts";
+import { STEPS_SAYS, STEPS_STATES, type StepDifference, type StepsState } from "../model/steps.ts";
 import { type ReviewedCase, lineOf } from "../plan/steps.ts";
 import { markdownBlock, markdownCode } from "../render/escape.ts";
 import type { Block, Line, Section, StyledText, View } from "../render/view.ts";
@@ -27,16 +27,6 @@ const ORDER: readonly StepsState[] = [
   "withoutSteps",
   "generating",
 ];
-
-const SAYS: Readonly<Record<StepsState, string>> = {
-  accepted: "as accepted",
-  weakened: "weakened on the service since it was accepted",
-  changed: "changed on the service since it was accepted",
-  selectorOnly: "finds elements another way than when it was accepted",
-  notAccepted: "not accepted yet",
-  withoutSteps: "has no steps",
-  generating: "is not generated yet",
-};
 
 const SIGNS: Readonly<Record<StepsState, StyledText>> = {
   accepted: " ",
@@ -96,7 +86,7 @@ function caseBlocks({ address, acceptance }: Shown, verbose: boolean): readonly 
     SIGNS[state],
     " ",
     strong(address),
-    `  ${SAYS[state]}`,
+    `  ${STEPS_SAYS[state]}`,
     ...(note === undefined ? [] : [faint(` (${note})`)]),
   ];
   const lines = [
@@ -153,7 +143,7 @@ function markdown(cases: readonly Shown[], verbose: boolean) {
       ];
       return [
         ...code`\n${address}: `,
-        `${SAYS[state]}\n`,
+        `${STEPS_SAYS[state]}\n`,
         ...(lines.length === 0 ? [] : block`\n${lines.join("\n")}`),
       ];
     }),

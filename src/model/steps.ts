@@ -47,3 +47,14 @@ export interface Acceptance {
 export function areAccepted({ state }: Acceptance): boolean {
   return state === "accepted" || state === "selectorOnly";
 }
+
+/** What the states say of a test case, after its address. */
+export const STEPS_SAYS: Readonly<Record<StepsState, string>> = {
+  accepted: "as accepted",
+  weakened: "weakened on the service since it was accepted",
+  changed: "changed on the service since it was accepted",
+  selectorOnly: "finds elements another way than when it was accepted",
+  notAccepted: "not accepted yet",
+  withoutSteps: "has no steps",
+  generating: "is not generated yet",
+};

@@ -20,6 +20,8 @@ async function reported(
   return report;
 }
 
+const STEPS = { address: "testCase.shop.login", steps: "notAccepted" };
+
 /** A clock that goes on by a minute with each look. */
 function ticking(): () => number {
   let now = Date.UTC(2026, 0, 1);
@@ -158,6 +160,17 @@ describe.concurrent("results", () => {
         const page = await stage.run(["status", "--all-stages", "--format", "html"]);
         expect(page.stdout).toContain("<i><b>F</b>.</i>");
         expect(page.stdout).toContain("AWAY_KEY is not set");
+
+        const element = {
+          interaction: { action: "CLICK" },
+          selectors: [{ selectorType: "TEXT", selector: "Pay" }],
+        };
+        await stage.edit(LOGIN, { elements: [element] });
+        stage.write("tasc.yaml", `${stage.read("tasc.yaml")}policy: { steps: report }\n`);
+        const unread = json(await stage.run(["status", "--stage", "here", "--json"]));
+        expect(unread).toMatchObject({
+          stages: [{ targets: [{ counts: { notAccepted: 1 }, testCases: [{}, {}, STEPS] }] }],
+        });
       },
       { clock: ticking() },
     );

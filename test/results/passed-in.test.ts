@@ -78,6 +78,17 @@ test("plan and apply refuse what has not passed there, and say what is missing",
       const good = await stage.run(["plan", "--out", "plan.json"], WITH);
       expect(good.code, good.stdout + good.stderr).toBe(0);
 
+      stage.write("tasc.yaml", `${PROJECT}policy: { steps: reviewed }\n`);
+      const unread = await stage.run(["plan"], WITH);
+      expect([unread.code, unread.stdout + unread.stderr]).toEqual([
+        1,
+        expect.stringContaining("its steps there: not accepted yet"),
+      ]);
+      await stage.run(["steps", "accept", "--all", "--stage", "staging"], WITH);
+      const read = await stage.run(["plan"], WITH);
+      expect(read.code, read.stdout + read.stderr).toBe(0);
+      stage.write("tasc.yaml", PROJECT);
+
       await reported(stage, "FAILED");
       const worse = await stage.run(["apply", "plan.json"], WITH);
       expect([worse.code, worse.stderr]).toEqual([1, expect.stringContaining("FAILED in report")]);
