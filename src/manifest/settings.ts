@@ -7,7 +7,7 @@ import { urlOf } from "../model/shape.ts";
 import { Secret, Unknown, type Value, type ValueObject, isValueObject } from "../model/value.ts";
 import { checkBaseUrl } from "../service/request.ts";
 import { sameService } from "../state/backend.ts";
-import { STATE_FOLDER, stateServers } from "../state/config.ts";
+import { STATE_FOLDER, STATE_TLS, stateProtection, stateServers } from "../state/config.ts";
 import { StateFailure } from "../state/problem.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
 import {
@@ -431,14 +431,45 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
       "this place of local state",
       folder === undefined ? (stateHosts ?? []) : [folder],
     );
+  refuseUnprotected(state, trust, refuse);
   if (stateHosts === undefined) return;
   const isAllowed = (host: string, place: string): boolean =>
     stateHosts.some((one) => one === place || one.toLowerCase() === host.toLowerCase());
   const foreign = new Set(
-    serversOf(state).flatMap((one) => (isAllowed(one.host, one.place) ? [] : one.host)),
+    (readable(state, stateServers) ?? []).flatMap((one) =>
+      isAllowed(one.host, one.place) ? [] : one.host,
+    ),
   );
   const key = state.backend === "postgres" ? "url" : "address";
   for (const host of foreign) refuse(["state", key], `state at ${host}`, stateHosts);
+}
+
+/** Reports state that is weaker protected on its way than the trust file demands. */
+function refuseUnprotected(
+  state: StateSettings,
+  { stateTls, stateLock, stateOwner }: Trust,
+  refuse: (path: Path, what: string, allowed: readonly string[]) => void,
+): void {
+  const protection = readable(state, stateProtection);
+  if (protection === undefined || stateTls === undefined) return;
+  const { tls, isLocking, owner } = protection;
+  if (STATE_TLS.indexOf(tls) < STATE_TLS.indexOf(stateTls)) {
+    const line = `what is weaker needs the line \`stateTls: ${tls}\``;
+    if (state.backend === "http")
+      refuse(["state", "address"], "state over plain http", [`https (${line})`]);
+    else
+      refuse(["state", "url"], `state with TLS like \`sslmode=${tls}\``, [
+        `\`sslmode=${stateTls}\` without a file of certificates (${line})`,
+      ]);
+  }
+  if (stateLock === true && !isLocking)
+    refuse(["state", "lock"], "state without locks", [
+      "locks with the method LOCK, POST or PUT (none need the line `stateLock: false`)",
+    ]);
+  if (owner !== undefined && owner !== stateOwner)
+    refuse(["state", "owner"], "this owner of state's schema", [
+      stateOwner ?? "none without the line `stateOwner: ROLE`",
+    ]);
 }
 
 /** Installed packages. Their files are not in git either, but everybody has them. */
@@ -471,15 +502,12 @@ function isOfCredentials(
   });
 }
 
-/**
- * Returns the servers of state; empty if the settings cannot be read, since no connection is made
- * then.
- */
-function serversOf(state: StateSettings) {
+/** Returns what is read from state's settings; nothing if they are wrong, since no connection is made then. */
+function readable<T>(state: StateSettings, read: (state: StateSettings) => T): T | undefined {
   try {
-    return stateServers(state);
+    return read(state);
   } catch (error) {
-    if (error instanceof StateFailure) return [];
+    if (error instanceof StateFailure) return undefined;
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import {
   type Rule,
   STEPS_POLICIES,
 } from "../model/settings.ts";
+import { STATE_TLS, type StateTls } from "../state/config.ts";
 import { isText, isTexts, maybe, oneOf, shape } from "../model/shape.ts";
 import { type Value, type ValueObject, isValueObject } from "../model/value.ts";
 import { listWords, nearest } from "./problem.ts";
@@ -24,17 +25,25 @@ import { parseDuration } from "./shape.ts";
  *     origins: [https://service.example.com]   # where the API key may be sent; with a path, only to that address
  *     stateHosts: [db.example.com]             # where state may be kept; db.example.com:5432/app/tasc.state: only there
  *     statePath: .tasc/state                   # the only folder of local state
+ *     stateTls: require                        # the weakest sslmode of state; `disable` also allows plain http
+ *     stateLock: false                         # allows http state without locks
+ *     stateOwner: tasc_apply                   # the role that `state.owner` may name
  *     variables: [TASC_*, QA_*]                # what ${env:} and ${secret:} may read
  *     policy: { maxDisabledPercent: 30 }       # applies together with the project's own; the stricter rule wins
  *     stages: { production: { origins: [https://prod.example.com] } }   # lists replace those above
  *
- * A limit that the file leaves out does not apply, with two exceptions: with `origins` but no `stateHosts`, state may not
- * be on any server, and a file with `stages` allows no other stages.
+ * A limit that the file leaves out does not apply, with these exceptions: with `origins` but no `stateHosts`, state may not
+ * be on any server; a file with `stages` allows no other stages; and without the lines above, state on a server needs
+ * `verify-full` or https, locks, and no `state.owner`.
  */
 export interface Trust {
   readonly origins?: readonly string[];
   readonly stateHosts?: readonly string[];
   readonly statePath?: string;
+  /** Set by every trust file, as the next one. */
+  readonly stateTls?: StateTls;
+  readonly stateLock?: boolean;
+  readonly stateOwner?: string;
   readonly variables?: readonly string[];
   readonly policy?: Policy;
   /** The stages that the file names. */
@@ -57,7 +66,7 @@ const FLAGS = ["sameCommit", "offNeedsReason"] as const;
  * @throws TascError if it is invalid in any way, so that no limit is lost to a misspelt key
  */
 export async function readTrust(file: string): Promise<TrustOf> {
-  const own = [...LISTS, "statePath", "policy"];
+  const own = [...LISTS, "statePath", "stateTls", "stateLock", "stateOwner", "policy"];
   const root = mapOf(file, "the file", await readYaml(file), ["version", ...own, "stages"]);
   if (root.version !== 1) throw wrong(file, "`version` must be 1");
   const base = trustOf(file, root);
@@ -71,7 +80,8 @@ export async function readTrust(file: string): Promise<TrustOf> {
     }),
   );
   return (stage, used) => {
-    const trust = { ...(stages.get(stage) ?? base), stages: [...stages.keys()] };
+    const strictest = { stateTls: "verify-full", stateLock: true } as const;
+    const trust = { ...strictest, ...(stages.get(stage) ?? base), stages: [...stages.keys()] };
     if (used && root.stages !== undefined && !stages.has(stage))
       throw invalid(
         "untrusted",
@@ -106,7 +116,13 @@ function trustOf(file: string, map: JsonObject): Trust {
     const compiled = compileGlob(glob);
     if ("fault" in compiled) throw wrong(file, `\`${glob}\` in \`variables\`: ${compiled.fault}`);
   }
-  const { statePath, policy: policyMap = {} } = map;
+  const { statePath, stateLock, stateOwner, policy: policyMap = {} } = map;
+  const stateTls = STATE_TLS.find((one) => one === map.stateTls);
+  if (map.stateTls !== stateTls) return refuse("stateTls", `must be ${listWords(STATE_TLS, "or")}`);
+  if (stateLock !== undefined && typeof stateLock !== "boolean")
+    return refuse("stateLock", "must be true or false");
+  if (stateOwner !== undefined && typeof stateOwner !== "string")
+    return refuse("stateOwner", "must be a string");
   const rules = mapOf(file, "`policy`", policyMap, [
     ...NUMBERS,
     ...GLOBS,
@@ -120,7 +136,8 @@ function trustOf(file: string, map: JsonObject): Trust {
   const policy = { ...own, ...defined({ pinned: own.protected }) };
   if (statePath !== undefined && typeof statePath !== "string")
     return refuse("statePath", "must be a string");
-  return defined({ origins, stateHosts, statePath, variables, policy });
+  const state = { stateHosts, statePath, stateTls, stateLock, stateOwner };
+  return defined({ origins, ...state, variables, policy });
 }
 
 type Refuse = (key: string, why: string) => void;

@@ -225,7 +225,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   unreachable: ["The service cannot be reached", "The name cannot be resolved, nothing listens there, the certificate is not accepted, or a proxy refuses.", "Check `service.baseUrl`, the network and HTTPS_PROXY; `tasc doctor` says more."],
   unreadable: ["A manifest cannot be read", "The file is missing or may not be read.", "Check its permissions."],
   "unreadable-file": ["A file of ${file:} cannot be used", "It must be a text file inside the project, no link, and no part of its path may begin with a dot.", "Name another file."],
-  untrusted: ["The trust file does not allow this", "The file of `--trust` or TASC_TRUST limits service origins, places of state, variables and stages.", "Change the manifest, or the trust file on its protected branch."],
+  untrusted: ["The trust file does not allow this", "The file of `--trust` or TASC_TRUST limits service origins, variables and stages, and where state is and how it is protected.", "Change the manifest, or the trust file on its protected branch."],
   unwritable: ["The file cannot be written", "The folder is missing, full, or may not be written.", "Check the path and its permissions."],
   "var-cycle": ["Circular variables", "Each of the variables takes its value from the next.", "Give one of them a value."],
   "var-depth": ["Variables are nested too deep", "Variables may refer to one another up to 100 deep.", "Write a value."],

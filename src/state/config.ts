@@ -84,9 +84,7 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
     password: password === undefined ? undefined : new Secret(password),
   };
   const addresses = addressesOf(config).map((one) => new URL(one));
-  const open = addresses.find(
-    ({ protocol, hostname }) => protocol === "http:" && !isThisMachine(hostname),
-  );
+  const open = addresses.find(isPlain);
   // Over plain http, credentials could be read in transit.
   const hasSecret =
     (config.username ?? password) !== undefined || addresses.some(({ href }) => /[@?]/.test(href));
@@ -121,6 +119,39 @@ export function stateServers(settings: StateSettings) {
   const { connection, schema, table } = config;
   const inside = `${connection.database}/${schema}.${table}`;
   return connection.hosts.map(({ host, port }) => ({ host, place: `${host}:${port}/${inside}` }));
+}
+
+/** How well the servers of state are authenticated, weakest first, in the words of libpq. */
+export const STATE_TLS = ["disable", "require", "verify-ca", "verify-full"] as const;
+export type StateTls = (typeof STATE_TLS)[number];
+
+const LOCK_METHODS = new Set(["LOCK", "POST", "PUT"]);
+
+/**
+ * Returns how state is protected on its way, as the clients read the settings; nothing for files.
+ * A connection within this machine needs no TLS. `prefer` and `allow` may end without TLS. A file
+ * of certificates counts as `require`: whoever writes the settings can name their own.
+ */
+export function stateProtection(
+  settings: StateSettings,
+):
+  | { readonly tls: StateTls; readonly isLocking: boolean; readonly owner: string | undefined }
+  | undefined {
+  const config = readConfig(settings, { insecure: true });
+  if (config.backend === "local") return undefined;
+  if (config.backend === "http") {
+    const isOpen = addressesOf(config).some((address) => isPlain(new URL(address)));
+    const tls = isOpen ? "disable" : "verify-full";
+    // A method that only reads locks nothing.
+    const isLocking = LOCK_METHODS.has(config.locking?.lockMethod ?? "");
+    return { tls, isLocking, owner: undefined };
+  }
+  const { connection, owner } = config;
+  const mode = STATE_TLS.find((one) => one === connection.tls) ?? "disable";
+  const { rootCertificate = "system" } = connection;
+  const own = rootCertificate === "system" || mode === "disable" ? mode : "require";
+  const isHere = connection.hosts.every(({ host }) => isThisMachine(host));
+  return { tls: isHere ? "verify-full" : own, isLocking: true, owner };
 }
 
 /** The parameters of a connection string. Those with a fixed choice have libpq's values. */
@@ -232,6 +263,10 @@ function unescaped(text: string): string {
 
 function isThisMachine(host: string): boolean {
   return isLoopback(host) || host === "::1" || host.endsWith(".localhost");
+}
+
+function isPlain({ protocol, hostname }: URL): boolean {
+  return protocol === "http:" && !isThisMachine(hostname);
 }
 
 function addressesOf({ address, locking }: HttpConfig): readonly string[] {

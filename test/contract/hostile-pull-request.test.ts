@@ -272,10 +272,51 @@ describe("a hostile pull request", () => {
         [`${place}x`, 3],
       ] as const) {
         // oxlint-disable-next-line no-await-in-loop
-        await project.write({ "trust.yaml": `version: 1\nstateHosts: ["${allowed}"]\n` });
+        await project.write({
+          "trust.yaml": `version: 1\nstateLock: false\nstateHosts: ["${allowed}"]\n`,
+        });
         // oxlint-disable-next-line no-await-in-loop
         const ran = await project.run(["validate", "--trust", "trust.yaml"]);
         expect(ran.code, allowed + ran.stderr).toBe(code);
+      }
+    });
+  });
+
+  test("cannot weaken the TLS, the locks or the owner of state", async () => {
+    await scene({}, async ({ project }) => {
+      const own = await project.read("tasc.yaml");
+      await project.write({
+        "targets/shop.yaml": SHOP,
+        "trust.yaml": "version: 1\nstateHosts: [db.example.com]\n",
+      });
+      const url = "${secret:STATE_URL}?sslmode=disable";
+      for (const [state, says, line] of [
+        [
+          `backend: postgres, url: "${url}"`,
+          "state with TLS like `sslmode=disable`",
+          "`stateTls: disable`",
+        ],
+        [
+          'backend: postgres, url: "${secret:STATE_URL}", owner: tasc_apply',
+          "this owner of state's schema",
+          "`stateOwner: ROLE`",
+        ],
+        [
+          'backend: http, address: "https://db.example.com/{target}", lock: false',
+          "state without locks",
+          "`stateLock: false`",
+        ],
+      ] as const) {
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ "tasc.yaml": `${own}state: { ${state} }\n` });
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run(["plan", "--trust", "trust.yaml"], {
+          STATE_URL: "postgres://tasc:of-the-database@db.example.com/app",
+        });
+        expect(ran.code, ran.stderr).toBe(3);
+        const shown = ran.stderr.replaceAll(/\s+/g, " ");
+        expect(shown).toContain(`The trust file does not allow ${says}`);
+        expect(shown).toContain(line);
       }
     });
   });

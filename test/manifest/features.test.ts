@@ -416,6 +416,45 @@ describe("a trust file", () => {
     },
   );
 
+  const WEAK = "does not allow state with TLS like `sslmode=";
+  test.each([
+    ["{ backend: postgres, url: 'postgres://db/x' }", "", ""],
+    ["{ backend: postgres, url: '${secret:PG}?sslmode=verify-full' }", "", ""],
+    ["{ backend: postgres, url: '${secret:PG}?sslmode=disable' }", "", `${WEAK}disable`],
+    ["{ backend: postgres, url: '${secret:PG}?sslmode=prefer' }", "require", `${WEAK}disable`],
+    ["{ backend: postgres, url: '${secret:PG}?sslmode=require' }", "", `${WEAK}require`],
+    ["{ backend: postgres, url: '${secret:PG}?sslmode=require' }", "require", ""],
+    ["{ backend: postgres, url: '${secret:PG}?sslmode=verify-ca' }", "verify-full", "=verify-ca"],
+    [
+      "{ backend: postgres, url: 'postgres://db/x?sslmode=require' }",
+      "require\nstages: { default: { stateTls: verify-ca } }",
+      "=require",
+    ],
+    // A pull request can bring certificates along.
+    ["{ backend: postgres, url: 'postgres://db/x?sslrootcert=ca.pem' }", "", `${WEAK}require`],
+    ["{ backend: postgres, url: 'postgres://db/x?sslrootcert=system' }", "", ""],
+    ["{ backend: postgres, url: 'postgres://127.0.0.1/x?sslmode=disable' }", "", ""],
+    ["{ backend: postgres, url: 'postgres://127.0.0.1,db/x?sslmode=disable' }", "", WEAK],
+    ["{ backend: http, address: 'http://db/x' }", "", "does not allow state over plain http"],
+    ["{ backend: http, address: 'http://db/x' }", "require", "state over plain http"],
+    ["{ backend: http, address: 'http://db/x' }", "disable", ""],
+    ["{ backend: http, address: 'http://localhost/x' }", "", ""],
+    ["{ backend: http, address: 'https://db/x' }", "", ""],
+    ["{ backend: http, address: 'https://db/x', lockAddress: 'http://db/y' }", "", "plain http"],
+    ["{ backend: http, address: 'https://db/x', lock: false }", "", "state without locks"],
+    ["{ backend: http, address: 'https://db/x', lockMethod: GET }", "", "state without locks"],
+    ["{ backend: http, address: 'https://db/x', lock: false }", "require\nstateLock: false", ""],
+    ["{ backend: postgres, url: 'postgres://db/x', owner: me }", "", "this owner of state"],
+    ["{ backend: postgres, url: 'postgres://db/x', owner: me }", "require\nstateOwner: me", ""],
+    ["{ backend: postgres, url: 'postgres://db/x', owner: me }", "require\nstateOwner: I", "owner"],
+  ])("protects state %s with stateTls %j: %j", async (state, tls, says) => {
+    const trust = `version: 1\nstateHosts: [db, 127.0.0.1, localhost]\n${tls && `stateTls: ${tls}\n`}`;
+    const files = { "tasc.yaml": `${PROJECT}state: ${state}\n` };
+    const { diagnostics } = await limited(trust, files, { PG: "postgres://me:pw-of-me@db/x" });
+    expect(diagnostics.map(({ code }) => code)).toEqual(says === "" ? [] : ["untrusted"]);
+    expect(show(diagnostics).join("\n")).toContain(says);
+  });
+
   test.each([
     ["{ path: .other }", "stateHosts: []"],
     ["{ path: .other }", "statePath: .tasc/state"],
