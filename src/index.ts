@@ -216,7 +216,17 @@ export interface ApplyOptions extends CallOptions {
    * Once aborted, calls in flight finish and state is saved, but nothing else starts and nothing is
    * waited for.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
+}
+
+/**
+ * An AbortSignal. Its type is written out, because programs without the types of Node or of a
+ * browser do not have that name.
+ */
+export interface Signal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
 }
 
 /** The outcome of an apply. */
@@ -270,7 +280,7 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
       options.onEvent?.(event.type === "changeFailed" ? { ...event, ...redacted(event) } : event);
     const { outcome, exitCode } = await applyProject(session, request, {
       emit,
-      signal: options.signal,
+      signal: options.signal instanceof AbortSignal ? options.signal : undefined,
     });
     const diagnostics = publicDiagnostics(warnings, redactor);
     return {

@@ -56,6 +56,16 @@ try {
 }
 `;
 
+/** A program without the types of Node and without those of a browser. */
+const ALONE = `
+import { apply, loadProject, plan, type ApplyOptions } from "@tasc/cli";
+
+const loaded = await loadProject(".", { env: { A: "b" } });
+const listen = (type: "abort", listener: () => void): void => listener();
+const signal: ApplyOptions["signal"] = { aborted: false, addEventListener: listen, removeEventListener: listen };
+if (loaded.ok && signal) await apply(await plan(loaded.project), { signal });
+`;
+
 describe("the package", () => {
   test("contains the needed files and nothing else", () => {
     const files = readdirSync(join(packed.project, "node_modules", "@tasc", "cli"), {
@@ -169,6 +179,17 @@ describe("the package", () => {
     );
     expect(output).toBe("");
     expect(code).toBe(0);
+  });
+
+  test("has types that need neither Node's nor a browser's", async () => {
+    writeFileSync(join(packed.project, "alone.mts"), ALONE);
+    const options = ["--strict", "--noEmit", "--module", "nodenext", "--types", ""];
+    const { output } = await run(
+      program("tsc"),
+      [...options, "--target", "es2023", "--lib", "es2023", "alone.mts"],
+      packed.project,
+    );
+    expect(output).toBe("");
   });
 
   test("passes publint and attw", async () => {
