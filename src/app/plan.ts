@@ -3,6 +3,7 @@ import { settingsLayers } from "../manifest/settings.ts";
 import { stricter } from "../manifest/trust.ts";
 import { type Address, isAddress, targetOf } from "../model/address.ts";
 import {
+  type Desired,
   type DesiredResource,
   byAddress,
   originIn,
@@ -117,15 +118,12 @@ export async function judge(
   const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
   const elsewhere = await namesElsewhere(session, planned);
   const now = session.host.now();
-  const resources = session.desired.targets
-    .flatMap(resourcesOf)
-    .filter(({ address }) => inScope(address));
   const { open, ...gate } = await gateVerdict(session, planned, mode);
   const judged = { ...planned, policy, now, inScope, ruleOrigin, elsewhere };
   const isRefused = open !== undefined && mode === "apply";
   const violations = [
     ...violationsOf({ ...judged, gate: isRefused ? { ...gate, open } : gate }),
-    ...(await ownRulesBroken(policy, { stage, resources, plan: planned.plan })),
+    ...(await ownRulesBroken(policy, session.desired, { stage, inScope, plan: planned.plan })),
   ];
   return {
     attention: open === undefined || isRefused ? [] : [notJudged(open)],
@@ -135,10 +133,19 @@ export async function judge(
 }
 
 /** Returns the violations of the project's own rules. CEL is loaded only if there are any. */
-export async function ownRulesBroken({ rules = [] }: Policy, judged: Judged) {
+export async function ownRulesBroken(
+  { rules = [] }: Policy,
+  { targets }: Pick<Desired, "targets">,
+  { inScope = () => true, ...judged }: RuleScope,
+) {
   if (rules.length === 0) return [];
   const { brokenRules } = await import("../plan/rules.ts");
-  return brokenRules(rules, judged);
+  const resources = targets.flatMap(resourcesOf).filter(({ address }) => inScope(address));
+  return brokenRules(rules, { ...judged, resources });
+}
+
+interface RuleScope extends Omit<Judged, "resources"> {
+  readonly inScope?: (address: Address) => boolean;
 }
 
 /** @throws TascError if `--override-policy` names a rule that there is not */

@@ -99,7 +99,7 @@ async function printValid(
   const resources = desired.targets.flatMap(resourcesOf);
   const violations = [
     ...manifestViolations(desired.targets, policy, host.now()),
-    ...(await ownRulesBroken(policy, { stage, resources })),
+    ...(await ownRulesBroken(policy, desired, { stage })),
   ];
   const judged = [
     ...overWarnings(desired.targets, host.now()),
