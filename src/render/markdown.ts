@@ -358,7 +358,7 @@ function headText({ stage }: PlanView, links: readonly words.Link[]): string {
 }
 
 function totalsText(plan: PlanView, missing: typeof MOST_LEFT_OUT): string {
-  const counts = [words.diagnosticCounts(plan), words.alsoLine(plan.summary) ?? ""].filter(Boolean);
+  const counts = [words.diagnosticCounts(plan), ...words.noteLines(plan)].filter(Boolean);
   const sentences = [changesText(plan, missing), ...counts.map((text) => `${text}.`)];
   return `\n**${words.planLine(plan.summary)}**\n\n${sentences.join(" ")}\n`;
 }
@@ -374,7 +374,8 @@ function changesText(plan: PlanView, { changes, details, others }: typeof MOST_L
   const rest = missing.length === 0 ? "" : ` Left out as well: ${list(missing)}.`;
   if (changes > 0)
     return `Showing ${number(total - changes)} of ${number(total)} changes (comment size limit). Highest risk first. See the full plan in the run's artifacts.${rest}`;
-  if (total === 0) return `No changes.${rest}`;
+  if (total === 0)
+    return plan.summary.held === 0 ? `No changes.${rest}` : `${words.nothingLine(plan)}.${rest}`;
   return `${count(total, "change")}, all shown.${rest.replace(" as well", "")}`;
 }
 

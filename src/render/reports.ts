@@ -91,11 +91,10 @@ export function renderDiagnosticsGithub(diagnostics: readonly DiagnosticView[]):
  * then the summary line.
  */
 export function renderPlanGithub(plan: PlanView): string {
-  const also = words.alsoLine(plan.summary);
   return [
     ...planItems(plan).map(annotation),
     `${words.planLine(plan.summary)}\n`,
-    also === undefined ? "" : escape.withoutWorkflowCommands(`${also}\n`),
+    ...words.noteLines(plan).map((line) => escape.withoutWorkflowCommands(`${line}\n`)),
   ].join("");
 }
 

@@ -27,12 +27,11 @@ export function renderPlanText(plan: PlanView, options: PlanTextOptions): string
     .actionsIn(changes)
     .map(([action]) => `${style(action, words.SIGNS[action])} ${action}`);
   if (errors.length > 0) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
-  const also = words.alsoLine(summary);
-  if (words.isNothing(plan))
-    return withoutWorkflowCommands(lines([words.NOTHING_TO_DO, also ?? []]));
+  const notes = words.noteLines(plan);
+  if (words.isNothing(plan)) return withoutWorkflowCommands(lines([words.NOTHING_TO_DO, notes]));
   const nothing = changes.length === 0 && errors.length === 0;
   const total = nothing
-    ? [words.NOTHING_TO_DO]
+    ? [words.nothingLine(plan)]
     : words
         .planLine(summary, screen)
         .split("\n")
@@ -54,7 +53,7 @@ export function renderPlanText(plan: PlanView, options: PlanTextOptions): string
     [
       ...(errors.length > 0 ? [style("error", words.diagnosticCounts(plan))] : []),
       ...total,
-      also ?? [],
+      notes,
     ].flat(),
   ]);
   return withoutWorkflowCommands(sections);

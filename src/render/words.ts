@@ -111,11 +111,47 @@ export function isNothing({
   attention,
   orphaned,
   diagnostics,
-}: Record<"changes" | "attention" | "orphaned" | "diagnostics", readonly unknown[]>): boolean {
-  return changes.length + attention.length + orphaned.length + diagnostics.length === 0;
+  summary,
+}: Record<"changes" | "attention" | "orphaned" | "diagnostics", readonly unknown[]> & {
+  readonly summary: Pick<Summary, "held">;
+}): boolean {
+  const shown = changes.length + attention.length + orphaned.length + diagnostics.length;
+  return shown + summary.held === 0;
 }
 
 export const NOTHING_TO_DO = "No changes. The service matches your manifests.";
+
+/** What a plan without changes says: test cases that stay off are not as their manifests say. */
+export function nothingLine(plan: Pick<PlanView, "summary" | "attention">): string {
+  const held = heldText(plan);
+  return held === undefined ? NOTHING_TO_DO : `No changes to send. ${held}`;
+}
+
+const STEPS_ROWS: ReadonlySet<string> = new Set(["steps-new", "steps-changed", "steps-weakened"]);
+const GENERATION_ROWS: ReadonlySet<string> = new Set(["generation-failed", "no-steps"]);
+
+/**
+ * Says what the test cases wait for that a plan does not switch on, and what to do. The rows of
+ * attention name the test cases; those whose steps are still to be generated stand in no row.
+ */
+export function heldText({
+  summary: { held },
+  attention,
+}: Pick<PlanView, "summary" | "attention">): string | undefined {
+  if (held === 0) return undefined;
+  const has = (codes: ReadonlySet<string>, severity?: AttentionSeverity): boolean =>
+    attention.some((row) => codes.has(row.code) && (severity ?? row.severity) === row.severity);
+  const one = held === 1;
+  const who = `${count(held, "test case")} ${one ? "stays" : "stay"} off until`;
+  const steps = one ? "its steps are" : "their steps are";
+  const failed = has(GENERATION_ROWS, "danger");
+  if (failed && has(STEPS_ROWS)) return `${who} ${steps} generated or accepted: tasc steps`;
+  if (failed)
+    return `${who} ${steps} generated: change the prompt, or tasc apply --rediscover ADDRESS`;
+  return has(STEPS_ROWS)
+    ? `${who} ${steps} accepted: tasc steps accept ADDRESS`
+    : `${who} ${steps} generated and accepted: tasc steps`;
+}
 
 /**
  * Groups changes by cause, the reader's own first. Returns at least one group; it has no title if
@@ -161,7 +197,13 @@ export function planLine(summary: Summary, width = Infinity): string {
   return filled(parts, width).join("\n");
 }
 
-export function alsoLine({ orphaned, unmanaged }: Summary): string | undefined {
+/** The lines below the line of counts: what waits, and what else there is. */
+export function noteLines(plan: PlanView): readonly string[] {
+  const held = plan.changes.length === 0 ? undefined : heldText(plan);
+  return [held === undefined ? [] : `Held: ${held}`, alsoLine(plan.summary) ?? []].flat();
+}
+
+function alsoLine({ orphaned, unmanaged }: Summary): string | undefined {
   const parts = nonZero(
     `${orphaned} orphaned (no longer in any manifest)`,
     `${unmanaged} unmanaged`,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Plan } from "../../src/model/plan.ts";
+import type { Attention, Plan } from "../../src/model/plan.ts";
+import { renderPlanMarkdown } from "../../src/render/markdown.ts";
 import { COLOURED, PLAIN } from "../../src/render/style.ts";
 import { type PlanTextOptions, renderPlanText } from "../../src/render/text.ts";
 import { BIG } from "./big.ts";
@@ -22,6 +23,59 @@ describe("the whole plan", () => {
     ["hostile names", "plan-hostile.txt", text(HOSTILE)],
   ])("%s", async (_, file, rendered) => {
     await expect(rendered).toMatchFileSnapshot(`golden/${file}`);
+  });
+});
+
+describe("test cases that stay off", () => {
+  const row = (code: Attention["code"], severity: Attention["severity"]): Attention => {
+    const addresses = ["testCase.shop.pay" as const];
+    return { code, severity, text: `${code} of testCase.shop.pay`, count: 1, addresses };
+  };
+  const fresh = row("steps-new", "caution");
+  const failed = row("generation-failed", "danger");
+  const held = (number: number, attention: readonly Attention[], plan = EMPTY): Plan => ({
+    ...plan,
+    summary: { ...plan.summary, held: number },
+    attention,
+  });
+
+  test.each([
+    [
+      "no row",
+      held(1, []),
+      "1 test case stays off until its steps are generated and accepted: tasc steps",
+    ],
+    [
+      "new steps",
+      held(1, [fresh]),
+      "1 test case stays off until its steps are accepted: tasc steps accept ADDRESS",
+    ],
+    [
+      "a failed generation",
+      held(2, [failed]),
+      "2 test cases stay off until their steps are generated: change the prompt, or tasc apply --rediscover ADDRESS",
+    ],
+    [
+      "both",
+      held(2, [fresh, failed]),
+      "2 test cases stay off until their steps are generated or accepted: tasc steps",
+    ],
+    [
+      "a case that keeps its steps",
+      held(1, [row("generation-failed", "caution"), fresh]),
+      "1 test case stays off until its steps are accepted: tasc steps accept ADDRESS",
+    ],
+  ])("without changes: %s", (_, plan, words) => {
+    const lines = text(plan).split("\n");
+    expect(lines).toContain(`No changes to send. ${words}`);
+    expect(text(plan)).not.toMatch(/^Plan:|matches your manifests/m);
+    expect(renderPlanMarkdown(shown(plan).view)).toContain(`No changes to send. ${words}.`);
+  });
+
+  test("a plan with changes says it below its line of counts", () => {
+    const shownText = text(held(1, [], PLAN));
+    expect(shownText).toMatch(/^Plan: .* 1 held, .*\nHeld: 1 test case stays off until /m);
+    expect(text(PLAN)).not.toContain("until its steps");
   });
 });
 
