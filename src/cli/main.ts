@@ -16,6 +16,16 @@ const FILES: Readonly<Record<string, string>> = {
   "-V": "version.txt",
 };
 
+// Under Bun, undici's exchanges with the service end without an answer or an error.
+const { bun } = process.versions;
+if (bun !== undefined) {
+  writeSync(
+    2,
+    `Error: tasc needs Node 20.19 or later and does not work under Bun ${bun}; run it with \`node\`, or with \`bunx\` without \`--bun\`.\n`,
+  );
+  process.exit(1);
+}
+
 const argv = process.argv.slice(2);
 const file = argv.length === 1 && !isatty(1) ? FILES[argv[0] ?? ""] : undefined;
 if (file === undefined || !printFile(file))

@@ -192,6 +192,19 @@ describe("the package", () => {
     expect(output).toBe("");
   });
 
+  test("refuses to start under Bun, in one sentence", async () => {
+    const shim = join(packed.project, "bun.cjs");
+    const versions = "{ ...process.versions, bun: '1.4.5' }";
+    writeFileSync(shim, `Object.defineProperty(process, "versions", { value: ${versions} });`);
+    const tasc = join(packed.project, "node_modules", "@tasc", "cli", "dist", "tasc.cjs");
+    const args = ["--require", shim, tasc, "plan"];
+    const { code, output } = await run(process.execPath, args, packed.project);
+    expect(output).toMatch(
+      /^Error: tasc needs Node 20\.19 or later and does not work under Bun 1\.4\.5; .*\n?$/,
+    );
+    expect(code).toBe(1);
+  });
+
   test("passes publint and attw", async () => {
     const lint = await run(program("publint"), ["run", packed.tarball, "--strict"], packed.project);
     expect(lint.output).toContain("All good");
