@@ -4,7 +4,8 @@ import { hostname, userInfo } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LoadedProject } from "../manifest/load.ts";
 import { guessed } from "../manifest/problem.ts";
-import { WHERE_KEY_IS, chooseStage } from "../manifest/settings.ts";
+import { mergedAt } from "../manifest/resolve.ts";
+import { WHERE_KEY_IS, chooseStage, settingsLayers } from "../manifest/settings.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, inStage, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
@@ -409,6 +410,17 @@ export class Session {
     return states;
   }
 
+  /** Says which stage's key it is and where it comes from; never a part that may be a value. */
+  #keyFrom(): string | undefined {
+    const { stage } = this.settings;
+    const layers = settingsLayers(this.project.project, stage);
+    const declared = mergedAt(layers, ["service", "apiKey"]);
+    const named = typeof declared === "string" ? (declared.match(/\$\{[^}]*\}/g) ?? []) : [];
+    if (named.length === 0) return undefined;
+    const from = named.map((one) => `\`${one}\``).join(" and ");
+    return `\`service.apiKey\` of stage ${stage} comes from ${from}`;
+  }
+
   #connect(): Client {
     const { baseUrl, apiKey, rateLimit, state, concurrency, requestTimeout, retries } =
       this.settings;
@@ -424,6 +436,7 @@ export class Session {
     return createClient({
       baseUrl: base.value,
       apiKey,
+      keyFrom: this.#keyFrom(),
       concurrency,
       requestTimeout,
       retries,

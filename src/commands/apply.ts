@@ -121,6 +121,10 @@ async function run(options: OptionsOf<typeof OPTIONS>, context: Context): Promis
   }
 }
 
+/** The ways to apply without a question. */
+const UNASKED =
+  "To apply without a question, approve in advance, or save a plan and apply that file:\ntasc apply --auto-approve\ntasc plan --out plan.json";
+
 /**
  * Asks the user for confirmation; only the whole word counts.
  * @throws TascError unless the answer is yes
@@ -130,7 +134,7 @@ async function askToApply(stage: string, { ask }: Context["host"]): Promise<void
     throw failed(
       "no-terminal",
       "Cannot ask for confirmation: no terminal",
-      "Nothing was applied. Run it with --auto-approve, or save a plan with `tasc plan --out FILE` and apply that file.",
+      `Nothing was applied. ${UNASKED}`,
     );
   const prompt = `\nApply these changes to ${stage}?\nType "yes" to apply: `;
   const answers = await ask([{ id: "apply", prompt }]);
@@ -138,7 +142,7 @@ async function askToApply(stage: string, { ask }: Context["host"]): Promise<void
     throw failed(
       "not-approved",
       "Nothing was applied",
-      'Apply cancelled. Type the full word "yes" to confirm.',
+      `Apply cancelled. Type the full word "yes" to confirm. ${UNASKED}`,
     );
 }
 

@@ -671,7 +671,7 @@ export function planTarget(
     if (removed === undefined || resource === undefined) return [];
     const next = now
       ? `${now.id} has its name and will be used instead; set \`id:\` if another one is meant.`
-      : "It will be created again; remove it from the manifest to prevent this.";
+      : "It will be created again. To prevent this, remove it from the manifest; if other stages still have it, leave it out of this stage with `onlyStages` instead.";
     const detail = `It was ${removed}, which the service no longer lists. ${next}`;
     return [caution("removed-outside", resource, "Removed outside tasc", detail)];
   });

@@ -1,5 +1,5 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { join, sep } from "node:path";
 import type { DatabaseSync as Database } from "node:sqlite";
 import { codeOf, failed } from "../model/error.ts";
 import type { Collection, Data } from "./resources.ts";
@@ -102,9 +102,23 @@ async function sqlite(): Promise<OpenDatabase> {
     const { default: Libsql } = await import("libsql");
     return (file) => new Libsql(file);
   } catch {
-    const detail = `Node ${process.versions.node} has no SQLite of its own: run \`npm install libsql\`, or use Node 22.13 or later.`;
+    const detail = `Node ${process.versions.node} has no SQLite of its own: run \`${installDriver(process.argv[1] ?? "")}\`, or use Node 22.13 or later.`;
     throw failed("sqlite-missing", "The local service needs SQLite", detail);
   }
+}
+
+/**
+ * Returns the command that installs libsql where this tasc finds it: beside itself. npm keeps what
+ * is installed globally in a folder that is not a project.
+ * @param program the file that Node runs; a link is followed
+ */
+function installDriver(program: string): string {
+  const file = existsSync(program) ? realpathSync(program) : program;
+  const at = file.split(sep).indexOf("node_modules");
+  const project = file.split(sep).slice(0, at).join(sep);
+  return at < 0 || existsSync(join(project, "package.json"))
+    ? "npm install --save-dev libsql"
+    : "npm install --global libsql";
 }
 
 /**

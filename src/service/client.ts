@@ -57,6 +57,8 @@ export interface ClientOptions {
   /** From `checkBaseUrl`, which also decides whether plain http is allowed. */
   readonly baseUrl: BaseUrl;
   readonly apiKey: Secret;
+  /** Where the key comes from, for the message if the service refuses it. */
+  readonly keyFrom?: string | undefined;
   readonly concurrency: number;
   readonly rateLimit?: number | undefined;
   /** Takes sends from a rate that is shared with other processes. */
@@ -196,7 +198,13 @@ function openCalls(options: ClientOptions) {
     let attempt = 0;
     let acted: MayHaveActed = "no";
     const failed = (fault: Fault): ServiceError =>
-      new ServiceError({ ...fault, method, path, attempts: attempt, acted });
+      new ServiceError({
+        ...(fault.kind === "key-refused" ? { ...fault, keyFrom: options.keyFrom } : fault),
+        method,
+        path,
+        attempts: attempt,
+        acted,
+      });
     if (!sender.isSendable) throw failed({ kind: "unsendable" });
     if (!(await limiter.enter())) throw failed({ kind: "interrupted" });
     const number = ++count;

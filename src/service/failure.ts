@@ -158,11 +158,18 @@ const WORDS = {
     `the connection ended before the answer did (${code})`,
     "Run the command again; if it happens again, check what is between here and the service.",
   ],
-  "key-refused": ({ status, words }: Told & { status: 401 | 403 }) => [
+  /** `keyFrom` says where the key comes from, in a sentence without a full stop. */
+  "key-refused": ({
+    status,
+    words,
+    keyFrom,
+  }: Told & { status: 401 | 403; keyFrom?: string | undefined }) => [
     "key-refused",
     `The service refused the API key (${status})`,
     says(words),
-    "Check that `service.apiKey` is the key of this service and may do this.",
+    keyFrom === undefined
+      ? "Check that `service.apiKey` is the key of this service and may do this."
+      : `${keyFrom}: check that this is the key of this service and may do this.`,
   ],
   /**
    * Any 3xx; redirects are never followed. `host` is host and port of `Location`, if it was given.

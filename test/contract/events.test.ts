@@ -71,6 +71,7 @@ describe.concurrent("apply --format json", () => {
       expect(eventsOf(unasked).at(-1)).toMatchObject({
         type: "result",
         error: { code: "no-terminal" },
+        next: ["tasc apply --auto-approve", "tasc plan --out plan.json"],
       });
       expect(service.writes()).toEqual([]);
     });

@@ -134,6 +134,9 @@ describe.concurrent("a plan fails on", () => {
         // oxlint-disable-next-line no-await-in-loop
         const ran = await project.run(args, { TASC_API_KEY: "another-key" });
         expect(ran.code).toBe(6);
+        expect(ran.stderr.replaceAll(/\s+/g, " ")).toContain(
+          "`service.apiKey` of stage default comes from `${secret:TASC_API_KEY}`",
+        );
         expect(ran.stdout + ran.stderr).not.toContain("another-key");
       }
       expect(service.writes()).toEqual([]);

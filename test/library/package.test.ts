@@ -110,7 +110,7 @@ describe("the package", () => {
         [tasc, "serve", "--port", "0"],
         packed.project,
       );
-      expect(output).toContain("run `npm install libsql`, or use Node 22.13 or later");
+      expect(output).toContain("run `npm install --save-dev libsql`, or use Node 22.13 or later");
       expect(code).toBe(1);
     },
   );
