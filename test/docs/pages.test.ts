@@ -158,8 +158,8 @@ async function play(page: string): Promise<number> {
     played++;
     if (mark.startsWith("file=")) return reader.file(mark.slice("file=".length), text);
     if (mark === "background") return reader.serve(text);
-    // Commands of programs other than tasc are not run.
-    if (language === "console") return undefined;
+    // Commands and code of programs other than tasc are not run.
+    if (language === "console" || language === "rego") return undefined;
     if (language === "yaml")
       return expect(
         parseAllDocuments(text).flatMap(({ errors }) => errors),
