@@ -69,6 +69,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   diff: ["--from", "default", "--to", "next", "--all"],
   explain: ["testCase.shop.login"],
   snapshot: ["--out", "snapshot.json"],
+  "steps accept": ["--all"],
   "state show": ["target.shop"],
   "state mv": ["testCase.shop.login", "testCase.shop.sign-in"],
   "state rm": ["testCase.shop.login"],
@@ -90,9 +91,12 @@ async function prepare(name: string, stage: Scene): Promise<readonly string[]> {
   if (name === "state push")
     stage.write("backup.json", (await stage.run(["state", "pull"])).stdout);
   if (name === "state migrate") stage.write("old.yaml", "backend: local\npath: old\n");
-  if (name === "reports show") {
+  if (name === "reports show" || name === "reports gate") {
     const report = { testTargetId: TARGET, testCaseIds: [COOKIE] };
-    return [textAt(await stage.control("POST", "/reports", report), "id")];
+    const id = textAt(await stage.control("POST", "/reports", report), "id");
+    if (name === "reports show") return [id];
+    await stage.control("POST", `/reports/${id}/results`, { results: { [COOKIE]: "PASSED" } });
+    return ["--report", id];
   }
   return ARGUMENTS[name] ?? [];
 }
