@@ -43,7 +43,7 @@ describe("the library", () => {
       expects(first.output).toContain("done: testCase.shop.login");
       expects(first.code).toBe(0);
       const second = await program(stage, EXAMPLE);
-      expects(second.output).toContain("Plan: 0 to create, 0 to update");
+      expects(second.output).toContain("No changes. The service matches your manifests.");
       expects(second.output).not.toContain("done:");
       const away = await program(stage, EXAMPLE, { TASC_API_KEY: "a-wrong-key-of-this-test" });
       expects(away.output).toContain("unreachable: ");
