@@ -255,7 +255,7 @@ export function readOptions(record: OptionRecord, { args, options }: Raw): Recor
   let position = 0;
   return Object.fromEntries(
     Object.entries(record).map(([key, option]) => {
-      const raw = option.flags.endsWith("...>")
+      const raw = /\.{3}[\]>]$/.test(option.flags)
         ? args.slice(position)
         : isArgument(option)
           ? args[position++]
