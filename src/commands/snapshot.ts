@@ -197,7 +197,12 @@ function withoutTexts(value: Json): Json {
  * states, or messages.
  */
 function testCaseJson(
-  { elements, discovery, ...plain }: Omit<LiveTestCase, "asDeclared" | "acceptance">,
+  {
+    elements,
+    discovery,
+    updatedAt: _,
+    ...plain
+  }: Omit<LiveTestCase, "asDeclared" | "acceptance">,
   testTargetId: string,
 ): JsonObject {
   const { status, freePrompt } = discovery ?? {};
