@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Json, type JsonObject, isArray, isObject, parseJson } from "../../src/model/json.ts";
@@ -101,16 +101,20 @@ describe("the package", () => {
   });
 
   test.skipIf(process.getBuiltinModule("node:sqlite") !== undefined)(
-    "names the package to install if Node has no SQLite",
+    "names the command that installs the database driver if Node has no SQLite",
     { meta: { needs: "a Node without SQLite, e.g. 20" } },
     async () => {
       const tasc = join(packed.project, "node_modules", "@tasc", "cli", "dist", "tasc.cjs");
-      const { code, output } = await run(
-        process.execPath,
-        [tasc, "serve", "--port", "0"],
-        packed.project,
-      );
-      expect(output).toContain("run `npm install --save-dev libsql`, or use Node 22.13 or later");
+      const manifest = join(packed.project, "package.json");
+      const serve = async () =>
+        await run(process.execPath, [tasc, "serve", "--port", "0"], packed.project);
+      // npm's folder for global packages is not a project.
+      const globally = await serve();
+      expect(globally.output).toContain("run `npm install --global libsql`, or use Node 22.13");
+      writeFileSync(manifest, "{}");
+      const { code, output } = await serve();
+      rmSync(manifest);
+      expect(output).toContain("run `npm install --save-dev libsql`, or use Node 22.13");
       expect(code).toBe(1);
     },
   );
