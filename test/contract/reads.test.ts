@@ -58,11 +58,11 @@ describe.concurrent("reads of a plan", () => {
     });
   });
 
-  test("are not sent if a pattern of --only is too complex or invalid: exit 3", async () => {
+  test("are not sent if a pattern of --only is too long or invalid: exit 3", async () => {
     await scene({}, async ({ project, service }) => {
       service.addCase(service.addTarget("App 0"), { description: "Log in" });
       await project.write(manifest(1));
-      for (const glob of ["{a,b}".repeat(22), "*a".repeat(30), "[z-a]"]) {
+      for (const glob of ["*a".repeat(501), "{a,b", "[z-a]"]) {
         // oxlint-disable-next-line no-await-in-loop
         const ran = await project.run(["plan", "--only", glob]);
         expect([ran.code, ran.stderr.includes("cannot be used")], ran.stderr).toEqual([3, true]);

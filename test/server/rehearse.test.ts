@@ -57,8 +57,9 @@ describe.concurrent("tasc rehearse", () => {
           "/test-cases/00000000-0000-4000-8000-000000000012",
           false,
         ),
-        call("PATCH", "testCase.shop.checkout", "/test-cases/(known after apply)", true),
         call("PATCH", "testCase.shop.login", `/test-cases/${LOGIN}`, false),
+        // After their generations have ended.
+        call("PATCH", "testCase.shop.checkout", "/test-cases/(known after apply)", true),
         call("PATCH", "testCase.shop.voucher", "/test-cases/(known after apply)", true),
       ]);
       expect(part(shown, "secondPlan")).toEqual({ empty: true, changes: [] });
