@@ -197,18 +197,14 @@ function withoutTexts(value: Json): Json {
  * states, or messages.
  */
 function testCaseJson(
-  {
-    elements,
-    discovery,
-    updatedAt: _,
-    ...plain
-  }: Omit<LiveTestCase, "asDeclared" | "acceptance">,
+  { elements, discovery, ...live }: Omit<LiveTestCase, "asDeclared" | "acceptance">,
   testTargetId: string,
 ): JsonObject {
   const { status, freePrompt } = discovery ?? {};
   return defined({
     testTargetId,
-    ...plain,
+    ...live,
+    updatedAt: undefined,
     elements: elements?.map(({ raw }) => defined({ ...raw, scrollState: undefined })),
     discovery: discovery && defined({ status, freePrompt }),
   });

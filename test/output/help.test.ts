@@ -19,8 +19,8 @@ function tasc(args: readonly string[], stdout: "pipe" | number = "pipe") {
   return { status, text, stderr };
 }
 
-test("the help texts of the build match the command table", () => {
-  const texts = readyTexts(readFileSync(join(DIST, "version.txt"), "utf8").trim());
+test("the help texts of the build match the command table", async () => {
+  const texts = await readyTexts(readFileSync(join(DIST, "version.txt"), "utf8").trim());
   for (const [file, text] of Object.entries(texts))
     expect(readFileSync(join(DIST, file), "utf8")).toBe(text);
 });

@@ -64,7 +64,10 @@ it("each process keeps the rate limit alone, with a warning, if the database ref
     );
     await sql.end();
     const url = database.url.replace("tasc@", "reader@");
-    fleet.setState(`{ backend: postgres, url: "${url}", schema: reader }`, ", rateLimit: 1000/s");
+    fleet.setState(
+      `{ backend: postgres, url: "${url}", schema: reader, owner: tasc }`,
+      ", rateLimit: 1000/s",
+    );
     const plan = await fleet.run("plan", "--detailed-exitcode");
     expect(plan.code, plan.stderr).toBe(0);
     expect(plan.stderr).toContain("The rate limit is not shared");
