@@ -157,8 +157,8 @@ function withUndefined(desired: Desired, hidden: ReturnType<typeof hiddenFields>
 class RedactedNames {
   readonly #options: Omit<RefreshOptions, "fingerprints">;
   readonly #unclear = new Set<Address>();
-  /** Unclear unless the live resource that they are bound to still exists. */
-  readonly #unless = new Set<Address>();
+  /** Unclear unless they still have the live resource of this id, to which they are bound. */
+  readonly #unless = new Map<Address, string>();
   /** The live resources that may be one of these. */
   readonly #ids = new Set<string>();
   /** The targets that match, by key. */
@@ -187,8 +187,8 @@ class RedactedNames {
 
   /** Returns these addresses and those whose creation needs one of them, after all was read. */
   unclear({ plan: { changes }, matched }: Planned): readonly Address[] {
-    for (const address of this.#unless)
-      if (matched.get(targetOf(address))?.matches.get(address)?.live === undefined)
+    for (const [address, id] of this.#unless)
+      if (matched.get(targetOf(address))?.matches.get(address)?.live?.id !== id)
         this.#unclear.add(address);
     // Another address that claims one of them by its other name may be wrong.
     for (const { matches } of this.#ids.size === 0 ? [] : matched.values())
@@ -236,14 +236,19 @@ class RedactedNames {
     { resources, bound, ids }: Candidates,
     fields: readonly F[],
   ): void {
-    if (resources.length === 0 || ids.has(live.id)) return;
+    if (resources.length === 0) return;
+    // An id in state decides, but another address may have the same external id, which is an error.
+    const isBound = ids.has(live.id);
     for (const field of fields) {
       const shown: string | null | undefined = live[field];
       if (typeof shown !== "string" || !isRedacted(shown)) continue;
+      if (isBound && field !== "externalId") continue;
       for (const resource of resources)
         if (fits(shown, knownText(resource, field))) {
-          (bound.has(resource.address) ? this.#unless : this.#unclear).add(resource.address);
-          this.#ids.add(live.id);
+          const id = bound.get(resource.address);
+          if (id === undefined) this.#unclear.add(resource.address);
+          else this.#unless.set(resource.address, id);
+          if (!isBound) this.#ids.add(live.id);
         }
     }
   }
@@ -252,8 +257,8 @@ class RedactedNames {
 /** The declared resources that a live one may be, and what binds them. */
 interface Candidates {
   readonly resources: readonly DesiredResource[];
-  /** The addresses that an id in state binds. */
-  readonly bound: ReadonlySet<Address>;
+  /** The addresses that an id binds, with it. */
+  readonly bound: ReadonlyMap<Address, string>;
   readonly ids: ReadonlySet<string>;
 }
 
@@ -269,7 +274,7 @@ function candidates<R extends DesiredResource>(
     resources: resources.filter(
       ({ id, kind, key }) => id === undefined && !(kind === "environment" && key === "default"),
     ),
-    bound: new Set(known.map(([address]) => address)),
+    bound: new Map(known),
     ids: new Set(known.map(([, id]) => id)),
   };
 }
