@@ -47,7 +47,7 @@ import { ordered } from "../plan/normalise.ts";
 import { type Memory, keyHolds, mayHoldSecret, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
-import { expectedLive } from "../plan/resources.ts";
+import { expectedLive } from "../plan/reference.ts";
 import { type EditedText, withTexts } from "./edit-files.ts";
 import { type DraftOptions, isDeclarable } from "./import-draft.ts";
 import { countValues } from "./import-known.ts";

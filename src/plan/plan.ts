@@ -13,7 +13,7 @@ import { type Scope, scopeTest } from "./scope.ts";
 import { lazy, matchTargets, pendingMoves } from "./match.ts";
 import { recover, secretFields } from "./memory.ts";
 import { undeclaredOrphans } from "./orphans.ts";
-import { type TargetPlan, planTarget } from "./resources.ts";
+import { type TargetPlan, planTarget } from "./target-plan.ts";
 
 /** A plan, and the data that it was made from, which an apply continues to use. */
 export interface Planned {

@@ -15,7 +15,7 @@ import { type Scope, isEverything, targetInScope } from "./scope.ts";
 import { byNames, lazy, namesOf } from "./match.ts";
 import { memoryOf } from "./memory.ts";
 import { liveTargets, makePlan } from "./plan.ts";
-import { isAsDeclared } from "./resources.ts";
+import { isAsDeclared } from "./kinds/test-case.ts";
 import { reviewed } from "./steps.ts";
 
 /**
