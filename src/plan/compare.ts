@@ -13,13 +13,8 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import {
-  declaredElements,
-  elementInWords,
-  elementsChangedBy,
-  projectElements,
-  sameElements,
-} from "./elements.ts";
+import { elementsChangedBy } from "./element-changes.ts";
+import { declaredElements, elementInWords, projectElements, sameElements } from "./elements.ts";
 import type { Fingerprinter } from "./input.ts";
 import { normalise, ordered, orderedParts, sameAsLive } from "./normalise.ts";
 import type { Match } from "./match.ts";

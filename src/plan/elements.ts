@@ -1,32 +1,16 @@
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { ELEMENT, ELEMENTS, type Shape } from "../model/fields.ts";
-import { type Json, type JsonObject, defined, isArray, isObject, sameJson } from "../model/json.ts";
+import { ELEMENT, type Shape } from "../model/fields.ts";
+import { type Json, type JsonObject, isArray, isObject, sameJson } from "../model/json.ts";
 import type { LiveElement, LiveResource } from "../model/live.ts";
-import type { BodyValue, ChangedBy, FieldChange, StepLosses } from "../model/plan.ts";
+import type { ChangedBy } from "../model/plan.ts";
 import type { Fingerprint } from "../model/state.ts";
-import {
-  Secret,
-  type Value,
-  type ValueObject,
-  isSensitive,
-  isUnknown,
-  isValueObject,
-  reveal,
-} from "../model/value.ts";
+import { type Value, type ValueObject, isUnknown, isValueObject, reveal } from "../model/value.ts";
 import { locatorOf } from "../state/binding.ts";
-import { alignLists, inOrderPairs } from "./align.ts";
+import { alignLists } from "./align.ts";
 import type { Fingerprinter } from "./input.ts";
-import { caution, problem } from "./problem.ts";
-import { differences, ordered } from "./normalise.ts";
-import { lazy } from "./match.ts";
-import {
-  type Memory,
-  mayHoldSecret,
-  recordedSteps,
-  stepDigest,
-  withoutWriteOnly,
-} from "./memory.ts";
+import { type Memory, withoutWriteOnly } from "./memory.ts";
+import { caution } from "./problem.ts";
 
 /**
  * A declared element (a step of a test case) and the live one that it continues. If the lists
@@ -47,6 +31,71 @@ export interface ElementMatch {
 export function declaredElements(value: Value | undefined): readonly ValueObject[] {
   // Manifests have been validated, so this check only narrows the type.
   return isArray(value) && value.every(isValueObject) ? value : [];
+}
+
+/**
+ * Aligns the declared list with the live one. If they differ, it pairs first the equal elements in
+ * the same order, then the equal elements that have moved, and last the remaining elements between
+ * two unmoved ones, in order.
+ */
+export function alignElements(
+  declared: readonly ValueObject[],
+  live: readonly LiveElement[],
+  memory: Memory,
+): readonly ElementMatch[] {
+  if (sameElements(declared, live))
+    return declared.map((element, at) => ({ declared: element, at, live: live[at] }));
+  const same = (i: number, j: number): boolean => {
+    const element = declared[i];
+    return (
+      element !== undefined &&
+      sameElement(element, live[j]) &&
+      sameLocator(element, live[j], memory)
+    );
+  };
+  const isMoved = (i: number, j: number): boolean => same(i, j) && isWhole(declared[i], live[j]);
+  const { partners, moved } = alignLists(declared.length, live.length, same, isMoved);
+  return declared.map((element, at) => {
+    const index = partners.get(at);
+    if (index === undefined) return { declared: element, at, live: undefined };
+    return {
+      declared: element,
+      at,
+      live: live[index],
+      ...(moved.has(at) ? { movedFrom: index } : {}),
+    };
+  });
+}
+
+/**
+ * Whether a manifest declares every part of a live element; a partial declaration may match another
+ * one by chance.
+ */
+function isWhole(declared: ValueObject | undefined, live: LiveElement | undefined): boolean {
+  if (declared === undefined || live === undefined) return false;
+  const says = (part: string): boolean =>
+    Object.hasOwn(declared, part) ||
+    (part === "selectors" && declared["locatorLine"] !== undefined);
+  return Object.keys(elementInWords(live)).every(says);
+}
+
+/**
+ * Whether a recorded locator line, if any, is the declared one. It distinguishes steps that differ
+ * only in the line.
+ */
+function sameLocator(
+  declared: ValueObject,
+  live: LiveElement | undefined,
+  memory: Memory,
+): boolean {
+  const line = declared["locatorLine"];
+  const id = live?.id;
+  const record = id === undefined ? undefined : locatorOf(memory.binding, id);
+  if (line === undefined || id === undefined || record === undefined) return true;
+  return (
+    memory.fingerprints === undefined ||
+    record.line === locatorDigest(memory.fingerprints, id, line)
+  );
 }
 
 /** Whether the live list matches the declared one, without locator lines, which are write-only. */
@@ -163,6 +212,11 @@ export function saysAll(declared: readonly ValueObject[], live: readonly LiveEle
 }
 
 /**
+ * Placeholder for the digest of selectors until the service's selectors for a line have been read.
+ */
+export const NOT_READ_YET = "";
+
+/**
  * Returns the digest of the selectors made from a locator line, which is recorded to detect later
  * changes.
  */
@@ -178,11 +232,6 @@ export function locatorDigest(
 ): Fingerprint {
   return fingerprints.of(`${elementId}/locatorLine`, reveal(line));
 }
-
-/**
- * Placeholder for the digest of selectors until the service's selectors for a line have been read.
- */
-export const NOT_READ_YET = "";
 
 /**
  * Returns why a locator line must be written; `undefined` if it is up to date, or cannot be
@@ -207,173 +256,6 @@ export function locatorDifference(
 }
 
 /**
- * Aligns the declared list with the live one. If they differ, it pairs first the equal elements in
- * the same order, then the equal elements that have moved, and last the remaining elements between
- * two unmoved ones, in order.
- */
-export function alignElements(
-  declared: readonly ValueObject[],
-  live: readonly LiveElement[],
-  memory: Memory,
-): readonly ElementMatch[] {
-  if (sameElements(declared, live))
-    return declared.map((element, at) => ({ declared: element, at, live: live[at] }));
-  const same = (i: number, j: number): boolean => {
-    const element = declared[i];
-    return (
-      element !== undefined &&
-      sameElement(element, live[j]) &&
-      sameLocator(element, live[j], memory)
-    );
-  };
-  const isMoved = (i: number, j: number): boolean => same(i, j) && isWhole(declared[i], live[j]);
-  const { partners, moved } = alignLists(declared.length, live.length, same, isMoved);
-  return declared.map((element, at) => {
-    const index = partners.get(at);
-    if (index === undefined) return { declared: element, at, live: undefined };
-    return {
-      declared: element,
-      at,
-      live: live[index],
-      ...(moved.has(at) ? { movedFrom: index } : {}),
-    };
-  });
-}
-
-/**
- * Whether a manifest declares every part of a live element; a partial declaration may match another
- * one by chance.
- */
-function isWhole(declared: ValueObject | undefined, live: LiveElement | undefined): boolean {
-  if (declared === undefined || live === undefined) return false;
-  const says = (part: string): boolean =>
-    Object.hasOwn(declared, part) ||
-    (part === "selectors" && declared["locatorLine"] !== undefined);
-  return Object.keys(elementInWords(live)).every(says);
-}
-
-/**
- * Whether a recorded locator line, if any, is the declared one. It distinguishes steps that differ
- * only in the line.
- */
-function sameLocator(
-  declared: ValueObject,
-  live: LiveElement | undefined,
-  memory: Memory,
-): boolean {
-  const line = declared["locatorLine"];
-  const id = live?.id;
-  const record = id === undefined ? undefined : locatorOf(memory.binding, id);
-  if (line === undefined || id === undefined || record === undefined) return true;
-  return (
-    memory.fingerprints === undefined ||
-    record.line === locatorDigest(memory.fingerprints, id, line)
-  );
-}
-
-export type Body = { readonly [key: string]: BodyValue };
-
-/**
- * Returns the `elements` of a PATCH (service-api.md, operation 8): declared parts override live
- * ones; parts and nulls that service-api.md does not describe are left out. If one leaf is
- * sensitive, all text kept from live elements is sensitive, because it may be an old secret.
- *
- * @param mayHold whether live elements may contain an old secret although no leaf is sensitive any
- * more
- */
-export function elementBodies(
-  matches: readonly ElementMatch[],
-  live: readonly LiveElement[],
-  mayHold = false,
-): readonly BodyValue[] {
-  const isHidden = mayHold || matches.some((match) => isSensitive(match.declared));
-  const base = firstIndex(live.map((element) => element.raw));
-  return matches.map(({ declared, live: { raw } = { raw: {} } }, position) => {
-    const kept = isHidden ? hidden(raw) : raw;
-    const body: Record<string, BodyValue> = {
-      ...pick(raw, ["id", "testCaseId"]),
-      index: base + position,
-    };
-    for (const [name, { shape, writeOnly }] of Object.entries(ELEMENT.parts)) {
-      const value = writeOnly ? undefined : bodyPart(shape, declared[name], kept[name]);
-      if (value !== undefined) body[name] = value;
-    }
-    return body;
-  });
-}
-
-/**
- * Returns the first live index. It is unknown whether the service counts from 0 or 1, so its own
- * start is reused.
- */
-function firstIndex(raw: readonly ValueObject[]): number {
-  const first = raw[0]?.["index"];
-  return typeof first === "number" ? first : 0;
-}
-
-/** Returns a part to send. @param raw the live part as received, or with its texts hidden */
-function bodyPart(
-  shape: Shape,
-  declared: Value | undefined,
-  raw: Value | undefined,
-): BodyValue | undefined {
-  if (shape.type === "object") {
-    if (declared !== undefined && !isValueObject(declared)) return declared;
-    if (!isValueObject(raw)) return declared ?? (raw === null ? null : undefined);
-    return { ...pick(raw, [...LINKS, ...Object.keys(shape.parts)]), ...declared };
-  }
-  if (shape.type !== "list" || shape.of.type !== "object") return declared ?? raw ?? undefined;
-  // A declared item keeps the ids and undeclared parts of the live item that it continues; an
-  // undeclared list stays whole.
-  const before = isArray(raw) ? raw.filter(isValueObject) : [];
-  const { parts, required = [] } = shape.of;
-  const keys = [...LINKS, ...Object.keys(parts)];
-  if (!isArray(declared))
-    return isArray(raw) ? before.map((item) => pick(item, [...keys, "index"])) : undefined;
-  const undeclared = keys.filter((key) => !required.includes(key));
-  const base = firstIndex(before);
-  const items = declared.filter(isValueObject);
-  const isSame = (item: ValueObject) => (one: ValueObject) =>
-    required.every((key) => sameJson(reveal(item[key] ?? null), reveal(one[key] ?? null)));
-  const left = new Set(before);
-  const take = (one?: ValueObject) => (one !== undefined && left.delete(one) ? one : undefined);
-  // An equal item keeps its own data, even if it moved; a new one continues the item at its
-  // position, if that is free.
-  const inPlace = items.map((item, at) => take(before.slice(at, at + 1).find(isSame(item))));
-  const own = items.map((item, at) => inPlace[at] ?? take([...left].find(isSame(item))));
-  return items.map((item, at) => ({
-    ...pick(own[at] ?? take(before[at]) ?? {}, undeclared),
-    index: base + at,
-    ...item,
-  }));
-}
-
-/** Keys that link a part of an element to its parent. */
-const LINKS: readonly string[] = ["id", "testCaseElementId"];
-
-/** Wraps all texts as secrets: they are sent unchanged, but shown as sensitive. */
-function hidden(value: JsonObject): ValueObject;
-function hidden(value: Json): Value;
-function hidden(value: Json): Value {
-  if (typeof value === "string") return new Secret(value);
-  if (isArray(value)) return value.map((item) => hidden(item));
-  if (!isObject(value)) return value;
-  const parts = Object.entries(value);
-  return Object.fromEntries(
-    parts.map(([key, part]) => [key, LINKS.includes(key) ? part : hidden(part)]),
-  );
-}
-
-function pick(source: ValueObject, keys: readonly string[]): ValueObject {
-  return Object.fromEntries(
-    keys.flatMap((key) => {
-      const value = source[key] ?? null;
-      return value === null ? [] : [[key, value]];
-    }),
-  );
-}
-
-/**
  * Whether a test case whose elements are as declared has a locator line that must be written, or
  * cannot be.
  */
@@ -389,295 +271,6 @@ export function hasOpenLocators(
     return isNameless || locatorDifference({ declared, at, live }, memory) !== undefined;
   });
 }
-
-/**
- * The differences of elements: a part of a PATCH, and the locator lines that need separate calls.
- */
-interface ElementsDiff {
-  readonly body: Body;
-  readonly locators: readonly ElementMatch[];
-  readonly shown: readonly FieldChange[];
-  readonly warnings: readonly Diagnostic[];
-  readonly losses?: StepLosses | undefined;
-}
-
-/**
- * Compares elements. If only locator lines differ, each gets a call; otherwise one PATCH has all,
- * and lines follow.
- */
-export function diffElements(
-  resource: DesiredResource,
-  { elements: current = [] }: LiveResource,
-  memory: Memory,
-): ElementsDiff {
-  const value = resource.fields["elements"];
-  if (value === undefined || isUnknown(value))
-    return { body: {}, locators: [], shown: [], warnings: [] };
-  const declared = declaredElements(value);
-  const matches = alignElements(declared, current, memory);
-  const locators = matches.filter((match) => locatorDifference(match, memory) !== undefined);
-  const lines = locators.map((match): FieldChange => {
-    const path = ["elements", match.at, "locatorLine"];
-    const by = locatorDifference(match, memory);
-    const after = match.declared["locatorLine"] ?? null;
-    return {
-      path,
-      ...(isSensitive(value) ? { sensitive: true } : { after: reveal(after) }),
-      ...(by === undefined || by === "new" ? {} : { changedBy: by }),
-    };
-  });
-  if (sameElements(declared, current)) return { body: {}, locators, shown: lines, warnings: [] };
-  const mayHold = mayHoldSecret(ELEMENTS, memory);
-  const authors = authorsOf(declared, matches, current, memory);
-  const changes = elementChanges(matches, current, authors);
-  const elements = elementBodies(matches, current, mayHold);
-  const tooLarge = "An undeclared number in its elements is too large to be sent back as it is";
-  const why =
-    "Numbers beyond 2^53 lose digits as they are read. Declare the `options` that have it.";
-  const rounded = problem("rounded-number", resource, tooLarge, why, ["elements"]);
-  return {
-    body: { elements },
-    locators,
-    shown: [...(isSensitive(value) || mayHold ? [hiddenChange(changes)] : changes), ...lines],
-    warnings: [
-      ...matches.flatMap((match) => keptParts(resource, match)),
-      ...(elements.some(isRounded) ? [rounded] : []),
-    ],
-    losses: stepLosses(matches, current),
-  };
-}
-
-/** Returns what the live steps lose by a PATCH; undefined if they lose nothing. */
-function stepLosses(
-  matches: readonly ElementMatch[],
-  current: readonly LiveElement[],
-): StepLosses | undefined {
-  const kept = new Set(matches.map(({ live }) => live));
-  const removed = current.filter((element) => !kept.has(element));
-  const losses = { assertions: 0, steps: 0, ignored: 0, emptied: 0 };
-  for (const { parts } of removed) losses[parts["assertion"] ? "assertions" : "steps"]++;
-  const has = ({ declared, live }: ElementMatch, part: "interaction" | "assertion"): boolean =>
-    Boolean(declared[part] === undefined ? live?.parts[part] : declared[part]);
-  const isStep = (match: ElementMatch): boolean =>
-    has(match, "interaction") || has(match, "assertion");
-  for (const match of matches) {
-    const { declared, live } = match;
-    if (live === undefined) continue;
-    if (declared["ignoreFailure"] === true && live.parts["ignoreFailure"] !== true)
-      losses.ignored++;
-    if (live.parts["assertion"] && !has(match, "assertion")) losses.assertions++;
-    else if (live.parts["interaction"] && !isStep(match)) losses.emptied++;
-  }
-  if (Object.values(losses).every((lost) => lost === 0)) return undefined;
-  return { ...losses, all: !matches.some(isStep) };
-}
-
-/**
- * Whether a number in a value may have lost digits when it was read. Manifests have no numbers of
- * that size.
- */
-function isRounded(value: unknown): boolean {
-  if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER;
-  return typeof value === "object" && value !== null && Object.values(value).some(isRounded);
-}
-
-/**
- * Warns if an assertion is added to a step with an interaction, or vice versa: the user may want to
- * replace the step.
- */
-function keptParts(
-  resource: DesiredResource,
-  { declared, at, live }: ElementMatch,
-): readonly Diagnostic[] {
-  return Object.entries({ interaction: "assertion", assertion: "interaction" }).flatMap(
-    ([kept, added]) => {
-      const had = (part: string): boolean => isObject(live?.parts[part]);
-      const isAdded = had(kept) && !had(added) && isValueObject(declared[added]);
-      if (!isAdded || declared[kept] !== undefined) return [];
-      const detail = `The manifest declares an ${added} for a step that has an ${kept}. What is not declared stays, so the step has both. To replace the step, declare \`${kept}: null\` and \`ignoreFailure\`.`;
-      return [
-        caution("step-keeps-part", resource, `elements[${at}] keeps its ${kept}`, detail, [
-          "elements",
-          at,
-        ]),
-      ];
-    },
-  );
-}
-
-/**
- * Returns the differences step by step, as the PATCH handles them: a step inserted at the front is
- * one insertion.
- */
-function elementChanges(
-  matches: readonly ElementMatch[],
-  current: readonly LiveElement[],
-  authors: Authors | undefined,
-): readonly FieldChange[] {
-  const kept = new Set(matches.map(({ live }) => live));
-  const changes: FieldChange[] = [];
-  let next = 0;
-  const reportRemoved = (until: number): void => {
-    for (const element of current.slice(next, until)) {
-      const lost = element.parts["assertion"] ? ({ harmful: "assertion lost" } as const) : {};
-      const path = ["elements", next++];
-      if (kept.has(element)) continue;
-      const by =
-        authors && (authors.only ?? (authors.keptOnService(element) ? "manifest" : "service"));
-      const before = ordered(elementInWords(element));
-      changes.push({ path, before, ...lost, ...defined({ changedBy: by }) });
-    }
-  };
-  for (const match of matches) {
-    if (match.live !== undefined && match.movedFrom === undefined)
-      reportRemoved(current.indexOf(match.live));
-    const changedBy = authors && authorOf(match, authors);
-    changes.push(
-      ...elementChange(match).map((change) => ({ ...change, ...defined({ changedBy }) })),
-    );
-  }
-  reportRemoved(current.length);
-  return changes;
-}
-
-/** Returns who changed, added or moved a declared step, or removed its live one. */
-function authorOf({ at, live, movedFrom }: ElementMatch, authors: Authors): ChangedBy {
-  if (authors.only !== undefined) return authors.only;
-  const isOld = authors.keptInManifest(at);
-  if (live === undefined) return isOld ? "service" : "manifest";
-  const isLive = authors.keptOnService(live);
-  // A step that both sides still have, but paired with another one, was removed by each.
-  if (isOld === isLive && movedFrom === undefined) return "both";
-  return isOld ? "service" : isLive ? "manifest" : "both";
-}
-
-/** Returns one change without values in place of all: they may contain a secret. */
-function hiddenChange(changes: readonly FieldChange[]): FieldChange {
-  const harmful = changes.find((change) => change.harmful !== undefined)?.harmful;
-  const changedBy = commonAuthor(changes);
-  return { path: ["elements"], sensitive: true, ...defined({ harmful, changedBy }) };
-}
-
-function elementChange({ declared, at, live, movedFrom }: ElementMatch): readonly FieldChange[] {
-  const path = ["elements", at];
-  if (live !== undefined && movedFrom === undefined && sameElement(declared, live)) return [];
-  const after = ordered(reveal(withoutLine(declared)));
-  if (live === undefined) return [{ path, after }];
-  if (movedFrom !== undefined) return [{ path, after, movedFrom }];
-  return differences(ordered(projectElement(declared, live)), after).map((difference) => {
-    const [part] = difference.path;
-    const isLost = part === "assertion" && live.parts["assertion"] && difference.after === null;
-    const isIgnored = part === "ignoreFailure" && difference.after === true;
-    const harmful = isLost ? "assertion lost" : isIgnored ? "failure ignored" : undefined;
-    return { ...difference, path: [...path, ...difference.path], ...defined({ harmful }) };
-  });
-}
-
-/**
- * Says who changed each step since the last apply. Both lists are compared with the steps that were
- * recorded, in their order. A step that is in the record is unchanged on its side.
- */
-interface Authors {
-  /** The side that changed, if the other one is as recorded. */
-  readonly only: ChangedBy | undefined;
-  /** Of a declared step. */
-  readonly keptInManifest: (at: number) => boolean;
-  /** Of a live step. */
-  readonly keptOnService: (element: LiveElement) => boolean;
-}
-
-function authorsOf(
-  declared: readonly ValueObject[],
-  matches: readonly ElementMatch[],
-  current: readonly LiveElement[],
-  memory: Memory,
-): Authors | undefined {
-  const recorded = recordedSteps(memory);
-  const { fingerprints, id } = memory;
-  if (recorded === undefined || fingerprints === undefined) return undefined;
-  const digest = (step: Json): string => stepDigest(fingerprints, id, step);
-  const now = declared.map((step) => digest(reveal(withoutLine(step))));
-  const inManifest = new Set(
-    inOrderPairs(now.length, recorded.length, (i, k) => now[i] === recorded[k]).map(([i]) => i),
-  );
-  // A record does not say which parts of a step were declared. A live step counts as recorded if
-  // it equals the record for any choice of parts.
-  const declaredFor = new Map(matches.map(({ live, declared: own }) => [live, own]));
-  const before = current.map((element) => {
-    const digests = (choices: typeof PART_CHOICES) =>
-      new Set(choices.map((choice) => digest(projectElement(choice(element), element))));
-    const own = declaredFor.get(element);
-    return {
-      // The parts declared now are the first guess, and nearly always right.
-      asNow: own === undefined ? undefined : digest(projectElement(own, element)),
-      anyChoice: lazy(() => digests(PART_CHOICES)),
-    };
-  });
-  const isRecorded = (j: number, k: number): boolean => {
-    const [live, known = ""] = [before[j], recorded[k]];
-    return live?.asNow === known || live?.anyChoice().has(known) === true;
-  };
-  const onService = new Set(
-    inOrderPairs(current.length, recorded.length, isRecorded).map(([j]) => current[j]),
-  );
-  const isWhole = ({ size }: ReadonlySet<unknown>, steps: readonly unknown[]): boolean =>
-    size === steps.length && size === recorded.length;
-  return {
-    only: isWhole(onService, current)
-      ? "manifest"
-      : isWhole(inManifest, declared)
-        ? "service"
-        : undefined,
-    keptInManifest: (at) => inManifest.has(at),
-    keptOnService: (element) => onService.has(element),
-  };
-}
-
-/** Returns who changed the list of steps as a whole; `undefined` if state cannot tell. */
-export function elementsChangedBy(
-  declared: Value,
-  current: readonly LiveElement[],
-  memory: Memory,
-): ChangedBy | undefined {
-  const steps = declaredElements(declared);
-  const matches = alignElements(steps, current, memory);
-  const authors = authorsOf(steps, matches, current, memory);
-  return commonAuthor(elementChanges(matches, current, authors));
-}
-
-function commonAuthor(changes: readonly FieldChange[]): ChangedBy | undefined {
-  const [first, ...others] = new Set(changes.map(({ changedBy }) => changedBy));
-  return others.length === 0 ? first : "both";
-}
-
-/**
- * Every choice of parts that an element can be declared with; objects and list items are whole or
- * have only the required keys.
- */
-const PART_CHOICES = Object.entries(ELEMENT.parts).reduce<
-  readonly ((element: LiveElement) => ValueObject)[]
->(
-  (choices, [name, { shape, writeOnly }]) => {
-    if (writeOnly === true) return choices;
-    const item = shape.type === "list" ? shape.of : shape;
-    const required = item.type === "object" ? (item.required ?? []) : [];
-    const least = Object.fromEntries(required.map((key) => [key, ""]));
-    const leastOf = (live: Json | undefined) => (isArray(live) ? live.map(() => least) : least);
-    return choices.flatMap((choice) => [
-      choice,
-      (element) => ({ ...choice(element), [name]: "" }),
-      ...(required.length === 0
-        ? []
-        : [
-            (element: LiveElement) => ({
-              ...choice(element),
-              [name]: leastOf(element.parts[name]),
-            }),
-          ]),
-    ]);
-  },
-  [() => ({})],
-);
 
 /** Warns if a live element with a declared locator line has no id, which operation 9 needs. */
 export function namelessElements(

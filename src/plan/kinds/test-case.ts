@@ -9,11 +9,11 @@ import { IdOf, Secret, type Value, isSensitive, isUnknown, reveal } from "../../
 import { type SentField, bodyOf, callOf, patchOf, sendableFields, shownFields } from "../calls.ts";
 import { type MatchedTarget, compareField, diffFields, display } from "../compare.ts";
 import { type Decision, UNCHANGED, created, decided, refused } from "../decision.ts";
+import { elementBodies } from "../element-bodies.ts";
+import { diffElements } from "../element-changes.ts";
 import {
   type ElementMatch,
   declaredElements,
-  diffElements,
-  elementBodies,
   hasOpenLocators,
   namelessElements,
 } from "../elements.ts";
