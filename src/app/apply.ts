@@ -6,7 +6,7 @@ import { warning } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError, failed } from "../model/error.ts";
 import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
-import type { Remembered } from "../plan/orphans.ts";
+import { type Remembered, forgottenIn } from "../plan/orphans.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { type Refreshed, desiredInScope } from "../plan/refresh.ts";
 import type { Planned } from "../plan/plan.ts";
@@ -100,7 +100,10 @@ export async function applyProject(
   const checked = checkRequest(options, remembered);
   const request = saved === undefined ? checked : requestOf(saved);
   const { targets } = desiredInScope(remembered.desired, request.scope, remembered.states);
-  const keys = targets.map((target) => target.key);
+  const strays = remembered.strays.filter((state) =>
+    forgottenIn(state, remembered.desired).some(scopeTest(request.scope)),
+  );
+  const keys = [...targets.map(({ key }) => key), ...strays.map(({ target }) => target)];
   const patience = { timeout: lockTimeout, signal, why: "tasc apply" };
   let unsaved: StateFailure | undefined;
   const work = async (
@@ -113,8 +116,17 @@ export async function applyProject(
     const withoutState = new Set(
       [...sessions].flatMap(([key, { isNew }]) => (isNew && options.newState !== true ? key : [])),
     );
-    const states = new Map([...others, ...locked.map(([key, { state }]) => [key, state] as const)]);
-    const refreshed = await refreshLate(session, request, { ...remembered, states }, signal);
+    const declared = new Set(remembered.desired.targets.map(({ key }) => key));
+    const current = locked.map(([key, { state }]) => [key, state] as const);
+    const known = {
+      ...remembered,
+      states: new Map([...others, ...current.filter(([key]) => declared.has(key))]),
+      strays: [
+        ...remembered.strays.filter(({ target }) => !sessions.has(target)),
+        ...current.flatMap(([key, state]) => (declared.has(key) ? [] : [state])),
+      ],
+    };
+    const refreshed = await refreshLate(session, request, known, signal);
     if (signal.aborted) throw new TascError("interrupted", []);
     if (saved !== undefined) {
       const planned = await stillReviewed(session, refreshed, saved, overridePolicy);
@@ -145,7 +157,7 @@ export async function applyProject(
     await observer.approve(reviewed.plan);
     // Approval may have taken hours, in which others may have made the same changes. So plan again
     // and compare.
-    const now = await refreshLate(session, request, { ...remembered, states }, signal);
+    const now = await refreshLate(session, request, known, signal);
     const planned = asReviewed(asked, now.planned, fingerprints, session.redactor);
     return carryOut(session, { ...now, planned }, sessions, options, { ...observer, signal }, lost);
   };

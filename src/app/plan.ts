@@ -8,6 +8,7 @@ import {
   byAddress,
   originIn,
   originOf,
+  removalOf,
   resourcesOf,
 } from "../model/desired.ts";
 import { type Diagnostic, fault } from "../model/diagnostic.ts";
@@ -26,6 +27,7 @@ import type { Judged } from "../plan/rules.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
 import { kindNoun } from "../model/words.ts";
 import { sideBySide } from "../state/backend.ts";
+import { recordedAddresses } from "../state/edit.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Host } from "./project.ts";
 import type { PlanRequest, Session } from "./session.ts";
@@ -233,7 +235,10 @@ export async function placedExtras(plan: Plan, session: Session): Promise<PlanEx
   const placeOf = await placesIn(session.project.sources);
   const places = plan.changes.flatMap(({ address, fields }) => {
     const resource = resources.get(address);
-    const origin = resource && (originOf(resource, fields[0]?.path) ?? originOf(resource));
+    const origin =
+      resource === undefined
+        ? removalOf(session.desired, address)?.origin
+        : (originOf(resource, fields[0]?.path) ?? originOf(resource));
     return origin === undefined ? [] : [[address, placeOf(origin)] as const];
   });
   return { ...planExtras(plan), places: Object.fromEntries(places) };
@@ -253,7 +258,7 @@ export function checkRequest(
     return { scope, run: new Set(), rediscover: new Set() };
   const resources = desired.targets.flatMap(resourcesOf);
   const declared = new Map<string, DesiredResource>(resources.map((one) => [one.address, one]));
-  const bound = [...states.values(), ...strays].flatMap((state) => [...state.bindings.keys()]);
+  const bound = [...states.values(), ...strays].flatMap(recordedAddresses);
   const known = [...resources.map(({ address }) => address), ...bound];
   const faults = [
     ...idlePatterns(scope, known).map((text) => unknownAddress(text, known)),

@@ -66,7 +66,9 @@ export function asReviewed(
       `${isStale}: the service has changed since ${saved.plan.createdAt}`,
       reasons.join("\n"),
     );
-  const kept = changes.filter((change) => change.calls.length > 0 || change.action === "create");
+  const isLeft = ({ calls, action }: Change): boolean =>
+    calls.length > 0 || action === "create" || action === "forget";
+  const kept = changes.filter(isLeft);
   const left = { ...planned.plan, changes: kept };
   refuseOtherContent(saved.plan, redactPlan(planJson(left, { tool: "", createdAt: "" }), redactor));
   return { ...planned, plan: left };
@@ -122,8 +124,14 @@ function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | un
     case "existence":
       return place(
         address,
-        why.reviewed === null ? "to be created" : existence(why.reviewed, address),
-        existence(why.now, address),
+        reviewed.action === "forget"
+          ? `state forgets ${why.reviewed ?? "it"}`
+          : why.reviewed === null
+            ? "to be created"
+            : existence(why.reviewed, address),
+        reviewed.action === "forget"
+          ? (why.now ?? "nothing to forget")
+          : existence(why.now, address),
         reviewed.action,
       );
     case "manifest":

@@ -7,6 +7,7 @@ import type { Change } from "../model/plan.ts";
 import type { RunChanges, StateEvent } from "../model/state.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { levelName, namesOf } from "../plan/match.ts";
+import { forgetEvents } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { isRediscovering, isShown } from "../plan/staleness.ts";
@@ -42,7 +43,8 @@ import { lookAgain, recordRefresh, reread } from "./refresh.ts";
 /**
  * Carries out a reviewed plan (design contract, section 5), in this order:
  *
- * 1. record what the plan saw: bindings of adopted resources, moves, recovered creations,
+ * 1. record what the plan saw: bindings of adopted resources, moves, recovered creations; forget what
+ * `removed:` names,
  * 2. targets, 3. environments, 4. discoveries in the order of prerequisites,
  * 5. read targets with creations again, and plan again with the function that made the plan,
  * 6. patches of test cases and elements,
@@ -57,7 +59,7 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
   const run = startRun(context);
   const { changes } = run.planned.plan;
   const of = (kind: Kind): readonly Change[] =>
-    changes.filter(({ address }) => address.startsWith(`${kind}.`));
+    changes.filter(({ address, action }) => action !== "forget" && address.startsWith(`${kind}.`));
   run.emit({ type: "started", changes: changes.length });
   const before = await discoveriesBefore(run, of("testCase"));
   await recordStart(run);
@@ -150,13 +152,17 @@ async function recordStart(run: Run): Promise<void> {
       history !== undefined && (wait !== undefined || own.length > 0)
         ? [{ type: "began", run: history, changes }]
         : [];
+    const forgotten = own.flatMap(({ address, action }) => (action === "forget" ? [address] : []));
     return record(run, key, [
       ...(planned.stateEvents.get(key) ?? []),
+      ...forgetEvents(forgotten),
       ...(matched === undefined ? [] : refreshEvents(matched, fingerprints, inScope, isDue)),
       ...began,
     ]);
   });
   await Promise.all(recording);
+  for (const change of planned.plan.changes)
+    if (change.action === "forget") settle(run, change.address, { kind: "done", change });
 }
 
 /**

@@ -3,11 +3,15 @@ import { type Session, withSession } from "../app/session.ts";
 import { explain as explainResource, explainCode, fieldsNamed } from "../inspect/explain.ts";
 import { guessed, locate, placesIn } from "../manifest/problem.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
-import { KINDS, targetOf } from "../model/address.ts";
-import { type DesiredResource, resourcesOf } from "../model/desired.ts";
+import { KINDS, isAddress, targetOf } from "../model/address.ts";
+import { type DesiredResource, type Removal, removalOf, resourcesOf } from "../model/desired.ts";
 import { invalid } from "../model/error.ts";
 import { fieldsOf } from "../model/fields.ts";
-import type { View } from "../render/view.ts";
+import { defined } from "../model/json.ts";
+import { placeText } from "../render/diagnostics.ts";
+import { type Block, type View, faint, strong } from "../render/view.ts";
+import { SIGNS } from "../render/words.ts";
+import { knows } from "../state/edit.ts";
 import type { Context } from "./context.ts";
 import { READING } from "./shared-options.ts";
 import { argument, flag, text } from "./options.ts";
@@ -42,6 +46,8 @@ async function explain(options: OptionsOf<typeof OPTIONS>, { host }: Context): P
     return explainCode(address);
   const work = async (session: Session): Promise<View> => {
     const { env, fingerprints, project, desired } = session;
+    const removal = isAddress(address) ? removalOf(desired, address) : undefined;
+    if (removal !== undefined) return explainRemoved(session, removal);
     // One target is enough, so the plan is limited to the requested address.
     const surveyed = offline ? undefined : await survey(session, { only: [address] });
     const resources = desired.targets.flatMap(resourcesOf);
@@ -70,6 +76,44 @@ async function explain(options: OptionsOf<typeof OPTIONS>, { host }: Context): P
   };
   // Without the key, fingerprints cannot be compared, but everything else can be explained.
   return withSession(options, host, work, { needsApiKey: !offline });
+}
+
+/** Explains an address that state forgets. The service has no part in it, so it is not asked. */
+async function explainRemoved(session: Session, { address, origin }: Removal): Promise<View> {
+  const { states, strays } = await session.remembered();
+  const state = [...states.values(), ...strays].find(({ target }) => target === targetOf(address));
+  const id = state?.bindings.get(address)?.id;
+  const isKnown = state !== undefined && knows(state, address);
+  const place = (await placesIn(session.project.sources))(origin);
+  const { stage } = session.settings;
+  const found = isKnown ? "by its id in state" : "state does not know it";
+  const action = isKnown ? "forget" : "none";
+  const why = isKnown
+    ? "State forgets it at the next apply. Nothing changes on the service."
+    : "There is nothing to forget. Once no stage knows it, the entry may be deleted.";
+  const row = (label: string, text: string): Block => ({
+    label: ["  ", faint(label)],
+    column: 10,
+    beside: [text],
+  });
+  const facts = { formatVersion: "1.0", address, stage, ...defined({ id }) };
+  return {
+    json: { ...facts, found, action, why, calls: [], fields: [], diagnostics: [] },
+    text: [
+      [
+        [
+          ...(isKnown ? [{ style: "forget", text: SIGNS.forget } as const, " "] : []),
+          strong(address),
+          "  ",
+          faint(`stage ${stage}`),
+        ],
+        row("live", id === undefined ? found : `${id}, ${found}`),
+        row("action", action),
+        row("why", why),
+        row("removed", placeText(place)),
+      ],
+    ],
+  };
 }
 
 function namedFields(

@@ -153,6 +153,7 @@ export function knownResources(
   const taken = new Set<string>([
     ...declared,
     ...input.strays.map(({ target }) => targetAddress(target)),
+    ...(input.desired.removed ?? []).map(({ address }) => address),
   ]);
   const managed = new Map<string, Address>();
   const remembered = new Map<string, Address>();

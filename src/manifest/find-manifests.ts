@@ -45,7 +45,9 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
     report("hidden-manifest", own, "A hidden file cannot be a manifest", detail);
   }
   const files = found.files.filter((path) => path !== PROJECT_FILE);
-  if (files.length + problems.length === 0 && certain) {
+  // The last target may have left the manifests, and state has yet to forget it.
+  const areRemoved = isArray(value.removed) && value.removed.length > 0;
+  if (files.length + problems.length === 0 && certain && !areRemoved) {
     const detail = `No files match ${sources.map((pattern) => `\`${pattern}\``).join(", ")}. Write one with \`tasc new target shop\`, write those of a running service with \`tasc import\`, or correct \`manifests:\`.`;
     report("no-manifests", own, "There are no target documents", detail);
   }

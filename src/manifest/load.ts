@@ -29,6 +29,7 @@ import * as accept from "./schema/generated/accept.js";
 import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
+import { checkRemovals, removalsOf } from "./removed.ts";
 import { findDuplicates, groupByTarget, resolveTarget } from "./target.ts";
 import type { TrustOf } from "./trust.ts";
 
@@ -199,6 +200,7 @@ export async function readProject(
     for (const manifest of found.files) files.push(manifest);
   }
   for (const target of groupByTarget(documents)) add(findDuplicates(target, stages ?? []));
+  if (project !== undefined) add(checkRemovals(project, documents));
   const hidden = ownAmong(folder, files, problems);
   const isShown = ({ file }: { readonly file: string }): boolean => !hidden.has(file);
   // To find places, a text that is not kept is read again. A file that was refused before it was
@@ -347,8 +349,12 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
   const secrets = [...interpolator.secrets]
     .filter((text) => text.length >= SHORTEST_SECRET && text !== stage)
     .toSorted((a, b) => b.length - a.length);
+  const removed = removalsOf(project, reading.documents);
   return {
-    resolved: { settings, desired: { stage, targets } },
+    resolved: {
+      settings,
+      desired: { stage, targets, ...(removed.length === 0 ? {} : { removed }) },
+    },
     problems: distinct(problems),
     secrets,
   };

@@ -393,6 +393,25 @@ export const OVERRIDABLE: ObjectShape = {
   },
 };
 
+const REMOVED: ManifestPart = part(
+  {
+    type: "list",
+    of: {
+      type: "object",
+      description: "An address that no manifest declares any more.",
+      parts: {
+        address: part(
+          { type: "address" },
+          "The address. A target includes its environments, test cases and batch generations.",
+          { literal: true },
+        ),
+      },
+      required: ["address"],
+    },
+  },
+  "Addresses that state forgets in each stage at its next apply. Nothing changes on the service. An entry that is done may be deleted.",
+);
+
 export const PROJECT: ObjectShape = {
   type: "object",
   description: "A project: the service, the stages and the location of the target documents.",
@@ -413,6 +432,7 @@ export const PROJECT: ObjectShape = {
       { type: "map", of: OVERRIDABLE, keys: "logical" },
       "The stages and their overrides. Default: one stage named `default`.",
     ),
+    removed: REMOVED,
   },
   required: ["version"],
 };
@@ -459,6 +479,7 @@ export const TARGET_DOCUMENT: ObjectShape = {
       { type: "list", of: MOVE },
       "Renamed addresses. Keeps the existing resource when an address is renamed.",
     ),
+    removed: REMOVED,
   },
   required: ["target"],
 };

@@ -1,4 +1,4 @@
-import type { Address, Kind } from "./address.ts";
+import { type Address, type Kind, targetAddress, targetOf } from "./address.ts";
 import type { Origin } from "./diagnostic.ts";
 import { type JsonObject, type Path, valueAt } from "./json.ts";
 import { type Value, isUnknown, reveal } from "./value.ts";
@@ -8,6 +8,21 @@ export interface Desired {
   readonly stage: string;
   /** Sorted by key. */
   readonly targets: readonly DesiredTarget[];
+  /** What state is to forget; absent if nothing is. */
+  readonly removed?: readonly Removal[];
+}
+
+/** An entry of `removed:`. A target includes everything in it. */
+export interface Removal {
+  readonly address: Address;
+  readonly origin: Origin;
+}
+
+/** Returns the removal of an address, with the entry that names it or its target. */
+export function removalOf({ removed = [] }: Desired, address: Address): Removal | undefined {
+  const whole = targetAddress(targetOf(address));
+  const entry = removed.find((one) => one.address === address || one.address === whole);
+  return entry && { ...entry, address };
 }
 
 export interface DesiredTarget extends DesiredResource<"target"> {

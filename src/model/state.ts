@@ -184,8 +184,8 @@ const EVENTS = {
    */
   located: { address, locators: isLocators, elements: maybe(isTexts) },
   /**
-   * Removes the binding and the batch record, but not an intent: only the outcome of the creation
-   * settles that.
+   * Removes the binding and the batch record, and of a target its folders, but not an intent: only
+   * the outcome of the creation settles that.
    */
   unbound: { address },
   /** Moves the records of `from` to `to`, where they replace existing ones. */

@@ -1,16 +1,17 @@
 import { type Address, targetAddress } from "../model/address.ts";
-import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
+import type { Desired, DesiredResource, DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { TEST_CASE_FIELDS } from "../model/fields.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { Change, Orphan } from "../model/plan.ts";
-import type { State } from "../model/state.ts";
+import type { State, StateEvent } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
 import type { PlanInput } from "./input.ts";
 import { caution } from "./problem.ts";
 import { matchedIds } from "./match.ts";
 import { mayHoldSecret, memoryOf, recordField } from "./memory.ts";
+import { recordedAddresses } from "../state/edit.ts";
 
 /**
  * Returns undeclared bindings of a target: `orphans` are listed and match no declared address, the
@@ -140,6 +141,34 @@ export function leftOffWarnings(matched: MatchedTarget): readonly Diagnostic[] {
   });
 }
 
+/** Returns the addresses of a state that `removed:` names, by themselves or with their target. */
+export function forgottenIn(
+  state: State,
+  { removed = [] }: Pick<Desired, "removed">,
+): readonly Address[] {
+  if (removed.length === 0) return [];
+  const named = new Set(removed.map(({ address }) => address));
+  const known = recordedAddresses(state);
+  return named.has(targetAddress(state.target)) ? known : known.filter((one) => named.has(one));
+}
+
+/** Returns the changes by which state forgets addresses. */
+export function forgets(state: State, addresses: readonly Address[]): readonly Change[] {
+  const nothing = { fields: [], calls: [], followUps: [], dependsOn: [] };
+  return addresses.map((address) => {
+    const id = state.bindings.get(address)?.id;
+    return { address, action: "forget", ...(id !== undefined && { id }), ...nothing };
+  });
+}
+
+/** Returns what the record of a forgotten address becomes: nothing is left of it. */
+export function forgetEvents(addresses: readonly Address[]): readonly StateEvent[] {
+  return addresses.flatMap((address) => [
+    { type: "unbound", address },
+    { type: "settled", address },
+  ]);
+}
+
 /** The desired configuration, with the states of declared and undeclared targets. */
 export type Remembered = Pick<PlanInput, "desired" | "states" | "strays">;
 
@@ -151,7 +180,11 @@ export type Remembered = Pick<PlanInput, "desired" | "states" | "strays">;
 export function withRemovedTargets(remembered: Remembered, disableRemoved: boolean): Remembered {
   const { desired, states, strays } = remembered;
   if (!disableRemoved || strays.length === 0) return remembered;
-  const left = strays.map(({ target: key }): DesiredTarget => ({
+  // What `removed:` names is not touched on the service.
+  const isForgotten = ({ target }: State): boolean =>
+    desired.removed?.some(({ address }) => address === targetAddress(target)) === true;
+  const left = strays.filter((state) => !isForgotten(state));
+  const targets = left.map(({ target: key }): DesiredTarget => ({
     kind: "target",
     address: targetAddress(key),
     key,
@@ -165,8 +198,8 @@ export function withRemovedTargets(remembered: Remembered, disableRemoved: boole
     moved: [],
   }));
   return {
-    desired: { ...desired, targets: [...desired.targets, ...left] },
-    states: new Map([...states, ...strays.map((state) => [state.target, state] as const)]),
-    strays: [],
+    desired: { ...desired, targets: [...desired.targets, ...targets] },
+    states: new Map([...states, ...left.map((state) => [state.target, state] as const)]),
+    strays: strays.filter(isForgotten),
   };
 }

@@ -12,7 +12,7 @@ import type { PlanInput } from "./input.ts";
 import { type Scope, scopeTest } from "./scope.ts";
 import { lazy, matchTargets, pendingMoves } from "./match.ts";
 import { recover, secretFields } from "./memory.ts";
-import { undeclaredOrphans } from "./orphans.ts";
+import { forgetEvents, forgets, forgottenIn, undeclaredOrphans } from "./orphans.ts";
 import { type TargetPlan, planTarget } from "./target-plan.ts";
 
 /** A plan, and the data that it was made from, which an apply continues to use. */
@@ -39,14 +39,14 @@ export interface Planned {
  * Makes a plan. This is the only function that decides on calls (design contract, sections 2 and
  * 3):
  *
- * 1. state is updated with `moved:` and with the results of interrupted creations,
+ * 1. state is updated with `moved:` and `removed:`, and with the results of interrupted creations,
  * 2. each address is matched with its live resource,
  * 3. each resource is compared field by field, and differences become calls,
  * 4. resources that left the manifests are listed,
  * 5. the result is narrowed to the scope and counted.
  */
 export function makePlan(input: PlanInput): Planned {
-  const { states, events, diagnostics } = bringUpToDate(input);
+  const { states, strays, events, forgotten, diagnostics } = bringUpToDate(input);
   const targets = matchTargets(input.desired.targets, input.live.targets, states, input.elsewhere);
   const secrets = secretFields([...input.states.values(), ...input.strays]);
   const targetPlans = input.desired.targets.map((target) =>
@@ -59,7 +59,10 @@ export function makePlan(input: PlanInput): Planned {
     ),
   );
   return {
-    plan: assemble(input, targetPlans, targets.meant, [...targets.problems, ...diagnostics]),
+    plan: assemble({ ...input, strays }, targetPlans, targets.meant, forgotten, [
+      ...targets.problems,
+      ...diagnostics,
+    ]),
     matched: matchedOf(targetPlans),
     stateEvents: events,
     states: [...input.states.values(), ...input.strays],
@@ -85,13 +88,14 @@ export function liveTargets(input: Omit<Refreshable, "live">, targets: readonly 
 }
 
 /** The input that determines which live resource belongs to which address. */
-type Refreshable = Pick<PlanInput, "desired" | "states" | "live" | "fingerprints" | "elsewhere">;
+type Refreshable = Pick<PlanInput, "desired" | "states" | "live" | "fingerprints" | "elsewhere"> &
+  Partial<Pick<PlanInput, "strays">>;
 
 /**
- * Applies moves and the results of interrupted creations to the states; returns states and events
- * by target key.
+ * Applies moves, removals and the results of interrupted creations to the states; returns states
+ * and events by target key. Removals are changes and not events, because they are reviewed.
  */
-function bringUpToDate({ desired, states, live, fingerprints }: Refreshable) {
+function bringUpToDate({ desired, states, strays = [], live, fingerprints }: Refreshable) {
   // The bound ids. Lazy, because only an unsettled creation needs them.
   const taken = lazy(() => {
     const bindings = [...states.values()].flatMap((state) => [...state.bindings.values()]);
@@ -100,11 +104,17 @@ function bringUpToDate({ desired, states, live, fingerprints }: Refreshable) {
   const current = new Map(states);
   const events = new Map<string, readonly StateEvent[]>();
   const diagnostics: Diagnostic[] = [];
+  const forgotten: Change[] = [];
+  const withoutRemoved = (state: State): State => {
+    const addresses = forgottenIn(state, desired);
+    for (const change of forgets(state, addresses)) forgotten.push(change);
+    return applyEvents(state, forgetEvents(addresses));
+  };
   for (const target of desired.targets) {
     const before = states.get(target.key);
     if (before === undefined) continue;
     const moves = pendingMoves(target.moved, before);
-    const moved = applyEvents(before, moves);
+    const moved = withoutRemoved(applyEvents(before, moves));
     current.set(target.key, moved);
     events.set(target.key, moves);
     if (fingerprints === undefined || moved.intents.size === 0) continue;
@@ -114,7 +124,7 @@ function bringUpToDate({ desired, states, live, fingerprints }: Refreshable) {
     events.set(target.key, [...moves, ...found.events]);
     diagnostics.push(...found.diagnostics);
   }
-  return { states: current, events, diagnostics };
+  return { states: current, strays: strays.map(withoutRemoved), events, forgotten, diagnostics };
 }
 
 /** Combines the plans of all targets, narrowed to the scope, sorted and counted. */
@@ -122,10 +132,11 @@ function assemble(
   input: PlanInput,
   targetPlans: readonly TargetPlan[],
   meant: ReadonlySet<string>,
+  forgotten: readonly Change[],
   problems: readonly Diagnostic[],
 ): Plan {
   const inScope = scopeTest(input.scope);
-  const all = targetPlans.flatMap((one) => one.changes);
+  const all = [...targetPlans.flatMap((one) => one.changes), ...forgotten];
   const needed = withNeeded(all, inScope, input.scope);
   const changes = needed.changes.toSorted(sortedByAddress);
   const changed = new Set(changes.map(({ address }) => address));

@@ -237,7 +237,12 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   }
   // An `id:` or a renamed target can leave a live resource without an address, although its old
   // address is declared.
-  const [meant, isListed] = [new Set(bound.map(({ id }) => id)), listedIds(input)];
+  const forgotten = plan.changes.filter(({ action }) => action === "forget");
+  const isForgotten = (address: Address): boolean => changes.get(address)?.action === "forget";
+  const [meant, isListed] = [
+    new Set([...bound, ...forgotten].map(({ id }) => id)),
+    listedIds(input),
+  ];
   for (const [id, all] of names) {
     const name = all.find((one) => isProtected(one) && inScope(one.address));
     if (name !== undefined && !meant.has(id) && isListed.has(id)) add({ ...name, id }, "orphaned");
@@ -247,7 +252,7 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
   for (const { live, resources } of bases.flatMap((base) => [...base.values()]))
     if (live !== undefined && !input.live.testCases.has(live.id))
       for (const address of resources.keys())
-        if (isProtected(own(address)) && inScope(address))
+        if (isProtected(own(address)) && inScope(address) && !isForgotten(address))
           add({ address, id: live.id }, "orphaned");
   // Under its new address, nothing would protect it from the next plan, or only a glob that
   // manifests can remove.
@@ -282,7 +287,9 @@ function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): rea
     const noun = parseAddress(address)?.kind === "testCase" ? "test case" : "resource";
     const back = resource
       ? ""
-      : ` Restore it in the manifest, or remove it from state:\ntasc state rm ${address}`;
+      : isForgotten(address)
+        ? " Declare it again in place of its entry in `removed:`."
+        : ` Restore it in the manifest, or remove it from state:\ntasc state rm ${address}`;
     return [
       {
         summary: `this ${noun} would be ${[...what].join(" and ")}`,

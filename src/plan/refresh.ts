@@ -16,6 +16,7 @@ import { byNames, lazy, namesOf } from "./match.ts";
 import { memoryOf } from "./memory.ts";
 import { liveTargets, makePlan } from "./plan.ts";
 import { isAsDeclared } from "./kinds/test-case.ts";
+import { recordedAddresses } from "../state/edit.ts";
 import { reviewed } from "./steps.ts";
 
 /**
@@ -164,10 +165,10 @@ export function desiredInScope(
 ): Desired {
   if (isEverything(scope)) return desired;
   const targets = desired.targets.filter((target) => {
-    const orphans = states.get(target.key)?.bindings.keys() ?? [];
+    const state = states.get(target.key);
     return targetInScope(scope, [
       ...resourcesOf(target).map((resource) => resource.address),
-      ...orphans,
+      ...(state === undefined ? [] : recordedAddresses(state)),
     ]);
   });
   return { ...desired, targets };

@@ -1,4 +1,5 @@
 import { type Address, parseAddress, targetOf } from "../model/address.ts";
+import { cached } from "../model/collections.ts";
 import { type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
 import { type Json, startsWith, isArray } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
@@ -85,8 +86,19 @@ export function guardOf(
   );
   const wanted = resource === undefined ? null : { id: byHand, fields: Object.fromEntries(known) };
   const declared = fingerprints.of(`guard/${address}`, wanted);
-  return { id: live?.id ?? sent, declared, live: digests };
+  const forgotten = resource === undefined ? forgottenBy(planned).get(address) : undefined;
+  return { id: live?.id ?? forgotten ?? sent, declared, live: digests };
 }
+
+/** Returns the ids that a plan forgets, by address. */
+function forgottenBy({ plan }: Planned): ReadonlyMap<Address, string | undefined> {
+  return cached(FORGOTTEN, plan, () => {
+    const all = plan.changes.filter(({ action }) => action === "forget");
+    return new Map(all.map(({ address, id }) => [address, id ?? "recorded"]));
+  });
+}
+
+const FORGOTTEN = new WeakMap<Planned["plan"], ReadonlyMap<Address, string | undefined>>();
 
 /**
  * Returns a live value: a folder as its id; of elements the declared parts, with selectors if there

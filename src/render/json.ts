@@ -19,6 +19,9 @@ import { printedJson, uriPart } from "./escape.ts";
 /** Version of the plan format; it rises when programs that read plans would have to change. */
 export const PLAN_FORMAT = "1.2";
 
+/** In place of the id of a batch generation that state forgets: it has none. */
+const NOT_RECORDED = "(not recorded)";
+
 export interface PlanMeta {
   /** Name and version, `tasc 1.0.0`. */
   readonly tool: string;
@@ -44,7 +47,7 @@ export function planJson(plan: Plan, { tool, createdAt }: PlanMeta): PlanJson {
         address,
         action,
         cause,
-        id: id ?? KNOWN_AFTER_APPLY,
+        id: id ?? (action === "forget" ? NOT_RECORDED : KNOWN_AFTER_APPLY),
         fields: fields.map(({ path, before, after, sensitive, movedFrom, harmful }) =>
           defined({ path, ...(sensitive ? { sensitive } : { before, after }), movedFrom, harmful }),
         ),

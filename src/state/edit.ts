@@ -23,8 +23,13 @@ export function knows(state: State, address: Address): boolean {
 }
 
 export function knownAddresses(state: State): readonly Address[] {
-  const all = [...state.bindings.keys(), ...state.batchGenerations.keys(), ...state.intents.keys()];
-  return [...new Set(all)].toSorted(compareAddresses);
+  return recordedAddresses(state).toSorted(compareAddresses);
+}
+
+/** Returns the same addresses in any order, which takes less time. */
+export function recordedAddresses(state: State): readonly Address[] {
+  const { bindings, batchGenerations, intents } = state;
+  return [...new Set([...bindings.keys(), ...batchGenerations.keys(), ...intents.keys()])];
 }
 
 function isBlank(state: State): boolean {

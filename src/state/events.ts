@@ -109,6 +109,7 @@ function change(draft: MutableState, event: StateEvent): void {
       return alter(draft, event.address, (binding) => locate(binding, event));
     case "unbound":
       draft.bindings.delete(event.address);
+      if (parseAddress(event.address)?.kind === "target") draft.folders.clear();
       return draft.batchGenerations.delete(event.address);
     case "moved":
       draft.bindings.move(event.from, event.to);
@@ -253,6 +254,10 @@ class LazyCopy<K extends string, V> {
     if (!this.current.has(key)) return;
     this.current = this.#copy ??= new Map(this.current);
     this.#copy.delete(key);
+  }
+
+  clear(): void {
+    if (this.current.size > 0) this.current = this.#copy = new Map();
   }
 
   move(from: K, to: K): void {

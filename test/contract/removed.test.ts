@@ -267,4 +267,62 @@ describe.concurrent("a target removed from the manifests", () => {
       expect([value["changes"], value["orphaned"]]).toEqual([[], []]);
     });
   });
+
+  test("is forgotten in each stage at its next apply if `removed:` names it, without a call", async () => {
+    await scene({}, async ({ project, service }) => {
+      await left(project, seed(service), "");
+      const base = await project.read("tasc.yaml");
+      await project.write({
+        "tasc.yaml": `${base}policy: { protected: ["*.tell"] }\nremoved: [{ address: target.desk }]\n`,
+      });
+      const refused = await project.json(["plan"]);
+      expect(refused.ran.code).toBe(1);
+      expect(diagnostics(refused.value)).toEqual([
+        expect.stringMatching(/testCase.desk.tell.*would be forgotten/s),
+      ]);
+      await project.write({ "tasc.yaml": `${base}removed: [{ address: target.desk }]\n` });
+      const { value } = await project.json(["plan", "--out", "plan.json"]);
+      expect(changed(value)).toEqual([
+        "forget target.desk",
+        "forget testCase.desk.ask",
+        "forget testCase.desk.tell",
+      ]);
+      expect(value).toMatchObject({ orphaned: [], summary: { forget: 3, orphaned: 0 } });
+      const shown = await project.run(["show", "plan.json"]);
+      expect(shown.stdout).toContain("0 to disable, 3 to forget, 2 unchanged (0 POST, 0 PATCH)");
+      expect(shown.stdout).toContain(
+        "Caution: 3 resources are in no manifest any more: target.desk",
+      );
+      const explained = await project.run(["explain", "testCase.desk.ask"]);
+      expect(explained.stdout).toMatch(/action +forget[^]*removed +tasc.yaml:\d+:\d+/);
+      service.forget();
+      const ran = await project.run(["apply", "plan.json"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      expect(service.log.every(({ method }) => method === "GET")).toBe(true);
+      // The removed target is not read: one list of targets, and the test cases of the other one.
+      expect(service.log).toHaveLength(2);
+      expect(await project.run(["state", "list"]).then(({ stdout }) => stdout)).not.toContain(
+        "desk",
+      );
+      const history = await project.run(["history", "testCase.desk.ask"]);
+      expect(history.stdout).toMatch(/done +forget +testCase.desk.ask/);
+      for (const text of [`${base}removed: [{ address: target.desk }]\n`, base]) {
+        await project.write({ "tasc.yaml": text });
+        const again = await project.json(["plan"]);
+        expect([again.value["changes"], again.value["orphaned"]]).toEqual([[], []]);
+        expect(JSON.stringify(again.value["attention"])).not.toContain("leaves-management");
+      }
+      // Declared and removed.
+      await project.write({
+        "targets/desk.yaml": DESK,
+        "targets/shop.yaml": `${SHOP}removed: [{ address: testCase.shop.login }, { address: testCase.desk.ask }]\n`,
+        "tasc.yaml": `${base}removed: [{ address: target.desk }]\n`,
+      });
+      const wrong = await project.run(["validate"]);
+      expect(wrong.code).toBe(3);
+      expect(wrong.stderr).toContain("target.desk is both declared and removed");
+      expect(wrong.stderr).toContain("testCase.shop.login is both declared and removed");
+      expect(wrong.stderr).toContain("testCase.desk.ask does not belong to target shop");
+    });
+  });
 });
