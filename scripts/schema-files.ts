@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
-import { SCHEMA_NAMES, schemaOf } from "./manifest-schemas.ts";
+import { SCHEMA_NAMES, type SchemaName, schemaOf } from "./manifest-schemas.ts";
 import { SAVED_PLAN } from "./saved-plan-schema.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../src/model/json.ts";
 
@@ -21,7 +21,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
       : [
           {
             path: `schemas/${name}.schema.json`,
-            text: `${JSON.stringify(schemaOf(name), null, 2)}\n`,
+            text: `${JSON.stringify(publicSchemaOf(name), null, 2)}\n`,
           },
         ]),
     { path: `${generated}/${name}.js`, text: validatorSource(schemaOf(name)) },
@@ -35,6 +35,47 @@ export function generatedFiles(): readonly GeneratedFile[] {
     accept,
     { path: `${generated}/saved-plan.js`, text: validatorSource(SAVED_PLAN) },
   ];
+}
+
+/**
+ * A schema as it is published: without a `type` of several types, which strict validators refuse
+ * (all but "or null"). What it accepts is the same. The validators of tasc are made from the shorter
+ * form, in which a value breaks fewer keywords.
+ */
+export function publicSchemaOf(name: SchemaName): JsonObject {
+  const schema = withoutUnions(schemaOf(name));
+  if (!isObject(schema)) throw new Error("a schema is an object");
+  return schema;
+}
+
+/** The keywords that say something about values of one type alone. */
+const NUMBERS = ["minimum", "maximum"];
+const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
+  string: ["pattern", "minLength"],
+  integer: NUMBERS,
+  number: NUMBERS,
+  array: ["items", "uniqueItems"],
+  object: ["properties", "patternProperties", "required", "additionalProperties"],
+};
+
+function withoutUnions(value: Json): Json {
+  if (isArray(value)) return value.map(withoutUnions);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, part]): [string, Json] => [
+    key,
+    withoutUnions(part),
+  ]);
+  const { type } = value;
+  if (!isArray(type) || type.length - Number(type.includes("null")) < 2)
+    return Object.fromEntries(entries);
+  const isOfOne = (key: string, one: Json): boolean =>
+    KEYWORDS[String(one)]?.includes(key) === true;
+  const ofAll = entries.filter(([key]) => key !== "type" && !type.some((one) => isOfOne(key, one)));
+  const branches = type.map((one) => ({
+    type: one,
+    ...Object.fromEntries(entries.filter(([key]) => isOfOne(key, one))),
+  }));
+  return { ...Object.fromEntries(ofAll), anyOf: branches };
 }
 
 /**

@@ -15,9 +15,7 @@ testCases:
 `;
 
 const schema = parseJson(readFileSync("schemas/events.schema.json", "utf8"));
-const fits = new Ajv2020({ strict: false, formats: { "date-time": true } }).compile(
-  isObject(schema) ? schema : {},
-);
+const fits = new Ajv2020({ strict: true }).compile(isObject(schema) ? schema : {});
 
 function eventsOf({ stdout }: Ran): readonly Record<string, Json>[] {
   return stdout
