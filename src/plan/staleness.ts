@@ -3,12 +3,11 @@ import { cached } from "../model/collections.ts";
 import { type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
 import { type Json, startsWith, isArray } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
-import type { BodyValue, Change } from "../model/plan.ts";
+import type { BodyValue, Change, Plan } from "../model/plan.ts";
 import { type Value, isUnknown, isValueObject, reveal } from "../model/value.ts";
-import { readField } from "./compare.ts";
+import { type MatchedTarget, readField } from "./compare.ts";
 import type { Fingerprinter } from "./input.ts";
 import { normalise } from "./normalise.ts";
-import type { Planned } from "./plan.ts";
 
 /**
  * What must be unchanged when a saved plan is applied, as keyed digests, so that guesses cannot be
@@ -24,6 +23,12 @@ export interface Guard {
   readonly declared: string;
   /** Field name → digest of its live value, for the changed fields that the service shows. */
   readonly live: Readonly<Record<string, string>>;
+}
+
+/** The parts of a planned plan that guards are made of. */
+interface Planned {
+  readonly plan: Pick<Plan, "changes">;
+  readonly matched: ReadonlyMap<string, MatchedTarget>;
 }
 
 export function guardsOf(
