@@ -22,7 +22,7 @@ import {
 import type { HttpConfig } from "./config.ts";
 import { formatDocument, parseDocument, readEach } from "./document.ts";
 import { createLockInfo } from "./lock.ts";
-import { StateFailure, lockLost, locked, problemOf } from "./problem.ts";
+import { StateFailure, adviceFor, lockLost, locked, problemOf } from "./problem.ts";
 
 /*
  * Keeps documents on a server with the REST protocol of Terraform's http backend: GET and POST of a whole document, LOCK and
@@ -344,22 +344,37 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-const HINTS: Readonly<Record<number, string>> = {
-  401: "the server does not accept these credentials: check state.username and state.password",
-  403: "the server does not allow this user to do that",
-  404: "the server does not know this address: check state.address and state.lockAddress",
-  405: "the server does not know this method: check state.lockMethod, or set state.lock to false if it has no locks",
-  413: "the document is too large for the server",
-  501: "the server does not know this method: check state.lockMethod, or set state.lock to false if it has no locks",
+const NO_METHOD =
+  "The server does not know this method: check state.lockMethod, or set state.lock to false if it has no locks.";
+const ADVICE: Readonly<Record<number, string>> = {
+  400: "The server refuses the request: check state.address, and that the server speaks the protocol of Terraform's http backend.",
+  401: "The server does not accept these credentials: check state.username and state.password.",
+  403: "The server does not allow this user to do that: give it the right to read, write and lock state.",
+  404: "The server does not know this address: check state.address and state.lockAddress.",
+  405: NO_METHOD,
+  409: "The server sees a conflict with what it has: look at what else writes state there, and run tasc again.",
+  413: "The document is too large for the server: raise its limit.",
+  422: "The server understands the document and does not accept it: its log says why. Some servers refuse a serial that they already have; `tasc state pull` shows the one of the document.",
+  429: "The server receives too many requests: run tasc again later.",
+  501: NO_METHOD,
+  507: "The server has no space left: free some there, and run tasc again.",
 };
 
+/** Returns what to do after an answer with a status that the protocol does not expect. */
+export function adviceForStatus(status: number): string {
+  if (status >= 300 && status < 400)
+    return "Redirects are not followed: state.address must be the final address.";
+  const general =
+    status >= 500
+      ? "The server failed: look at its log, or run tasc again later."
+      : "The server's log says why.";
+  return ADVICE[status] ?? general;
+}
+
 function unexpected({ method, address }: StateCall, status: number): StateFailure {
-  const isRedirect = status >= 300 && status < 400;
-  const hint = isRedirect
-    ? "redirects are not followed: state.address must be the final one"
-    : HINTS[status];
-  const reason = `${method} was answered with status ${status}${hint === undefined ? "" : `; ${hint}`}`;
-  return new StateFailure({ kind: "failed", where: shown(address), reason });
+  const reason = `${method} was answered with status ${status}`;
+  const next = adviceForStatus(status);
+  return new StateFailure({ kind: "failed", where: shown(address), reason, next });
 }
 
 /**
@@ -424,8 +439,13 @@ export async function openClient(
   /** @returns a failure if it is unknown whether the server acted */
   const sendOnce = async ({ method, address, body }: StateCall) => {
     const signal = AbortSignal.timeout(isGivenUp ? LAST_LIMIT : LIMIT);
-    const failed = (reason: string) =>
-      new StateFailure({ kind: "failed", where: shown(address), reason: `${method}: ${reason}` });
+    const failed = (reason: string, code?: string) =>
+      new StateFailure({
+        kind: "failed",
+        where: shown(address),
+        reason: `${method}: ${reason}`,
+        next: adviceFor(code),
+      });
     const { origin, pathname, search } = new URL(address);
     const headers = defined({
       authorization,
@@ -449,9 +469,9 @@ export async function openClient(
         throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
       if (!(error instanceof Error)) throw error;
       isGivenUp ||= signal.aborted;
-      return failed(
-        signal.aborted ? "no answer in time" : error.message || (codeOf(error) ?? error.name),
-      );
+      if (signal.aborted) return failed("no answer in time", "ETIMEDOUT");
+      const code = codeOf(error);
+      return failed(error.message || (code ?? error.name), code);
     }
   };
   return {

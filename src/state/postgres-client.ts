@@ -162,7 +162,12 @@ const OWN_FIRST = `select pg_catalog.set_config('search_path', pg_catalog.concat
 const CLOSED = "the connection was closed";
 
 class ConnectionLost extends Error {
-  readonly code = "CONNECTION_LOST";
+  readonly code: string;
+
+  constructor(reason: string, code = "CONNECTION_LOST") {
+    super(reason);
+    this.code = code;
+  }
 }
 
 /** The request for TLS that a PostgreSQL client sends first. The server answers with one letter. */
@@ -193,7 +198,8 @@ async function openSocket(config: PostgresConnection, host: string, port: number
     if (answer[0] === YES) return await encrypted(socket, config, host);
     if (tls === "prefer") return guarded(socket, false);
     throw new ConnectionLost(
-      `the server offers no TLS, and sslmode is ${tls}; without TLS, state and passwords can be read on the way. Where that is intended, write sslmode=disable`,
+      `the server offers no TLS, and sslmode is ${tls}; without TLS, state and passwords can be read on the way`,
+      "TLS_NOT_OFFERED",
     );
   } catch (error) {
     socket.destroy();

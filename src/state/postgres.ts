@@ -389,6 +389,7 @@ export class PostgresBackend implements Backend {
         kind: "failed",
         where,
         reason: `${who} holds the lock, and ending its connection needs the rights of that role, or pg_signal_backend (${reason})`,
+        next: "Run the command as a role that may, or end that connection in the database.",
       });
     });
   }

@@ -60,8 +60,56 @@ export async function attempt<T>(where: string, work: () => Promise<T>): Promise
       throw error;
     // A refused connection may have no message, because it is several errors: one for each address.
     const { message } = error instanceof Error ? error : { message: "" };
-    throw new StateFailure({ kind: "failed", where, reason: message || String(code) });
+    const next = adviceFor(code);
+    throw new StateFailure({ kind: "failed", where, reason: message || String(code), next });
   }
+}
+
+/** What to do, by the code of Node or TLS, or by the SQLSTATE of PostgreSQL. */
+const ADVICE: readonly (readonly [codes: RegExp, next: string])[] = [
+  [/^28P01$/, "Check the user and the password in state.url."],
+  [
+    /^28000$/,
+    "Check the user in state.url, and whether the server's pg_hba.conf admits it from here with this sslmode.",
+  ],
+  [/^3D000$/, "Correct the name of the database in state.url, or create it."],
+  [
+    /^42501$/,
+    "Grant the role in state.url what it lacks; docs/how-to/operate-postgres.md lists the rights.",
+  ],
+  [/^25006$/, "state.url must lead to a server that accepts writes, not to a read-only replica."],
+  [/^53300$/, "The database has no connection left: close others, or raise max_connections."],
+  [/^(?:ENOSPC|EDQUOT|53100)$/, "Free space there, and run tasc again."],
+  [/^(?:EACCES|EPERM)$/, "Give the user that runs tasc the right to read and write there."],
+  [/^EROFS$/, "This file system is read-only: keep state in another place."],
+  [/^(?:ENOENT|ENOTDIR|EISDIR|ELOOP)$/, "Check this path: every part but the last is a folder."],
+  [/^(?:EMFILE|ENFILE)$/, "Raise the limit of open files (ulimit -n)."],
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, "Check the host in the address of state, and DNS here."],
+  [/^ECONNREFUSED$/, "Check host and port in the address of state, and that the server runs."],
+  [
+    /^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
+    "The address of state must have a name that the server's certificate is for.",
+  ],
+  [/^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/, "Renew the server's certificate, or correct the clock."],
+  [
+    /SELF_SIGNED_CERT|UNABLE_TO_|^CERT_|^INVALID_CA$/,
+    "For a certificate of your own authority, name its file: sslrootcert in state.url for PostgreSQL, NODE_EXTRA_CA_CERTS for an http server.",
+  ],
+  [
+    /^TLS_NOT_OFFERED$/,
+    "Turn on TLS at the server. Where plain text is intended, write sslmode=disable in state.url.",
+  ],
+  [/^(?:EPROTO|ERR_SSL_\w+)$/, "Check that the server speaks TLS on this port."],
+  [
+    /^(?:CONNECTION_LOST|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P\d\d|08\w{3}|UND_ERR_\w+)$/,
+    "Check that the server runs and that network, VPN and firewall let tasc reach it, and run tasc again.",
+  ],
+];
+
+/** Returns what to do about a failure with this code. */
+export function adviceFor(code = ""): string {
+  const found = ADVICE.find(([codes]) => codes.test(code));
+  return found?.[1] ?? "Check that it exists, and that tasc can read and write it.";
 }
 
 export function explainProblem<K extends Kind>(problem: StateProblem<K>): Diagnostic {
@@ -103,6 +151,8 @@ const REBUILD =
 
 type At = { readonly where: string };
 type Why = { readonly reason: string };
+/** What to do, in whole sentences. */
+type Next = { readonly next: string };
 type Of = { readonly key: StateKey };
 
 /** The messages: the problem, why it matters, and what to do. */
@@ -154,9 +204,9 @@ const WORDS = {
     `${where} is not what this run read, although its lock is held: a tool or a person wrote it. It was not overwritten. Run tasc again: it starts from the current state.`,
   ],
   /** The file system, the database or the server failed. */
-  failed: ({ where, reason }: At & Why) => [
+  failed: ({ where, reason, next }: At & Why & Next) => [
     "State cannot be reached",
-    `${where}: ${sentence(reason)} Without it, tasc does not know what it has created. Check that it exists, is readable and writable, and that there is free space.`,
+    `${where}: ${sentence(reason)} Without it, tasc does not know what it has created. ${next}`,
   ],
   /** Another role could run code with our rights, e.g. by a trigger. */
   "foreign-schema": ({ where, reason }: At & Why) => [

@@ -380,7 +380,12 @@ describe("matching", () => {
     });
     expect(plan.changes).toMatchObject([{ action: "create" }]);
     expect(plan.diagnostics).toMatchObject([
-      { severity: "warning", summary: "Removed outside tasc" },
+      {
+        severity: "warning",
+        summary: "Removed outside tasc",
+        // Without the declaration, it would be orphaned in stages that still have it.
+        detail: expect.stringMatching(/remove it from the manifest; if other stages .*onlyStages/),
+      },
     ]);
   });
 });

@@ -1,10 +1,12 @@
 // Backups, migration and the history of applies, tested with real processes.
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { at, object, parseJson } from "../contract/support/json.ts";
 import { Fleet } from "./support/fleet.ts";
 import { startHttpServer } from "./support/http-server.ts";
+import { makeOpenFolder, openToOthers } from "./support/open-folder.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
 
 let database: PostgresServer;
@@ -112,6 +114,54 @@ describe("state", () => {
         fleet.setState("{ backend: local, path: elsewhere }");
         expect((await fleet.run("plan")).stderr).toContain("local backend has no state");
       });
+    },
+    TIMEOUT,
+  );
+
+  it(
+    "that cannot be reached is reported with what helps against this cause",
+    async () => {
+      const folder = makeOpenFolder("tasc-hba-");
+      const hba = join(folder, "pg_hba.conf");
+      const line = (user: string, method: string) => `host all ${user} 127.0.0.1/32 ${method}\n`;
+      writeFileSync(hba, line("ci", "scram-sha-256") + line("tasc,guest", "trust"));
+      openToOthers(folder);
+      const [guarded, server] = await Promise.all([
+        startPostgres(undefined, { hba_file: hba }),
+        startHttpServer(),
+      ]);
+      const sql = postgres(guarded.url, { max: 1 });
+      await sql.unsafe("create role ci login password 'right'; create role guest login");
+      await sql.end();
+      const url = (login: string, query = "") =>
+        `{ backend: postgres, url: "${guarded.url.replace("tasc@", login)}${query}" }`;
+      const http = `{ backend: http, address: "${server.address}/{stage}/{target}" }`;
+      const answered = (status: number, method = "") => {
+        server.fault = (call) => (method === "" || call.method === method ? status : undefined);
+      };
+      try {
+        await withFleet("{ backend: local }", async (fleet) => {
+          for (const [state, args, advice, prepare] of [
+            [url("ci:${secret:DB_PASSWORD}@"), ["plan"], "Check the user and the password"],
+            [url("stranger@"), ["plan"], "pg_hba.conf"],
+            [url("guest@"), APPLY, "Grant the role"],
+            [url("tasc@", "?sslmode=require"), ["plan"], "Turn on TLS at the server"],
+            [http, ["plan"], "state.username and state.password", () => answered(401)],
+            [http, APPLY, "does not accept it: its log says why", () => answered(422, "POST")],
+            ["{ backend: local, path: tasc.yaml }", ["plan"], "Check this path"],
+          ] as const) {
+            prepare?.();
+            fleet.setState(state);
+            const { code, stdout, stderr } = await fleet.run(...args);
+            const told = (stdout + stderr).replaceAll(/\s+/g, " ");
+            expect([code, told]).toEqual([1, expect.stringContaining(advice)]);
+            expect(told).not.toMatch(/free space|from-your-secret/i);
+          }
+        });
+      } finally {
+        await Promise.all([guarded.stop(), server.stop()]);
+        rmSync(folder, { recursive: true });
+      }
     },
     TIMEOUT,
   );
