@@ -31,7 +31,7 @@ const SECRETS = {
 /** A repository with the project on its main branch, and a remote that it can push to. */
 const REPOSITORY = `git init --quiet --initial-branch main
 git config user.name qa && git config user.email qa@example.com
-printf '%s\\n' node_modules .tasc plans .snapshots '*.json' '*.html' '*.txt' > .gitignore
+printf '%s\\n' node_modules .tasc plans .snapshots '*.json' '*.html' drift.txt > .gitignore
 git add . && git commit --quiet -m "The shop"
 git init --quiet --bare ../remote.git && git -C ../remote.git config receive.advertisePushOptions true
 git remote add origin ../remote.git && git push --quiet origin main`;
@@ -189,6 +189,50 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
       expect(pushed).toMatch(/^Promote staging to production\n[^]*\+.*smoke/);
     },
     { discoveryTime: 1 },
+  );
+});
+
+test("the nightly job keeps one pull request for each stage, and closes it when nothing differs", async () => {
+  await scene(
+    async (stage) => {
+      stage.write("tasc.yaml", PROJECT);
+      stage.write("targets/shop.yaml", TARGET.replace("{ desc", "{ tags: [web], desc"));
+      stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
+      const computer = machine(stage.dir, { TASC_BASE_URL: stage.server.url, APIKEY: KEY });
+      const artifacts = String(computer.env["ARTIFACTS"]);
+      const nightly = () =>
+        runGithub("examples/github/nightly.yml", computer, {
+          context: { secrets: SECRETS },
+          jobs: ["pull-request"],
+        });
+      const heads = () => readFileSync(join(artifacts, "heads"), "utf8").trim().split("\n");
+      const pushed = (what: string) => shell(`git -C ../remote.git ${what}`, computer);
+      await shell(REPOSITORY, computer);
+      const tasc = `npm ci && node node_modules/@tasc/cli/dist/tasc.cjs`;
+      await shell(`${tasc} apply --stage staging --auto-approve --wait`, computer, SECRETS);
+
+      await nightly();
+      expect(heads()).toEqual(["tasc-pull-staging"]);
+      const first = await pushed("rev-parse tasc-pull-staging");
+      expect(await pushed("show --format= --name-only tasc-pull-staging")).toBe(
+        "steps/staging/shop/login.txt\n",
+      );
+      await nightly();
+      expect(await pushed("rev-parse tasc-pull-staging"), "not pushed again").toBe(first);
+
+      const data = await stage.control("GET", "/data");
+      await stage.edit(textAt(data, "testCases", 0, "id"), { tags: ["mobile"] });
+      await nightly();
+      expect(heads()).toEqual(["tasc-pull-staging"]);
+      expect(await pushed("show --format= --name-only tasc-pull-staging")).toBe(
+        "steps/staging/shop/login.txt\ntargets/shop.yaml\n",
+      );
+
+      await shell("git merge --quiet origin/tasc-pull-staging && git push origin main", computer);
+      await nightly();
+      expect(heads()).toEqual(["closed"]);
+    },
+    { discoveryTime: 1, seed: {} },
   );
 });
 

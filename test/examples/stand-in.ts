@@ -36,7 +36,11 @@ mkdir -p node_modules/@tasc/cli/dist && ln -sf "${EXECUTABLE}" node_modules/@tas
     [[ "$run" = 42 || " $SCHEDULED_RUNS " = *" $run "* ]] || exit 96
     mkdir -p "$7" && cp -r "$ARTIFACTS/$5/." "$7" ;;
   "auth setup-git") ;;
-  "pr create") echo "$*" > "$ARTIFACTS/pull-request" ;;
+  "pr list") grep --line-number --fixed-strings --line-regexp "$4" "$ARTIFACTS/heads" 2>/dev/null | cut -d: -f1 ;;
+  "pr close") sed -i "$3s/.*/closed/" "$ARTIFACTS/heads" ;;
+  "pr create")
+    echo "$*" > "$ARTIFACTS/pull-request"
+    git rev-parse --abbrev-ref HEAD >> "$ARTIFACTS/heads" ;;
   *) exit 98 ;;
 esac`,
 };
@@ -95,6 +99,8 @@ function list(value: unknown): readonly unknown[] {
 /** The values of expressions such as `${{ github.token }}`, and a function that runs the action. */
 export interface GithubOptions {
   readonly context: Mapping;
+  /** The jobs to run; default: all. */
+  readonly jobs?: readonly string[];
   readonly action?: (inputs: Env, env: Env) => Promise<Env>;
 }
 
@@ -102,12 +108,13 @@ export interface GithubOptions {
 export async function runGithub(
   file: string,
   computer: Machine,
-  { context, action }: GithubOptions,
+  { context, jobs, action }: GithubOptions,
 ): Promise<string> {
   const workflow = mapping(parse(readFileSync(file, "utf8")));
   const needs: Record<string, unknown> = {};
   let log = "";
   for (const [name, value] of Object.entries(mapping(workflow["jobs"]))) {
+    if (jobs !== undefined && !jobs.includes(name)) continue;
     const job = mapping(value);
     const [[key, values] = ["none", [""]]] = Object.entries(
       mapping(mapping(job["strategy"])["matrix"]),
@@ -126,7 +133,7 @@ export async function runGithub(
   async function runSteps(steps: readonly Mapping[], known: Mapping): Promise<Mapping> {
     // Each job begins in a clean checkout, without the files of the previous job.
     await shell(
-      "git clean -ffdxq plans .snapshots plan-production.json && git checkout --quiet .",
+      "git clean -ffdxq plans .snapshots plan-production.json && git checkout --quiet --force main",
       computer,
     );
     const outputs: Record<string, unknown> = {};
