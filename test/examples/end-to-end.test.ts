@@ -270,6 +270,14 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
       };
       const fork = { ...request, CI_MERGE_REQUEST_SOURCE_PROJECT_ID: "2" };
       const schedule = { CI_PIPELINE_SOURCE: "schedule" };
+      const host = {
+        CI_SERVER_HOST: "gitlab.example",
+        CI_PROJECT_PATH: "acme/shop",
+        CI_PROJECT_ID: "1",
+        CI_PIPELINE_ID: "44",
+        CI_API_V4_URL: gitlab.url,
+        PROMOTION_TOKEN: "secret",
+      };
       const promotion = { ...schedule, PROMOTE_FROM: "staging", PROMOTE_TO: "production" };
       const play = async (variables: Readonly<Record<string, string>>): Promise<string> => {
         let log = "";
@@ -286,8 +294,18 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
 
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
       await shell(REPOSITORY, computer);
-      expect(gitlabJobs(file, schedule)).toEqual(["drift", "snapshot"]);
-      await play(schedule);
+      const nightly = ["drift", "snapshot", "merge request", "suite", "pages"];
+      expect(gitlabJobs(file, schedule)).toEqual(nightly);
+      await shell(
+        'git config --global url."$PWD/../remote.git".insteadOf "https://promotion:secret@gitlab.example/acme/shop.git"',
+        computer,
+      );
+      await play({ ...schedule, ...host });
+      const page = readFileSync(join(stage.dir, "public/staging.html"), "utf8");
+      expect(page).toContain("<title>Test suite");
+      expect(readFileSync(join(stage.dir, "public/index.html"), "utf8")).toContain(
+        '<a href="staging.html">',
+      );
       // The trust file of a merge request is not read, nor that of a tag with the name of the
       // default branch.
       stage.write("tasc-trust.yaml", "nonsense: true\n");
@@ -324,6 +342,26 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
         expect.arrayContaining(["Shop staging", "Shop production"]),
       );
 
+      // The steps that were generated are a merge request, and it is closed when nothing differs.
+      const merged = { ...schedule, ...host, CI_DEFAULT_BRANCH: "main" };
+      const pulled = async () => runGitlab(file, "merge request", computer, merged);
+      await pulled();
+      const remote = (what: string) => shell(`git -C ../remote.git ${what}`, computer);
+      const proposed = "show --format= --name-only tasc-pull-staging";
+      expect(await remote(proposed)).toBe("steps/staging/shop/login.txt\n");
+      const first = await remote("rev-parse tasc-pull-staging");
+      await shell("git reset --quiet --hard origin/main", computer);
+      await pulled();
+      expect(await remote("rev-parse tasc-pull-staging"), "not pushed again").toBe(first);
+      await shell(
+        "git fetch --quiet origin tasc-pull-production && git reset --quiet --hard FETCH_HEAD",
+        computer,
+      );
+      gitlab.closed.pop();
+      await pulled();
+      expect(gitlab.closed).toEqual(["8"]);
+      await shell("git reset --quiet --hard origin/main && git clean -fdq steps", computer);
+
       // Protection does not depend on the state path in a merge request.
       stage.write("tasc.yaml", settings.replace("local,", "local, path: .other,"));
       stage.write("targets/shop.yaml", TARGET.replace("login: {", "zzz: { status: DISABLED,"));
@@ -337,18 +375,9 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
       await play({ ...push, OVERRIDE_POLICY: "maxChanges" });
       await passAll(stage);
       expect(gitlabJobs(file, promotion)).toEqual(["promote"]);
-      const host = {
-        CI_SERVER_HOST: "gitlab.example",
-        CI_PROJECT_PATH: "acme/shop",
-        CI_PIPELINE_ID: "44",
-      };
-      await shell(
-        'git config --global url."$PWD/../remote.git".insteadOf "https://promotion:secret@gitlab.example/acme/shop.git"',
-        computer,
-      );
       // A runner checks out a commit, not a branch.
       await shell("git checkout --quiet --detach", computer);
-      await play({ ...promotion, ...host, PROMOTION_TOKEN: "secret" });
+      await play({ ...promotion, ...host });
       const pushed = await shell("git -C ../remote.git show --format=%s promote-44", computer);
       expect(pushed).toMatch(/^Promote staging to production\n[^]*\+.*smoke/);
     },
@@ -371,9 +400,16 @@ async function startNotes() {
     { id: 1, body: "<!-- tasc:plan staging -->\nmine, says a person", author: { id: 9 } },
   ];
   const writes: string[] = [];
+  const closed: string[] = [];
   const server = createServer((request, response) => {
     void textOf(request).then((text) => {
-      const { pathname } = new URL(request.url ?? "/", "http://host");
+      const { pathname, searchParams } = new URL(request.url ?? "/", "http://host");
+      if (request.headers["private-token"] === "secret") {
+        const [, iid] = /^\/projects\/1\/merge_requests(?:\/(\d+))?$/.exec(pathname) ?? [];
+        if (iid !== undefined && text === "state_event=close") closed.push(iid);
+        const isOpen = searchParams.get("source_branch") === "tasc-pull-staging";
+        return response.end(JSON.stringify(isOpen ? [{ iid: 8 }] : []));
+      }
       const [, id] = /^\/projects\/1\/merge_requests\/7\/notes\/?(\d*)$/.exec(pathname) ?? [];
       const isRequest = pathname === "/projects/1/merge_requests/7";
       const known = pathname === "/user" || isRequest || id !== undefined;
@@ -397,6 +433,7 @@ async function startNotes() {
     url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`,
     notes,
     writes,
+    closed,
   };
 }
 
