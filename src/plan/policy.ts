@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { stricter } from "../manifest/trust.ts";
-import { type Address, parseAddress, targetAddress, targetOf } from "../model/address.ts";
-import { globTest } from "../model/glob.ts";
-import { type DesiredTarget, byAddress, originOf } from "../model/desired.ts";
+import { parseAddress, targetOf } from "../model/address.ts";
+import { groupBy } from "../model/collections.ts";
+import { type DesiredTarget, originOf } from "../model/desired.ts";
 import { type Diagnostic, type Origin, oneLine } from "../model/diagnostic.ts";
-import { DELETED } from "../model/fields.ts";
 import { defined } from "../model/json.ts";
-import type { Change, Orphan } from "../model/plan.ts";
+import type { Change } from "../model/plan.ts";
 import {
   POLICY_RULES,
   type Policy,
@@ -16,24 +15,10 @@ import {
 } from "../model/settings.ts";
 import { isUnknown, reveal } from "../model/value.ts";
 import { type GateVerdict, refusalLine } from "./passed-in.ts";
-import { cached, groupBy } from "../model/collections.ts";
-import { findingsOf } from "./attention.ts";
-import { fewOf } from "./problem.ts";
-import type { Planned } from "./plan.ts";
+import { type Breach, fewOf } from "./problem.ts";
+import { type ProtectedPlan, protectedBreaches } from "./protection.ts";
 import { quarantineBreaches, reasonBreaches } from "./quarantine.ts";
 import { isRediscovering } from "./staleness.ts";
-
-/** A violation of a policy rule. */
-interface Breach extends Pick<Diagnostic, "summary" | "detail" | "address"> {
-  readonly origin: Origin | undefined;
-}
-
-/** Addresses in the state of another stage, with the policy of both stages. */
-type BoundElsewhere = {
-  readonly stage: string;
-  readonly policy: Policy;
-  readonly bound: readonly Orphan[];
-};
 
 /** A violation of a rule of the policy, built in or the project's own. */
 export interface Violation extends Breach {
@@ -43,19 +28,9 @@ export interface Violation extends Breach {
   readonly level?: Rule["level"];
 }
 
-export interface PolicyInput extends Pick<
-  Planned,
-  "plan" | "matched" | "states" | "live" | "base"
-> {
-  readonly policy: Policy;
-  /** Addresses that other stages have for live resources of this plan. */
-  readonly elsewhere?: readonly BoundElsewhere[];
-  /** Milliseconds since 1970. */
-  readonly now: number;
+export interface PolicyInput extends ProtectedPlan {
   /** What another stage says, if `policy.passedIn` is set and must be judged. */
   readonly gate?: GateVerdict | undefined;
-  /** Whether an address is in the plan's scope; required tags are checked only then. */
-  readonly inScope: (address: Address) => boolean;
   /** Returns where `tasc.yaml` sets a rule. */
   readonly ruleOrigin: (rule: PolicyRule) => Origin | undefined;
 }
@@ -99,7 +74,7 @@ const RULES: Readonly<
     });
   },
 
-  protected: protectedHarms,
+  protected: protectedBreaches,
 
   /**
    * Checks the resolved configuration, because undeclared tags on the service can disappear at any
@@ -180,185 +155,7 @@ export function manifestViolations(
   return found.flatMap(([rule, breaches]) => breaches.map((breach) => ({ rule, ...breach })));
 }
 
-/** An address and the id of its live resource. */
-type Bound = Pick<Change, "address" | "id">;
-
-/**
- * Returns a function that names a resource: with the glob that protects it, and whether one of the
- * trust file does.
- */
-function namesUnder({ protected: globs = [], pinned = [] }: Policy) {
-  const tests = globs.map((glob) => ({ glob, fits: globTest(glob) }));
-  const kept = pinned.map((glob) => globTest(glob));
-  return (address: Address, stage?: string) => {
-    const glob = tests.find(({ fits }) => fits(address))?.glob;
-    return { address, stage, glob, isPinned: kept.some((fits) => fits(address)) };
-  };
-}
-type Name = ReturnType<ReturnType<typeof namesUnder>>;
-
-const isProtected = ({ glob }: Name): boolean => glob !== undefined;
-const isPinned = (name: Name): boolean => name.isPinned;
-
-function protectedHarms(input: PolicyInput, ruleOrigin: Origin | undefined): readonly Breach[] {
-  const { plan, matched, policy, inScope, elsewhere = [] } = input;
-  const own = namesUnder(policy);
-  const theirs = elsewhere.flatMap(({ stage, policy: both, bound }) => {
-    const nameOf = namesUnder(both);
-    return bound.map(({ address, id }) => [id, nameOf(address, stage)] as const);
-  });
-  if ((policy.protected ?? []).length === 0 && !theirs.some(([, name]) => isProtected(name)))
-    return [];
-  const bound = boundIn(matched);
-  const bases = input.base === "unreadable" ? [] : (input.base ?? []);
-  const names = namesById(input, bases.flatMap(boundIn), own);
-  for (const [id, name] of theirs) cached(names, id, (): Name[] => []).push(name);
-  const harms = new Map<Address, { readonly id: string | undefined; readonly what: Set<string> }>();
-  const add = ({ address, id }: Bound, harm: string): void => {
-    cached(harms, address, () => ({ id, what: new Set<string>() })).what.add(harm);
-  };
-  const changes = byAddress(plan.changes);
-  const orphaned = byAddress(plan.orphaned);
-  /** A protected test case that runs in a changed environment. */
-  const runsThere = new Map<Address, Name>();
-  for (const finding of [...findingsOf(input).values()].flat()) {
-    const { address, refused, concerns } = finding;
-    if (address === undefined || refused === undefined) continue;
-    const { id } = changes.get(address) ?? orphaned.get(address) ?? {};
-    add(defined({ address, id }), refused);
-    // All test cases of the target run there, so each of them protects it.
-    const tested = concerns && matched.get(targetOf(address));
-    const all = (tested?.target.testCases ?? []).flatMap((one) => [
-      own(one.address),
-      ...(names.get(tested?.matches.get(one.address)?.live?.id ?? "") ?? []),
-    ]);
-    const name = all.find(isPinned) ?? all.find(isProtected);
-    if (name !== undefined) runsThere.set(address, name);
-  }
-  // An `id:` or a renamed target can leave a live resource without an address, although its old
-  // address is declared.
-  const forgotten = plan.changes.filter(({ action }) => action === "forget");
-  const isForgotten = (address: Address): boolean => changes.get(address)?.action === "forget";
-  const [meant, isListed] = [
-    new Set([...bound, ...forgotten].map(({ id }) => id)),
-    listedIds(input),
-  ];
-  for (const [id, all] of names) {
-    const name = all.find((one) => isProtected(one) && inScope(one.address));
-    if (name !== undefined && !meant.has(id) && isListed.has(id)) add({ ...name, id }, "orphaned");
-  }
-  // If only the base's manifests mean a target, its test cases were not read: everything declared
-  // in it counts as orphaned.
-  for (const { live, resources } of bases.flatMap((base) => [...base.values()]))
-    if (live !== undefined && !input.live.testCases.has(live.id))
-      for (const address of resources.keys())
-        if (isProtected(own(address)) && inScope(address) && !isForgotten(address))
-          add({ address, id: live.id }, "orphaned");
-  // Under its new address, nothing would protect it from the next plan, or only a glob that
-  // manifests can remove.
-  for (const one of bound)
-    for (const isKept of [isProtected, isPinned]) {
-      const name = isKept(own(one.address)) ? undefined : names.get(one.id)?.find(isKept);
-      if (name !== undefined)
-        add(one, name.stage === undefined ? "renamed" : "taken from another stage");
-    }
-
-  const found = [...harms].flatMap(([address, { id, what }]): readonly Breach[] => {
-    // The protection applies to the live resource, so a different key or target does not circumvent
-    // it.
-    const all = [
-      own(address),
-      ...((id === undefined ? undefined : names.get(id)) ?? []),
-      ...(runsThere.has(address) ? [runsThere.get(address) ?? own(address)] : []),
-    ];
-    const {
-      glob,
-      stage,
-      address: name,
-    } = all.find(isPinned) ?? all.find(isProtected) ?? own(address);
-    if (glob === undefined) return [];
-    const known =
-      (name === address
-        ? ""
-        : runsThere.get(address)?.address === name
-          ? `: ${name} runs there`
-          : ` as ${name}`) + (stage === undefined ? "" : ` in stage ${stage}`);
-    const resource = matched.get(targetOf(address))?.resources.get(address);
-    const noun = parseAddress(address)?.kind === "testCase" ? "test case" : "resource";
-    const back = resource
-      ? ""
-      : isForgotten(address)
-        ? " Declare it again in place of its entry in `removed:`."
-        : ` Restore it in the manifest, or remove it from state:\ntasc state rm ${address}`;
-    return [
-      {
-        summary: `this ${noun} would be ${[...what].join(" and ")}`,
-        detail: `\`${oneLine(glob)}\` of \`policy.protected\` protects it${known}.${back}`,
-        address,
-        origin: resource && originOf(resource),
-      },
-    ];
-  });
-  const nameless =
-    input.base === "unreadable" ? bound.filter(({ address }) => inScope(address)) : [];
-  if (nameless.length === 0) return found;
-  // A new stage or another folder would leave every live resource without the address that protects
-  // it.
-  const summary = `the base has no valid manifests for stage ${plan.stage}, so it is unknown what it protects`;
-  const detail = `Any of these live resources may have had a protected address: ${listed(nameless)}.`;
-  return [{ summary, detail, origin: ruleOrigin }, ...found];
-}
-
-/**
- * Returns the names of each live resource in this stage, by id: addresses in any state, and in the
- * base's manifests. One in the state of an undeclared target counts only if no declared target's
- * state has an address for the id.
- */
-function namesById(
-  { states, matched }: PolicyInput,
-  base: ReturnType<typeof boundIn>,
-  nameOf: (address: Address) => Name,
-): Map<string, Name[]> {
-  const names = new Map<string, Name[]>();
-  const add = (address: Address, id: string) =>
-    cached(names, id, (): Name[] => []).push(nameOf(address));
-  for (const { target, bindings } of states) {
-    const known = matched.get(target)?.target;
-    const isDeclared = known !== undefined && known.left !== true;
-    for (const [address, { id }] of bindings) if (isDeclared || !names.has(id)) add(address, id);
-  }
-  for (const { address, id } of base) add(address, id);
-  return names;
-}
-
-/**
- * Returns all live ids. If a target was not read, because its address now means another one, all
- * ids in its state count.
- */
-function listedIds({ live, states, matched }: PolicyInput): ReadonlySet<string> {
-  const ids = new Set(
-    live.targets.flatMap(({ id, environments }) => [id, ...environments.map((one) => one.id)]),
-  );
-  for (const testCases of live.testCases.values())
-    for (const { id, status } of testCases) if (status !== DELETED) ids.add(id);
-  for (const { target, bindings } of states) {
-    const own = bindings.get(targetAddress(target))?.id ?? "";
-    if (matched.has(target) && ids.has(own) && !live.testCases.has(own))
-      for (const { id } of bindings.values()) ids.add(id);
-  }
-  return ids;
-}
-
-/** Returns all declared addresses that have a live resource, with its id. */
-function boundIn(matched: PolicyInput["matched"]) {
-  return [...matched.values()].flatMap(({ matches }) =>
-    [...matches].flatMap(([address, { live }]) =>
-      live === undefined ? [] : [{ address, id: live.id }],
-    ),
-  );
-}
-
-const listed = (all: readonly Bound[]): string => fewOf(all.map(({ address }) => address));
+const listed = (all: readonly Change[]): string => fewOf(all.map(({ address }) => address));
 
 /**
  * Returns which settings allow more than before, in any stage: rules of the policy, and base URLs,

@@ -1,6 +1,11 @@
 import { type DesiredResource, originOf } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import { type Path, defined } from "../model/json.ts";
+
+/** A violation of a rule of the policy, with the place of the cause if there is one. */
+export interface Breach extends Pick<Diagnostic, "summary" | "detail" | "address"> {
+  readonly origin: Origin | undefined;
+}
 
 /** Makes an error of a plan, at the place that declares the resource or one of its fields. */
 export function problem(

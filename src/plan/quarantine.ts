@@ -1,10 +1,11 @@
 import type { Address } from "../model/address.ts";
 import { type DesiredResource, type DesiredTarget, originOf, knownText } from "../model/desired.ts";
-import { type Diagnostic, type Origin, oneLine, warning } from "../model/diagnostic.ts";
+import { type Diagnostic, oneLine, warning } from "../model/diagnostic.ts";
 import { type JsonObject, type Path, defined, isObject, valueAt } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
 import { count, list } from "../model/words.ts";
 import { display } from "./compare.ts";
+import type { Breach } from "./problem.ts";
 
 const DAY = 86_400_000;
 
@@ -100,11 +101,6 @@ export function endingHint(targets: readonly DesiredTarget[], now: number): stri
   if (soon.length === 0) return undefined;
   const named = soon.map(({ resource, quarantine: { until } }) => `${resource.address} (${until})`);
   return `${count(soon.length, "quarantine")} will end soon: ${list(named)}.`;
-}
-
-/** A violation, with the place of the cause if there is one. */
-interface Breach extends Pick<Diagnostic, "summary" | "detail" | "address"> {
-  readonly origin: Origin | undefined;
 }
 
 interface Judged {
