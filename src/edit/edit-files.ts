@@ -18,7 +18,8 @@ import { failed, isSystemError } from "../model/error.ts";
 import { refuseLinks } from "../files/output.ts";
 import { groupBy } from "../model/collections.ts";
 import { type Splice, decodedText } from "../manifest/yaml/text.ts";
-import { type Excluded, type FileEdit, type Rewrite, changeKey } from "./rewrite.ts";
+import type { FileEdit } from "./manifests.ts";
+import { type Excluded, type Rewrite, changeKey } from "./rewrite.ts";
 
 /** A manifest with its old and new text, both without byte order mark. */
 export interface NewText {

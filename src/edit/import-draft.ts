@@ -27,7 +27,7 @@ import {
   defaultsOf,
   knownResources,
 } from "./import-known.ts";
-import { escaped } from "./rewrite.ts";
+import { escaped } from "./manifests.ts";
 
 /** A live resource in the form in which a manifest will declare it. */
 export interface Draft {

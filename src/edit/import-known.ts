@@ -25,7 +25,7 @@ import { normalUrl } from "../plan/normalise.ts";
 import { namesOf } from "../plan/match.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { applyEvents } from "../state/events.ts";
-import { Manifests } from "./rewrite.ts";
+import { Manifests } from "./manifests.ts";
 
 export interface ImportSources {
   readonly reading: ProjectReading & { readonly project: Document };

@@ -18,20 +18,22 @@ import {
   planProject,
 } from "./import-known.ts";
 import {
-  type Candidate,
   type FieldRef,
   type FileEdit,
-  type Goal,
   Manifests,
   ONLY_STAGES,
   deleteAt,
   inStageWords,
   onlyStagesOf,
-  placeAll,
-  removals,
   setAt,
+} from "./manifests.ts";
+import {
+  type Candidate,
+  type WantedValue,
+  placeValues,
+  removals,
   valueAtOne,
-} from "./rewrite.ts";
+} from "./place-values.ts";
 
 /**
  * Import of a further stage. A live target gets the address that it has in another stage, and so do
@@ -335,7 +337,7 @@ export function mergeFields(
   const { stage, targets } = input.desired;
   const changes = byAddress(plan.changes);
   const manifests = new Manifests({ project: reading.project, documents });
-  const goals: Goal[] = [];
+  const wanted: WantedValue[] = [];
   for (const { address, kind, fields } of targets.flatMap(resourcesOf)) {
     const own = matched.get(targetOf(address));
     const live = own?.matches.get(address)?.live;
@@ -363,7 +365,7 @@ export function mergeFields(
             ? value !== undefined && !isUnknown(value) && sameJson(reveal(value), want ?? null)
             : changes.get(address)?.fields.some((change) => startsWith(change.path, path)) !== true;
       if (isSame) continue;
-      goals.push({
+      wanted.push({
         ref,
         isMet: (written) => sameJson(inStageWords(written, stage), want),
         candidates: (now) => {
@@ -377,5 +379,5 @@ export function mergeFields(
       });
     }
   }
-  return placeAll(manifests, goals, stages).manifests.edits;
+  return placeValues(manifests, wanted, stages).manifests.edits;
 }

@@ -25,7 +25,7 @@ import {
 } from "./import-known.ts";
 import { type Merging, type Pairs, mergeFields, mergeStage, plainName } from "./import-merge.ts";
 import { type LayoutOptions, type NewFile, layOut } from "./import-write.ts";
-import { Manifests, changedFields } from "./rewrite.ts";
+import { Manifests, changedFields } from "./manifests.ts";
 
 export interface PrepareOptions
   extends Pick<LayoutOptions, "dir" | "layout">, Pick<DraftOptions, "elements" | "holdsSecret"> {

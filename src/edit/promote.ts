@@ -8,22 +8,24 @@ import { defined, sameJson, valueAt } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import { type EditedText, withTexts } from "./edit-files.ts";
 import {
-  type Excluded,
   type FieldRef,
   Manifests,
-  NO_PLACE,
   ONLY_STAGES,
   type ProjectDocuments,
-  type Rewrite,
-  type Wish,
-  changeKey,
   deleteAt,
   escaped,
-  grant,
   onlyStagesOf,
   setAt,
+} from "./manifests.ts";
+import { valueAtOne } from "./place-values.ts";
+import {
+  type Excluded,
+  type FieldRewrite,
+  NO_PLACE,
+  type Rewrite,
+  changeKey,
+  rewriteFields,
   unreportedChange,
-  valueAtOne,
 } from "./rewrite.ts";
 
 export interface PromoteRequest extends ProjectDocuments {
@@ -51,8 +53,10 @@ export function promote(request: PromoteRequest, excluded: Excluded = new Map())
   const { from, stages } = request;
   const { to, manifests, extensions, refused, diff } = extendStage(request, excluded);
   const { differences, onlyFrom, onlyTo } = diff;
-  const wishes = differences.map((difference) => wishFor(difference, to, manifests));
-  const { edits, changes, left } = grant(manifests, wishes, excluded, stages, { tidy: true });
+  const fields = differences.map((difference) => rewriteOf(difference, to, manifests));
+  const { edits, changes, left } = rewriteFields(manifests, fields, excluded, stages, {
+    tidy: true,
+  });
   return {
     edits: [...extensions.map(({ slot, after }) => setAt(slot, after)), ...edits],
     changes: [...extensions, ...changes],
@@ -139,7 +143,7 @@ function whyAlone(here: StageView, there: StageView): string {
   return `Only ${here.stage} has it, and promotion neither creates nor removes test cases. Declare it for ${there.stage} as well, or for all stages.`;
 }
 
-function wishFor(difference: Difference, to: StageView, manifests: Manifests): Wish {
+function rewriteOf(difference: Difference, to: StageView, manifests: Manifests): FieldRewrite {
   const { address, field, path, sensitive, written, before: meaning, after: there } = difference;
   const ref: FieldRef = { stage: to.stage, address, field };
   const hasSecret = meaning !== undefined && isSensitive(meaning.value);

@@ -52,21 +52,22 @@ import { type EditedText, withTexts } from "./edit-files.ts";
 import { type DraftOptions, isDeclarable } from "./import-draft.ts";
 import { countValues } from "./import-known.ts";
 import {
-  type Candidate,
-  type Excluded,
   type FieldRef,
   Manifests,
-  NO_PLACE,
-  type NotRewritten,
   type ProjectDocuments,
-  type Rewrite,
-  type Wish,
   deleteAt,
   escaped,
-  grant,
   setAt,
+} from "./manifests.ts";
+import { type Candidate, valueAtOne } from "./place-values.ts";
+import {
+  type Excluded,
+  type FieldRewrite,
+  NO_PLACE,
+  type NotRewritten,
+  type Rewrite,
+  rewriteFields,
   unreportedChange,
-  valueAtOne,
 } from "./rewrite.ts";
 
 interface PullRequest extends ProjectDocuments, Pick<DraftOptions, "holdsSecret"> {
@@ -102,15 +103,17 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
   const { stages, planned, inScope, into } = request;
   const start = new Manifests(request);
   const planning = byAddress(planned.plan.changes);
-  const wishes = [...planned.matched.values()].flatMap((matched): (Wish | NotRewritten)[] => {
-    const resources = resourcesOf(matched.target).filter(({ address }) => inScope(address));
-    const { address } = matched.target;
-    if (matched.live === undefined || resources.length === 0) return [];
-    if (!request.all && !isRecorded(matched)) return [{ address, ...withoutRecord(matched) }];
-    return resources.flatMap((one) =>
-      pulledFields(one, matched, planning.get(one.address)?.fields ?? [], { ...request, start }),
-    );
-  });
+  const fields = [...planned.matched.values()].flatMap(
+    (matched): (FieldRewrite | NotRewritten)[] => {
+      const resources = resourcesOf(matched.target).filter(({ address }) => inScope(address));
+      const { address } = matched.target;
+      if (matched.live === undefined || resources.length === 0) return [];
+      if (!request.all && !isRecorded(matched)) return [{ address, ...withoutRecord(matched) }];
+      return resources.flatMap((one) =>
+        pulledFields(one, matched, planning.get(one.address)?.fields ?? [], { ...request, start }),
+      );
+    },
+  );
   // Resources that are declared but not on the service have nothing to pull.
   const absent = planned.plan.changes.flatMap(({ address, action }): readonly NotRewritten[] => {
     const resource = planned.matched.get(targetOf(address))?.resources.get(address);
@@ -120,7 +123,7 @@ export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewr
       "It is not on the service, so there is nothing to pull; the next apply creates it.";
     return [{ address, reason, ...defined({ origin }) }];
   });
-  const rewrite = grant(start, wishes, excluded, stages, { follow: into === "base" });
+  const rewrite = rewriteFields(start, fields, excluded, stages, { follow: into === "base" });
   return { ...rewrite, left: [...rewrite.left, ...absent] };
 }
 
@@ -130,14 +133,14 @@ function pulledFields(
   matched: MatchedTarget,
   changes: readonly FieldChange[],
   request: PullRequest & { readonly start: Manifests },
-): readonly (Wish | NotRewritten)[] {
+): readonly (FieldRewrite | NotRewritten)[] {
   const { start, holdsSecret, all, into } = request;
   const { stage } = request.input.desired;
   const { address, kind, fields } = resource;
   const live = matched.matches.get(address)?.live;
   if (live === undefined) return [];
   const memory = memoryOf(address, live.id, matched);
-  return fieldsOf(kind).flatMap((field): readonly (Wish | NotRewritten)[] => {
+  return fieldsOf(kind).flatMap((field): readonly (FieldRewrite | NotRewritten)[] => {
     const { name, path } = field;
     const value = fields[name];
     if (value === undefined || (request.fields.size > 0 && !request.fields.has(name))) return [];

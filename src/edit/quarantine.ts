@@ -4,15 +4,14 @@ import type { Address } from "../model/address.ts";
 import { fieldsOf } from "../model/fields.ts";
 import { type Json, type JsonObject, sameJson } from "../model/json.ts";
 import { type EditedText, withTexts } from "./edit-files.ts";
+import { Manifests, type ProjectDocuments } from "./manifests.ts";
+import { valueAtOne } from "./place-values.ts";
 import {
   type Excluded,
-  Manifests,
   NO_PLACE,
-  type ProjectDocuments,
   type Rewrite,
-  grant,
+  rewriteFields,
   unreportedChange,
-  valueAtOne,
 } from "./rewrite.ts";
 
 export interface QuarantineRequest extends ProjectDocuments {
@@ -33,7 +32,7 @@ const QUARANTINE = fieldsOf("testCase").filter(({ name }) => name === "quarantin
 export function quarantine(request: QuarantineRequest, excluded: Excluded = new Map()): Rewrite {
   const { stage, stages, wanted } = request;
   const start = new Manifests(request);
-  const wishes = [...wanted].flatMap(([address, value]) =>
+  const fields = [...wanted].flatMap(([address, value]) =>
     QUARANTINE.map((field) => {
       const ref = { stage, address, field };
       const before = start.written(ref);
@@ -52,7 +51,7 @@ export function quarantine(request: QuarantineRequest, excluded: Excluded = new 
       };
     }),
   );
-  return grant(start, wishes, excluded, stages, { follow: true });
+  return rewriteFields(start, fields, excluded, stages, { follow: true });
 }
 
 /** Reads the new manifests: nothing but the reported quarantines may have changed. */

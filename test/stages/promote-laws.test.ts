@@ -3,9 +3,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { editTexts, makeTexts } from "../../src/edit/edit-files.ts";
+import { Manifests, changedFields } from "../../src/edit/manifests.ts";
 import { patchOf } from "../../src/edit/patch.ts";
 import { promote, provePromotion } from "../../src/edit/promote.ts";
-import { Manifests, changeKey, changedFields } from "../../src/edit/rewrite.ts";
+import { changeKey } from "../../src/edit/rewrite.ts";
 import { StageView, diffStages } from "../../src/inspect/stages.ts";
 import { hasErrors } from "../../src/manifest/problem.ts";
 import { type ProjectReading, readProject, resolveProject } from "../../src/manifest/load.ts";

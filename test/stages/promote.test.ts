@@ -1,8 +1,9 @@
 // A promotion makes the smallest edit that does not affect other stages.
 import { expect, test } from "vitest";
 import { makeTexts } from "../../src/edit/edit-files.ts";
+import { Manifests } from "../../src/edit/manifests.ts";
+import { placeValues, removals } from "../../src/edit/place-values.ts";
 import { promote } from "../../src/edit/promote.ts";
-import { Manifests, placeAll, removals } from "../../src/edit/rewrite.ts";
 import { StageView } from "../../src/inspect/stages.ts";
 import { readProject, resolveProject } from "../../src/manifest/load.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
@@ -154,6 +155,6 @@ test("a value that is removed for one stage is kept in the other, even if it com
     candidates: (now: Manifests) => removals(now, ref("b"), ["a", "b"]),
   };
   const { project, documents } = reading;
-  const { manifests } = placeAll(new Manifests({ project, documents }), [goal], ["a", "b"]);
+  const { manifests } = placeValues(new Manifests({ project, documents }), [goal], ["a", "b"]);
   expect(["a", "b"].map((stage) => manifests.written(ref(stage)))).toEqual(["Kept", undefined]);
 });
