@@ -27,7 +27,7 @@ import {
   settle,
   startRun,
   stopped,
-} from "./context.ts";
+} from "./run.ts";
 import { notKnown } from "./create.ts";
 import {
   type DiscoveriesBefore,
@@ -85,13 +85,13 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
     loseState(run, error);
     unfinished = [];
   }
-  if (run.fatal !== undefined)
+  if (run.progress.fatal !== undefined)
     for (const { address } of changes)
-      if (!run.statuses.has(address)) settle(run, address, stopped(run));
+      if (!run.progress.statuses.has(address)) settle(run, address, stopped(run));
   for (const change of halfwayOf(run)) {
     const { address, calls } = change;
     // All its certain calls were answered; only the look at the service's result is missing.
-    const isSent = (run.answered.get(address) ?? 0) >= calls.length;
+    const isSent = (run.progress.answered.get(address) ?? 0) >= calls.length;
     settle(
       run,
       address,
@@ -108,7 +108,7 @@ function outcomeOf(
   planned: Planned | undefined,
   unfinished: Outcome["unfinished"],
 ): Omit<Outcome, "notWaited"> {
-  const statuses = [...run.statuses];
+  const statuses = [...run.progress.statuses];
   return {
     done: statuses.flatMap(([address, { kind }]) => (kind === "done" ? [address] : [])),
     failed: statuses.flatMap(([address, status]) =>
@@ -119,15 +119,15 @@ function outcomeOf(
     ),
     notTaken: planned === undefined ? [] : notTaken(run, planned),
     unfinished,
-    words: run.words,
-    calls: run.calls,
+    words: run.generations.words,
+    calls: run.progress.calls,
     interrupted: run.stopping(),
-    fatal: run.fatal,
+    fatal: run.progress.fatal,
   };
 }
 
-function failedChange({ failedGenerations }: Run, address: Address, failure: Failure): Failed {
-  return failedGenerations.get(address) === failure
+function failedChange({ generations }: Run, address: Address, failure: Failure): Failed {
+  return generations.failed.get(address) === failure
     ? { address, failure, generation: true }
     : { address, failure };
 }
@@ -239,12 +239,12 @@ function batches(run: Run, changes: readonly Change[]): readonly Step[] {
  * take effect.
  */
 async function lastLook(run: Run): Promise<Planned | undefined> {
-  if (run.touched.size === 0 || !mayContinue(run)) return undefined;
+  if (run.progress.touched.size === 0 || !mayContinue(run)) return undefined;
   run.emit({ type: "reading", why: "final check" });
-  run.fatal = await failureIn(run, reread(run, run.dirty));
-  if (run.fatal !== undefined) return undefined;
+  run.progress.fatal = await failureIn(run, reread(run, run.live.outdated));
+  if (run.progress.fatal !== undefined) return undefined;
   try {
-    return await recordRefresh(run, run.touched);
+    return await recordRefresh(run, run.progress.touched);
   } catch (error) {
     loseState(run, error);
     return undefined;
@@ -284,7 +284,7 @@ async function patchTestCases(
   const isHalfway = (address: Address): boolean => hasStatus(run, address, "halfway");
   const made = changes
     .map(({ address }) => address)
-    .filter((address) => isHalfway(address) && run.created.has(address));
+    .filter((address) => isHalfway(address) && run.progress.created.has(address));
   const targets = new Set(made.map(targetOf));
   const planned = await lookAgain(run, made, "after creations");
   const steps = changes.flatMap((reviewed): readonly Step[] => {
@@ -311,7 +311,7 @@ const LOOKS = 2;
  * differently.
  */
 async function patchAgain(run: Run, { underWay, settled }: DiscoveriesBefore): Promise<void> {
-  const generated = run.wait === undefined ? [] : [...run.generating, ...underWay.keys()];
+  const generated = run.wait === undefined ? [] : [...run.generations.started, ...underWay.keys()];
   let addresses = new Set([
     ...halfwayOf(run).map(({ address }) => address),
     ...generated.filter((address) => hasStatus(run, address, "done") || settled.has(address)),
@@ -331,11 +331,11 @@ async function patchAgain(run: Run, { underWay, settled }: DiscoveriesBefore): P
 }
 
 function stepAgain(
-  { statuses }: Run,
+  { progress }: Run,
   address: Address,
   current: Change | undefined,
 ): readonly Step[] {
-  const status = statuses.get(address);
+  const status = progress.statuses.get(address);
   const halfway = status?.kind === "halfway" ? status.change : undefined;
   const change = halfway ?? current;
   // If it is gone by now, it is not created again; the final check reports it.
@@ -403,6 +403,6 @@ async function lookAtFolders(
   const targets = new Set(unsure.map(({ change }) => targetOf(change.address)));
   const failure = await failureIn(run, reread(run, targets));
   if (failure === undefined) return byAddress((await recordRefresh(run, targets)).plan.changes);
-  if (failure.fatal) run.fatal = failure;
+  if (failure.fatal) run.progress.fatal = failure;
   return undefined;
 }

@@ -18,7 +18,7 @@ import {
   recordsOf,
   sendCall,
   sessionOf,
-} from "./context.ts";
+} from "./run.ts";
 import { isSegment } from "../service/request.ts";
 import { reread, rereadTestCases } from "./refresh.ts";
 
@@ -44,7 +44,7 @@ export async function create(
     try {
       const answer = await sendCall(run, address, call);
       made = madeEvents(run, resource, answer);
-      if (kind === "batchGeneration") run.batches.set(address, batchId(answer));
+      if (kind === "batchGeneration") run.generations.batches.set(address, batchId(answer));
     } catch (error) {
       why = failureOf(run, error);
     }
@@ -73,7 +73,7 @@ export async function create(
       const begun: readonly StateEvent[] =
         kind === "testCase" ? [{ type: "generating", address, shown: "" }] : [];
       await tell([...unbound, ...made, ...begun, { type: "answered", address }]);
-      run.created.add(address);
+      run.progress.created.add(address);
       return;
     }
     if (attempt >= run.retries || run.stopping()) throw new ChangeFailed(why);
@@ -118,9 +118,9 @@ function madeEvents(
     ];
   const shown = isObject(answer) ? answer : {};
   const id = shown[kind === "testCase" ? "testCaseId" : "id"];
-  if (!isSegment(id) || (run.holders.get(id) ?? address) !== address) return undefined;
+  if (!isSegment(id) || (run.known.holders.get(id) ?? address) !== address) return undefined;
   // At once, because another creation may be answered with the same id.
-  run.holders.set(id, address);
+  run.known.holders.set(id, address);
   const bound: StateEvent = {
     type: "bound",
     address,
@@ -137,8 +137,8 @@ function madeEvents(
   return [bound, bindDefault(run, environment, own)];
 }
 
-function contentOf({ fingerprints, ids }: Run, resource: DesiredResource): string {
-  return batchContent(fingerprints, resource, (address) => ids.get(address));
+function contentOf({ fingerprints, known }: Run, resource: DesiredResource): string {
+  return batchContent(fingerprints, resource, (address) => known.ids.get(address));
 }
 
 function batchId(answer: Json | undefined): string | undefined {
@@ -200,8 +200,8 @@ async function look(
   const { state } = sessionOf(run, target);
   const intents = new Map([...state.intents].filter(([intended]) => intended === address));
   const { fingerprints, resources } = run;
-  const taken = new Set(run.ids.values());
-  const found = recover({ ...state, intents }, { live: run, fingerprints, resources, taken });
+  const taken = new Set(run.known.ids.values());
+  const found = recover({ ...state, intents }, { live: run.live, fingerprints, resources, taken });
   const [unclear] = found.diagnostics;
   if (unclear !== undefined)
     throw new ChangeFailed({ ...why, summary: unclear.summary, detail: unclear.detail });
@@ -230,16 +230,18 @@ function intentOf(run: Run, resource: DesiredResource): Intent {
 /** Returns the ids of existing resources that could be mistaken for the new one. */
 function alike(run: Run, resource: DesiredResource, kind: NamedKind): readonly string[] {
   const { name, externalId } = namesOf(resource);
-  return listedOf(kind, run, run.ids.get(targetAddress(targetOf(resource.address)))).flatMap(
-    (live) => {
-      const names = liveNames(kind, live);
-      const isSame = (a = "", b = ""): boolean => levelName(a) === levelName(b);
-      const isAlike =
-        isSame(names.name, name) ||
-        (externalId !== undefined && isSame(names.externalId, externalId));
-      return kind === "environment" || isAlike ? [live.id] : [];
-    },
-  );
+  return listedOf(
+    kind,
+    run.live,
+    run.known.ids.get(targetAddress(targetOf(resource.address))),
+  ).flatMap((live) => {
+    const names = liveNames(kind, live);
+    const isSame = (a = "", b = ""): boolean => levelName(a) === levelName(b);
+    const isAlike =
+      isSame(names.name, name) ||
+      (externalId !== undefined && isSame(names.externalId, externalId));
+    return kind === "environment" || isAlike ? [live.id] : [];
+  });
 }
 
 /**
@@ -257,9 +259,9 @@ export function isDefaultCreation({ address, action }: Change): boolean {
 export async function findDefault(run: Run, environment: DesiredResource): Promise<void> {
   const { address } = environment;
   const target = targetOf(address);
-  if (run.ids.get(address) !== undefined) return;
+  if (run.known.ids.get(address) !== undefined) return;
   await reread(run, []);
-  const all = listedOf("environment", run, run.ids.get(targetAddress(target)));
+  const all = listedOf("environment", run.live, run.known.ids.get(targetAddress(target)));
   const found = all.find(({ type }) => type === "DEFAULT");
   if (found === undefined)
     throw new ChangeFailed({

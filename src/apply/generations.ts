@@ -26,7 +26,7 @@ import {
   recordSoon,
   replan,
   settle,
-} from "./context.ts";
+} from "./run.ts";
 import { rereadTestCases } from "./refresh.ts";
 
 /*
@@ -79,12 +79,12 @@ export async function discoveriesBefore(run: Run, changes: readonly Change[]) {
  * is sent once, and nothing is switched on that has no steps.
  */
 export function waitsForGeneration(
-  { wait, created }: Run,
+  { wait, progress }: Run,
   change: Change,
   { underWay }: DiscoveriesBefore,
 ): boolean {
   const { address } = change;
-  const isOpen = created.has(address) || underWay.has(address);
+  const isOpen = progress.created.has(address) || underWay.has(address);
   return wait !== undefined && isOpen && !isRediscovering(change);
 }
 
@@ -100,7 +100,7 @@ export async function awaitDiscoveries(
   deadline: number,
 ): Promise<readonly Address[]> {
   if (run.wait === undefined) return [];
-  const started = [...run.generating].filter(
+  const started = [...run.generations.started].filter(
     (address) => !hasStatus(run, address, "failed", "skipped"),
   );
   let open: readonly Address[] = [...new Set([...before.underWay.keys(), ...started])];
@@ -121,17 +121,19 @@ async function stillOpen(
 ): Promise<readonly Address[]> {
   const results = new Map<Address, Generation>();
   const look = async (key: string): Promise<void> => {
-    const targetId = run.ids.get(targetAddress(key)) ?? "";
+    const targetId = run.known.ids.get(targetAddress(key)) ?? "";
     const [notices, failure] = await Promise.all([
       notifications(run, targetId),
       failureIn(run, rereadTestCases(run, key)),
     ]);
-    if (failure?.fatal === true) run.fatal = failure;
-    const live = byId(run.testCases.get(targetId));
+    if (failure?.fatal === true) run.progress.fatal = failure;
+    const live = byId(run.live.testCases.get(targetId));
     for (const address of open) {
-      const id = run.ids.get(address);
+      const id = run.known.ids.get(address);
       if (targetOf(address) !== key || id === undefined) continue;
-      const earlier = run.generating.has(address) ? undefined : before.underWay.get(address);
+      const earlier = run.generations.started.has(address)
+        ? undefined
+        : before.underWay.get(address);
       const testCase = live.get(id) ?? { id };
       // For a creation, every notification counts; for others, an older one may be about the
       // previous discovery.
@@ -143,7 +145,7 @@ async function stillOpen(
         address,
         generationOf(testCase, {
           before: earlier ?? markBefore(run, address),
-          isFirst: run.created.has(address) || earlier === "",
+          isFirst: run.progress.created.has(address) || earlier === "",
           needsSteps: makesSteps(run, address),
           notices: own,
         }),
@@ -170,8 +172,9 @@ function makesSteps({ resources }: Run, address: Address): boolean {
 }
 
 function noteWord(run: Run, address: Address, result: Generation): void {
-  if (result.kind === "open" && result.word !== undefined) run.words.set(address, result.word);
-  else run.words.delete(address);
+  if (result.kind === "open" && result.word !== undefined)
+    run.generations.words.set(address, result.word);
+  else run.generations.words.delete(address);
 }
 
 /** Returns the mark of the discovery that the plan saw. */
@@ -181,9 +184,9 @@ function markBefore(run: Run, address: Address): string {
 }
 
 function liveOf(run: Run, address: Address): LiveTestCase | undefined {
-  const targetId = run.ids.get(targetAddress(targetOf(address))) ?? "";
-  const id = run.ids.get(address);
-  return run.testCases.get(targetId)?.find((one) => one.id === id);
+  const targetId = run.known.ids.get(targetAddress(targetOf(address))) ?? "";
+  const id = run.known.ids.get(address);
+  return run.live.testCases.get(targetId)?.find((one) => one.id === id);
 }
 
 /** Makes the change of a test case whose generation failed a failed one. */
@@ -201,7 +204,7 @@ function fail(run: Run, address: Address, generation: FailedGeneration): void {
 function failWith(run: Run, address: Address, summary: string, lines: readonly string[]): void {
   const detail = lines.filter((line) => line !== "").join("\n");
   const failure: Failure = { summary, detail, acted: "no", fatal: false };
-  run.failedGenerations.set(address, failure);
+  run.generations.failed.set(address, failure);
   // A change that is halfway fails once the rest of it has been sent.
   if (!hasStatus(run, address, "halfway", "failed", "skipped"))
     settle(run, address, { kind: "failed", failure });
@@ -212,12 +215,12 @@ function failWith(run: Run, address: Address, summary: string, lines: readonly s
  * at the end shows it.
  */
 export function failGenerations(run: Run): void {
-  for (const address of run.generating) {
+  for (const address of run.generations.started) {
     const live = liveOf(run, address);
-    if (live === undefined || run.failedGenerations.has(address)) continue;
+    if (live === undefined || run.generations.failed.has(address)) continue;
     const result = generationOf(live, {
       before: markBefore(run, address),
-      isFirst: run.created.has(address),
+      isFirst: run.progress.created.has(address),
       needsSteps: false,
     });
     if (result.kind === "failed") fail(run, address, result);
@@ -253,14 +256,14 @@ const PATIENCE = 6000;
 export async function awaitBatches(run: Run, deadline: number) {
   const open = new Map<string, Address>();
   const nameless: Address[] = [];
-  for (const [address, id] of run.batches)
+  for (const [address, id] of run.generations.batches)
     if (id === undefined) nameless.push(address);
     else open.set(id, address);
   const patient = Math.min(deadline, run.now() + PATIENCE);
   let isNaming = false;
   while (open.size > 0 && mayContinue(run)) {
     const targets = new Set([...open.values()].map(targetOf));
-    const ids = [...targets].map((key) => run.ids.get(targetAddress(key)) ?? "");
+    const ids = [...targets].map((key) => run.known.ids.get(targetAddress(key)) ?? "");
     const all = (await Promise.all(ids.map((id) => notifications(run, id)))).flat();
     isNaming ||= all.some(namesBatches);
     for (const notice of all) {

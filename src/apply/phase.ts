@@ -18,7 +18,7 @@ import {
   allSaved,
   folderName,
   hasStatus,
-  known,
+  filledSegment,
   failureOf,
   mayContinue,
   record,
@@ -27,7 +27,7 @@ import {
   sendCall,
   settle,
   stopped,
-} from "./context.ts";
+} from "./run.ts";
 import { create, findDefault, isDefaultCreation } from "./create.ts";
 
 export interface Step {
@@ -93,7 +93,7 @@ export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> 
   await allSaved(run);
   if (mayContinue(run)) return;
   for (const { change } of steps)
-    if (!run.statuses.has(change.address)) settle(run, change.address, stopped(run));
+    if (!run.progress.statuses.has(change.address)) settle(run, change.address, stopped(run));
 }
 
 async function runStep(run: Run, step: Step): Promise<void> {
@@ -101,14 +101,14 @@ async function runStep(run: Run, step: Step): Promise<void> {
   if (hasStatus(run, address, "failed", "skipped")) return;
   // A resource that was created and failed afterwards is not missing: others can refer to it.
   const isMissing = (one: Address) =>
-    hasStatus(run, one, "failed", "skipped") && !run.created.has(one);
+    hasStatus(run, one, "failed", "skipped") && !run.progress.created.has(one);
   // A similar creation with an unknown result also blocks this step: its resource could be mistaken
   // for this step's.
   const missing =
-    step.change.dependsOn.find(isMissing) ?? step.after.find((one) => run.open.has(one));
+    step.change.dependsOn.find(isMissing) ?? step.after.find((one) => run.known.open.has(one));
   if (missing !== undefined)
     return settle(run, address, { kind: "skipped", reason: { kind: "needs", address: missing } });
-  if (hasStatus(run, address, "halfway")) run.statuses.delete(address);
+  if (hasStatus(run, address, "halfway")) run.progress.statuses.delete(address);
   else run.emit({ type: "changeStarted", address, action });
   // A change also fails if its answer or its intent could not be recorded.
   const failed = (error: unknown): Status => ({ kind: "failed", failure: failureOf(run, error) });
@@ -138,7 +138,7 @@ async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
     }
     try {
       const answer = await (call.method === "POST" ? post : patch)(run, change, call, elements);
-      run.answered.set(address, (run.answered.get(address) ?? 0) + 1);
+      run.progress.answered.set(address, (run.progress.answered.get(address) ?? 0) + 1);
       if (Object.hasOwn(call.body, "elements")) elements = elementIds(answer);
     } catch (error) {
       const refusal = failureOf(run, error);
@@ -148,7 +148,7 @@ async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
       if (refusal.fatal || !call.path.includes("elements")) break;
     }
   }
-  if (isOvertaken) run.overtaken.add(address);
+  if (isOvertaken) run.generations.overtaken.add(address);
   if (failure !== undefined) return { kind: "failed", failure };
   if (isHalfway || isOvertaken || partOf !== undefined)
     return { kind: "halfway", change: partOf ?? change };
@@ -161,16 +161,21 @@ async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
  * another reason.
  */
 function canBeOvertaken(
-  { sessions, generating, overtaken }: Run,
+  { sessions, generations }: Run,
   { address }: Change,
   { path, body }: PlannedCall,
   failure: Failure,
 ): boolean {
   const namesElements = path.includes("elements") || Object.hasOwn(body, "elements");
-  if (failure.fatal || failure.acted !== "no" || !namesElements || overtaken.has(address))
+  if (
+    failure.fatal ||
+    failure.acted !== "no" ||
+    !namesElements ||
+    generations.overtaken.has(address)
+  )
     return false;
   const binding = sessions.get(targetOf(address))?.state.bindings.get(address);
-  return generating.has(address) || binding?.generating !== undefined;
+  return generations.started.has(address) || binding?.generating !== undefined;
 }
 
 async function post(run: Run, { address }: Change, call: PlannedCall): Promise<undefined> {
@@ -179,7 +184,7 @@ async function post(run: Run, { address }: Change, call: PlannedCall): Promise<u
     throw new TypeError(`a creation of ${address}, which is not declared`);
   await create(run, resource, call);
   if (resource.kind === "testCase") {
-    run.generating.add(address);
+    run.generations.started.add(address);
     noteFolder(run, address, call);
   }
 }
@@ -203,7 +208,7 @@ async function patch(
   const events: StateEvent[] = [...patchEvents(run, change, call, elements, answer, secrets)];
   const generates = GENERATING_KEYS.some((key) => Object.hasOwn(call.body, key));
   if (generates) {
-    run.generating.add(address);
+    run.generations.started.add(address);
     // The mark of its discovery when the plan was made.
     const match = run.planned.matched.get(targetOf(address))?.matches.get(address);
     events.push({ type: "generating", address, shown: discoveryMark(match?.live?.discovery) });
@@ -215,9 +220,9 @@ async function patch(
   return answer;
 }
 
-function noteFolder({ folders }: Run, address: Address, call: PlannedCall): void {
+function noteFolder({ known }: Run, address: Address, call: PlannedCall): void {
   const folder = folderName(call);
-  if (folder !== undefined) folders.set(address, folder);
+  if (folder !== undefined) known.folders.set(address, folder);
 }
 
 /**
@@ -231,7 +236,7 @@ function unsureOf(
   elements: readonly string[],
 ): readonly StateEvent[] {
   if (Object.hasOwn(call.body, "locatorLine"))
-    return unsureEvents(address, [], [known(run, call.path.at(-1) ?? "", elements)]);
+    return unsureEvents(address, [], [filledSegment(run, call.path.at(-1) ?? "", elements)]);
   const rows = fieldsOf(run.resources.get(address)?.kind ?? "testCase");
   const carried = rows.filter(({ update }) => update && Object.hasOwn(call.body, update));
   return unsureEvents(
@@ -243,7 +248,7 @@ function unsureOf(
 /** Returns the events that record an answered PATCH. */
 function patchEvents(
   run: Run,
-  { address, action, id = run.ids.get(address) }: Change,
+  { address, action, id = run.known.ids.get(address) }: Change,
   call: PlannedCall,
   elements: readonly string[],
   answer: Json | undefined,
@@ -262,7 +267,7 @@ function patchEvents(
   if (resource === undefined || id === undefined) return [];
   const { locatorLine: line } = call.body;
   if (typeof line === "string" || line instanceof Secret) {
-    const element = known(run, call.path.at(-1) ?? "", elements);
+    const element = filledSegment(run, call.path.at(-1) ?? "", elements);
     // Until the element is read, the selectors that the service makes of the line are unknown.
     // Later plans compare with the selectors in the list.
     const record = { line: locatorDigest(fingerprints, element, line), selectors: NOT_READ_YET };

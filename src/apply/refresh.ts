@@ -19,26 +19,28 @@ import {
   replan,
   sessionOf,
   settle,
-} from "./context.ts";
+} from "./run.ts";
 
 /** Reads the list of targets again, and the test cases of the given targets. */
 export async function reread(run: Run, targetKeys: Iterable<string>): Promise<void> {
-  run.targets = await run.service.listTargets();
+  run.live.targets = await run.service.listTargets();
   // A target that is gone, and that could not be created again, has no test cases to read.
-  const ids = new Set(run.targets.map(({ id }) => id));
-  const keys = [...targetKeys].filter((key) => ids.has(run.ids.get(targetAddress(key)) ?? ""));
+  const ids = new Set(run.live.targets.map(({ id }) => id));
+  const keys = [...targetKeys].filter((key) =>
+    ids.has(run.known.ids.get(targetAddress(key)) ?? ""),
+  );
   await sideBySide(keys.map((key) => rereadTestCases(run, key)));
   // Called between phases, so there is no request in flight that the answer could have missed.
-  for (const key of keys) run.dirty.delete(key);
+  for (const key of keys) run.live.outdated.delete(key);
 }
 
 /** Reads one target's test cases again. */
 export async function rereadTestCases(run: Run, key: string): Promise<void> {
-  const id = run.ids.get(targetAddress(key));
+  const id = run.known.ids.get(targetAddress(key));
   const target = run.input.desired.targets.find((one) => one.key === key);
   if (id === undefined || target === undefined) return;
   const keep = keeping(target, sessionOf(run, key).state, run.input);
-  run.testCases.set(id, await run.service.listTestCases(id, keep));
+  run.live.testCases.set(id, await run.service.listTestCases(id, keep));
 }
 
 /**
@@ -88,7 +90,7 @@ async function recordTarget(
   if (matched === undefined) return false;
   const inScope = scopeTest(run.input.scope);
   const isTouched = (address: Address): boolean =>
-    inScope(address) || hasStatus(run, address, "done") || run.created.has(address);
+    inScope(address) || hasStatus(run, address, "done") || run.progress.created.has(address);
   const folders = folderEvents(run, matched);
   const state = applyEvents(matched.state ?? sessionOf(run, key).state, folders);
   await record(run, key, [
@@ -100,9 +102,12 @@ async function recordTarget(
 }
 
 /** Returns the events of folders that were written by name and whose ids are visible now. */
-function folderEvents({ folders }: Run, { matches, state }: MatchedTarget): readonly StateEvent[] {
+function folderEvents(
+  { known: written }: Run,
+  { matches, state }: MatchedTarget,
+): readonly StateEvent[] {
   const known = new Map(state?.folders);
-  return [...folders].flatMap(([address, name]): readonly StateEvent[] => {
+  return [...written.folders].flatMap(([address, name]): readonly StateEvent[] => {
     const id = matches.get(address)?.live?.folderId;
     if (typeof id !== "string" || known.get(name) === id) return [];
     known.set(name, id);

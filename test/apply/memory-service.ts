@@ -1,4 +1,4 @@
-import type { ApplyContext } from "../../src/apply/context.ts";
+import type { ApplyContext } from "../../src/apply/run.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
 import { type LiveNotification, element as readElement } from "../../src/service/answers.ts";
 import { ServiceError } from "../../src/service/failure.ts";

@@ -1,5 +1,5 @@
 import { apply } from "../../src/apply/apply.ts";
-import type { RecordedState } from "../../src/apply/context.ts";
+import type { RecordedState } from "../../src/apply/run.ts";
 import type { Address } from "../../src/model/address.ts";
 import type { Desired } from "../../src/model/desired.ts";
 import type { ApplyEvent, Outcome } from "../../src/model/events.ts";

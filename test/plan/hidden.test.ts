@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createdRecords } from "../../src/apply/context.ts";
+import { createdRecords } from "../../src/apply/run.ts";
 import { Secret } from "../../src/model/value.ts";
 import { fingerprints, liveCase, liveElement, liveTarget, publicPlan, resource } from "./build.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createdRecords } from "../../src/apply/context.ts";
+import { createdRecords } from "../../src/apply/run.ts";
 import type { ChangeJson } from "../../src/model/plan.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
 import { refreshEvents } from "../../src/plan/record.ts";

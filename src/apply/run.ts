@@ -3,7 +3,7 @@ import { type DesiredResource, byAddress, resourcesOf } from "../model/desired.t
 import type { ApplyEvent, Failure, SkipReason } from "../model/events.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import type { Json } from "../model/json.ts";
-import type { LiveTarget } from "../model/live.ts";
+import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import { type Change, type PlannedCall, plainBody } from "../model/plan.ts";
 import type { FieldRecord, Intent, RunRecord, StateEvent } from "../model/state.ts";
 import { IdOf, type Value, isUnknown, reveal } from "../model/value.ts";
@@ -55,80 +55,115 @@ export type Status =
   | { readonly kind: "failed"; readonly failure: Failure }
   | { readonly kind: "skipped"; readonly reason: SkipReason };
 
-/** An apply in progress. */
-export interface Run extends ApplyContext, ReturnType<typeof collected> {
-  /** The targets as last read from the service. */
+/** An apply in progress: its context, which stays the same, and what it learns. */
+export interface Run extends ApplyContext {
+  /** Every declared resource of the targets in scope. */
+  readonly resources: ReadonlyMap<Address, DesiredResource>;
+  readonly live: LastRead;
+  readonly known: KnownIds;
+  readonly generations: Generations;
+  readonly progress: Progress;
+  readonly saving: Saving;
+}
+
+/** The service as it was last read. */
+interface LastRead {
   targets: readonly LiveTarget[];
-  /** An unexpected error in saving, that is, any other than a StateFailure. */
-  unsaved: { readonly error: unknown } | undefined;
+  /** By target id. */
+  readonly testCases: Map<string, readonly LiveTestCase[]>;
+  /** Keys of targets written to since their last read. */
+  readonly outdated: Set<string>;
+}
+
+/** What state knows of live ids; collecting it again for every call would take too long. */
+interface KnownIds {
+  /** Live ids by address. */
+  readonly ids: Map<Address, string>;
+  /**
+   * The address that has or had each live id, in any target: a creation of another address cannot
+   * return this id.
+   */
+  readonly holders: Map<string, Address>;
+  /** Creations that were sent and whose result is not known yet. */
+  readonly open: Set<Address>;
+  /** Folder names written in this run, by address; a later read shows their ids. */
+  readonly folders: Map<Address, string>;
+}
+
+/** What the service generates because of this run. */
+interface Generations {
+  /** Test cases. */
+  readonly started: Set<Address>;
+  /** Those that ended badly; their changes fail, whatever else of them is sent. */
+  readonly failed: Map<Address, Failure>;
+  /** Statuses of open generations that service-api.md does not list. */
+  readonly words: Map<Address, string>;
+  /**
+   * Test cases with a refused call, apparently because their generation had just replaced the
+   * elements.
+   */
+  readonly overtaken: Set<Address>;
+  /** Ids of the batch generations of this run, as far as the answers contain them. */
+  readonly batches: Map<Address, string | undefined>;
+}
+
+/** What is done so far, and reported at the end. */
+interface Progress {
+  /** In the order in which changes got their current status. */
+  readonly statuses: Map<Address, Status>;
+  /** Addresses whose creation succeeded in this run. */
+  readonly created: Set<Address>;
+  /** Number of successful calls of a change, by address. */
+  readonly answered: Map<Address, number>;
+  /** Keys of all targets written to. */
+  readonly touched: Set<string>;
+  readonly calls: { POST: number; PATCH: number };
+  /** Why nothing more is started. */
   fatal: Failure | undefined;
 }
 
-/** Returns the data that a run collects. */
-function collected({ input: { desired, live, states: known }, sessions }: ApplyContext) {
-  const states = [...sessions.values()].map(({ state }) => state);
-  return {
-    /** Every declared resource of the targets in scope. */
-    resources: byAddress(desired.targets.flatMap(resourcesOf)),
-    /** By target id, as last read. */
-    testCases: new Map(live.testCases),
-    /** In the order in which changes got their current status. */
-    statuses: new Map<Address, Status>(),
-    /** Addresses whose creation succeeded in this run. */
-    created: new Set<Address>(),
-    /** Creations that were sent and whose result is not known yet. */
-    open: new Set(states.flatMap(({ intents }) => [...intents.keys()])),
-    /**
-     * Live ids by address, as in state: collecting many bindings again for every call would take
-     * too long.
-     */
-    ids: new Map(
-      states.flatMap(({ bindings }) => [...bindings].map(([address, { id }]) => [address, id])),
-    ),
-    /**
-     * The address that has or had each live id, in any target: a creation of another address cannot
-     * return this id.
-     */
-    holders: new Map(
-      [...known.values(), ...states].flatMap(({ bindings }) =>
-        [...bindings].map(([address, { id }]) => [id, address] as const),
-      ),
-    ),
-    /** Test cases that the service generates because of this run. */
-    generating: new Set<Address>(),
-    /** Generations that ended badly; their changes fail, whatever else of them is sent. */
-    failedGenerations: new Map<Address, Failure>(),
-    /** Statuses of open generations that service-api.md does not list. */
-    words: new Map<Address, string>(),
-    /** Ids of the batch generations of this run, as far as the answers contain them. */
-    batches: new Map<Address, string | undefined>(),
-    /**
-     * Test cases with a refused call, apparently because their generation had just replaced the
-     * elements.
-     */
-    overtaken: new Set<Address>(),
-    /** Folder names written in this run, by address; a later read shows their ids. */
-    folders: new Map<Address, string>(),
-    /** Keys of targets written to since their last read. */
-    dirty: new Set<string>(),
-    /** Keys of all targets written to. */
-    touched: new Set<string>(),
-    calls: { POST: 0, PATCH: 0 },
-    /** Number of successful calls of a change, by address. */
-    answered: new Map<Address, number>(),
-    /** State events being saved that no caller waits for. */
-    saving: new Set<Promise<void>>(),
-  };
+/** State events being saved that no caller waits for. */
+interface Saving {
+  readonly pending: Set<Promise<void>>;
+  /** An unexpected error in saving, that is, any other than a StateFailure. */
+  error: { readonly error: unknown } | undefined;
 }
 
 export function startRun(context: ApplyContext): Run {
-  const { targets } = context.input.live;
+  const { desired, live, states: known } = context.input;
+  const states = [...context.sessions.values()].map(({ state }) => state);
   const run: Run = {
     ...context,
-    ...collected(context),
-    targets,
-    unsaved: undefined,
-    fatal: undefined,
+    resources: byAddress(desired.targets.flatMap(resourcesOf)),
+    live: { targets: live.targets, testCases: new Map(live.testCases), outdated: new Set() },
+    known: {
+      ids: new Map(
+        states.flatMap(({ bindings }) => [...bindings].map(([address, { id }]) => [address, id])),
+      ),
+      holders: new Map(
+        [...known.values(), ...states].flatMap(({ bindings }) =>
+          [...bindings].map(([address, { id }]) => [id, address] as const),
+        ),
+      ),
+      open: new Set(states.flatMap(({ intents }) => [...intents.keys()])),
+      folders: new Map(),
+    },
+    generations: {
+      started: new Set(),
+      failed: new Map(),
+      words: new Map(),
+      overtaken: new Set(),
+      batches: new Map(),
+    },
+    progress: {
+      statuses: new Map(),
+      created: new Set(),
+      answered: new Map(),
+      touched: new Set(),
+      calls: { POST: 0, PATCH: 0 },
+      fatal: undefined,
+    },
+    saving: { pending: new Set(), error: undefined },
   };
   for (const { lost } of context.sessions.values()) {
     if (lost?.aborted === true) loseState(run, lost.reason);
@@ -139,10 +174,11 @@ export function startRun(context: ApplyContext): Run {
 
 /** Sets the status of a change; it is final unless a later phase continues the change. */
 export function settle(run: Run, address: Address, given: Status): void {
-  const failure = given.kind === "done" ? run.failedGenerations.get(address) : undefined;
+  const failure = given.kind === "done" ? run.generations.failed.get(address) : undefined;
   const status: Status = failure === undefined ? given : { kind: "failed", failure };
-  if (run.statuses.get(address)?.kind !== status.kind) run.statuses.delete(address);
-  run.statuses.set(address, status);
+  if (run.progress.statuses.get(address)?.kind !== status.kind)
+    run.progress.statuses.delete(address);
+  run.progress.statuses.set(address, status);
   if (status.kind === "done") {
     const { change } = status;
     if (run.history !== undefined && !endsWithAnswers(change))
@@ -154,31 +190,34 @@ export function settle(run: Run, address: Address, given: Status): void {
       );
     run.emit({ type: "changeDone", address, action: change.action });
   } else if (status.kind === "failed") {
-    if (status.failure.fatal) run.fatal = status.failure;
+    if (status.failure.fatal) run.progress.fatal = status.failure;
     run.emit({ type: "changeFailed", address, failure: status.failure });
   } else if (status.kind === "skipped")
     run.emit({ type: "changeSkipped", address, reason: status.reason });
 }
 
 export function hasStatus(
-  { statuses }: Run,
+  { progress }: Run,
   address: Address,
   ...kinds: readonly Status["kind"][]
 ): boolean {
-  const kind = statuses.get(address)?.kind;
+  const kind = progress.statuses.get(address)?.kind;
   return kind !== undefined && kinds.includes(kind);
 }
 
 /** Returns the changes whose rest is to follow. */
-export function halfwayOf({ statuses }: Run): readonly Change[] {
-  return [...statuses.values()].flatMap((status) =>
+export function halfwayOf({ progress }: Run): readonly Change[] {
+  return [...progress.statuses.values()].flatMap((status) =>
     status.kind === "halfway" ? [status.change] : [],
   );
 }
 
 /** Returns the status of a change that was not started or not finished when the run had to stop. */
-export function stopped({ fatal }: Run): Status {
-  return { kind: "skipped", reason: { kind: fatal === undefined ? "interrupted" : "fatal" } };
+export function stopped({ progress }: Run): Status {
+  return {
+    kind: "skipped",
+    reason: { kind: progress.fatal === undefined ? "interrupted" : "fatal" },
+  };
 }
 
 /** Whether a change is done once its calls are answered, without another look. */
@@ -219,8 +258,8 @@ export async function failureIn(run: Run, look: Promise<void>): Promise<Failure 
 export function loseState(run: Run, error: unknown): Failure {
   if (!(error instanceof StateFailure)) throw error;
   const { summary, detail } = explainProblem(error.problem);
-  run.fatal ??= { summary, detail, acted: "no", fatal: false };
-  return run.fatal;
+  run.progress.fatal ??= { summary, detail, acted: "no", fatal: false };
+  return run.progress.fatal;
 }
 
 export function sessionOf({ sessions }: Run, target: string): RecordedState {
@@ -252,31 +291,31 @@ export function recordSoon(
   safe: "for good" | "from a crash",
 ): void {
   if (events.length === 0) return;
-  const { saving } = run;
+  const { pending } = run.saving;
   const session = sessionOf(run, target);
   const saved: Promise<void> = session.record(events, safe === "for good").then(
     () => {
-      saving.delete(saved);
+      pending.delete(saved);
       follow(run, events);
     },
     // A lost state stops the run; `allSaved` throws any other error, which is a bug in tasc.
     (error: unknown) => {
-      saving.delete(saved);
+      pending.delete(saved);
       if (error instanceof StateFailure) loseState(run, error);
-      else run.unsaved ??= { error };
+      else run.saving.error ??= { error };
     },
   );
-  saving.add(saved);
+  pending.add(saved);
 }
 
 /** Waits until all events are saved. */
 export async function allSaved(run: Run): Promise<void> {
-  await Promise.all(run.saving);
-  if (run.unsaved !== undefined) throw run.unsaved.error;
+  await Promise.all(run.saving.pending);
+  if (run.saving.error !== undefined) throw run.saving.error.error;
 }
 
 /** Updates ids and open creations from recorded events. */
-function follow({ ids, open }: Run, events: readonly StateEvent[]): void {
+function follow({ known: { ids, open } }: Run, events: readonly StateEvent[]): void {
   for (const event of events) {
     if (event.type === "bound") ids.set(event.address, event.id);
     if (event.type === "unbound") ids.delete(event.address);
@@ -294,15 +333,15 @@ function follow({ ids, open }: Run, events: readonly StateEvent[]): void {
 /**
  * Plans again from what was last read and recorded, with the function that made the reviewed plan.
  */
-export function replan({ input, sessions, targets, testCases, generating }: Run): Planned {
+export function replan({ input, sessions, live, generations }: Run): Planned {
   const states = new Map([...sessions].map(([key, session]) => [key, session.state]));
-  const rediscover = new Set([...input.rediscover].filter((one) => !generating.has(one)));
-  return makePlan({ ...input, live: { targets, testCases }, states, run: new Set(), rediscover });
+  const rediscover = new Set([...input.rediscover].filter((one) => !generations.started.has(one)));
+  return makePlan({ ...input, live, states, run: new Set(), rediscover });
 }
 
 /** Whether anything more may be started. */
-export function mayContinue({ stopping, fatal, unsaved }: Run): boolean {
-  return !stopping() && fatal === undefined && unsaved === undefined;
+export function mayContinue({ stopping, progress, saving }: Run): boolean {
+  return !stopping() && progress.fatal === undefined && saving.error === undefined;
 }
 
 /**
@@ -363,19 +402,25 @@ export function sendCall(
   const target = targetOf(address);
   const sent = {
     method,
-    path: path.map((segment) => known(run, segment, elements)),
-    body: plainBody(body, (leaf) => (leaf instanceof IdOf ? known(run, leaf) : reveal(leaf))),
+    path: path.map((segment) => filledSegment(run, segment, elements)),
+    body: plainBody(body, (leaf) =>
+      leaf instanceof IdOf ? filledSegment(run, leaf) : reveal(leaf),
+    ),
   };
-  run.calls[method]++;
-  run.dirty.add(target);
-  run.touched.add(target);
+  run.progress.calls[method]++;
+  run.live.outdated.add(target);
+  run.progress.touched.add(target);
   return run.service.send(sent);
 }
 
 /** Returns a path segment, with the id filled in that is known by now. */
-export function known(run: Run, segment: string | IdOf, elements: readonly string[] = []): string {
+export function filledSegment(
+  run: Run,
+  segment: string | IdOf,
+  elements: readonly string[] = [],
+): string {
   if (typeof segment === "string") return segment;
-  const id = typeof segment.of === "number" ? elements[segment.of] : run.ids.get(segment.of);
+  const id = typeof segment.of === "number" ? elements[segment.of] : run.known.ids.get(segment.of);
   if (id === undefined) throw new TypeError("a call was sent before an id in it was known");
   return id;
 }
