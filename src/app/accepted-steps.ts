@@ -131,6 +131,11 @@ function placeFor(
   return undefined;
 }
 
+/** Returns the files of accepted steps of a stage. */
+export function stepsFilesOf(root: string, stage: string): readonly string[] {
+  return listFiles(root, `${STEPS_FOLDER}/${stage}`).toSorted();
+}
+
 function listFiles(root: string, folder: string): readonly string[] {
   return namesIn(root, folder).flatMap((target) =>
     namesIn(root, `${folder}/${target}`).flatMap((name) =>

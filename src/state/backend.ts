@@ -122,6 +122,11 @@ export interface HeldLock {
    */
   write(state: State, base: Revision): Promise<Revision>;
   /**
+   * Removes the document and its journal, if the revision is still `base` and the lock ours. Absent
+   * if the backend cannot remove documents.
+   */
+  readonly remove?: (base: Revision) => Promise<void>;
+  /**
    * Adds events on top of revision `base`, quickly. Once it resolves, they survive the end of this
    * process; with `lasting`, they and all earlier ones also survive a power cut. Absent if only
    * whole documents can be stored. One call at a time.

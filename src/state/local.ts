@@ -197,6 +197,16 @@ export class LocalBackend implements Backend {
           await rm(paths.journal, { force: true });
           return revision;
         }),
+      remove: async (base) =>
+        await attempt(paths.document, async () => {
+          await closeJournal();
+          await readUnderLock(base);
+          // A journal without its document would be refused, so it goes first.
+          await rm(paths.journal, { force: true });
+          checkLock();
+          await rm(paths.document, { force: true });
+          await syncFolder(paths.folder);
+        }),
       // The lock is checked after the flush: if it is still ours, no other run can have folded the
       // journal without these events. Events that need not last may be missing there, so for them
       // the lock is only checked from time to time.

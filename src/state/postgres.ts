@@ -523,6 +523,16 @@ export class PostgresBackend implements Backend {
         );
         return (BigInt(serialOf(base)) + 1n).toString();
       },
+      // Earlier versions are kept, so that `state history` still has them.
+      remove: async (base) =>
+        await fenced(
+          base,
+          `ours as (${isOurs}),
+           folded as (delete from ${journal} j using ours where j.stage = $1 and j.target = $2),
+           written as (delete from ${documents} d using ours
+             where d.stage = $1 and d.target = $2 and $5::text is not null returning 1)`,
+          "",
+        ),
       append: async (events, base) =>
         await fenced(
           base,

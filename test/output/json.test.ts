@@ -52,7 +52,8 @@ interface Leaf {
 function leaves(specs: readonly CommandSpec[], above = ""): readonly Leaf[] {
   return specs.flatMap((spec) => {
     const name = `${above}${spec.name}`;
-    return spec.commands === undefined ? [{ name, spec }] : leaves(spec.commands, `${name} `);
+    const own = spec.commands === undefined || spec.options !== undefined ? [{ name, spec }] : [];
+    return [...own, ...leaves(spec.commands ?? [], `${name} `)];
   });
 }
 
@@ -69,6 +70,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   diff: ["--from", "default", "--to", "next", "--all"],
   explain: ["testCase.shop.login"],
   snapshot: ["--out", "snapshot.json"],
+  "stages retire": ["next", "--auto-approve"],
   "steps accept": ["--all"],
   "state show": ["target.shop"],
   "state mv": ["testCase.shop.login", "testCase.shop.sign-in"],

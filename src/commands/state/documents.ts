@@ -21,6 +21,8 @@ export interface LockedDocument {
   /** The document's version number, if the backend counts versions. */
   readonly serial: number | undefined;
   readonly replace: (state: State) => Promise<void>;
+  /** Removes the document; where the backend cannot do that, it is left without content. */
+  readonly remove: () => Promise<void>;
 }
 
 /**
@@ -45,16 +47,19 @@ export async function withDocuments<T>(
       const { key } = lock;
       if (lock.takenOver !== undefined) session.host.warn([explainTakeover(key, lock.takenOver)]);
       const { state: stored, revision } = all.get(key.target) ?? {};
+      const empty = emptyState(key.stage, key.target, key.service);
+      const replace = async (next: State) => {
+        const lineage = next.lineage ?? stored?.lineage ?? world.newId();
+        await (listing ??= backend.register?.(key.stage, targets));
+        await lock.write({ ...next, lineage }, revision ?? NO_DOCUMENT);
+      };
       return {
         key,
         stored,
-        state: stored ?? emptyState(key.stage, key.target, key.service),
+        state: stored ?? empty,
         serial: serialOf(revision),
-        replace: async (next: State) => {
-          const lineage = next.lineage ?? stored?.lineage ?? world.newId();
-          await (listing ??= backend.register?.(key.stage, targets));
-          await lock.write({ ...next, lineage }, revision ?? NO_DOCUMENT);
-        },
+        replace,
+        remove: () => lock.remove?.(revision ?? NO_DOCUMENT) ?? replace(empty),
       };
     });
     const place = ({ key }: LockedDocument) => targets.indexOf(key.target);

@@ -101,6 +101,21 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await held.unlock();
       });
 
+      it("are removed with their journal, unless they were changed, where that is possible", async () => {
+        await save(WEB, numbered(2));
+        const held = await lock(SHOP);
+        const old = await held.write(fresh(SHOP), NO_DOCUMENT);
+        const now = await held.write(applyEvents(fresh(SHOP), [numbered(1)]), old);
+        await held.append?.([numbered(3)], now, true);
+        if (held.remove !== undefined) {
+          expect((await problemOf(held.remove(old))).kind).toBe("changed");
+          await held.remove(now);
+          expect(await stateIn(SHOP)).toBeUndefined();
+          expect(await backend.list("staging")).toEqual(["web"]);
+        }
+        await held.unlock();
+      });
+
       it("are not written as new if one exists", async () => {
         await save(SHOP, numbered(1));
         const held = await lock(SHOP);

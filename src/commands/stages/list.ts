@@ -1,9 +1,9 @@
-import { type ProjectOptions, openProject } from "../app/project.ts";
-import { EXIT } from "../model/error.ts";
-import type { View } from "../render/view.ts";
-import type { Context } from "./context.ts";
-import { forEachStage, stageNames } from "./each-stage.ts";
-import { defineCommand } from "./command.ts";
+import { type ProjectOptions, openProject } from "../../app/project.ts";
+import { EXIT } from "../../model/error.ts";
+import type { View } from "../../render/view.ts";
+import type { Context } from "../context.ts";
+import { forEachStage, stageNames } from "../each-stage.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   group: "Stages",
