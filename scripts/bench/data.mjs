@@ -150,12 +150,23 @@ function lifePrompt(target, at) {
 
 const byLocator = (at) => at % 2 === 1;
 
-/** One document per test case, in one folder per target. */
-export function writeLifelikeProject(folder, targets, cases) {
+/**
+ * One document per test case, in one folder per target. The stage `fresh` is like `staging`, and
+ * nothing is ever applied to it but where a row says so.
+ * @param shown whether all that is declared is shown by the answers: no folder names and no locator
+ * lines, so that nothing is to be done even without state
+ * @param changed whether a case differs from its answer in description, status and tags
+ */
+export function writeLifelikeProject(
+  folder,
+  targets,
+  cases,
+  { shown = false, changed = () => false } = {},
+) {
   mkdirSync(join(folder, "targets"), { recursive: true });
   writeFileSync(
     join(folder, "tasc.yaml"),
-    `${PROJECT}vars: { zone: example.com }\ndefaultStage: staging\nstages:\n  staging: { vars: { zone: example.com } }\n  production: { vars: { zone: example.org } }\n`,
+    `${PROJECT}vars: { zone: example.com }\ndefaultStage: staging\nstages:\n  staging: { vars: { zone: example.com } }\n  fresh: { vars: { zone: example.com } }\n  production: { vars: { zone: example.org } }\n`,
   );
   for (let target = 0; target < targets; target++) {
     const own = join(folder, "targets", `t${target}`);
@@ -165,23 +176,23 @@ export function writeLifelikeProject(folder, targets, cases) {
       `target: t${target}\napp: App ${target}\nenvironments: { default: { discoveryUrl: "https://t${target}.\${var:zone}" } }\ndefaults:\n  testCases: { status: ENABLED, runStatus: "ON", tags: [web, team-${target % 7}] }\nstages:\n  production:\n    testCases:\n      case-0: { status: DISABLED }\n`,
     );
     for (let at = 0; at < cases; at++)
-      writeFileSync(join(own, `case-${at}.yaml`), lifelikeFile(target, at));
+      writeFileSync(join(own, `case-${at}.yaml`), lifelikeFile(target, at, { shown, changed }));
   }
 }
 
-function lifelikeFile(target, at) {
+function lifelikeFile(target, at, { shown, changed }) {
   const prompt = lifePrompt(target, at).replaceAll(/(.{1,90})( |$)/g, "        $1\n");
-  const second = byLocator(at)
-    ? `        locatorLine: "getByRole('heading', { name: 'Total ${at}' })"\n`
-    : `        selectors:\n          - { selectorType: TEXT, selector: Total ${at} }\n`;
+  const second =
+    !shown && byLocator(at)
+      ? `        locatorLine: "getByRole('heading', { name: 'Total ${at}' })"\n`
+      : `        selectors:\n          - { selectorType: TEXT, selector: Total ${at} }\n`;
   return `# Kept by team ${target % 7}
 target: t${target}
 testCases:
   case-${at}:
-    description: Case ${at} of ${target} checks that it works
+    description: Case ${at} of ${target} checks that it works${changed(at) ? " as it did" : ""}
     externalId: T${target}-${at}
-    ${at % 3 === 0 ? `tags: [smoke, web, area-${at % 20}]\n    ` : ""}folder: Folder ${at % 20}
-    entryPointUrlPath: /path/${at}
+    ${lifelikeTags(at, changed(at))}${shown ? "" : `folder: Folder ${at % 20}\n    `}entryPointUrlPath: /path/${at}
     discovery:
       prompt: >-
 ${prompt}    elements:
@@ -193,27 +204,39 @@ ${second}        ignoreFailure: ${at % 5 === 0}
 `;
 }
 
+function lifelikeTags(at, isChanged) {
+  if (isChanged) return `status: DISABLED\n    tags: [web, slow, area-${at % 20}]\n    `;
+  return at % 3 === 0 ? `tags: [smoke, web, area-${at % 20}]\n    ` : "";
+}
+
 /** A target's list, in the service's format. */
 export function lifelikeList(target, cases) {
   return `[${Array.from({ length: cases }, (_, at) => JSON.stringify(lifelikeCase(target, at))).join(",")}]`;
 }
 
-function lifelikeCase(target, at) {
+/** A test case as a list of the service has it, with scroll states and traces: 3.3 KB. */
+export function lifelikeCase(target, at) {
   const live = liveCase(target, at);
   const [first, second] = live.elements;
   return {
     ...live,
     folderId: uuid(`f${target}-${at % 20}`),
     tags: at % 3 === 0 ? ["smoke", "web", `area-${at % 20}`] : ["web", `team-${target % 7}`],
-    discovery: { ...live.discovery, freePrompt: lifePrompt(target, at) },
+    discovery: {
+      ...live.discovery,
+      freePrompt: lifePrompt(target, at),
+      traceUrl: `https://traces.example.com/${live.testTargetId}/${live.id}/trace.zip?expires=1767225600&signature=${live.id}`,
+    },
     elements: [
       {
         ...first,
+        scrollState: scrollState(first.id),
         interaction: { ...first.interaction, action: "EXTRACT", calledWith: `total-${at}` },
         selectors: [{ ...first.selectors[0], selector: `Cart ${at}`, options: { name: "cart" } }],
       },
       {
         ...second,
+        scrollState: scrollState(second.id),
         interaction: null,
         assertion: {
           id: uuid(`${second.id}a`),
@@ -224,5 +247,18 @@ function lifelikeCase(target, at) {
         ignoreFailure: at % 5 === 0,
       },
     ],
+  };
+}
+
+function scrollState(element) {
+  return {
+    id: uuid(`${element}z`),
+    testCaseElementId: element,
+    x: 0,
+    y: 640,
+    viewport: { width: 1280, height: 720, deviceScaleFactor: 1 },
+    containers: [{ selector: "main > div.content", x: 0, y: 320, width: 1024, height: 2048 }],
+    createdAt: "2026-01-01T00:00:00.000Z",
+    updatedAt: "2026-01-01T00:00:00.000Z",
   };
 }

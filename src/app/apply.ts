@@ -5,7 +5,7 @@ import type { Address } from "../model/address.ts";
 import { warning } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError, failed } from "../model/error.ts";
 import type { ApplyEvent, Outcome } from "../model/events.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Change, Plan } from "../model/plan.ts";
 import { type Remembered, forgottenIn } from "../plan/orphans.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { type Refreshed, desiredInScope } from "../plan/refresh.ts";
@@ -126,7 +126,13 @@ export async function applyProject(
         ...current.flatMap(([key, state]) => (declared.has(key) ? [] : [state])),
       ],
     };
-    const refreshed = await refreshLate(session, request, known, signal);
+    const refresh = (plan?: { readonly changes: readonly Pick<Change, "address">[] }) => {
+      // What a person has reviewed is compared with its values now, whatever is left to do.
+      const whole = new Set(plan?.changes.map(({ address }) => address));
+      const needs = { ...request, needs: "records", whole } as const;
+      return refreshLate(session, needs, known, signal);
+    };
+    const refreshed = await refresh(saved?.plan);
     if (signal.aborted) throw new TascError("interrupted", []);
     if (saved !== undefined) {
       const planned = await stillReviewed(session, refreshed, saved, overridePolicy);
@@ -157,7 +163,7 @@ export async function applyProject(
     await observer.approve(reviewed.plan);
     // Approval may have taken hours, in which others may have made the same changes. So plan again
     // and compare.
-    const now = await refreshLate(session, request, known, signal);
+    const now = await refresh(reviewed.plan);
     const planned = asReviewed(asked, now.planned, fingerprints, session.redactor);
     return carryOut(session, { ...now, planned }, sessions, options, { ...observer, signal }, lost);
   };

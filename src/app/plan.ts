@@ -53,12 +53,12 @@ export interface Survey extends Refreshed {
 export async function survey(
   session: Session,
   options: ReviewOptions,
-  planOnly = false,
+  needs: PlanRequest["needs"] = "values",
 ): Promise<Survey> {
   const remembered = await session.remembered();
   session.host.warn(await session.leftovers());
   const request = checkRequest(options, remembered);
-  return { ...(await session.refresh({ ...request, planOnly })), request, remembered };
+  return { ...(await session.refresh({ ...request, needs })), request, remembered };
 }
 
 export interface Review {

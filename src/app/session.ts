@@ -47,7 +47,7 @@ import {
 } from "./project.ts";
 import { shareRate } from "./shared-rate.ts";
 
-export type PlanRequest = Pick<RefreshOptions, "scope" | "run" | "rediscover" | "planOnly">;
+export type PlanRequest = Pick<RefreshOptions, "scope" | "run" | "rediscover" | "needs" | "whole">;
 
 /** Opens a project, does the work, and closes everything that the work opened. @throws TascError */
 export async function withSession<T>(

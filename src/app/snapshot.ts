@@ -313,6 +313,7 @@ export function seedOf(
   eachTestCase((live, testTargetId) => {
     const {
       asDeclared: _,
+      hidden: ___,
       acceptance: __,
       elements = [],
       discovery,

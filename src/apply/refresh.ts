@@ -39,7 +39,9 @@ export async function rereadTestCases(run: Run, key: string): Promise<void> {
   const id = run.known.ids.get(targetAddress(key));
   const target = run.input.desired.targets.find((one) => one.key === key);
   if (id === undefined || target === undefined) return;
-  const keep = keeping(target, sessionOf(run, key).state, run.input);
+  // Of a test case that is generated, the end of its generation is looked at as well.
+  const options = { ...run.input, needs: "records", whole: run.generations.started } as const;
+  const keep = keeping(target, sessionOf(run, key).state, options);
   run.live.testCases.set(id, await run.service.listTestCases(id, keep));
 }
 

@@ -73,7 +73,7 @@ async function run(options: OptionsOf<typeof OPTIONS>, context: Context): Promis
 async function planned(session: Session, options: OptionsOf<typeof OPTIONS>): Promise<Review> {
   const { snapshot, base, overridePolicy } = options;
   const read = await (snapshot === undefined
-    ? survey(session, options, base === undefined)
+    ? survey(session, options, base === undefined ? "plan" : "values")
     : surveySnapshot(session, options, snapshot));
   const found = base === undefined ? read : await withCauses(session, read, base);
   return review(session, found, overridePolicy, snapshot === undefined ? "plan" : "offline");

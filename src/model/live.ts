@@ -40,11 +40,13 @@ export interface LiveTestCase {
   readonly hasSteps?: boolean | undefined;
   /** As the service writes it; used where no history tells when a test case last changed. */
   readonly updatedAt?: string | undefined;
-  /**
-   * The resource that is bound to it and equal to it; in a plan-only read, most other fields are
-   * then dropped.
-   */
+  /** The resource that is equal to it, and the only one that it can belong to. */
   readonly asDeclared?: DesiredResource<"testCase"> | undefined;
+  /**
+   * Present if most other fields were dropped, as it is as declared: the declared fields that the
+   * answer did not show.
+   */
+  readonly hidden?: readonly string[] | undefined;
   /** With `policy.steps`, how its steps are; the steps themselves are then dropped. */
   readonly acceptance?: Acceptance | undefined;
 }

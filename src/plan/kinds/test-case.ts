@@ -43,23 +43,29 @@ export function decideTestCase(
 }
 
 /**
- * Whether a plan has nothing to report on a bound test case; false if it refers to others, which
- * are not looked at.
+ * Returns the declared fields that the service does not show, if a plan has nothing to report on a
+ * test case; undefined if it has, or if the test case refers to others, which are not looked at.
  */
-export function isAsDeclared(
+export function hiddenIfAsDeclared(
   resource: DesiredResource,
   live: LiveTestCase,
   memory: Memory,
-): boolean {
+): readonly string[] | undefined {
+  let hidden = NONE;
   for (const field of TEST_CASE_FIELDS) {
     const value = resource.fields[field.name];
     if (value === undefined) continue;
-    if (field.shape.type === "reference") return false;
+    if (field.shape.type === "reference") return undefined;
     const expected = typeof value === "string" ? value : undefined;
-    if (compareField(field, value, live, memory, expected).kind === "differs") return false;
+    const { kind } = compareField(field, value, live, memory, expected);
+    if (kind === "differs") return undefined;
+    if (kind === "hidden") hidden = [...hidden, field.name];
   }
-  return !hasOpenLocators(resource, live, memory);
+  return hasOpenLocators(resource, live, memory) ? undefined : hidden;
 }
+
+/** One for all, as there may be 100,000. */
+const NONE: readonly string[] = [];
 
 /** Returns warnings for fields that are fixed after creation and differ from the declaration. */
 function fixedWarnings(
