@@ -46,7 +46,7 @@ export function renderPlanMarkdown(
 export function renderDiagnosticsMarkdown(diagnostics: readonly DiagnosticView[]): string {
   const errors = diagnostics.filter(words.isError);
   const warnings = diagnostics.filter((one) => !words.isError(one));
-  const title = errors.length === 0 ? NO_ERRORS : "There is no plan: the manifests have errors";
+  const { title } = words.diagnosticsVerdict(diagnostics);
   const items = [
     ...errors.map((error) => diagnosticItem(error, cautionSection(title, false), "error")),
     ...warnings.map((one) =>
@@ -58,7 +58,7 @@ export function renderDiagnosticsMarkdown(diagnostics: readonly DiagnosticView[]
     ...item,
     section: sections.get(item.section.at) ?? item.section,
   }));
-  const head = errors.length === 0 ? `### tasc\n\n${NO_ERRORS}.\n` : "### tasc\n";
+  const head = errors.length === 0 ? `### tasc\n\n${title}.\n` : "### tasc\n";
   const texts = fit(own, COMMENT_LIMIT - head.length - 200);
   const drawn = [...sections.values()].map((section) =>
     section.frame(own.flatMap((item) => (item.section === section ? (texts.get(item) ?? []) : []))),
@@ -67,8 +67,6 @@ export function renderDiagnosticsMarkdown(diagnostics: readonly DiagnosticView[]
   const left = missing === 0 ? "" : `\n${missing} more errors and warnings do not fit here.\n`;
   return head + drawn.join("") + left;
 }
-
-const NO_ERRORS = "The manifests have no errors";
 
 /**
  * A part of the comment with a frame of its own. Parts are sorted by `at`: the caution first, then
@@ -119,13 +117,7 @@ function itemsOf(plan: PlanView): readonly Item[] {
   const { title } = words.summaryVerdict(plan);
   const isMild =
     errors.length === 0 && plan.attention.every(({ severity }) => severity === "caution");
-  const quoted = (text: string): string => text.replace(/^(?=.*\n)/gm, "> ").replace(/^> $/gm, ">");
-  // GitHub shows the first quote in yellow, the second in red.
-  const caution: Section = {
-    at: 0,
-    frame: (texts) =>
-      `\n> [!${isMild ? "WARNING" : "CAUTION"}]\n> **${title}**\n>\n${quoted(texts.join(""))}`,
-  };
+  const caution = cautionSection(title, isMild);
   const listed = foldedSection(LAST, count(warnings.length, "warning"));
   const left = `${orphaned.length} orphaned: removed from the manifests but still on the service`;
   const gone = foldedSection(LAST + 1, left);

@@ -1,5 +1,5 @@
 import type { Failed, Outcome } from "../model/events.ts";
-import { type Json, type JsonArray, type JsonObject, isArray } from "../model/json.ts";
+import { type Json, type JsonArray, type JsonObject, type Path, isArray } from "../model/json.ts";
 import type { CallJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE, Secrets } from "../model/value.ts";
 import { cached } from "../model/collections.ts";
@@ -542,10 +542,19 @@ export function redactChange(change: ChangeView, redactor: Redactor): ChangeView
 export function redactField(field: FieldView, redactor: Redactor): FieldView {
   return {
     ...field,
-    path: field.path.map((step) => (typeof step === "string" ? redactor.word(step) : step)),
+    path: redactPath(field.path, redactor),
     ...(field.before !== undefined && { before: redactor.freeJson(field.before) }),
     ...(field.after !== undefined && { after: redactor.freeJson(field.after) }),
   };
+}
+
+/** Redacts a path in a resource; below a key of `FREE`, other people choose the keys. */
+function redactPath(path: Path, { text, word }: Redactor): Path {
+  const free = path.findIndex((step) => step === "options" || step === "context");
+  const isFree = (at: number): boolean => free >= 0 && at > free;
+  return path.map((step, at) =>
+    typeof step === "number" ? step : isFree(at) ? text(step) : word(step),
+  );
 }
 
 function redactCall(call: CallJson, redactor: Redactor): CallJson {

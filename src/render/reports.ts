@@ -153,8 +153,7 @@ export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[]): 
  * still to be applied.
  */
 export function renderPlanJunit(plan: PlanView): string {
-  const items = [...plan.diagnostics.map(diagnosticItem), ...rowItems(plan), ...changeItems(plan)];
-  return report(`tasc plan ${plan.stage}`, items, words.planLine(plan.summary));
+  return report(`tasc plan ${plan.stage}`, planItems(plan), words.planLine(plan.summary));
 }
 
 function report(title: string, items: readonly ReportItem[], passed: string): string {

@@ -88,10 +88,18 @@ export function summaryVerdict({ changes, diagnostics, attention }: PlanView) {
       code.startsWith("policy-") || /^(?:Blocked by policy|Policy )/.test(summary),
   );
   if (isRefused) return { kind: "blocked", title: "Blocked by policy" } as const;
-  if (errors.length > 0) return { kind: "blocked", title: "Blocked by errors" } as const;
+  if (errors.length > 0) return BLOCKED;
   if (attention.length > 0) return { kind: "attention", title: "Needs attention" } as const;
   return { kind: "none", title: changes.length === 0 ? "No changes" : NOTHING_NEEDS } as const;
 }
+
+/** Returns the verdict on errors and warnings without a plan. */
+export function diagnosticsVerdict(diagnostics: readonly DiagnosticView[]) {
+  const isBlocked = diagnostics.some(isError);
+  return isBlocked ? BLOCKED : ({ kind: "none", title: "The manifests have no errors" } as const);
+}
+
+const BLOCKED = { kind: "blocked", title: "Blocked by errors" } as const;
 
 export const NOTHING_NEEDS = "Nothing here needs attention";
 

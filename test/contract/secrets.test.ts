@@ -118,6 +118,61 @@ describe.concurrent("no secret is shown", () => {
     },
   );
 
+  test("if it is a key in the options of a live selector, even of letters or digits alone", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { target } = seed(service);
+      const [letters, digits, later] = [
+        "onlyletterssecret",
+        "471100815",
+        "lettersoflater",
+      ] as const;
+      const secrets = { LETTERS: letters, DIGITS: digits, LATER: later };
+      const options = { [letters]: true, deeper: [{ [digits]: letters }], exact: false };
+      service.addCase(target, {
+        description: "Cart",
+        elements: [
+          service.element({ selectors: [service.selector("TEXT", "Total", options)] }),
+          service.element({ selectors: [service.selector("TEXT", "Sum", { [later]: "1" })] }),
+        ],
+      });
+      await project.write({
+        "targets/shop.yaml": `target: shop
+app: Web Shop
+environments:
+  default: { testAccount: { username: "\${secret:LATER}", password: "\${secret:LETTERS}", otpInitializerKey: "\${secret:DIGITS}" } }
+testCases:
+  cart:
+    description: Cart
+    elements:
+      - selectors: [{ selectorType: TEXT, selector: Total, options: { exact: true } }]
+      - selectors: [{ selectorType: TEXT, selector: Price, options: {} }]
+`,
+      });
+      for (const args of [
+        ["plan", "--verbose", "--out", "saved.json"],
+        ...["json", "html", "markdown", "github", "sarif", "junit"].map((format) => [
+          "plan",
+          "--verbose",
+          "--format",
+          format,
+        ]),
+        ["snapshot", "--out", "live.json"],
+        ["plan", "--snapshot", "live.json", "--format", "json"],
+      ]) {
+        const ran = await project.run(args, secrets);
+        expect(ran.code, ran.stderr).toBe(0);
+        const all = `${ran.stdout}${ran.stderr}`;
+        for (const secret of Object.values(secrets))
+          expect(all.includes(secret), `${args.join(" ")} shows ${secret}:\n${all}`).toBe(false);
+        // The change itself is shown.
+        if (args.includes("--verbose")) expect(all).toContain("options");
+      }
+      await project.remove("targets");
+      const files = await project.everything();
+      for (const secret of Object.values(secrets)) expect(files).not.toContain(secret);
+    });
+  });
+
   test.each([
     {
       says: "JSON",

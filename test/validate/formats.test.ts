@@ -30,6 +30,32 @@ describe.concurrent("tasc validate", () => {
     },
   );
 
+  test("and plan print them as Markdown and as a page, and plan says what else stops it", async ({
+    expect,
+  }) => {
+    await bad(async (stage) => {
+      for (const command of ["validate", "plan"]) {
+        // oxlint-disable-next-line no-await-in-loop -- both share the folder
+        const ran = await stage.run([command, "--format", "markdown"]);
+        expect(ran.code).toBe(3);
+        // oxlint-disable-next-line no-await-in-loop
+        await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/mistakes.md");
+        // oxlint-disable-next-line no-await-in-loop
+        const page = await stage.run([command, "--format", "html"]);
+        expect(page.code).toBe(3);
+        expect(page.stdout).toContain('<h1 id="verdict">Blocked by errors</h1>');
+        for (const words of ["Unknown key ", "ENABLED", "targets/shop.yaml:2:1"])
+          expect(page.stdout).toContain(words);
+      }
+    });
+    await scene(async (stage) => {
+      const ran = await stage.run(["plan", "--format", "markdown", "--dotenv", "none.env"]);
+      expect([ran.code, ran.stdout]).toEqual([3, expect.stringContaining("Cannot read none")]);
+      expect(ran.stdout).toContain("Blocked by errors");
+      expect(ran.stdout).not.toContain("manifests");
+    });
+  });
+
   test("reports the same mistakes in JSON and SARIF", async ({ expect }) => {
     await bad(async (stage) => {
       const ran = await stage.run(["validate", "--format", "json"]);

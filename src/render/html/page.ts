@@ -49,21 +49,28 @@ export function renderPlanHtml(
   const orphaned =
     left.length > 0 &&
     `<p>Removed from the manifests but still on the service.</p><ul>${left.join("\n")}</ul>`;
+  const skip = `<a class="skip" href="#changes">To the changes</a>\n`;
   return pageHtml(
     `${words.summaryVerdict(plan).title}: tasc plan for ${plan.stage}`,
-    `<a class="skip" href="#changes">To the changes</a>
-${header(plan, links, verdictSection(plan, errors, known))}
+    `${known.size === 0 ? "" : skip}${header(plan, links, verdictSection(plan, errors, known))}
 <main>
-<section id="changes" tabindex="-1" aria-labelledby="changes-title">
-<h2 id="changes-title">Changes</h2>
-${isSmall(plan, problems.length) ? "" : `${filterForm(plan, problems.length)}\n<p id="status" role="status" class="faint">${count(plan.changes.length, "change")}</p>`}
-${targetSections(plan, problems)}
-</section>
+${changesSection(plan, problems)}
 ${section("warnings", count(warnings.length, "warning"), warned)}
 ${graphSection(plan)}
 ${section("orphans", `${left.length} orphaned`, orphaned)}
 </main>`,
   );
+}
+
+/** Renders the changes, and the errors of addresses without a change; nothing without any. */
+function changesSection(plan: PlanView, problems: readonly Problem[]): string {
+  if (plan.changes.length + problems.length === 0) return "";
+  const status = `<p id="status" role="status" class="faint">${count(plan.changes.length, "change")}</p>`;
+  return `<section id="changes" tabindex="-1" aria-labelledby="changes-title">
+<h2 id="changes-title">Changes</h2>
+${isSmall(plan, problems.length) ? "" : `${filterForm(plan, problems.length)}\n${status}`}
+${targetSections(plan, problems)}
+</section>`;
 }
 
 /** Renders errors and warnings without a plan, as a page of the same form. */
@@ -73,9 +80,8 @@ export function renderDiagnosticsHtml(
 ): string {
   const errors = diagnostics.filter(words.isError);
   const warnings = diagnostics.filter((one) => !words.isError(one));
-  const title = errors.length === 0 ? "The manifests have no errors" : "Blocked by errors";
+  const { kind, title } = words.diagnosticsVerdict(diagnostics);
   const draw = (one: DiagnosticView): string => diagnosticItem(one, new Set());
-  const kind = errors.length === 0 ? "none" : "blocked";
   return pageHtml(
     `${title}: tasc`,
     `<header>
@@ -164,11 +170,19 @@ function verdictSection(
   const { kind, title } = words.summaryVerdict(plan);
   const rows = plan.attention.map(
     (row) =>
-      `<li class="${row.severity}"><b>${words.SEVERITY_WORDS[row.severity]}</b> <span>${html(row.text)}</span>${addressesHtml(row, known)}</li>`,
+      `<li class="${row.severity}"><b>${words.SEVERITY_WORDS[row.severity]}</b> <span>${linked(row.text, known)}</span>${addressesHtml(row, known)}</li>`,
   );
   return `<section class="verdict ${kind}" aria-labelledby="verdict"><h1 id="verdict">${html(title)}</h1>
 ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
 ${rows.length === 0 ? "" : `<ul class="rows">${rows.join("\n")}</ul>`}${rows.length + errors.length === 0 ? lookedFor() : ""}</section>`;
+}
+
+const ADDRESS = /((?:target|(?:environment|testCase|batchGeneration)\.[\w-]+)\.[\w-]+)/;
+
+/** Writes a sentence in which each address on the page links to its place. */
+function linked(text: string, known: ReadonlySet<string>): string {
+  const parts = text.split(ADDRESS);
+  return parts.map((part) => (known.has(part) ? addressLink(part) : html(part))).join("");
 }
 
 function addressesHtml({ addresses, text }: Attention, known: ReadonlySet<string>): string {
@@ -205,7 +219,6 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
  * nothing.
  */
 function filterForm({ changes }: PlanView, problems: number): string {
-  if (changes.length + problems === 0) return "";
   const places = changes.map(({ address }) => placeOf(address));
   const causes = words.byCause(changes).flatMap(({ changes: own }) => {
     const cause = own[0]?.cause;
