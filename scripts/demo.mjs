@@ -30,11 +30,11 @@ const service = spawn(
 
 try {
   const url = await addressOf(service);
-  say(`a local service is running on ${url}`);
-  await run(url, "plan");
-  await run(url, "apply", "--auto-approve", "--wait");
-  await run(url, "plan");
-  say("one test case is switched off and its prompt rewritten");
+  say("a local service without test cases, and a project with two targets");
+  await run(url, 1, "plan");
+  await run(url, 1, "apply", "--auto-approve", "--wait");
+  await run(url, 0, "plan");
+  say("a prompt is rewritten and one test case is switched off");
   edit(
     "targets/shop-checkout.yaml",
     "Redeem the voucher $voucher and check",
@@ -45,9 +45,9 @@ try {
     "description: Change a price\n",
     "description: Change a price\n    runStatus: OFF\n",
   );
-  await run(url, "plan");
-  await run(url, "apply", "--auto-approve", "--wait");
-  await run(url, "plan");
+  await run(url, 0, "plan");
+  await run(url, 1, "apply", "--auto-approve", "--wait");
+  await run(url, 0, "plan");
 } finally {
   service.kill();
   rmSync(folder, { recursive: true, force: true });
@@ -74,19 +74,25 @@ function addressOf(child) {
   });
 }
 
-function run(url, ...args) {
-  console.log(`\n$ tasc ${args.join(" ")}`);
+/**
+ * Runs a command, and prints its output, or only the last lines of it that have text.
+ * @param last how many; 0 is all
+ */
+function run(url, last, ...args) {
+  console.log(`\n$ tasc ${args.join(" ")}${last === 0 ? "" : ` | tail -n ${last}`}`);
   const child = spawn(
     process.execPath,
-    [tasc, ...args, "--chdir", project, "--dotenv", ".env.example"],
-    {
-      stdio: ["inherit", "inherit", "inherit"],
-      env: { ...process.env, TASC_BASE_URL: url },
-    },
+    [tasc, ...args, "--chdir", project, "--dotenv", ".env.example", "--log-level", "warn"],
+    { stdio: ["inherit", "pipe", "inherit"], env: { ...process.env, TASC_BASE_URL: url } },
   );
+  const lines = [];
+  createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
   return new Promise((resolve, reject) => {
-    child.once("exit", (code) =>
-      code === 0 ? resolve() : reject(new Error(`tasc ${args[0]} ended with ${code}`)),
-    );
+    child.once("close", (code) => {
+      const shown = last === 0 ? lines : lines.filter((line) => line !== "").slice(-last);
+      console.log(shown.join("\n"));
+      if (code === 0) resolve();
+      else reject(new Error(`tasc ${args[0]} ended with ${code}`));
+    });
   });
 }

@@ -26,6 +26,7 @@ export function readCommandLine(
     .description(
       "Test Automation Service as Code: plan and apply the configuration of a test service",
     )
+    .optionsGroup(GLOBAL_GROUP)
     .version(world.version, "-v, --version", "print the version")
     // The short form of earlier versions.
     .addOption(new Option("-V").hideHelp())
@@ -43,7 +44,7 @@ export function readCommandLine(
       getErrHasColors: () => false,
     });
   program
-    .addHelpOption(new Option(...HELP))
+    .addHelpOption(new Option(...HELP).helpGroup(GLOBAL_GROUP))
     .addHelpCommand(
       new Command("help")
         .argument("[command]")

@@ -107,9 +107,11 @@ async function run(options: OptionsOf<typeof OPTIONS>, context: Context): Promis
       const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));
       const facts = { stage: plan.stage, milliseconds, actions, uncertain, next };
       const { style, columns: width, screen } = console;
-      console.data(
-        renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }),
-      );
+      // The plan has said already that there are no changes.
+      if (saved !== undefined || !isNothing(applied))
+        console.data(
+          renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }),
+        );
     } else events.result(applied, next);
     return applied.exitCode;
   };
@@ -119,6 +121,14 @@ async function run(options: OptionsOf<typeof OPTIONS>, context: Context): Promis
     stop.end();
     display.end();
   }
+}
+
+/** Whether an apply had nothing to do, and found nothing to tell. */
+function isNothing({ plan, outcome, uncertain }: Applied): boolean {
+  const { done, failed: wrong, skipped, notTaken, unfinished, notWaited } = outcome;
+  const told = [done, wrong, skipped, notTaken, unfinished, notWaited, uncertain, plan.changes];
+  const isWhole = !outcome.interrupted && outcome.fatal === undefined;
+  return isWhole && told.every(({ length }) => length === 0);
 }
 
 /** The ways to apply without a question. */

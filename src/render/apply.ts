@@ -165,7 +165,7 @@ function textOf(event: ProgressEvent): EventText {
   }
   switch (event.type) {
     case "started":
-      return { row: ["apply", count(event.changes, "change")] };
+      return event.changes === 0 ? {} : { row: ["apply", count(event.changes, "change")] };
     case "changeDone":
       return { row: ["done", `${event.address} (${event.action})`] };
     case "changeFailed":
@@ -219,7 +219,8 @@ const BAR = 20;
 /** The progress of an apply, from its events and the times at which they came. */
 export class ApplyStatus {
   #startedAt: number;
-  #total = 0;
+  /** Unset while the apply is planned. */
+  #total: number | undefined;
   readonly #ended = { changeDone: 0, changeFailed: 0, changeSkipped: 0 };
   readonly #running = new Map<Address, number>();
   readonly #callsInFlight = new Set<number>();
@@ -255,14 +256,17 @@ export class ApplyStatus {
    */
   lines(now: number, style: Style): readonly string[] {
     const { changeDone: done, changeFailed: failed, changeSkipped: skipped } = this.#ended;
-    const share = this.#total === 0 ? 0 : Math.min(1, (done + failed + skipped) / this.#total);
+    const total = this.#total;
+    // Nothing to apply, so nothing to count.
+    if (total === 0) return [];
+    const share = total === undefined ? 0 : Math.min(1, (done + failed + skipped) / total);
     const filled = Math.round(share * BAR);
     const inFlight = this.#callsInFlight.size;
     const queued = this.#running.size - inFlight;
     const longest = [...this.#running].toSorted(([, a], [, b]) => a - b).slice(0, NAMED);
     const parts = [
       style("added", "━".repeat(filled)) + style("faint", "─".repeat(BAR - filled)),
-      `${done}/${this.#total} done`,
+      total === undefined ? "planning" : `${done}/${total} done`,
       ...(failed === 0 ? [] : [style("error", `${failed} failed`)]),
       ...(skipped === 0 ? [] : [`${skipped} skipped`]),
       ...(inFlight === 0 ? [] : [`${count(inFlight, "call")} in flight`]),

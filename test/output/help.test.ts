@@ -35,6 +35,35 @@ test.each(["--help", "-h", "--version", "-v", "-V"])(
   },
 );
 
+test("help has a line for each command, the global options once, and the manual", () => {
+  const { text } = tasc(["--help"]);
+  const [above = "", ...groups] = text.split(/\n\n(?=[A-Z][a-z]+:\n)/);
+  expect(above).toContain("Global options:");
+  expect(groups.map((group) => group.split(":", 1)[0])).toEqual([
+    "Start",
+    "Write",
+    "Review",
+    "Apply",
+    "Stages",
+    "Service",
+    "State",
+  ]);
+  for (const line of groups.join("\n").split("\n"))
+    expect(line).toMatch(/^(?:$|[A-Z][a-z]+:|Manual: https:|  [a-z]+ +\S.{0,57}$)/);
+  const own = tasc(["plan", "--help"]).text;
+  expect(own.match(/^Global options:$/gm)).toHaveLength(1);
+  expect(own.match(/--stage <stage>/g)).toHaveLength(1);
+});
+
+test("the demo fits on a screen", () => {
+  const demo = join(DIST, "../scripts/demo.mjs");
+  const ran = spawnSync(process.execPath, [demo], { encoding: "utf8" });
+  expect(ran.stderr).toBe("");
+  // npm adds eight lines.
+  expect(ran.stdout.split("\n").length).toBeLessThanOrEqual(52);
+  expect(ran.stdout.match(/^No changes\./gm)).toHaveLength(2);
+});
+
 test.runIf(process.platform === "linux")(
   "help that cannot be written is reported as an error",
   { meta: { needs: "Linux" } },

@@ -76,6 +76,13 @@ test("a note about a pause disappears when the pause ends", () => {
   expect(status.lines(1000, PLAIN)).toHaveLength(1);
 });
 
+test("nothing is counted before an apply begins, or if it has nothing to do", () => {
+  const status = new ApplyStatus(0);
+  expect(status.lines(0, PLAIN).join("")).toMatch(/^─+ {2}planning {2}00:00$/);
+  status.hear({ type: "started", changes: 0 }, 0);
+  expect(status.lines(0, PLAIN)).toEqual([]);
+});
+
 test("if many changes are running, only the longest are named", () => {
   const status = new ApplyStatus(0);
   for (let at = 0; at < 5; at++)

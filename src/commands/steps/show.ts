@@ -20,7 +20,7 @@ const OPTIONS = {
 
 export const command = defineCommand({
   group: "Review",
-  summary: "compare the steps on the service with those that were accepted",
+  summary: "compare the live steps with those that were accepted",
   examples: {
     "tasc steps": "list the test cases whose steps are not as accepted, with the differences",
     "tasc steps testCase.shop.pay --verbose": "show all steps of one test case",
