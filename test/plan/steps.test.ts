@@ -144,9 +144,11 @@ function meaning(raw: JsonObject): string {
     Array.isArray(value)
       ? value.map(sorted)
       : typeof value === "object" && value !== null
-        ? Object.entries(value)
-            .toSorted(([a], [b]) => (a < b ? -1 : 1))
-            .map(([key, own]) => [key, sorted(own)])
+        ? {
+            members: Object.entries(value)
+              .toSorted(([a], [b]) => (a < b ? -1 : 1))
+              .map(([key, own]) => [key, sorted(own)]),
+          }
         : Object.is(value, -0)
           ? 0
           : value;
