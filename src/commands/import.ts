@@ -1,11 +1,11 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { withTexts, writeTexts } from "../edit/edit-files.ts";
-import { type Folder, foldersWith } from "../edit/import-draft.ts";
-import type { ImportSources } from "../edit/import-known.ts";
-import { pairTargets } from "../edit/import-merge.ts";
-import { LAYOUTS } from "../edit/import-write.ts";
-import { type Prepared, prepare } from "../edit/import.ts";
+import { type Folder, foldersWith } from "../edit/import/folders.ts";
+import { LAYOUTS } from "../edit/import/new-files.ts";
+import { pairTargets } from "../edit/import/pair-targets.ts";
+import type { ImportSources } from "../edit/import/planned-project.ts";
+import { type Prepared, prepare } from "../edit/import/prepare.ts";
 import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/problem.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";

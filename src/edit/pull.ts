@@ -4,6 +4,7 @@ import { placeholdersIn } from "../manifest/interpolation.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { shortened } from "../manifest/problem.ts";
 import { type Address, parseAddress, targetOf } from "../model/address.ts";
+import { countValues } from "../model/collections.ts";
 import { type DesiredResource, byAddress, originOf, resourcesOf } from "../model/desired.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import {
@@ -49,8 +50,7 @@ import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { expectedLive } from "../plan/reference.ts";
 import { type EditedText, withTexts } from "./edit-files.ts";
-import { type DraftOptions, isDeclarable } from "./import-draft.ts";
-import { countValues } from "./import-known.ts";
+import { type DeclareOptions, isDeclarable } from "./declare.ts";
 import {
   type FieldRef,
   Manifests,
@@ -70,7 +70,7 @@ import {
   unreportedChange,
 } from "./rewrite.ts";
 
-interface PullRequest extends ProjectDocuments, Pick<DraftOptions, "holdsSecret"> {
+interface PullRequest extends ProjectDocuments, Pick<DeclareOptions, "holdsSecret"> {
   readonly stages: readonly string[];
   readonly planned: Planned;
   /** The input of that plan. */

@@ -5,6 +5,13 @@ export function groupBy<T, K extends string>(items: Iterable<T>, keyOf: (item: T
   return groups;
 }
 
+/** Counts equal values. */
+export function countValues<T>(values: Iterable<T>): ReadonlyMap<T, number> {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
 interface Cache<K, T> {
   get(name: K): T | undefined;
   set(name: K, value: T): unknown;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { chooseKeys, slug } from "../../src/edit/import-known.ts";
-import { fileName, freeFile } from "../../src/edit/import-write.ts";
+import { chooseKeys, slug } from "../../src/edit/import/keys.ts";
+import { fileName, freeFile } from "../../src/edit/import/new-files.ts";
 
 describe("a name becomes a key", () => {
   const rows: readonly (readonly [string, string])[] = [

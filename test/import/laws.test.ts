@@ -4,8 +4,8 @@ import { formatManifest } from "../../src/manifest/format.ts";
 import { resourcesOf } from "../../src/model/desired.ts";
 import { DELETED } from "../../src/model/fields.ts";
 import { matchedIds } from "../../src/plan/match.ts";
-import { LAYOUTS } from "../../src/edit/import-write.ts";
-import type { Prepared } from "../../src/edit/import.ts";
+import { LAYOUTS } from "../../src/edit/import/new-files.ts";
+import type { Prepared } from "../../src/edit/import/prepare.ts";
 import { type Service, idOf, service } from "./live.ts";
 import {
   type Options,

@@ -1,8 +1,8 @@
-import { foldersWith } from "../../src/edit/import-draft.ts";
-import type { ImportSources } from "../../src/edit/import-known.ts";
-import { pairTargets } from "../../src/edit/import-merge.ts";
-import type { Layout } from "../../src/edit/import-write.ts";
-import { type Prepared, prepare } from "../../src/edit/import.ts";
+import { foldersWith } from "../../src/edit/import/folders.ts";
+import type { ImportSources } from "../../src/edit/import/planned-project.ts";
+import { pairTargets } from "../../src/edit/import/pair-targets.ts";
+import type { Layout } from "../../src/edit/import/new-files.ts";
+import { type Prepared, prepare } from "../../src/edit/import/prepare.ts";
 import { type LoadedProject, loadProject, readProject } from "../../src/manifest/load.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";

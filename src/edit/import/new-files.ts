@@ -1,12 +1,13 @@
-import { keyRank } from "../manifest/format.ts";
-import { sorted, writeYaml } from "../manifest/yaml/write.ts";
-import { type Kind, compareText } from "../model/address.ts";
-import { groupBy } from "../model/collections.ts";
-import { fieldsOf } from "../model/fields.ts";
-import { type Json, type JsonObject, type Path, isObject } from "../model/json.ts";
-import { filled } from "../model/words.ts";
-import type { Draft, FolderNames, TargetDraft } from "./import-draft.ts";
-import { chooseKeys, countValues } from "./import-known.ts";
+import { keyRank } from "../../manifest/format.ts";
+import { sorted, writeYaml } from "../../manifest/yaml/write.ts";
+import { type Kind, compareText } from "../../model/address.ts";
+import { countValues, groupBy } from "../../model/collections.ts";
+import { fieldsOf } from "../../model/fields.ts";
+import { type Json, type JsonObject, type Path, isObject } from "../../model/json.ts";
+import { filled } from "../../model/words.ts";
+import type { Draft, TargetDraft } from "./drafts.ts";
+import type { FolderNames } from "./folders.ts";
+import { chooseKeys } from "./keys.ts";
 
 /** A new manifest. */
 export interface NewFile {
@@ -212,7 +213,7 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): ReadonlyMap<string, r
     if (fit.length > 0) comments.set(at, [...(comments.get(at) ?? []), ...fit]);
   };
   // As `tasc init` writes it: the schemas are in `.tasc` in the project's folder.
-  const up = "../".repeat(file.split("/").length - 1);
+  const up = "../../".repeat(file.split("/").length - 1);
   add([], [`yaml-language-server: $schema=${up}.tasc/schemas/target.schema.json`]);
   if (target !== undefined) add([], hiddenFields(environments.length > 0, testCases.length > 0));
   for (const { key, notes } of environments) add(["environments", key], notes);

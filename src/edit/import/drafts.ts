@@ -1,33 +1,32 @@
-import { circlesIn } from "../manifest/interpolation.ts";
-import { shortened } from "../manifest/problem.ts";
-import { ANY_KEY, type ManifestShape, bare, convert, entryOf } from "../manifest/shape.ts";
-import { ENVIRONMENTS, type SectionRow, TEST_CASES } from "../manifest/tables.ts";
+import { circlesIn } from "../../manifest/interpolation.ts";
+import { convert } from "../../manifest/shape.ts";
+import { ENVIRONMENTS, type SectionRow, TEST_CASES } from "../../manifest/tables.ts";
 import {
   type Address,
   addressOf,
   compareText,
   parseAddress,
   targetAddress,
-} from "../model/address.ts";
-import { DELETED, type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, isArray, isObject } from "../model/json.ts";
-import type { LiveResource, LiveTarget } from "../model/live.ts";
-import { urlOf } from "../model/shape.ts";
-import { type MatchedTarget, liveInWords } from "../plan/compare.ts";
-import { normalUrl } from "../plan/normalise.ts";
-import { NAMED_BY, type NamedKind, matchedIds } from "../plan/match.ts";
-import { type SecretFields, secretFields } from "../plan/memory.ts";
-import { cached, groupBy } from "../model/collections.ts";
+} from "../../model/address.ts";
+import { countValues } from "../../model/collections.ts";
+import { DELETED, fieldsOf } from "../../model/fields.ts";
+import type { Json } from "../../model/json.ts";
+import type { LiveResource, LiveTarget } from "../../model/live.ts";
+import { urlOf } from "../../model/shape.ts";
+import type { MatchedTarget } from "../../plan/compare.ts";
+import { normalUrl } from "../../plan/normalise.ts";
+import { NAMED_BY, type NamedKind } from "../../plan/match.ts";
+import { secretFields } from "../../plan/memory.ts";
+import { type DeclareOptions, declareFields } from "../declare.ts";
+import type { FolderNames } from "./folders.ts";
+import { chooseKeys } from "./keys.ts";
 import {
   type ImportSources,
   type KnownResources,
   type PlannedProject,
-  chooseKeys,
-  countValues,
   defaultsOf,
   knownResources,
-} from "./import-known.ts";
-import { escaped } from "./manifests.ts";
+} from "./planned-project.ts";
 
 /** A live resource in the form in which a manifest will declare it. */
 export interface Draft {
@@ -60,52 +59,6 @@ export interface Skipped extends Pick<Draft, "kind"> {
   readonly id: string;
   readonly name: string | undefined;
   readonly reason: string;
-}
-
-/** A folder of a target; the service returns only its id. */
-export interface Folder {
-  readonly target: LiveTarget;
-  readonly id: string;
-  readonly name: string | undefined;
-  /** Names of its test cases that are not declared in any manifest. */
-  readonly fresh: readonly string[];
-}
-
-/** Returns the folders with some names replaced. @param names by folder id */
-export function foldersWith(names: ReadonlyMap<string, string>, folders: readonly Folder[]) {
-  return folders.map((folder) => ({ ...folder, name: names.get(folder.id) ?? folder.name }));
-}
-
-/** Target id → folder id → name. */
-export type FolderNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
-
-export function folderNamesIn(folders: readonly Folder[]): FolderNames {
-  const found = new Map<string, Map<string, string>>();
-  for (const { target, id, name } of folders)
-    if (name !== undefined) cached(found, target.id, () => new Map<string, string>()).set(id, name);
-  return found;
-}
-
-/** Returns the folders of the targets to import. @param inferred from other stages */
-export function foldersOf(
-  { chosen, base }: ImportSources,
-  { known }: PlannedProject,
-  inferred: FolderNames,
-) {
-  return chosen.flatMap((target) => {
-    const { matched, state } = known.get(target.id) ?? {};
-    const managed = matchedIds(matched?.matches ?? new Map());
-    const learnt = [...(state?.folders ?? [])].map(([name, id]) => [id, name] as const);
-    const names = new Map([...(inferred.get(target.id) ?? []), ...learnt]);
-    const inFolders = (base.live.testCases.get(target.id) ?? []).filter(
-      ({ folderId }) => typeof folderId === "string",
-    );
-    return [...groupBy(inFolders, ({ folderId }) => folderId ?? "")].map(([folder, own]) => {
-      const fresh = own.filter(({ id, status }) => status !== DELETED && !managed.has(id));
-      const inside = fresh.map(({ id, description }) => description ?? id);
-      return { target, id: folder, name: names.get(folder), fresh: inside };
-    });
-  });
 }
 
 export interface DraftOptions extends Pick<DeclareOptions, "elements" | "holdsSecret"> {
@@ -180,6 +133,7 @@ export function draftTargets(
 
 const NOT_BINDABLE =
   "nothing that it shows tells it from all others, and its id is not a UUID, so that `id:` cannot bind it";
+
 const UNCLEAR =
   "a manifest may mean it, which is not clear; `tasc plan` says what it takes to make it so";
 
@@ -330,103 +284,4 @@ function withPrerequisites(
     return { ...draft, fields: { ...draft.fields, [PREREQUISITE]: key } };
   });
   return linked.filter(({ key }) => staying.has(key));
-}
-
-/** Options that decide how a live value is declared. */
-interface DeclareOptions {
-  readonly elements: boolean;
-  /** Whether a value repeats a secret, which no file may show. */
-  readonly holdsSecret: (value: Json) => boolean;
-  /** Fields whose last written value was a secret. */
-  readonly secrets: SecretFields;
-  /** Fields that defaults would set if they were left out. */
-  readonly defaults: ReadonlySet<string>;
-  readonly folderName?: (id: string) => string | undefined;
-}
-
-/** Declares all that the API returns of a resource, except references to other resources. */
-export function declareFields(rows: readonly Field[], live: LiveResource, options: DeclareOptions) {
-  const notes: string[] = [];
-  const fields: Record<string, Json> = {};
-  for (const row of rows) {
-    const { value, note } = declare(row, live, options);
-    if (value !== undefined) fields[row.name] = value;
-    if (note !== undefined) notes.push(`${row.name}: ${note}`);
-  }
-  return { fields, notes };
-}
-
-/**
- * Returns a field's value in the manifest, or a note that explains why it is missing, or neither.
- */
-function declare(
-  row: Field,
-  live: LiveResource,
-  { elements, defaults, folderName = () => undefined, holdsSecret, secrets }: DeclareOptions,
-): { readonly value?: Json | undefined; readonly note?: string } {
-  const isElements = row.compare === "elements";
-  const reading = liveInWords(row, live, folderName);
-  // Folders without a name are reported once for all of their test cases.
-  if (row.shape.type === "reference" || reading.kind !== "shown" || (isElements && !elements))
-    return {};
-  const shown = reading.value;
-  const value = isDeclarable(row.shape, shown) ? escaped(shown) : undefined;
-  // A fixed value that a creation does not accept gets no note, because it is not a choice that
-  // somebody made.
-  if (row.update === undefined) return { value };
-  // A missing value is left out, unless a default would then replace it.
-  if (isNothing(shown))
-    return defaults.has(row.name) && (isArray(shown) || row.nullable) ? { value: shown } : {};
-  if (secrets.get(live.id)?.includes(row.name) === true)
-    return {
-      note: "a secret was written to it last, which the live value may still hold, so it is not written here.",
-    };
-  if (holdsSecret(shown)) {
-    const [repeats, is] = isElements ? ["they repeat", "they are"] : ["it repeats", "it is"];
-    return { note: `${repeats} the value of a secret, so ${is} not written here.` };
-  }
-  if (value !== undefined) return { value };
-  if (isElements) return { note: "a manifest cannot declare all that they hold." };
-  return {
-    note: `the service has ${shortened(JSON.stringify(shown))}, which a manifest cannot declare.`,
-  };
-}
-
-export function isNothing(value: Json): boolean {
-  return value === null || (isArray(value) && value.length === 0);
-}
-
-const IS_KEY = new RegExp(ANY_KEY, "u");
-/**
- * Maximum nesting of a value: our YAML nests a hundred levels at most, and some of them are above
- * the value.
- */
-const DEEPEST = 80;
-
-/** Whether a manifest can declare a live value of this shape. */
-export function isDeclarable(shape: ManifestShape, live: Json): boolean {
-  const { type } = shape;
-  if (type === "list") return isArray(live) && live.every((item) => isDeclarable(shape.of, item));
-  if (type === "json") return isObject(live) && isDeclarableJson(live, 0);
-  if (type === "object" || type === "map")
-    return (
-      isObject(live) &&
-      (type === "map" || (shape.required ?? []).every((key) => Object.hasOwn(live, key))) &&
-      Object.entries(live).every(([key, value]) => {
-        const part = IS_KEY.test(key) ? entryOf(bare(shape), key) : undefined;
-        return part !== undefined && isDeclarable(part.shape, value);
-      })
-    );
-  if (type === "boolean") return typeof live === "boolean";
-  if (type === "integer") return typeof live === "number" && convert(shape, live) !== undefined;
-  return typeof live === "string" && (type === "reference" || convert(shape, live) !== undefined);
-}
-
-function isDeclarableJson(live: Json, depth: number): boolean {
-  if (depth > DEEPEST) return false;
-  if (isArray(live)) return live.every((item) => isDeclarableJson(item, depth + 1));
-  if (!isObject(live)) return true;
-  return Object.entries(live).every(
-    ([key, value]) => IS_KEY.test(key) && isDeclarableJson(value, depth + 1),
-  );
 }

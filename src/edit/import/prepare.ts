@@ -1,31 +1,34 @@
-import type { ProjectFolder } from "../manifest/files.ts";
-import { readProject, resolveProject } from "../manifest/load.ts";
-import { type Address, compareText, targetAddress } from "../model/address.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
-import { defined } from "../model/json.ts";
-import type { Binding, StateEvent } from "../model/state.ts";
-import { keyHolds } from "../plan/memory.ts";
-import { refreshEvents } from "../plan/record.ts";
-import { cached, groupBy } from "../model/collections.ts";
-import { type EditedText, editTexts, withTexts } from "./edit-files.ts";
-import {
-  type DraftOptions,
-  type Folder,
-  type FolderNames,
-  type Skipped,
-  draftTargets,
-  folderNamesIn,
-  foldersOf,
-} from "./import-draft.ts";
+import type { ProjectFolder } from "../../manifest/files.ts";
+import { readProject, resolveProject } from "../../manifest/load.ts";
+import { type Address, compareText, targetAddress } from "../../model/address.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { defined } from "../../model/json.ts";
+import type { Binding, StateEvent } from "../../model/state.ts";
+import { keyHolds } from "../../plan/memory.ts";
+import { refreshEvents } from "../../plan/record.ts";
+import { cached, groupBy } from "../../model/collections.ts";
+import { type EditedText, editTexts, withTexts } from "../edit-files.ts";
+import { Manifests, changedFields } from "../manifests.ts";
+import { type DraftOptions, type Skipped, draftTargets } from "./drafts.ts";
+import { type Folder, type FolderNames, folderNamesIn, foldersOf } from "./folders.ts";
+import { type Merging, mergeFields, mergeStage } from "./merge-stage.ts";
+import { type LayoutOptions, type NewFile, layOut } from "./new-files.ts";
+import { type Pairs, plainName } from "./pair-targets.ts";
 import {
   type ImportSources,
   type Learnt,
   type PlannedProject,
   planProject,
-} from "./import-known.ts";
-import { type Merging, type Pairs, mergeFields, mergeStage, plainName } from "./import-merge.ts";
-import { type LayoutOptions, type NewFile, layOut } from "./import-write.ts";
-import { Manifests, changedFields } from "./manifests.ts";
+} from "./planned-project.ts";
+
+/*
+ * An import declares the live resources that its stage does not declare yet:
+ *
+ * 1. pair-targets.ts finds which declared target each live one is in this stage,
+ * 2. merge-stage.ts gives declared resources that are live here their values in this stage,
+ * 3. drafts.ts declares the live resources that remain, and new-files.ts lays them out,
+ * 4. the planner proves that a plan would be empty; what it refutes is left out, and all repeats.
+ */
 
 export interface PrepareOptions
   extends Pick<LayoutOptions, "dir" | "layout">, Pick<DraftOptions, "elements" | "holdsSecret"> {
