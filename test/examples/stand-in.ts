@@ -1,5 +1,13 @@
 import { spawn } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { runInNewContext } from "node:vm";
 import { parse } from "yaml";
@@ -26,7 +34,10 @@ const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 const PROGRAMS: Env = {
   npm: `test "$1" = ci || exit 97
 mkdir -p node_modules/@tasc/cli/dist && ln -sf "${EXECUTABLE}" node_modules/@tasc/cli/dist/tasc.cjs`,
-  gh: `case "$1 $2" in
+  gh: `set -o pipefail
+case "$1 $2" in
+  "api "*/pulls/*[0-9])
+    echo "edit \${2##*/}" >> "$ARTIFACTS/requests"; cp "\${7#body=@}" "$ARTIFACTS/request-body" ;;
   api*) curl --silent --fail "$GITHUB_API_URL/$2" | jq --raw-output --compact-output "$4" ;;
   "run list") [[ "$*" = *"--event schedule"* ]] && printf '%s\\n' $SCHEDULED_RUNS ;;
   "run download")
@@ -36,11 +47,14 @@ mkdir -p node_modules/@tasc/cli/dist && ln -sf "${EXECUTABLE}" node_modules/@tas
     [[ "$run" = 42 || " $SCHEDULED_RUNS " = *" $run "* ]] || exit 96
     mkdir -p "$7" && cp -r "$ARTIFACTS/$5/." "$7" ;;
   "auth setup-git") ;;
-  "pr list") grep --line-number --fixed-strings --line-regexp "$4" "$ARTIFACTS/heads" 2>/dev/null | cut -d: -f1 ;;
-  "pr close") sed -i "$3s/.*/closed/" "$ARTIFACTS/heads" ;;
+  "pr list") # a fork has a branch of that name, too
+    own=""; test ! -f "$ARTIFACTS/open-$4" || own=',{"number":8,"isCrossRepository":false}'
+    echo '[{"number":6,"isCrossRepository":true}'"$own]" | jq --raw-output "\${10}" ;;
   "pr create")
     echo "$*" > "$ARTIFACTS/pull-request"
-    git rev-parse --abbrev-ref HEAD >> "$ARTIFACTS/heads" ;;
+    echo "create \${!#}" >> "$ARTIFACTS/requests"; touch "$ARTIFACTS/open-\${!#}"
+    test "$5" != --body-file || cp "$6" "$ARTIFACTS/request-body" ;;
+  "pr close") echo "close $3" >> "$ARTIFACTS/requests"; rm "$ARTIFACTS"/open-* ;;
   *) exit 98 ;;
 esac`,
 };
@@ -56,7 +70,11 @@ export function machine(dir: string, env: Env): Machine {
   const artifacts = join(temp, "artifacts");
   mkdirSync(artifacts);
   const path = `${join(temp, "bin")}:${process.env["PATH"] ?? ""}`;
-  return { dir, temp, env: { PATH: path, HOME: temp, ARTIFACTS: artifacts, ...env } };
+  return {
+    dir,
+    temp,
+    env: { PATH: path, HOME: temp, RUNNER_TEMP: temp, ARTIFACTS: artifacts, ...env },
+  };
 }
 
 /**
@@ -99,28 +117,31 @@ function list(value: unknown): readonly unknown[] {
 /** The values of expressions such as `${{ github.token }}`, and a function that runs the action. */
 export interface GithubOptions {
   readonly context: Mapping;
-  /** The jobs to run; default: all. */
-  readonly jobs?: readonly string[];
   readonly action?: (inputs: Env, env: Env) => Promise<Env>;
+  /** The jobs to run; all by default. */
+  readonly jobs?: readonly string[];
 }
 
 /** Runs the jobs of a GitHub workflow in order and returns their output. */
 export async function runGithub(
   file: string,
   computer: Machine,
-  { context, jobs, action }: GithubOptions,
+  { context, action, jobs }: GithubOptions,
 ): Promise<string> {
   const workflow = mapping(parse(readFileSync(file, "utf8")));
   const needs: Record<string, unknown> = {};
+  const runner = { temp: String(computer.env["RUNNER_TEMP"]) };
   let log = "";
+  let failure: unknown;
   for (const [name, value] of Object.entries(mapping(workflow["jobs"]))) {
-    if (jobs !== undefined && !jobs.includes(name)) continue;
     const job = mapping(value);
+    if (jobs?.includes(name) === false) continue;
+    if (failure !== undefined && !text(job["if"]).includes("!cancelled()")) continue;
     const [[key, values] = ["none", [""]]] = Object.entries(
       mapping(mapping(job["strategy"])["matrix"]),
     );
     for (const one of list(values)) {
-      const known = { ...context, needs, matrix: { [key]: one } };
+      const known = { ...context, needs, runner, matrix: { [key]: one } };
       const outputs = await runSteps(list(job["steps"]).map(mapping), known);
       const filled = Object.entries(mapping(job["outputs"])).map(
         ([out, value]) => [out, fill(value, { ...known, steps: outputs })] as const,
@@ -128,14 +149,17 @@ export async function runGithub(
       needs[name] = { outputs: Object.fromEntries(filled) };
     }
   }
+  if (failure !== undefined) throw failure;
   return log;
 
   async function runSteps(steps: readonly Mapping[], known: Mapping): Promise<Mapping> {
     // Each job begins in a clean checkout, without the files of the previous job.
     await shell(
-      "git clean -ffdxq plans .snapshots plan-production.json && git checkout --quiet --force main",
+      `git clean -ffdxq plans .snapshots plan-production.json && git reset --quiet --hard
+git switch --quiet main && git branch --list 'tasc-pull-*' | xargs --no-run-if-empty git branch --quiet -D`,
       computer,
     );
+    let failed: unknown;
     const outputs: Record<string, unknown> = {};
     for (const step of steps) {
       const context = { ...known, steps: outputs };
@@ -145,14 +169,20 @@ export async function runGithub(
             ([name, value]) => [name, fill(value, context)] as const,
           ),
         );
-      if (step["if"] !== undefined && fill(`\${{ ${text(step["if"])} }}`, context) !== "true")
+      const condition = text(step["if"]);
+      if (condition === "always()" ? false : failed !== undefined) continue;
+      if (!["", "always()"].includes(condition) && fill(`\${{ ${condition} }}`, context) !== "true")
         continue;
       const output = join(computer.temp, "output");
       writeFileSync(output, "");
       const env = { ...fillAll(workflow["env"]), ...fillAll(step["env"]) };
       const uses = text(step["uses"]);
       if (step["run"] !== undefined)
-        log += await shell(text(step["run"]), computer, { ...env, GITHUB_OUTPUT: output });
+        try {
+          log += await shell(text(step["run"]), computer, { ...env, GITHUB_OUTPUT: output });
+        } catch (error) {
+          failed = error;
+        }
       else if (uses.startsWith("your-org/tasc@"))
         outputs[text(step["id"])] = { outputs: await action?.(fillAll(step["with"]), env) };
       else artifact(uses, fillAll(step["with"]));
@@ -162,25 +192,32 @@ export async function runGithub(
           outputs: Object.fromEntries(set.map(([, a = "", b = ""]) => [a, b] as const)),
         };
     }
+    failure ??= failed;
     return outputs;
   }
 
-  function artifact(uses: string, { name = "", path = "." }: Env): void {
-    const kept = join(String(computer.env["ARTIFACTS"]), name);
-    const there = join(computer.dir, path);
-    if (uses.startsWith("actions/download-artifact@")) cpSync(kept, there, { recursive: true });
-    if (!uses.startsWith("actions/upload-artifact@")) return;
+  function artifact(uses: string, { name = "", pattern = "", path = "." }: Env): void {
+    const kept = join(String(computer.env["ARTIFACTS"]), name || pattern);
+    const there = resolve(computer.dir, path);
+    const isDownload = uses.startsWith("actions/download-artifact@");
+    if (isDownload && pattern !== "") rmSync(there, { recursive: true, force: true });
+    // Where no artifact has a name of the pattern, nothing is downloaded.
+    if (isDownload && (pattern === "" || existsSync(kept)))
+      cpSync(kept, there, { recursive: true });
+    if (!uses.startsWith("actions/upload-artifact@") || !existsSync(there)) return;
     const isFile = path.endsWith(".json");
     cpSync(there, isFile ? join(kept, path) : kept, { recursive: true });
   }
 }
 
-/** Replaces `${{ a.b }}` and `${{ a.b == 'c' }}` by their values. */
+/** Replaces `${{ a.b }}`, `${{ a.b || c.d }}` and `${{ a.b == 'c' }}` by their values. */
 function fill(template: unknown, context: Mapping): string {
+  const valueOf = (name: string): string =>
+    text(name.split(".").reduce<unknown>((inside, key) => mapping(inside)[key], context));
   return text(template).replaceAll(/\$\{\{ (.*?) \}\}/g, (_, expression: string) => {
     const [left = "", right] = expression.split(" == ");
-    const value = left.split(".").reduce<unknown>((inside, key) => mapping(inside)[key], context);
-    return right === undefined ? text(value) : String(`'${text(value)}'` === right);
+    if (right !== undefined) return String(`'${valueOf(left)}'` === right);
+    return left.split(" || ").map(valueOf).find(Boolean) ?? "";
   });
 }
 
