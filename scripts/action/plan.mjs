@@ -6,9 +6,21 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { commentBody, commentMark, failureBody, PLAN_BUDGET } from "./body.mjs";
-import { currentRequest, readFile } from "./host.mjs";
-import { addSummary, annotate, input, inputList, pullRequest, setOutput } from "./runner.mjs";
-import { isInPlace, log, projectFolder, tasc } from "./tasc.mjs";
+import { annotationsIn, atTheirPlaces, withoutCommands } from "./annotations.mjs";
+import { createCheck, currentRequest, readFile } from "./host.mjs";
+import {
+  addSummary,
+  annotate,
+  input,
+  inputList,
+  mergeGroup,
+  pullRequest,
+  setOutput,
+} from "./runner.mjs";
+import { isInPlace, projectFolder, tasc } from "./tasc.mjs";
+
+/** Characters that GitHub allows in the summary of a check run. */
+const SUMMARY_BUDGET = 65_535;
 
 const env = process.env;
 const folder = mkdtempSync(join(env.RUNNER_TEMP || tmpdir(), "tasc-"));
@@ -26,16 +38,19 @@ const request = pullRequest(env);
 const stages = inputList(env, "STAGES");
 const limits = [...(await trust()), ...(await overrides())];
 const base = baseOptions();
-const results = (stages.length === 0 ? [""] : stages).map(planStage);
+const results = [];
+for (const stage of stages.length === 0 ? [""] : stages) {
+  results.push(await planStage(stage));
+  if (input(env, "STATUS") === "true" && offline(stage).length === 0) await showStatus(stage);
+}
 writeOutputs();
 
-function planStage(stage) {
+async function planStage(stage) {
   const common = stage === "" ? [] : [`--stage=${stage}`];
   const name = `plan${stage === "" ? "" : `-${fileName(stage)}`}`;
   const file = join(artifacts, `${name}.json`);
   const options = ["--format=github", "--detailed-exitcode", `--out=${file}`];
   const planned = tasc(env, ["plan", ...options, ...limits, ...base, ...offline(stage), ...common]);
-  log(env, planned);
   const [pull, ...others] = links();
   const shown = tasc(env, [
     "show",
@@ -48,9 +63,16 @@ function planStage(stage) {
   const unshown = [shown, page].find(({ code }) => code !== 0);
   // Changes that cannot be shown are a failure, whatever the exit code of the plan.
   if (unshown !== undefined)
-    return failed(stage, [0, 2].includes(planned.code) ? unshown : planned);
+    return failed(stage, planned, [0, 2].includes(planned.code) ? unshown : planned);
   writeFileSync(join(artifacts, `${name}.html`), page.stdout);
   publish(stage, shown.stdout);
+  const failsOnChanges = input(env, "FAIL_ON_CHANGES") === "true";
+  await report("tasc plan", stage, planned, {
+    title: /^(?:Plan: .*|No changes\..*)$/m.exec(planned.stdout)?.[0] ?? "Plan",
+    summary: shown.stdout,
+    conclusion:
+      planned.code === 0 || (planned.code === 2 && !failsOnChanges) ? "success" : "failure",
+  });
   const { summary, changes } = JSON.parse(readFileSync(file, "utf8"));
   return {
     stage,
@@ -118,11 +140,12 @@ async function overrides() {
 }
 
 /**
- * A pull request is checked out as its merge commit, whose first parent is the base branch. The
- * pull request must not be able to hide this from git.
+ * A pull request is checked out as its merge commit, whose first parent is the base branch; the event
+ * of a merge queue names the base. The pull request must not be able to hide this from git.
  */
 function baseOptions() {
-  if (request === undefined) return [];
+  const queued = mergeGroup(env);
+  if (request === undefined && queued === undefined) return [];
   const folder = projectFolder(env);
   // Committed files must not be accepted as a bare repository.
   const safe = ["-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false"];
@@ -147,6 +170,14 @@ function baseOptions() {
       "warning",
       "The checkout is not the merge commit of the pull request, so it is unknown what the base branch protects. Omit `ref` of actions/checkout.",
     );
+  if (queued !== undefined) {
+    // The queue's commits may be many, with one parent each.
+    if (git("cat-file", "-e", `${queued.base}^{commit}`).status === 0)
+      return [`--base=${queued.base}`];
+    unknownBase(
+      "The checkout lacks the base of the queue; set `fetch-depth: 0` of actions/checkout.",
+    );
+  }
   const { status, stderr } = git("rev-parse", "--quiet", "--verify", "HEAD^2");
   if (status === 0) return ["--base=HEAD^1"];
   // A checkout of the merge commit without its parents looks like any other commit; only the commit
@@ -200,9 +231,47 @@ function offline(stage) {
   return [`--snapshot=${snapshot}`, "--allow-missing-secrets"];
 }
 
-function failed(stage, { code, stderr }) {
-  publish(stage, failureBody(stage, code, stderr));
+async function failed(stage, planned, { code, stderr }) {
+  const summary = failureBody(stage, code, stderr);
+  publish(stage, summary);
+  const title = `There is no plan: exit code ${code}`;
+  await report("tasc plan", stage, planned, { title, summary, conclusion: "failure" });
   return { stage, exitcode: code };
+}
+
+/** The state of the suite. It never decides on the plan, so it never fails a check. */
+async function showStatus(stage) {
+  const common = [
+    "status",
+    ...(stage === "" ? [] : [`--stage=${stage}`]),
+    ...limits.filter((one) => one.startsWith("--trust=")),
+  ];
+  const ran = tasc(env, [...common, "--format=github"]);
+  const shown = tasc(env, [...common, "--format=markdown"]);
+  const [title] = /^\d+ test cases? .*$/m.exec(ran.stdout) ?? ["No status"];
+  const summary = shown.code === 0 ? shown.stdout : failureBody(stage, shown.code, shown.stderr);
+  addSummary(env, `### tasc status ${stage}\n\n${summary}`);
+  await report("tasc status", stage, ran, { title, summary, conclusion: "neutral" });
+}
+
+/**
+ * A check run with the annotations, where the token allows one; otherwise the log has them, of which
+ * GitHub shows ten per level. Never both, which would show each of them twice.
+ */
+async function report(name, stage, { stdout, stderr }, check) {
+  const printed = atTheirPlaces(stdout, env);
+  const isKept =
+    input(env, "CHECK") === "true" &&
+    host.token !== "" &&
+    (await createCheck(host, {
+      name: stage === "" ? name : `${name} (${stage})`,
+      head_sha: request?.commit ?? env.GITHUB_SHA,
+      ...check,
+      summary: check.summary.slice(0, SUMMARY_BUDGET),
+      annotations: annotationsIn(printed),
+    }));
+  process.stdout.write(isKept ? withoutCommands(printed) : printed);
+  process.stderr.write(stderr);
 }
 
 /** The summary is written even if no comment is allowed. */

@@ -48,20 +48,3 @@ function withoutInputs(env) {
     Object.entries(env).filter(([name]) => !/^(?:INPUT|ACTIONS)_/i.test(name)),
   );
 }
-
-/** Passes the output of a command on to the log. */
-export function log(env, { stdout, stderr }) {
-  process.stdout.write(atTheirPlaces(stdout, env));
-  process.stderr.write(stderr);
-}
-
-/**
- * Annotations name files relative to the project; the host needs paths relative to the repository's
- * root.
- */
-function atTheirPlaces(annotations, env) {
-  const folder = relative(resolve(env.GITHUB_WORKSPACE || "."), projectFolder(env));
-  if (folder === "") return annotations;
-  const prefix = encodeURIComponent(`${folder.replaceAll("\\", "/")}/`).replaceAll("%2F", "/");
-  return annotations.replaceAll(/^::(?:error|warning|notice) file=/gm, (start) => start + prefix);
-}

@@ -17,7 +17,13 @@ import { READING } from "./shared-options.ts";
 const OPTIONS = {
   allStages: flag("--all-stages", "show all stages side by side"),
   last: whole("--last <n>", "results of each test case to show; default: 20", 1),
-  format: choice("--format <format>", "output format", ["text", "json", "html", "markdown"]),
+  format: choice("--format <format>", "output format", [
+    "text",
+    "json",
+    "html",
+    "markdown",
+    "github",
+  ]),
   ...READING,
 };
 

@@ -3,7 +3,7 @@ import type { Place } from "../model/diagnostic.ts";
 import { groupBy } from "../model/collections.ts";
 import { count } from "../model/words.ts";
 import { defined } from "../model/json.ts";
-import { html, markdownText } from "../render/escape.ts";
+import { annotationMessage, annotationProperty, html, markdownText } from "../render/escape.ts";
 import { PAGE_STYLE } from "../render/html/style.ts";
 import { type Block, type Line, type Markup, type View, markup, strong } from "../render/view.ts";
 import { type CaseStatus, type Counts, type StageStatus, needsOf } from "./status.ts";
@@ -112,6 +112,7 @@ export function statusView(stages: readonly StageStatus[], options: StatusOption
     ] satisfies readonly (readonly Block[])[],
     documents: {
       markdown: markdownOf(stages, needs),
+      github: annotationsOf(stages, needs),
       html: pageOf(stages, needs, options),
     },
   };
@@ -145,6 +146,24 @@ function markdownOf(stages: readonly StageStatus[], needs: readonly Need[]): Mar
       .slice(0, MOST_NEEDS)
       .flatMap(({ stage, one, why }) => words`- ${stage} ${one.address}: ${why.join(", ")}\n`),
     left > 0 ? `- and ${count(left, "more test case")}\n` : "",
+  ];
+}
+
+const property = markup(annotationProperty);
+const message = markup(annotationMessage);
+
+/** Annotations at the lines of the manifests, then a line with the counts. */
+function annotationsOf(stages: readonly StageStatus[], needs: readonly Need[]): Markup {
+  const cases = stages.flatMap(({ targets }) => targets.flatMap(({ testCases }) => testCases));
+  const need = needs.length === 1 ? "needs" : "need";
+  return [
+    ...needs.flatMap(({ stage, one: { address, place }, why }) => [
+      "::warning ",
+      ...(place === undefined ? [] : property`file=${place.file},line=${place.line},`),
+      ...property`title=${`${address} in ${stage}`}::`,
+      ...message`${why.join(", ")}\n`,
+    ]),
+    `${count(cases.length, "test case")} in ${count(stages.length, "stage")}: ${needs.length} ${need} attention\n`,
   ];
 }
 

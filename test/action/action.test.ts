@@ -335,6 +335,113 @@ describe("the action", () => {
       expect((await runAction(scene, taken, { inputs, labels })).verdict.code).toBe(1);
     }));
 
+  test("makes a check run with every annotation at its line, instead of annotations in the log", () =>
+    play(async (scene) => {
+      scene.write("e2e/tasc.yaml", `${scene.read("tasc.yaml")}stages: { staging: {} }\n`);
+      const many = `${CHANGED.replace("batchGenerations", "  # more\nbatchGenerations")}`.replace(
+        "  # more\n",
+        [...Array(120).keys()]
+          .map(
+            (at) =>
+              `  case-${at}: { description: "Case ${at}, 50%", discovery: { prompt: Go. } }\n`,
+          )
+          .join(""),
+      );
+      scene.write("e2e/targets/shop.yaml", many);
+      const github = await host({ mayCheck: true });
+      const inputs = { STAGES: "staging", WORKING_DIRECTORY: "e2e", STATUS: "true" };
+      const { plan } = await runAction(scene, github, { inputs });
+      const checks = github.checks.map(parseCheck);
+      const [first, ...more] = checks.filter(({ path }) => !path.includes("status"));
+      expect(first).toMatchObject({
+        path: "POST /check-runs",
+        name: "tasc plan (staging)",
+        head_sha: COMMIT,
+        status: "completed",
+        conclusion: "success",
+      });
+      expect(first?.output.title).toMatch(/^Plan: 120 to create, 3 to update/);
+      expect(first?.output.summary).toContain("<!-- tasc:plan");
+      const planned = more.filter(({ path }) => path === "PATCH /check-runs/77");
+      const all = [first, ...planned].flatMap((one) => one?.output.annotations ?? []);
+      expect(first?.output.annotations).toHaveLength(50);
+      expect(new Set(all.map(({ path }) => path))).toEqual(new Set(["e2e/targets/shop.yaml"]));
+      const lines = many.split("\n");
+      for (const { title, start_line: line } of all.filter(({ title }) =>
+        title.startsWith("create "),
+      ))
+        expect(lines[line - 1]).toContain(`${title.split(".").at(-1)}:`);
+      expect(all.filter(({ title }) => title.startsWith("create "))).toHaveLength(120);
+      expect(all.find(({ title }) => title === "update testCase.shop.login")?.message).toContain(
+        "tags: [smoke] → [smoke, auth]",
+      );
+      expect(plan.log).not.toMatch(/^::/m);
+      expect(plan.log).toMatch(/^notice e2e\/targets\/shop\.yaml:\d+ /m);
+      // The state of the suite as well, which never fails.
+      expect(checks.at(-1)).toMatchObject({ name: "tasc status (staging)", conclusion: "neutral" });
+      expect(checks.at(-1)?.output.title).toMatch(
+        /^\d+ test cases in 1 stage: \d+ needs? attention$/,
+      );
+    }));
+
+  test("fails the check run if the plan fails, with its errors at their lines", () =>
+    play(async (scene) => {
+      scene.write("targets/shop.yaml", MANIFEST.replace("status: ENABLED", "status: ENABLD"));
+      const github = await host({ mayCheck: true });
+      await runAction(scene, github);
+      const [check] = github.checks.map(parseCheck);
+      expect(check).toMatchObject({
+        name: "tasc plan",
+        conclusion: "failure",
+        output: {
+          title: "There is no plan: exit code 3",
+          annotations: [{ path: "targets/shop.yaml", start_line: 15, annotation_level: "failure" }],
+        },
+      });
+      const none = await host({ mayCheck: true });
+      const { plan } = await runAction(scene, none, { inputs: { CHECK: "false" } });
+      expect(none.checks).toEqual([]);
+      expect(plan.log).toMatch(/^::error file=targets\/shop\.yaml,line=15,/m);
+      scene.write("targets/shop.yaml", CHANGED);
+      const strict = await host({ mayCheck: true });
+      await runAction(scene, strict, { inputs: { FAIL_ON_CHANGES: "true" } });
+      expect(strict.checks.map(parseCheck)).toMatchObject([{ conclusion: "failure" }]);
+    }));
+
+  test("plans the commit of a merge queue against its base, and writes no comment", () =>
+    play(async (scene) => {
+      const git = gitIn(scene.dir);
+      scene.write(
+        "tasc.yaml",
+        `${scene.read("tasc.yaml")}policy: { protected: [testCase.shop.login] }\n`,
+      );
+      git("add", "tasc.yaml", "targets");
+      git("commit", "-q", "-m", "base");
+      const revision = (): string =>
+        execFileSync("git", ["rev-parse", "HEAD"], { cwd: scene.dir, encoding: "utf8" }).trim();
+      const base = revision();
+      // Two commits of the queue: the parent of the second one is not the base.
+      scene.write("tasc.yaml", scene.read("tasc.yaml").replace(/policy.*\n/, ""));
+      git("commit", "-q", "-a", "-m", "first");
+      scene.write("targets/shop.yaml", MANIFEST.replace("status: ENABLED", "status: DISABLED"));
+      git("commit", "-q", "-a", "-m", "second");
+      const github = await host({ mayCheck: true });
+      const env = { GITHUB_SHA: revision(), GITHUB_EVENT_NAME: "merge_group" };
+      const event = { merge_group: { base_sha: base, base_ref: "refs/heads/main" } };
+      const { plan, comment, verdict, summary } = await runAction(scene, github, { event, env });
+      expect(verdict.code, plan.log).toBe(0);
+      expect(summary).toContain("settings allow more than those of the base");
+      expect(comment.log).toContain("No pull request, so no comment.");
+      expect(github.writes).toEqual([]);
+      expect(github.checks.map(parseCheck)).toMatchObject([
+        { head_sha: env.GITHUB_SHA, conclusion: "success" },
+      ]);
+      const cut = { merge_group: { base_sha: COMMIT, base_ref: "refs/heads/main" } };
+      const without = await runAction(scene, await host(), { event: cut, env });
+      expect(without.plan.code).toBe(1);
+      expect(without.plan.log).toContain("set `fetch-depth: 0`");
+    }));
+
   test("does not change a comment of another bot", () =>
     play(async (scene) => {
       const other = {
@@ -358,6 +465,27 @@ describe("the action", () => {
       expectNoSecret(scene, body);
     }));
 });
+
+interface Check {
+  readonly path: string;
+  readonly name?: string;
+  readonly output: {
+    readonly title: string;
+    readonly summary: string;
+    readonly annotations: readonly {
+      readonly path: string;
+      readonly start_line: number;
+      readonly title: string;
+      readonly message: string;
+    }[];
+  };
+}
+
+function parseCheck(request: string): Check {
+  const [method, path, ...body] = request.split(" ");
+  // oxlint-disable-next-line no-unsafe-type-assertion
+  return { ...(JSON.parse(body.join(" ")) as Check), path: `${method} ${path}` };
+}
 
 function manyCases(amount: number): string {
   const cases = [...Array(amount).keys()].map(

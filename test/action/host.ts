@@ -10,6 +10,8 @@ export interface Comment {
 export interface Host {
   readonly url: string;
   readonly comments: Comment[];
+  /** The requests that made or continued a check run, with their bodies. */
+  readonly checks: readonly string[];
   /** The write requests, as `POST /repos/…`. */
   readonly writes: readonly string[];
   close(): Promise<void>;
@@ -21,6 +23,8 @@ export interface HostOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** The answers for other paths. */
   readonly answers?: Readonly<Record<string, unknown>>;
+  /** Whether the token may create check runs. */
+  readonly mayCheck?: boolean;
   /** A status with which the host refuses every write. */
   readonly refuse?: number;
 }
@@ -31,12 +35,15 @@ export async function startHost({
   comments: before = [],
   files = {},
   answers = {},
+  mayCheck = false,
   refuse,
 }: HostOptions = {}): Promise<Host> {
   const comments = [...before];
   const writes: string[] = [];
+  const checks: string[] = [];
   const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
+    void textOf(request).then((text) => {
+      const body = bodyIn(text);
       const { pathname, searchParams } = new URL(request.url ?? "/", "http://host");
       const answer = (status: number, json: unknown): void => {
         response
@@ -51,15 +58,20 @@ export async function startHost({
       const [, path] = /^\/repos\/acme\/shop\/contents\/(.+)$/.exec(pathname) ?? [];
       if (request.method === "GET" && path !== undefined) {
         // Without `ref`, the answer is from the default branch.
-        const text = searchParams.get("ref") === null ? files[decodeURIComponent(path)] : undefined;
-        if (text === undefined) return answer(404, { message: "Not Found" });
-        response.end(text);
+        const file = searchParams.get("ref") === null ? files[decodeURIComponent(path)] : undefined;
+        if (file === undefined) return answer(404, { message: "Not Found" });
+        response.end(file);
         return undefined;
       }
       if (answers[pathname] !== undefined) return answer(200, answers[pathname]);
       // A workflow's own token has no user.
       if (request.method === "GET")
         return answer(403, { message: "Resource not accessible by integration" });
+      if (pathname.startsWith("/repos/acme/shop/check-runs")) {
+        if (!mayCheck) return answer(403, { message: "Resource not accessible by integration" });
+        checks.push(`${request.method} ${pathname.slice(16)} ${text}`);
+        return answer(201, { id: 77 });
+      }
       writes.push(`${request.method} ${pathname}`);
       if (refuse !== undefined)
         return answer(refuse, { message: "Resource not accessible by integration" });
@@ -77,6 +89,7 @@ export async function startHost({
   return {
     url: `http://127.0.0.1:${port}`,
     comments,
+    checks,
     writes,
     close: () =>
       new Promise((closed) => {
@@ -86,9 +99,13 @@ export async function startHost({
   };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function textOf(request: IncomingMessage): Promise<string> {
   let text = "";
   for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+  return text;
+}
+
+function bodyIn(text: string): string {
   if (text === "") return "";
   const parsed: unknown = JSON.parse(text);
   return typeof parsed === "object" && parsed !== null && "body" in parsed

@@ -85,7 +85,14 @@ export async function runAction(
   };
   const run = (name: string, env: Readonly<Record<string, string>>): Promise<Step> =>
     step(join(folder, "scripts", "action", `${name}.mjs`), env);
-  const plan = await run("plan", { ...common, ...scene.env, ...env, ...prefixed(inputs) });
+  const plan = await run("plan", {
+    ...common,
+    ...scene.env,
+    ...env,
+    INPUT_CHECK: "true",
+    INPUT_GITHUB_TOKEN: "token-of-the-run",
+    ...prefixed(inputs),
+  });
   const outputs = parseOutputs(readFileSync(String(output), "utf8"));
   const comment = await run("comment", {
     ...common,
