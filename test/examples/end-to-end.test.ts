@@ -244,7 +244,8 @@ test("the nightly job keeps one pull request for each stage, and closes it when 
       expect(await asked()).toBe("close 8\n");
       expect(await shell("git ls-remote --heads origin 'tasc-pull-*'", computer)).toBe("");
 
-      // Commits of a person are neither overwritten nor deleted.
+      // Commits of a person are neither overwritten nor deleted. The merge was applied.
+      await shell(`${tasc} apply --stage staging --auto-approve`, computer, SECRETS);
       await stage.edit(textAt(data, "testCases", 0, "id"), { tags: ["other"] });
       await nightly();
       await shell(
