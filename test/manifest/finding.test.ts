@@ -193,14 +193,16 @@ describe("symbolic links", () => {
 
 describe("on disk", () => {
   let root: string;
+  let umask: number;
 
   beforeEach(() => {
     // Other users can read the files, whatever the umask is, unless a test forbids it.
-    process.umask(0o022);
+    umask = process.umask(0o022);
     root = makeOpenFolder("manifest-");
   });
 
   afterEach(() => {
+    process.umask(umask);
     rmSync(root, { recursive: true, force: true });
   });
 

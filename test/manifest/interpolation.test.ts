@@ -443,7 +443,7 @@ state: { backend: local, fingerprintKey: "${last}" }\n`,
     expect(few, name).toBeGreaterThan(0);
     expect(many, name).toBeLessThanOrEqual(few * 3);
   }
-}, 20_000);
+});
 
 test.each([
   ["https://${var:inner}${env:Q}", '"${env:H}/p"', "${env:Q}"],

@@ -5,19 +5,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import Database from "libsql";
 import { rolldown } from "rolldown";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
-import {
-  KEY,
-  TARGET,
-  bodyOf,
-  cleanLater,
-  listAt,
-  seed,
-  start,
-  tempDir,
-  textAt,
-} from "./harness.ts";
+import { KEY, TARGET, bodyOf, listAt, seed, start, tempDir, textAt } from "./harness.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -45,7 +35,7 @@ async function spawnChild(dataDir: string): Promise<{ child: ChildProcess; said:
   const child = spawn(process.execPath, [join(bundleDir, "child.mjs"), dataDir, KEY], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  cleanLater(() => kill(child));
+  onTestFinished(() => kill(child));
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   const first = await lines.next();
   return { child, said: bodyOf(String(first.value)) };
@@ -85,24 +75,20 @@ async function writeUntilKilled(dataDir: string, round: number): Promise<string[
   return answered;
 }
 
-test(
-  "an answered write survives kill -9, and no write is partial",
-  { timeout: 60_000 },
-  async () => {
-    const dataDir = tempDir();
-    const answered: string[] = [];
-    for (let round = 0; round < 3; round += 1) {
-      answered.push(...(await writeUntilKilled(dataDir, round)));
-      expect(answered.length).toBeGreaterThanOrEqual((round + 1) * 15);
-      const { call, server } = await start({ dataDir, ids: () => crypto.randomUUID() });
-      const targets = listAt((await call("GET", "/test-targets")).body);
-      const apps = new Set(targets.map((target) => textAt(target, "app")));
-      expect(answered.filter((app) => !apps.has(app))).toEqual([]);
-      expect(targets.filter((target) => listAt(target, "environments").length !== 1)).toEqual([]);
-      await server.close();
-    }
-  },
-);
+test("an answered write survives kill -9, and no write is partial", async () => {
+  const dataDir = tempDir();
+  const answered: string[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    answered.push(...(await writeUntilKilled(dataDir, round)));
+    expect(answered.length).toBeGreaterThanOrEqual((round + 1) * 15);
+    const { call, server } = await start({ dataDir, ids: () => crypto.randomUUID() });
+    const targets = listAt((await call("GET", "/test-targets")).body);
+    const apps = new Set(targets.map((target) => textAt(target, "app")));
+    expect(answered.filter((app) => !apps.has(app))).toEqual([]);
+    expect(targets.filter((target) => listAt(target, "environments").length !== 1)).toEqual([]);
+    await server.close();
+  }
+});
 
 test("a second process cannot use the data directory until the first has ended", async () => {
   const dataDir = tempDir();

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import {
   type Json,
   type JsonArray,
@@ -39,19 +39,9 @@ export type Harness = {
   readonly control: (method: string, path: string, body?: Json) => Promise<Answer>;
 };
 
-const cleanups: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).toReversed()) await clean();
-});
-
-export function cleanLater(clean: () => Promise<void> | void): void {
-  cleanups.push(clean);
-}
-
 export function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), "tasc-server-"));
-  cleanLater(() => rmSync(dir, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 
@@ -60,7 +50,7 @@ export function tempDir(): string {
  */
 export async function start(options: Partial<ServerOptions> = {}): Promise<Harness> {
   const harness = await startShared({ dataDir: tempDir(), ...options });
-  cleanLater(() => harness.server.close());
+  onTestFinished(() => harness.server.close());
   return harness;
 }
 

@@ -123,7 +123,7 @@ describe("TLS", () => {
         key: readFileSync(at(`${name}.key`), "utf8"),
       });
     [database, other] = await Promise.all([server("here"), server("elsewhere")]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all([database.stop(), other.stop()]);
     rmSync(folder, { recursive: true, force: true });
@@ -167,7 +167,7 @@ describe("a database server or pooler", () => {
   let database: PostgresServer;
   beforeAll(async () => {
     database = await startPostgres();
-  }, 60_000);
+  });
   afterAll(async () => {
     await database.stop();
   });
@@ -204,7 +204,7 @@ describe("a database server or pooler", () => {
     }
     await fleet.close();
     pooler.close();
-  }, 30_000);
+  });
 
   it("is accepted if it lends a connection for a session", async () => {
     const pooler = await openPooler(Number(new URL(database.url).port), "session");
@@ -243,7 +243,7 @@ describe("a database server or pooler", () => {
       );
     }
     await replica.stop();
-  }, 30_000);
+  });
 
   /** A server that sends only these messages. */
   const saying = (pieces: readonly Buffer[], heard: Buffer[] = []) =>

@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = await startPostgres();
   way = await openWay(Number(new URL(database.url).port));
   keeper = await startHttpServer();
-}, 60_000);
+});
 afterAll(async () => {
   await way.close();
   await database.stop();

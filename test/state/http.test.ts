@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type Server, createServer } from "node:http";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import type { Backend } from "../../src/state/backend.ts";
 import { type HttpConfig, readConfig } from "../../src/state/config.ts";
 import { openBackend } from "../../src/state/locked.ts";
@@ -11,7 +11,7 @@ import { explainProblem } from "../../src/state/problem.ts";
 import { openSession } from "./support/session.ts";
 import { type HttpFixture, httpFixture } from "./support/http-fixture.ts";
 import type { LockMethods } from "./support/http-server.ts";
-import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
+import { killAtRandom } from "./support/killing.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
 import { problemOf, readOne } from "./support/result.ts";
 import { describeBackend } from "./support/suite.ts";
@@ -195,6 +195,8 @@ describe("the http backend alone", () => {
   });
 
   it("rejects an endless answer once it is larger than 256 MB", async () => {
+    // A slow machine may need longer for so much than the limit of time of a call.
+    vi.spyOn(AbortSignal, "timeout").mockImplementation(() => new AbortController().signal);
     const piece = Buffer.alloc(4 * 1024 * 1024);
     const endless = createServer((_, response) => {
       const more = () => response.write(piece, (error) => (error ? undefined : more()));
@@ -213,7 +215,7 @@ describe("the http backend alone", () => {
     await reader.close();
     endless.closeAllConnections();
     endless.close();
-  }, 20_000);
+  });
 
   it("stops waiting for an endless answer after at most 60 seconds", async () => {
     const limits: number[] = [];
@@ -222,7 +224,6 @@ describe("the http backend alone", () => {
       limits.push(limit);
       return timeout(50);
     });
-    onTestFinished(() => void vi.restoreAllMocks());
     const slow = createServer((_, response) => {
       const more = setInterval(() => response.write(" "), 10);
       response.on("close", () => clearInterval(more));
@@ -376,17 +377,13 @@ describe("the http backend alone", () => {
     );
   });
 
-  it(
-    "keeps a prefix of the events that killed processes recorded",
-    async () => {
-      const { folder, settings } = fixture;
-      const betweenRounds = async () => {
-        await backend.forceUnlock(SHOP);
-      };
-      await killAtRandom({ folder, settings, backend, rounds: 6, betweenRounds });
-    },
-    KILLING_TIMEOUT,
-  );
+  it("keeps a prefix of the events that killed processes recorded", async () => {
+    const { folder, settings } = fixture;
+    const betweenRounds = async () => {
+      await backend.forceUnlock(SHOP);
+    };
+    await killAtRandom({ folder, settings, backend, rounds: 6, betweenRounds });
+  });
 });
 
 describe("addresses", () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
+import { killAtRandom } from "./support/killing.ts";
 import { LOCAL_SETTINGS, type LocalFixture, localFixture } from "./support/local-fixture.ts";
 
 describe("a local session that is killed", () => {
@@ -11,14 +11,10 @@ describe("a local session that is killed", () => {
     await fixture.dispose();
   });
 
-  it(
-    "leaves a prefix of the recorded events, including all that were reported safe",
-    async () => {
-      const { folder } = fixture;
-      const backend = await fixture.open();
-      await killAtRandom({ folder, settings: LOCAL_SETTINGS, backend, rounds: 40 });
-      expect(await fixture.text({ stage: "staging", target: "shop" })).toBeDefined();
-    },
-    KILLING_TIMEOUT,
-  );
+  it("leaves a prefix of the recorded events, including all that were reported safe", async () => {
+    const { folder } = fixture;
+    const backend = await fixture.open();
+    await killAtRandom({ folder, settings: LOCAL_SETTINGS, backend, rounds: 40 });
+    expect(await fixture.text({ stage: "staging", target: "shop" })).toBeDefined();
+  });
 });

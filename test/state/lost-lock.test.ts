@@ -17,7 +17,7 @@ beforeAll(async () => {
   database = await startPostgres();
   way = await openWay(Number(new URL(database.url).port));
   keeper = await startHttpServer();
-}, 60_000);
+});
 afterAll(async () => {
   await way.close();
   await database.stop();
@@ -70,7 +70,7 @@ describe.each(["local", "postgres", "http"] as const)("with %s state", (name) =>
     } finally {
       await fleet.close();
     }
-  }, 120_000);
+  });
 });
 
 it("an answer that is not valid HTTP is retried, and the apply continues", async () => {
@@ -133,7 +133,7 @@ it("a waiting batch generation is not sent after its lock is taken away", async 
   } finally {
     await fleet.close();
   }
-}, 60_000);
+});
 
 describe.each(["local", "postgres", "http"] as const)(
   "a suspended process, with %s state",
@@ -174,7 +174,7 @@ describe.each(["local", "postgres", "http"] as const)(
       } finally {
         await fleet.close();
       }
-    }, 60_000);
+    });
   },
 );
 
@@ -246,7 +246,7 @@ describe("http state, a run that was stopped while the answer to its last save w
       saved.abort();
       await fleet.close();
     }
-  }, 60_000);
+  });
 });
 
 describe("with a database that fails", () => {
@@ -271,7 +271,7 @@ describe("with a database that fails", () => {
     } finally {
       await fleet.close();
     }
-  }, 60_000);
+  });
 
   it("an apply ends with its summary if the connection is cut, and the next apply takes in unsaved events", async () => {
     const fleet = await Fleet.open(3, backends().postgres.replace("lost", "gone"));
@@ -294,5 +294,5 @@ describe("with a database that fails", () => {
     } finally {
       await fleet.close();
     }
-  }, 120_000);
+  });
 });

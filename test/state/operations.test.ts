@@ -20,7 +20,7 @@ describe("the SQL of docs/how-to/operate-postgres.md", () => {
   beforeAll(async () => {
     database = await startPostgres();
     sql = postgres(database.url, { max: 1, onnotice: () => {} });
-  }, 60_000);
+  });
   afterAll(async () => {
     await sql.end();
     await database.stop();
@@ -81,7 +81,7 @@ describe("the SQL of docs/how-to/operate-postgres.md", () => {
     } finally {
       await fleet.close();
     }
-  }, 120_000);
+  });
 });
 
 test("docs/scale.md has the figures of scripts/scale.mjs", () => {

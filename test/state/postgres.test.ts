@@ -4,7 +4,7 @@ import { openBackend } from "../../src/state/locked.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import { explainProblem } from "../../src/state/problem.ts";
 import { openSession } from "./support/session.ts";
-import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
+import { killAtRandom } from "./support/killing.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
 import { type PostgresFixture, postgresFixture } from "./support/postgres-fixture.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
@@ -300,14 +300,10 @@ describe("the postgres backend alone", () => {
     await backend.close();
   });
 
-  it(
-    "keeps a prefix of the events that killed processes recorded",
-    async () => {
-      const { folder, settings } = fixture;
-      const backend = await fixture.open();
-      await killAtRandom({ folder, settings, backend, rounds: 6 });
-      await backend.close();
-    },
-    KILLING_TIMEOUT,
-  );
+  it("keeps a prefix of the events that killed processes recorded", async () => {
+    const { folder, settings } = fixture;
+    const backend = await fixture.open();
+    await killAtRandom({ folder, settings, backend, rounds: 6 });
+    await backend.close();
+  });
 });

@@ -8,7 +8,7 @@ import { type PostgresServer, startPostgres } from "./support/postgres-server.ts
 let database: PostgresServer;
 beforeAll(async () => {
   database = await startPostgres();
-}, 60_000);
+});
 afterAll(async () => {
   await database.stop();
 });
@@ -48,7 +48,7 @@ it("two processes together keep the rate limit", async () => {
     await way.close();
     await fleet.close();
   }
-}, 60_000);
+});
 
 it("each process keeps the rate limit alone, with a warning, if the database refuses to share it", async () => {
   const fleet = await Fleet.open(
@@ -74,7 +74,7 @@ it("each process keeps the rate limit alone, with a warning, if the database ref
   } finally {
     await fleet.close();
   }
-}, 60_000);
+});
 
 test("sharing the rate limit takes less than one query per ten calls", async () => {
   const taken: number[] = [];

@@ -151,9 +151,9 @@ describe("a block scalar stays a block scalar", () => {
 
 it("an edit reads the header of a block scalar quickly", () => {
   const blanks = " ".repeat(100_000);
-  const started = performance.now();
+  const started = process.cpuUsage();
   check("", `a: |${blanks}\n  x\n`, set(["a"], ""), 'a: ""\n');
-  expect(performance.now() - started).toBeLessThan(2000);
+  expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
 });
 
 describe("maps", () => {

@@ -7,9 +7,6 @@ import { buildChild, startChild } from "./child.ts";
 import { readOne } from "./result.ts";
 import { SHOP, plain, stateAfter } from "./numbered.ts";
 
-/** Milliseconds; each round starts a process, and the machine may be busy. */
-export const KILLING_TIMEOUT = 240_000;
-
 export interface Killing {
   /** Project folder of the processes that are killed. */
   readonly folder: string;
