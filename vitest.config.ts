@@ -15,9 +15,8 @@ export default defineConfig({
   test: {
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Most tests wait for processes of their own, so that one worker less than there are cores
-    // leaves one idle.
-    maxWorkers: availableParallelism(),
+    // Many tests wait for processes of their own, or for time to pass.
+    maxWorkers: availableParallelism() + 1,
     // The files of a worker share its modules, which takes more than half a second less for each
     // file. So no file mocks a module, and what one changes in the process it restores.
     isolate: false,

@@ -105,6 +105,6 @@ describe.each(["local", "postgres", "http"] as const)("a fleet with %s state", (
         await fleet.close();
       }
     },
-    MILLISECONDS * 2 + 120_000,
+    MILLISECONDS * 2 + 300_000,
   );
 });

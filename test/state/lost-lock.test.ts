@@ -103,7 +103,7 @@ it("a statement that the database rejects is reported as such, not as a lost loc
       await sql.unsafe(
         `create trigger no_room before insert or update on "full"."${name}" for each row execute function no_room()`,
       );
-    const ended = await fleet.start(APPLY, "two").ended;
+    const ended = await fleet.runWith("two", APPLY);
     expect(ended.code, ended.stdout + ended.stderr).toBe(1);
     expect(ended.stdout + ended.stderr).toMatch(/no room/i);
     expect(ended.stdout + ended.stderr).not.toMatch(/lost|connection ended/);
@@ -196,7 +196,7 @@ describe("http state, a run that was stopped while the answer to its last save w
         `target: t0\napp: App 0\nenvironments:
   default: { discoveryUrl: "https://t0.example.com" }\n${environments.join("")}`,
       );
-      expect(await fleet.start(APPLY, "first-password").ended).toMatchObject({ code: 0 });
+      expect(await fleet.runWith("first-password", APPLY)).toMatchObject({ code: 0 });
       await fleet.slowDown("PATCH", "/environments/", 300);
       const first = fleet.start(APPLY, "stale-password");
       let saves = 0;
@@ -226,19 +226,22 @@ describe("http state, a run that was stopped while the answer to its last save w
       // The other run is in another checkout, which does not have these records.
       const [kept, aside] = [".tasc/errored", "aside"].map((name) => join(fleet.folder, name));
       renameSync(kept ?? "", aside ?? "");
-      expect(await fleet.start(APPLY, "newer-password").ended).toMatchObject({ code: 0 });
+      expect(await fleet.runWith("newer-password", APPLY)).toMatchObject({ code: 0 });
       renameSync(aside ?? "", kept ?? "");
       const between = await fleet.sent("PATCH", "/environments/");
-      const planned = await fleet.start(["plan", "--json", "--detailed-exitcode"], "newer-password")
-        .ended;
+      const planned = await fleet.runWith("newer-password", [
+        "plan",
+        "--json",
+        "--detailed-exitcode",
+      ]);
       expect(planned.code, planned.stderr).toBe(2);
       expect(planned.stderr).toContain("records that state does not have yet");
-      const again = await fleet.start(APPLY, "newer-password").ended;
+      const again = await fleet.runWith("newer-password", APPLY);
       expect(again.code, again.stdout + again.stderr).toBe(0);
       const calls = (await fleet.sent("PATCH", "/environments/")) - between;
       expect(calls).toBeGreaterThan(0);
       expect(JSON.parse(planned.stdout)).toMatchObject({ summary: { calls: { PATCH: calls } } });
-      const after = await fleet.start(["plan", "--detailed-exitcode"], "newer-password").ended;
+      const after = await fleet.runWith("newer-password", ["plan", "--detailed-exitcode"]);
       expect(after).toMatchObject({ code: 0 });
       expect(after.stderr).not.toContain("records that state does not have yet");
     } finally {

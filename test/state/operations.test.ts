@@ -39,7 +39,7 @@ describe("the SQL of docs/how-to/operate-postgres.md", () => {
       fleet.setState(state("tasc_plan"), ", rateLimit: 1000/s");
       const plan = await fleet.run("plan", "--detailed-exitcode");
       expect([plan.code, plan.stderr]).toEqual([0, expect.not.stringContaining("not shared")]);
-      expect((await fleet.start(["apply", "--auto-approve"], "two").ended).code).toBe(1);
+      expect((await fleet.runWith("two", ["apply", "--auto-approve"])).code).toBe(1);
       fleet.setState(state("tasc_apply"));
       await fleet.delayNext("PATCH", "/test-cases/", 60);
       const running = fleet.start(["apply", "--auto-approve", "--log-level", "debug"], "two");

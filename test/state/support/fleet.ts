@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningServer, startServer } from "../../../src/server/index.ts";
 import { isRecord } from "../../../src/model/shape.ts";
+import { type Env, runHere } from "../../contract/support/here.ts";
 
 const TASC = join(import.meta.dirname, "..", "..", "..", "dist", "tasc.cjs");
 const KEY = "key-for-the-fleet-tests";
@@ -28,6 +29,8 @@ export class Fleet {
   readonly folder = mkdtempSync(join(tmpdir(), "tasc-fleet-"));
   /** The service address that the processes use. */
   base: string;
+  /** The clock of runs in this process. */
+  now: () => number = Date.now;
   readonly #server: RunningServer;
   readonly #targets: number;
 
@@ -67,15 +70,10 @@ testCases:
     );
   }
 
+  /** Starts a process, e.g. to kill it. */
   start(args: readonly string[], round = "final"): Running {
     const child = spawn(process.execPath, [TASC, ...args, "--chdir", this.folder], {
-      env: {
-        PATH: process.env["PATH"],
-        BASE: this.base,
-        KEY,
-        ROUND: round,
-        DB_PASSWORD: "from-your-secret-store",
-      },
+      env: this.#environment(round),
       stdio: ["ignore", "pipe", "pipe"],
     });
     const [stdout, stderr]: [string[], string[]] = [[], []];
@@ -89,8 +87,25 @@ testCases:
     return { process: child, ended };
   }
 
+  /** Runs a command line to its end, in this process. */
   async run(...args: readonly string[]): Promise<Ended> {
-    return await this.start(args).ended;
+    return await this.runWith("final", args);
+  }
+
+  /** @param round the value that every test case has in this run */
+  async runWith(round: string, args: readonly string[]): Promise<Ended> {
+    const env = this.#environment(round);
+    return await runHere([...args, "--chdir", this.folder], ".", env, this.now);
+  }
+
+  #environment(round: string): Env {
+    return {
+      PATH: process.env["PATH"] ?? "",
+      BASE: this.base,
+      KEY,
+      ROUND: round,
+      DB_PASSWORD: "from-your-secret-store",
+    };
   }
 
   /** The next matching request is answered with 429 and a Retry-After header. */
