@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // Tests of the pure core: plain functions on plain data, without a process, a server or a file, and
 // quick enough to run at every save (`npx vitest run --project unit`). Those left out try all
@@ -11,8 +12,20 @@ const UNIT = [
   "test/state/{document,explain,reduce}.test.ts",
 ];
 
+/** The files that take longest start first. At the end, one of them would keep one core busy. */
+const LONGEST = /test\/(action|docs|examples|faults|page|state|contract)\//;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.test(moduleId);
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => Number(isLong(other)) - Number(isLong(one)));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     testTimeout: 300_000,
     hookTimeout: 300_000,
     // Many tests wait for processes of their own, or for time to pass.

@@ -190,7 +190,8 @@ const ELSEWHERE = [
 ];
 
 describe("every command and every YAML block of the manual works", () => {
-  test.each(pages().filter((page) => !ELSEWHERE.includes(page)))("%s", async (page) => {
+  // Most of the time, a page waits for programs or for the service.
+  test.concurrent.each(pages().filter((page) => !ELSEWHERE.includes(page)))("%s", async (page) => {
     const played = await play(page);
     expect(played).toBe(blocksOf(page).filter(({ mark }) => !mark.startsWith("tested-by=")).length);
   });

@@ -158,6 +158,8 @@ describe("a lost lock", () => {
     await expect(other.record([numbered(5)])).rejects.toMatchObject({
       problem: { kind: "lock-lost" },
     });
+    for (const lost of [first, other])
+      await expect(lost.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
   });
 });
 

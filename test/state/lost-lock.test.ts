@@ -24,7 +24,10 @@ afterAll(async () => {
   await keeper.stop();
 });
 
-const APPLY = ["apply", "--auto-approve", "--lock-timeout", "20s"];
+const APPLY = ["apply", "--auto-approve", "--lock-timeout", "60s"];
+
+/** Seconds that a request waits while other commands run, which takes one second in quiet. */
+const LONG = 10;
 
 const backends = () => ({
   local: "{ backend: local }",
@@ -48,11 +51,11 @@ async function untilWaiting(running: Running): Promise<void> {
   await untilSays(running, "429");
 }
 
-describe.each(["local", "postgres", "http"] as const)("with %s state", (name) => {
+describe.concurrent.each(["local", "postgres", "http"] as const)("with %s state", (name) => {
   it("a waiting creation is not sent after its lock is taken away", async () => {
     const fleet = await Fleet.open(1, backends()[name]);
     try {
-      await fleet.delayNext("POST", "/test-targets$", 4);
+      await fleet.delayNext("POST", "/test-targets$", LONG);
       const first = fleet.start([...APPLY, "--log-level", "debug"]);
       await untilWaiting(first);
       const unlocked = await fleet.run("state", "unlock", "t0", "--json");
@@ -121,7 +124,7 @@ it("a waiting batch generation is not sent after its lock is taken away", async 
       join(fleet.folder, "targets", "batch.yaml"),
       "target: t0\nbatchGenerations: { spring: { prompt: Cover spring., environment: default } }\n",
     );
-    await fleet.delayNext("POST", "/batch-generations$", 4);
+    await fleet.delayNext("POST", "/batch-generations$", LONG);
     const first = fleet.start([...APPLY, "--log-level", "debug"]);
     await untilWaiting(first);
     expect((await fleet.run("state", "unlock", "t0")).code).toBe(0);
@@ -135,7 +138,7 @@ it("a waiting batch generation is not sent after its lock is taken away", async 
   }
 });
 
-describe.each(["local", "postgres", "http"] as const)(
+describe.concurrent.each(["local", "postgres", "http"] as const)(
   "a suspended process, with %s state",
   (name) => {
     it("continues if it still has its lock, and sends nothing if it has lost it", async () => {
@@ -261,10 +264,10 @@ describe("with a database that fails", () => {
       await fleet.slowDown("PATCH", "/test-cases/", 1_000);
       const run = fleet.start([...APPLY, "--log-level", "debug"], "two");
       await untilSays(run, "PATCH");
-      way.pause(60_000);
+      way.pause(120_000);
       const began = Date.now();
       const ended = await run.ended;
-      expect(Date.now() - began).toBeLessThan(15_000);
+      expect(Date.now() - began).toBeLessThan(100_000);
       expect(ended.code, ended.stdout + ended.stderr).toBe(1);
       // 24 in all, four at once: only those within two seconds of the last lock check are sent.
       expect((await fleet.sent("PATCH", "/test-cases/")) - before).toBeLessThanOrEqual(16);
@@ -279,13 +282,13 @@ describe("with a database that fails", () => {
   it("an apply ends with its summary if the connection is cut, and the next apply takes in unsaved events", async () => {
     const fleet = await Fleet.open(3, backends().postgres.replace("lost", "gone"));
     try {
-      await fleet.delayNext("POST", "/discoveries$", 30);
+      await fleet.delayNext("POST", "/discoveries$", 120);
       const first = fleet.start([...APPLY, "--log-level", "debug"]);
       await untilWaiting(first);
       const began = Date.now();
       way.cut();
       const ended = await first.ended;
-      expect(Date.now() - began).toBeLessThan(15_000);
+      expect(Date.now() - began).toBeLessThan(100_000);
       expect(ended.code, ended.stdout + ended.stderr).toBe(1);
       expect(ended.stdout + ended.stderr).toMatch(/Applied|done|failed|skipped/);
       const again = await fleet.run(...APPLY);

@@ -1,5 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -21,26 +22,11 @@ export async function startPostgres(
   tls?: { readonly cert: string; readonly key: string },
   more: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
-  const user = await serverUser();
+  const { user, programs, template } = await (cluster ??= createCluster());
   const folder = makeOpenFolder("tasc-postgres-");
-  const programs = await findPrograms(folder, user);
   const data = join(folder, "data");
-  await mkdir(data, { mode: 0o700 });
-  if (user !== undefined) await chown(data, user.uid, user.gid);
+  await run("cp", ["-a", template, data]);
   const options = { ...user, cwd: data };
-  const cluster = [
-    "-D",
-    data,
-    "-U",
-    "tasc",
-    "-A",
-    "trust",
-    "-E",
-    "UTF8",
-    "--locale=C",
-    "--no-sync",
-  ];
-  await run(join(programs, "initdb"), cluster, options);
   if (tls !== undefined)
     for (const [name, text] of [
       ["server.crt", tls.cert],
@@ -73,6 +59,22 @@ export async function startPostgres(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+let cluster: ReturnType<typeof createCluster> | undefined;
+
+/** Creates the data of a new server, which each server of the worker copies. */
+async function createCluster() {
+  const user = await serverUser();
+  const folder = makeOpenFolder("tasc-cluster-");
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const programs = await findPrograms(folder, user);
+  const template = join(folder, "data");
+  await mkdir(template, { mode: 0o700 });
+  if (user !== undefined) await chown(template, user.uid, user.gid);
+  const settings = ["-U", "tasc", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+  await run(join(programs, "initdb"), ["-D", template, ...settings], { ...user, cwd: template });
+  return { user, programs, template };
 }
 
 /** Reads the server's log until it reports that it accepts connections, and discards the rest. */
