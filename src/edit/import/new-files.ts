@@ -213,7 +213,7 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): ReadonlyMap<string, r
     if (fit.length > 0) comments.set(at, [...(comments.get(at) ?? []), ...fit]);
   };
   // As `tasc init` writes it: the schemas are in `.tasc` in the project's folder.
-  const up = "../../".repeat(file.split("/").length - 1);
+  const up = "../".repeat(file.split("/").length - 1);
   add([], [`yaml-language-server: $schema=${up}.tasc/schemas/target.schema.json`]);
   if (target !== undefined) add([], hiddenFields(environments.length > 0, testCases.length > 0));
   for (const { key, notes } of environments) add(["environments", key], notes);
