@@ -1,6 +1,13 @@
 // The rows of the benchmark: each measures some work against a floor in the same run.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { writeFiles, writeLifelikeProject, writeProject } from "./data.mjs";
 import { inFolder, KEY, limit, ms, ratio } from "./figures.mjs";
@@ -56,6 +63,10 @@ export const ROWS = [
   {
     name: "lifelike plan of 100,000 cases, against 10,000",
     run: (rounds) => lifelikeGrowthRow(Math.min(rounds, 3)),
+  },
+  {
+    name: "plan of 10,000 cases with accepted steps",
+    run: (rounds) => stepsRow(rounds),
   },
   {
     name: "apply of 1,000 PATCHes at 20 ms, concurrency 8",
@@ -127,6 +138,56 @@ function planRow(targets, cases, rounds, { goal, memory }) {
       return [
         ratio("time, against fetching and parsing", result, goal),
         limit("memory", mib, memory, "MiB"),
+      ];
+    } finally {
+      server.stop();
+    }
+  });
+}
+
+/**
+ * A plan without changes that compares the steps of all test cases with files, against the same plan
+ * without that policy, in alternating runs.
+ */
+function stepsRow(rounds) {
+  return inFolder(async (folder) => {
+    const [off, on] = ["off", "reviewed"].map((steps) => join(folder, steps));
+    writeProject(off, 10, 1000);
+    writeProject(on, 10, 1000);
+    appendFileSync(join(on, "tasc.yaml"), "policy: { steps: reviewed }\n");
+    const server = await serve(10, 1000, 0);
+    const env = { ...KEY, BENCH_URL: server.url };
+    const plan = (chdir) =>
+      once([tasc, "plan", "--detailed-exitcode", "--chdir", chdir], { env, usage: true });
+    try {
+      for (const one of [off, on])
+        await once([tasc, "apply", "--auto-approve", "--chdir", one], { env });
+      await once([tasc, "steps", "accept", "--all", "--chdir", on], { env });
+      const runs = { off: [], on: [] };
+      for (let round = 0; round < rounds; round++) {
+        runs.off.push(await plan(off));
+        runs.on.push(await plan(on));
+      }
+      const against = (measure) => {
+        const [own, least] = [runs.on, runs.off].map((some) => median(some.map(measure)));
+        return { own, floor: least, ratio: own / least };
+      };
+      return [
+        ratio(
+          "time, against the plan without",
+          against(({ ms: taken }) => taken),
+          1.25,
+        ),
+        ratio(
+          "CPU time, against the plan without",
+          against(({ cpu }) => cpu),
+          1.25,
+        ),
+        ratio(
+          "memory, against the plan without",
+          against(({ mib }) => mib),
+          1.15,
+        ),
       ];
     } finally {
       server.stop();

@@ -56,12 +56,19 @@ const PART_KEYS: Readonly<Record<"interaction" | "assertion" | "selector", Reado
 
 /** Returns the steps of a live test case in words. */
 export function stepsOf({ id, elements = [] }: LiveSteps, words: StepWords): readonly Step[] {
-  return elements.map((element) => stepOf(element, id, words));
+  const write = writerOf(words);
+  return elements.map((element) => stepOf(element, id, write));
 }
 
-function stepOf({ parts, raw }: LiveElement, testCaseId: string, words: StepWords): Step {
-  const write = writerOf(words);
+function stepOf({ parts, raw }: LiveElement, testCaseId: string, write: Writer): Step {
   const { interaction, assertion, selectors, ignoreFailure } = parts;
+  let found = "";
+  for (const one of isArray(selectors) ? selectors : []) {
+    if (!isObject(one)) continue;
+    const { selectorType, selector, options } = one;
+    const how = write.name("by", selectorType);
+    found += `${found === "" ? "" : " or "}${how} ${write.value(selector)}${write.options(options)}`;
+  }
   return {
     interaction: isObject(interaction)
       ? `${write.name("do", interaction["action"])}${write.argument(interaction["calledWith"])}`
@@ -69,12 +76,7 @@ function stepOf({ parts, raw }: LiveElement, testCaseId: string, words: StepWord
     assertion: isObject(assertion)
       ? `expect ${write.expectation(assertion["expectation"])}${write.argument(assertion["calledWith"])}`
       : "",
-    selectors: (isArray(selectors) ? selectors.filter(isObject) : [])
-      .map(
-        ({ selectorType, selector, options }) =>
-          `${write.name("by", selectorType)} ${write.value(selector)}${write.options(options)}`,
-      )
-      .join(" or "),
+    selectors: found,
     ignoreFailure: ignoreFailure === true,
     extra: write.object(extraOf(raw, testCaseId)),
   };
@@ -82,28 +84,34 @@ function stepOf({ parts, raw }: LiveElement, testCaseId: string, words: StepWord
 
 type Members = readonly (readonly [string, Json])[];
 
+/** Most services show no such property, and this is asked for each step of each test case. */
+function unknown(part: Json | undefined, known: ReadonlySet<string>): Members {
+  if (!isObject(part)) return NONE;
+  for (const key of Object.keys(part))
+    if (!known.has(key)) return Object.entries(part).filter(([one]) => !known.has(one));
+  return NONE;
+}
+const NONE: Members = [];
+
 function extraOf(raw: JsonObject, testCaseId: string): Members {
   const { selectors } = raw;
-  const unknown = (part: Json | undefined, known: ReadonlySet<string>): Members =>
-    isObject(part) ? Object.entries(part).filter(([key]) => !known.has(key)) : [];
-  const inParts = (["interaction", "assertion"] as const).flatMap((name) => {
+  const found = [...unknown(raw, ELEMENT_KEYS)];
+  for (const name of ["interaction", "assertion"] as const) {
     const own = unknown(raw[name], PART_KEYS[name]);
-    return own.length === 0 ? [] : [[name, Object.fromEntries(own)] as const];
-  });
+    if (own.length > 0) found.push([name, Object.fromEntries(own)]);
+  }
   const inSelectors = (isArray(selectors) ? selectors : []).map((one) =>
-    Object.fromEntries(unknown(one, PART_KEYS.selector)),
+    unknown(one, PART_KEYS.selector),
   );
+  if (inSelectors.some(({ length }) => length > 0))
+    found.push(["selectors", inSelectors.map((own) => Object.fromEntries(own))]);
   const { testCaseId: of } = raw;
-  return [
-    ...unknown(raw, ELEMENT_KEYS),
-    ...inParts,
-    ...(inSelectors.some((one) => Object.keys(one).length > 0)
-      ? [["selectors", inSelectors] as const]
-      : []),
-    // A step of another test case is one that calls it.
-    ...(typeof of === "string" && of !== testCaseId ? [["testCaseId", of] as const] : []),
-  ];
+  // A step of another test case is one that calls it.
+  if (typeof of === "string" && of !== testCaseId) found.push(["testCaseId", of]);
+  return found;
 }
+
+type Writer = ReturnType<typeof writerOf>;
 
 function writerOf({ isSecret, fingerprints }: StepWords) {
   const isHidden = (text: string): boolean =>
@@ -168,8 +176,12 @@ const UNSEEN = new RegExp(
   "g",
 );
 
+/** Most texts: printable, and without `"`, `(` and `\\`. */
+const PLAIN = /^[ !#-')-[\]-~]*$/;
+
 /** Returns a text in quotes. `(sensitive` is escaped: unquoted it stands for a secret. */
 function quoted(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
   const json = JSON.stringify(text);
   const seen = /^[ -~]*$/.test(json) ? json : json.replaceAll(UNSEEN, escaped);
   return seen.replaceAll("(sensitive", String.raw`\u0028sensitive`);
@@ -185,14 +197,15 @@ function escaped(unseen: string): string {
 /** Returns a step as one line, without its number. */
 export function lineOf(step: Step): string {
   const { interaction, assertion, selectors, ignoreFailure, extra } = step;
-  const doing = [interaction, assertion].filter((part) => part !== "");
-  const parts = [
-    ...doing,
-    ...(selectors === "" ? [] : [doing.length === 0 ? `at ${selectors}` : selectors]),
-    ...(ignoreFailure ? ["ignoring failure"] : []),
-    ...(extra === "" ? [] : [`with ${extra}`]),
-  ];
-  return parts.length === 0 ? "nothing" : parts.join(" ");
+  const does = interaction !== "" && assertion !== "" ? " " : "";
+  let line = `${interaction}${does}${assertion}`;
+  const add = (part: string): void => {
+    line += line === "" ? part : ` ${part}`;
+  };
+  if (selectors !== "") add(line === "" ? `at ${selectors}` : selectors);
+  if (ignoreFailure) add("ignoring failure");
+  if (extra !== "") add(`with ${extra}`);
+  return line === "" ? "nothing" : line;
 }
 
 /** Reads a line back; undefined if it is not one that `lineOf` writes. */

@@ -71,9 +71,7 @@ async function acceptSteps(session: Session, options: OptionsOf<typeof OPTIONS>)
     const before = own === undefined ? undefined : readText(root, own);
     return [{ file, before, after: fileText(address, steps), own }];
   });
-  const written = files.filter(
-    ({ file, before, after, own }) => after !== before?.replaceAll("\r\n", "\n") || own !== file,
-  );
+  const written = files.filter(({ file, before, after, own }) => after !== before || own !== file);
   const texts = written.map(({ file, before, after, own }): NewText => {
     return { file, bom: false, before: own === file ? before : undefined, after };
   });
