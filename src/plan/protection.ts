@@ -157,7 +157,10 @@ function harmedByChanges(input: ProtectedPlan, { own, byId }: Names): readonly H
   return [...findingsOf(input).values()].flat().flatMap((finding): readonly Harm[] => {
     const { address, refused, concerns } = finding;
     if (address === undefined || refused === undefined) return [];
-    const { id } = changes.get(address) ?? orphaned.get(address) ?? {};
+    const planned = changes.get(address) ?? orphaned.get(address);
+    // What was found without a change, such as weakened steps, may be outside of the scope.
+    if (planned === undefined && !input.inScope(address)) return [];
+    const { id } = planned ?? {};
     // All test cases of the target run there, so each of them protects it.
     const tested = concerns && matched.get(targetOf(address));
     const running = (tested?.target.testCases ?? []).flatMap((one) => [

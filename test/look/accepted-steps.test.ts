@@ -1,0 +1,173 @@
+// The life of reviewed steps with the local service: generated, accepted, weakened, promoted.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
+import { KEY, type Ran, type Scene, at, json, listAt, scene, textAt } from "./scene.ts";
+
+const PROJECT = `version: 1
+service: { baseUrl: "\${env:TASC_BASE_URL}", apiKey: "\${secret:TASC_API_KEY}", retries: 0 }
+policy: { steps: reviewed, protected: ["testCase.shop.pay"] }
+defaultStage: staging
+stages: { staging: {}, production: {} }
+`;
+const testCase = (key: string, prompt: string): string =>
+  `  ${key}: { description: ${key}, status: ENABLED, runStatus: "ON", discovery: { prompt: ${prompt} } }\n`;
+const MANIFEST = `target: shop
+app: Shop \${stage}
+environments: { default: { discoveryUrl: "https://\${stage}.example.com" } }
+testCases:
+${testCase("pay", "Pay by card.")}${testCase("voucher", "Use a voucher.")}`;
+const IN_STAGING = "stages: { staging: { testCases: { pay: { tags: [smoke] } } } }\n";
+
+const PAY = "steps/staging/shop/pay.txt";
+const VOUCHER = "steps/staging/shop/voucher.txt";
+
+async function caseNamed(stage: Scene, description: string): Promise<JsonObject> {
+  const data = await stage.control("GET", "/data");
+  const found = listAt(data, "testCases").find((one) => textAt(one, "description") === description);
+  return isObject(found) ? found : {};
+}
+
+/** Changes a test case through the interface of the service, as a colleague's script would. */
+async function patch(stage: Scene, testCase: JsonObject, body: JsonObject): Promise<void> {
+  const path = `/test-targets/${textAt(testCase, "testTargetId")}/test-cases/${textAt(testCase, "id")}`;
+  const response = await fetch(`${stage.server.url}/apiKey/v3${path}`, {
+    method: "PATCH",
+    headers: { "x-api-key": KEY, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  expect(response.status, await response.text()).toBe(200);
+}
+
+/** The elements as a PATCH takes them. */
+function elementsOf({ elements }: JsonObject): readonly JsonObject[] {
+  return (isArray(elements) ? elements.filter(isObject) : []).map(
+    ({ scrollState: _, selectors, ...element }) => ({
+      ...element,
+      selectors: (isArray(selectors) ? selectors.filter(isObject) : []).map(
+        ({ scrollStateId: __, ...selector }) => selector,
+      ),
+    }),
+  );
+}
+
+async function passAll(stage: Scene, description: string): Promise<void> {
+  const { id, testTargetId } = await caseNamed(stage, description);
+  const begun = await stage.control("POST", "/reports", {
+    testTargetId: testTargetId ?? "",
+    testCaseIds: [id ?? ""],
+  });
+  const results = { [String(id)]: "PASSED" };
+  await stage.control("POST", `/reports/${textAt(begun, "id")}/results`, { results });
+}
+
+const codes = (plan: Json) =>
+  listAt(plan, "attention").map((row) => `${textAt(row, "code")} ${textAt(row, "severity")}`);
+
+test("steps are generated, accepted, switched on, weakened, accepted again and promoted", () =>
+  scene(
+    async (stage) => {
+      const run = async (line: string): Promise<Ran> => stage.run(line.split(" "));
+      const code = async (line: string): Promise<number | null> => (await run(line)).code;
+      stage.write("tasc.yaml", PROJECT);
+      stage.write("targets/shop.yaml", MANIFEST + IN_STAGING);
+
+      // The test cases are created and stay off.
+      const created = await run("apply --auto-approve");
+      expect(created.code, created.stdout + created.stderr).toBe(0);
+      expect(await caseNamed(stage, "pay")).not.toMatchObject({
+        status: "ENABLED",
+        runStatus: "ON",
+      });
+      expect((await run("steps")).stdout).toContain("not generated yet");
+      await stage.control("POST", "/discoveries/finish");
+      const held = await run("plan --detailed-exitcode");
+      expect([held.code, held.stdout]).toEqual([
+        0,
+        expect.stringContaining("2 test cases stay off until their steps are accepted"),
+      ]);
+      const open = await run("steps --detailed-exitcode");
+      expect([open.code, open.stdout]).toEqual([
+        2,
+        expect.stringMatching(/2 not accepted[^]*testCase\.shop\.pay +not accepted/),
+      ]);
+
+      // The merge of the accepted steps switches them on.
+      const named = await run("steps accept");
+      expect([named.code, named.stderr]).toEqual([3, expect.stringContaining("testCase.shop.pay")]);
+      expect((await run("steps accept --all --dry-run")).stdout).toContain(`+ ${PAY}`);
+      expect(existsSync(join(stage.dir, PAY))).toBe(false);
+      expect(await code("steps accept --all")).toBe(0);
+      expect(stage.read(PAY)).toMatch(/^# testCase\.shop\.pay\n1 {2}click [^]*expect VISIBLE/);
+      expect(await code("plan --detailed-exitcode")).toBe(2);
+      expect(await code("apply --auto-approve")).toBe(0);
+      expect(await caseNamed(stage, "pay")).toMatchObject({ status: "ENABLED", runStatus: "ON" });
+      for (const quiet of ["plan", "drift", "steps"])
+        // oxlint-disable-next-line no-await-in-loop
+        expect(await code(quiet + (quiet === "drift" ? "" : " --detailed-exitcode"))).toBe(0);
+
+      // Somebody weakens both on the service.
+      const [pay, voucher] = [await caseNamed(stage, "pay"), await caseNamed(stage, "voucher")];
+      await patch(stage, pay, { elements: elementsOf(pay).filter((one) => one["interaction"]) });
+      await patch(stage, voucher, {
+        elements: elementsOf(voucher).map((one) => ({ ...one, ignoreFailure: true })),
+      });
+      const told = /2 test cases check less than was accepted[^]*testCase\.shop\.voucher/;
+      for (const format of ["text", "markdown", "html"]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const plan = await run(`plan --format ${format}`);
+        expect([plan.code, plan.stdout], format).toEqual([1, expect.stringMatching(told)]);
+      }
+      const unprotected = await run("plan --only testCase.shop.voucher --json");
+      expect(unprotected.code, unprotected.stderr).toBe(0);
+      expect(codes(json(unprotected))).toEqual(["steps-weakened danger"]);
+      const drift = await run("drift");
+      expect([drift.code, drift.stdout]).toEqual([
+        2,
+        expect.stringMatching(/testCase\.shop\.voucher[^]*weakened/),
+      ]);
+      const steps = await run("steps --json --detailed-exitcode");
+      expect(steps.code).toBe(2);
+      expect(at(json(steps), "summary", "weakened")).toBe(2);
+      expect(at(json(steps), "testCases", 0, "differences")).toMatchObject([
+        { kind: "removed", class: "weakened" },
+      ]);
+      await passAll(stage, "pay");
+      const promote = "promote --from staging --to production --gate";
+      const refused = await run(promote);
+      expect([refused.code, refused.stderr]).toEqual([
+        1,
+        expect.stringMatching(/testCase\.shop\.pay[^]*its steps there: weakened/),
+      ]);
+
+      // The weakening is accepted, the file is the review.
+      expect(await code("steps accept testCase.shop.pay testCase.shop.voucher")).toBe(0);
+      expect(stage.read(PAY)).not.toContain("expect");
+      expect(stage.read(VOUCHER)).toContain("ignoring failure");
+      expect([await code("plan --detailed-exitcode"), await code("drift")]).toEqual([0, 0]);
+      const promoted = await run(promote);
+      expect(promoted.code, promoted.stdout + promoted.stderr).toBe(0);
+      expect(stage.read("targets/shop.yaml")).toMatch(/pay:.*tags: \[smoke\]/);
+
+      // A regenerated test case keeps running, and is told.
+      stage.write("targets/shop.yaml", MANIFEST.replace("Use a voucher", "Use two vouchers"));
+      expect(await code("apply --auto-approve")).toBe(0);
+      await stage.control("POST", "/discoveries/finish");
+      const regenerated = await run("plan --detailed-exitcode --json");
+      expect(await caseNamed(stage, "voucher")).toMatchObject({
+        status: "ENABLED",
+        runStatus: "ON",
+      });
+      expect([regenerated.code, codes(json(regenerated))]).toEqual([0, ["steps-changed caution"]]);
+
+      // What the service itself switches on stays on.
+      stage.write("targets/shop.yaml", `${MANIFEST}${testCase("new", "Look.")}`);
+      expect(await code("apply --auto-approve")).toBe(0);
+      await stage.control("POST", "/discoveries/finish");
+      await patch(stage, await caseNamed(stage, "new"), { status: "ENABLED", runStatus: "ON" });
+      const on = await run("plan --only testCase.shop.new --detailed-exitcode --json");
+      expect([on.code, codes(json(on))]).toEqual([0, ["steps-new danger"]]);
+    },
+    { seed: {} },
+  ));
