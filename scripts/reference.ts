@@ -253,3 +253,37 @@ export function errorsText(): string {
     ...rows,
   ].join("\n\n");
 }
+
+const COMMANDS = /(<!-- commands: .* -->\n)[^]*?(<!-- end of commands -->)/;
+
+/** The page for coding agents with the current list of commands. */
+export function agentsText(page: string, commands: readonly CommandSpec[]): string {
+  const rows = commands.flatMap(({ name, group, summary, commands: inner = [] }) => [
+    ...(summary === "" ? [] : [`| ${group} | \`tasc ${name}\` | ${summary} |`]),
+    ...inner.map((one) => `| ${group} | \`tasc ${name} ${one.name}\` | ${one.summary} |`),
+  ]);
+  const table = ["", "| group | command | use it to |", "| --- | --- | --- |", ...rows, "", ""];
+  return page.replace(COMMANDS, (_, begin: string, end: string) =>
+    [begin, table.join("\n"), end].join(""),
+  );
+}
+
+const SKILL_HEAD = `---
+name: tasc
+description: >-
+  Change, check, plan and hand over the tests of a hosted end-to-end test service with tasc (Test Automation Service as
+  Code). Use it in a repository with a tasc.yaml: to edit test cases, targets, environments or stages, to read a plan or
+  drift, to promote or pull, or to explain an error of tasc.
+---
+
+`;
+
+/** The skill in the package: the same page, for an agent that reads it away from the manual. */
+export function skillText(page: string): string {
+  const body = page
+    .replace(/^# .*\n/, "# tasc\n")
+    .replaceAll(/<!--.*-->\n/g, "")
+    .replaceAll(/^```sh exit=\d+$/gm, "```sh")
+    .replaceAll(/\]\((?!https?:)([^)]+)\)/g, "](../../docs/$1)");
+  return `${SKILL_HEAD}${body}`;
+}

@@ -1,11 +1,11 @@
-// Programs that some tests need and npm does not provide: a browser and two shells. `npm run
-// test:setup` installs them on a Debian system, e.g. in a container. On other systems, or without
-// it, the tests that need them are skipped.
+// Programs that some tests need and npm does not provide: a browser, two shells and pre-commit.
+// `npm run test:setup` installs them on a Debian system, e.g. in a container. On other systems, or
+// without it, the tests that need them are skipped.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-const PROGRAMS = ["chromium", "zsh", "fish"];
+const PROGRAMS = ["chromium", "zsh", "fish", "pre-commit"];
 
 /** Reports in one line which programs are missing. */
 export function reportMissingPrograms() {

@@ -4,15 +4,46 @@ import { format, resolveConfig } from "prettier";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { readCatalogue } from "../../src/cli/catalogue.ts";
-import { errorsText, exitCodeTable, referenceText } from "../../scripts/reference.ts";
+import {
+  agentsText,
+  errorsText,
+  exitCodeTable,
+  referenceText,
+  skillText,
+} from "../../scripts/reference.ts";
 
 test.each([
-  ["commands.md", () => referenceText(readCatalogue("dist"))],
-  ["errors.md", errorsText],
-])("docs/reference/%s matches the source; npm run generate updates it", async (name, textOf) => {
-  const filepath = `docs/reference/${name}`;
+  ["docs/reference/commands.md", () => referenceText(readCatalogue("dist"))],
+  ["docs/reference/errors.md", errorsText],
+  [
+    "docs/agents.md",
+    () => agentsText(readFileSync("docs/agents.md", "utf8"), readCatalogue("dist")),
+  ],
+  ["skills/tasc/SKILL.md", () => skillText(readFileSync("docs/agents.md", "utf8"))],
+])("%s matches the source; npm run generate updates it", async (filepath, textOf) => {
   const options = await resolveConfig(filepath);
   expect(readFileSync(filepath, "utf8")).toBe(await format(textOf(), { ...options, filepath }));
+});
+
+test("the skill names the keys that the schemas have, and can be read by an agent", () => {
+  const skill = readFileSync("skills/tasc/SKILL.md", "utf8");
+  const [, head = ""] = /^---\n([^]*?)\n---\n/.exec(skill) ?? [];
+  const { name, description } = Object(parse(head));
+  expect(name).toBe("tasc");
+  expect(description).toMatch(/^.{100,1024}$/);
+  expect(skill).toMatch(/Never pass `--auto-approve`\s+unless a person has reviewed/);
+  const schemas = ["plan", "views"].map((one) =>
+    readFileSync(`schemas/${one}.schema.json`, "utf8"),
+  );
+  const [, shapes = ""] = /## Shapes of the JSON\n([^]*?)\nExit codes/.exec(skill) ?? [];
+  const events = ["type", "done", "failed", "skipped", "notTaken", "unfinished", "exitCode"];
+  const keys = [...shapes.matchAll(/`(\w+)(?:: [^`]*)?`/g)].map(([, key = ""]) => key);
+  expect(keys.length).toBeGreaterThan(30);
+  for (const key of keys.filter((one) => !events.includes(one)))
+    expect(
+      schemas.some((text) => text.includes(`"${key}"`)),
+      key,
+    ).toBe(true);
 });
 
 test("the README lists the same exit codes", async () => {

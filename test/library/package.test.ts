@@ -94,7 +94,11 @@ describe("the package", () => {
       "dist/sbom.cdx.json",
       "dist/tasc.cjs",
       "dist/version.txt",
+      "examples/gitlab/tasc-approval.mjs",
+      "examples/gitlab/tasc-drift.mjs",
+      "examples/gitlab/tasc-note.mjs",
       "package.json",
+      "skills/tasc/SKILL.md",
     ]);
     expect(files.filter((name) => name.startsWith("dist/types/")).length).toBeLessThan(40);
     expect(object(parseJson(readFileSync("package.json", "utf8")))["dependencies"]).toBeUndefined();
