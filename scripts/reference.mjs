@@ -17,7 +17,9 @@ try {
     plugins: [withTexts],
   });
   await build.write({ dir: folder, format: "esm", entryFileNames: "reference.mjs" });
-  const { agentsText, commandSpecs, errorsText, referenceText, skillText } = await import(join(folder, "reference.mjs"));
+  const { agentsText, commandSpecs, errorsText, referenceText, skillText } = await import(
+    join(folder, "reference.mjs")
+  );
   const commands = await commandSpecs();
   const page = agentsText(readFileSync(join(root, "docs/agents.md"), "utf8"), commands);
   mkdirSync(join(root, "skills/tasc"), { recursive: true });
