@@ -20,7 +20,7 @@ import { EVERYTHING } from "../plan/scope.ts";
 import { secretFields } from "../plan/memory.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
-import { count, nonZero, serviceNoun } from "../model/words.ts";
+import { count, list as words, nonZero, serviceNoun } from "../model/words.ts";
 import { groupBy } from "../model/collections.ts";
 import type { Host, Question } from "../app/project.ts";
 import type { Session } from "../app/session.ts";
@@ -234,18 +234,11 @@ async function nameFolders(
         "warn",
         `Folder ${id} is recorded as ${JSON.stringify(name)}. Its test cases are already declared, so no file changes; the folder is managed where they have \`folder: ${name}\`.`,
       );
-  const questions = unnamedIn(foldersWith(given, folders)).map(
-    ({ id, apps, testCases }): Question => {
-      // These let a person who knows the folder's name recognise it.
-      const examples = testCases.slice(0, 3).map((name) => JSON.stringify(name));
-      const more = testCases.length > 3 ? `, and ${testCases.length - 3} more` : "";
-      return {
-        id,
-        text: `Folder ${id} of ${apps.join(", ")} contains ${examples.join(", ")}${more}.`,
-        prompt: "Its name (leave empty to skip): ",
-      };
-    },
-  );
+  const questions = unnamedIn(foldersWith(given, folders)).map((folder): Question => ({
+    id: folder.id,
+    text: `${folder.apps.join(", ")}: the folder with ${hintOf(folder)} (id ${folder.id}).`,
+    prompt: "Its name (leave empty to skip): ",
+  }));
   const answers = (await host.ask?.(questions)) ?? [];
   const named = foldersWith(new Map([...given, ...answers]), folders);
   // Two folders of one target cannot have the same name, neither in state nor on the service.
@@ -262,7 +255,7 @@ async function nameFolders(
     }),
   );
   const unnamed = unnamedIn(named).map(
-    ({ id, testCases }) => `  ${oneLine(id)}  (${count(testCases.length, "test case")})\n`,
+    (folder) => `  ${oneLine(folder.id)}  ${oneLine(folder.apps.join(", "))}: ${hintOf(folder)}\n`,
   );
   if (unnamed.length > 0)
     host.say?.(
@@ -272,9 +265,16 @@ async function nameFolders(
   return named;
 }
 
+/** Names some test cases of a folder: people who know its name recognise it by them. */
+function hintOf({ testCases }: ReturnType<typeof unnamedIn>[number]): string {
+  const examples = testCases.slice(0, 3).map((name) => JSON.stringify(name));
+  const more = testCases.length > 3 ? [`${testCases.length - 3} more`] : [];
+  return words([...examples, ...more]);
+}
+
 /**
- * Returns the folders without a name that contain new test cases. Two targets may show the same
- * folder.
+ * Returns the folders without a name that contain new test cases, by app, the largest first. Two
+ * targets may show the same folder.
  */
 function unnamedIn(folders: readonly Folder[]) {
   const open = folders.filter(({ name, fresh }) => name === undefined && fresh.length > 0);
@@ -284,7 +284,12 @@ function unnamedIn(folders: readonly Folder[]) {
       apps: [...new Set(own.map(({ target }) => target.app))],
       testCases: own.flatMap(({ fresh }) => fresh),
     }))
-    .toSorted((a, b) => compareText(a.id, b.id));
+    .toSorted(
+      (a, b) =>
+        compareText(a.apps.join(), b.apps.join()) ||
+        b.testCases.length - a.testCases.length ||
+        compareText(a.id, b.id),
+    );
 }
 
 function refuse({ problems, unmatched }: Prepared): void {
