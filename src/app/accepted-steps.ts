@@ -8,15 +8,8 @@ import type { StepsPolicy } from "../model/settings.ts";
 import type { Acceptance } from "../model/steps.ts";
 import { fewOf } from "../plan/problem.ts";
 import { lazy } from "../plan/match.ts";
-import {
-  type LiveSteps,
-  type StepWords,
-  type StepsReview,
-  acceptanceOf,
-  fileText,
-  readFileText,
-  stepsOf,
-} from "../plan/steps.ts";
+import { type StepWords, acceptanceOf, fileText, readFileText, stepsOf } from "../plan/steps.ts";
+import type { LiveSteps, StepsReview } from "../plan/input.ts";
 
 /** The folder of the files of accepted steps: `steps/STAGE/TARGET/KEY.txt`. */
 export const STEPS_FOLDER = "steps";

@@ -7,7 +7,7 @@ import { sideBySide } from "../model/live.ts";
 import type { PassedIn } from "../model/settings.ts";
 import { STEPS_SAYS, areAccepted } from "../model/steps.ts";
 import { isUnknown } from "../model/value.ts";
-import type { MatchedTarget } from "../plan/compare.ts";
+import type { MatchedTarget } from "../plan/matched-target.ts";
 import { memoryOf } from "../plan/memory.ts";
 import {
   type Evidence,

@@ -1,6 +1,6 @@
 import type { Address } from "../model/address.ts";
 import { sideBySide } from "../model/live.ts";
-import type { MatchedTarget } from "../plan/compare.ts";
+import type { MatchedTarget } from "../plan/matched-target.ts";
 import { type CaseResult, resultsByCase } from "../plan/results.ts";
 import type { LiveReport } from "../service/answers.ts";
 import { isFinished, readReports, withResults } from "../service/reports.ts";

@@ -3,7 +3,7 @@ import { byAddress } from "../model/desired.ts";
 import { sideBySide } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
-import type { MatchedTarget } from "../plan/compare.ts";
+import type { MatchedTarget } from "../plan/matched-target.ts";
 import { scopeTest } from "../plan/scope.ts";
 import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";

@@ -26,13 +26,8 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import {
-  type MatchedTarget,
-  compareField,
-  display,
-  folderNames,
-  liveInWords,
-} from "../plan/compare.ts";
+import { compareField, display, folderNames, liveInWords } from "../plan/compare.ts";
+import type { MatchedTarget } from "../plan/matched-target.ts";
 import {
   type ElementMatch,
   alignElements,

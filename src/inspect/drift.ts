@@ -2,7 +2,7 @@ import { type Address, compareAddresses } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { defined } from "../model/json.ts";
 import type { FieldJson } from "../model/plan.ts";
-import type { MatchedTarget } from "../plan/compare.ts";
+import type { MatchedTarget } from "../plan/matched-target.ts";
 import { type Scope, scopeTest } from "../plan/scope.ts";
 import type { Planned } from "../plan/plan.ts";
 import { foldAlike } from "../render/fields.ts";

@@ -3,7 +3,7 @@ import type { Place } from "../model/diagnostic.ts";
 import { EXIT } from "../model/error.ts";
 import { type JsonObject, defined } from "../model/json.ts";
 import { isDeclaredOff, quarantineNow } from "../plan/quarantine.ts";
-import type { MatchedTarget } from "../plan/compare.ts";
+import type { MatchedTarget } from "../plan/matched-target.ts";
 import { badness, platformOf } from "../plan/results.ts";
 import {
   annotationMessage,

@@ -4,7 +4,7 @@ import type { DesiredResource } from "../model/desired.ts";
 import type { Place } from "../model/diagnostic.ts";
 import type { LiveTestCase } from "../model/live.ts";
 import { STEPS_SAYS, type StepsState } from "../model/steps.ts";
-import type { MatchedTarget } from "../plan/compare.ts";
+import type { MatchedTarget } from "../plan/matched-target.ts";
 import { hasSteps } from "../plan/generation.ts";
 import { type Quarantine, quarantineOf } from "../plan/quarantine.ts";
 import type { CaseResult } from "../plan/results.ts";

@@ -17,7 +17,7 @@ import type { LiveResource } from "../model/live.ts";
 import { defined } from "../model/json.ts";
 import type { Acceptance } from "../model/steps.ts";
 import { count, kindNoun, list, nonZero } from "../model/words.ts";
-import type { MatchedTarget } from "./compare.ts";
+import type { MatchedTarget } from "./matched-target.ts";
 import { movedOrigin, newOriginWithCredentials, resourceAt } from "./destination.ts";
 import { generationTrouble } from "./generation.ts";
 import { memoryOf } from "./memory.ts";

@@ -4,7 +4,7 @@ import { fieldsOf } from "../model/fields.ts";
 import type { Json } from "../model/json.ts";
 import type { BatchRecord, Fingerprint, State } from "../model/state.ts";
 import { reveal } from "../model/value.ts";
-import type { MatchedTarget } from "./compare.ts";
+import type { MatchedTarget } from "./matched-target.ts";
 import type { Fingerprinter } from "./input.ts";
 
 /** Returns the id of a resource of the same target, if it is known. */

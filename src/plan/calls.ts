@@ -2,7 +2,8 @@ import { type DesiredResource, sendable } from "../model/desired.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import { IdOf, type Value } from "../model/value.ts";
-import { type MatchedTarget, declaredChanges } from "./compare.ts";
+import { declaredChanges } from "./compare.ts";
+import type { MatchedTarget } from "./matched-target.ts";
 import { ordered } from "./normalise.ts";
 
 /** A declared field with the value that the manifest gives it. */

@@ -1,10 +1,9 @@
-import { type Address, compareText } from "../model/address.ts";
-import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
+import { compareText } from "../model/address.ts";
+import type { DesiredResource } from "../model/desired.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import { type Json, type Path, parseJson } from "../model/json.ts";
-import type { LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveResource } from "../model/live.ts";
 import type { ChangedBy, FieldChange } from "../model/plan.ts";
-import type { State } from "../model/state.ts";
 import {
   UNKNOWN,
   type Value,
@@ -15,17 +14,8 @@ import {
 } from "../model/value.ts";
 import { elementsChangedBy } from "./element-changes.ts";
 import { declaredElements, elementInWords, projectElements, sameElements } from "./elements.ts";
-import type { Fingerprinter } from "./input.ts";
 import { normalise, ordered, orderedParts, sameAsLive } from "./normalise.ts";
-import type { Match } from "./match.ts";
-import type { StepsReview } from "./steps.ts";
-import {
-  type Memory,
-  type SecretFields,
-  changedBy,
-  mayHoldSecret,
-  unwrittenParts,
-} from "./memory.ts";
+import { type Memory, changedBy, mayHoldSecret, unwrittenParts } from "./memory.ts";
 
 /** The live value of a field, as a manifest would write it. */
 export type FieldReading =
@@ -270,27 +260,4 @@ function afterOnly(path: Path, value: Value): FieldChange {
 /** Converts a value to plain data for display; sensitive leaves become `(sensitive)`. */
 export function display(value: Value): Json {
   return parseJson(JSON.stringify(value));
-}
-
-/** One target as a plan sees it: desired, live and recorded data, and the match of each address. */
-export interface MatchedTarget {
-  readonly target: DesiredTarget;
-  /** All declared resources of the target, including the target itself. */
-  readonly resources: ReadonlyMap<Address, DesiredResource>;
-  /** Undefined for a target that does not exist yet. */
-  readonly live: LiveTarget | undefined;
-  /** Live test cases, without deleted ones. */
-  readonly testCases: readonly LiveTestCase[];
-  /** State after moves and after the recovery of interrupted creations. */
-  readonly state: State | undefined;
-  readonly fingerprints: Fingerprinter | undefined;
-  /** From all states, not only this target's. */
-  readonly secrets: SecretFields;
-  /**
-   * The match of each declared address, including the target's; an address with a problem has no
-   * entry.
-   */
-  readonly matches: ReadonlyMap<Address, Match>;
-  /** With `policy.steps`. */
-  readonly steps?: StepsReview | undefined;
 }

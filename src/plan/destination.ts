@@ -4,7 +4,7 @@ import { type Path, startsWith } from "../model/json.ts";
 import type { Change } from "../model/plan.ts";
 import { urlOf } from "../model/shape.ts";
 import { SENSITIVE, Secret, type Value, isUnknown, isValueObject, reveal } from "../model/value.ts";
-import type { MatchedTarget } from "./compare.ts";
+import type { MatchedTarget } from "./matched-target.ts";
 
 /* Where a plan sends tests, results and credentials: the origins (scheme, host, port) that it changes. */
 

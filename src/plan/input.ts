@@ -1,14 +1,29 @@
 import type { Address } from "../model/address.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
-import type { Live } from "../model/live.ts";
+import type { Live, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
-import type { StepsReview } from "./steps.ts";
+import type { Acceptance } from "../model/steps.ts";
 import type { createFingerprinter } from "../state/fingerprint.ts";
 import type { Scope } from "./scope.ts";
 
 /** The generator of the keyed digests that state keeps instead of values. */
 export type Fingerprinter = Pick<ReturnType<typeof createFingerprinter>, "keyCheck" | "of"> &
   Partial<Pick<ReturnType<typeof createFingerprinter>, "source">>;
+
+/** What of a live test case its steps are read from. */
+export type LiveSteps = Pick<
+  LiveTestCase,
+  "id" | "elements" | "discovery" | "acceptance" | "hasSteps"
+>;
+
+/** What `policy.steps` asks of a plan. */
+export interface StepsReview {
+  readonly mode: "report" | "reviewed";
+  /** Compares a live test case with its file. */
+  readonly of: (address: Address, live: LiveSteps) => Acceptance;
+  /** Whether steps were accepted for an address; also before it is live. */
+  readonly isKnown: (address: Address) => boolean;
+}
 
 /** The input of a plan. */
 export interface PlanInput {

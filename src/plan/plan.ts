@@ -7,7 +7,7 @@ import type { Policy } from "../model/settings.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { applyEvents } from "../state/events.ts";
 import { attentionOf } from "./attention.ts";
-import type { MatchedTarget } from "./compare.ts";
+import type { MatchedTarget } from "./matched-target.ts";
 import type { PlanInput } from "./input.ts";
 import { type Scope, scopeTest } from "./scope.ts";
 import { lazy, matchTargets, pendingMoves } from "./match.ts";

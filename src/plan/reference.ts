@@ -6,7 +6,7 @@ import { type Json, valueAt } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
 import { IdOf, Secret, type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import type { DeclaredField, SentField } from "./calls.ts";
-import type { MatchedTarget } from "./compare.ts";
+import type { MatchedTarget } from "./matched-target.ts";
 import { NAMED_BY, matchedIds } from "./match.ts";
 import { memoryOf } from "./memory.ts";
 import { fewOf, problem } from "./problem.ts";

@@ -5,7 +5,8 @@ import { type Json, startsWith, isArray } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
 import type { BodyValue, Change, Plan } from "../model/plan.ts";
 import { type Value, isUnknown, isValueObject, reveal } from "../model/value.ts";
-import { type MatchedTarget, readField } from "./compare.ts";
+import { readField } from "./compare.ts";
+import type { MatchedTarget } from "./matched-target.ts";
 import type { Fingerprinter } from "./input.ts";
 import { normalise } from "./normalise.ts";
 

@@ -1,12 +1,12 @@
-import { type Address, compareText } from "../model/address.ts";
+import { compareText } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
-import type { LiveElement, LiveResource, LiveTestCase } from "../model/live.ts";
+import type { LiveElement, LiveResource } from "../model/live.ts";
 import type { Acceptance, Step, StepClass, StepDifference } from "../model/steps.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { alignLists } from "./align.ts";
-import type { MatchedTarget } from "./compare.ts";
-import type { Fingerprinter } from "./input.ts";
+import type { MatchedTarget } from "./matched-target.ts";
+import type { Fingerprinter, LiveSteps, StepsReview } from "./input.ts";
 import { generationOf } from "./generation.ts";
 
 /*
@@ -285,21 +285,6 @@ function tokenEnd(line: string, start: number): number | undefined {
     if (piece === "}" || piece === "]") depth--;
   } while (depth > 0);
   return at;
-}
-
-/** What of a live test case its steps are read from. */
-export type LiveSteps = Pick<
-  LiveTestCase,
-  "id" | "elements" | "discovery" | "acceptance" | "hasSteps"
->;
-
-/** What `policy.steps` asks of a plan. */
-export interface StepsReview {
-  readonly mode: "report" | "reviewed";
-  /** Compares a live test case with its file. */
-  readonly of: (address: Address, live: LiveSteps) => Acceptance;
-  /** Whether steps were accepted for an address; also before it is live. */
-  readonly isKnown: (address: Address) => boolean;
 }
 
 /**

@@ -5,7 +5,7 @@ import { DELETED } from "../model/fields.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { Change, Orphan } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
-import type { MatchedTarget } from "./compare.ts";
+import type { MatchedTarget } from "./matched-target.ts";
 import { isChange, isDiagnostic, isHeld } from "./decision.ts";
 import type { PlanInput } from "./input.ts";
 import { decideBatchGeneration } from "./kinds/batch-generation.ts";

@@ -9,7 +9,7 @@ import { byAddress, originOf } from "../../model/desired.ts";
 import { failed, invalid } from "../../model/error.ts";
 import { sideBySide } from "../../model/live.ts";
 import { SENSITIVE } from "../../model/value.ts";
-import type { MatchedTarget } from "../../plan/compare.ts";
+import type { MatchedTarget } from "../../plan/matched-target.ts";
 import { secretFields } from "../../plan/memory.ts";
 import { newestByPlatform } from "../../plan/results.ts";
 import { failureJson } from "../../render/json.ts";

@@ -13,7 +13,7 @@ import { DELETED, fieldsOf } from "../../model/fields.ts";
 import type { Json } from "../../model/json.ts";
 import type { LiveResource, LiveTarget } from "../../model/live.ts";
 import { urlOf } from "../../model/shape.ts";
-import type { MatchedTarget } from "../../plan/compare.ts";
+import type { MatchedTarget } from "../../plan/matched-target.ts";
 import { normalUrl } from "../../plan/normalise.ts";
 import { NAMED_BY, type NamedKind } from "../../plan/match.ts";
 import { secretFields } from "../../plan/memory.ts";

@@ -6,7 +6,7 @@ import { fieldsOf, isFixed } from "../../model/fields.ts";
 import { type Json, sameJson, startsWith } from "../../model/json.ts";
 import type { StateEvent } from "../../model/state.ts";
 import { isUnknown, reveal } from "../../model/value.ts";
-import type { MatchedTarget } from "../../plan/compare.ts";
+import type { MatchedTarget } from "../../plan/matched-target.ts";
 import { NAMED_BY, matchedIds } from "../../plan/match.ts";
 import { declareFields, isNothing } from "../declare.ts";
 import {

@@ -11,7 +11,7 @@ import {
 import { valueAt } from "../../model/json.ts";
 import type { LiveTarget } from "../../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../../model/state.ts";
-import type { MatchedTarget } from "../../plan/compare.ts";
+import type { MatchedTarget } from "../../plan/matched-target.ts";
 import type { PlanInput } from "../../plan/input.ts";
 import { normalUrl } from "../../plan/normalise.ts";
 import { namesOf } from "../../plan/match.ts";

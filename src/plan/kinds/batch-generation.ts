@@ -1,7 +1,7 @@
 import type { DesiredResource } from "../../model/desired.ts";
 import { isUnknown } from "../../model/value.ts";
 import { idsOf, ranWith } from "../batches.ts";
-import type { MatchedTarget } from "../compare.ts";
+import type { MatchedTarget } from "../matched-target.ts";
 import { type Decision, UNCHANGED, created } from "../decision.ts";
 import { keyHolds } from "../memory.ts";
 import { caution } from "../problem.ts";

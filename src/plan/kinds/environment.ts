@@ -2,7 +2,7 @@ import type { DesiredResource } from "../../model/desired.ts";
 import type { PlannedCall } from "../../model/plan.ts";
 import { IdOf } from "../../model/value.ts";
 import { bodyOf, callOf, patchOf, sendableFields, shownFields } from "../calls.ts";
-import type { MatchedTarget } from "../compare.ts";
+import type { MatchedTarget } from "../matched-target.ts";
 import { type Decision, UNCHANGED, decided, needsTarget, refused, updated } from "../decision.ts";
 
 /** Decides on an environment (service-api.md, operations 5 and 6). */

@@ -1,7 +1,7 @@
 import { sendable } from "../../model/desired.ts";
 import type { PlannedCall } from "../../model/plan.ts";
 import { patchOf, sendableFields, shownFields } from "../calls.ts";
-import type { MatchedTarget } from "../compare.ts";
+import type { MatchedTarget } from "../matched-target.ts";
 import { type Decision, decided, refused, updated } from "../decision.ts";
 
 /** Decides on a target (service-api.md, operations 2 and 4). */
