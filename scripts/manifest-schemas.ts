@@ -36,19 +36,28 @@ const ONLY_SECRETS = "^(?:\\$\\{(?:secret|file|var):[^}]*\\})+$";
 export const SCHEMA_NAMES = ["project", "target", "plan"] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
+/**
+ * The address of a schema, where editors and SchemaStore find it: the file of the newest release of
+ * this major version. The local name stays in the comment.
+ */
+function addressOf(name: string): { readonly $id: string; readonly $comment: string } {
+  const $id = `https://raw.githubusercontent.com/tasc-cli/tasc/v2/schemas/${name}.schema.json`;
+  return { $id, $comment: `urn:tasc:schema:${name}:1` };
+}
+
 /** A document's JSON Schema, made from the tables. Must run in the root of the repository. */
 export function schemaOf(name: SchemaName): JsonObject {
   switch (name) {
     case "project":
       return documentSchema(
-        { $id: "urn:tasc:schema:project:1", title: "tasc project file" },
+        { ...addressOf("project"), title: "tasc project file" },
         PROJECT,
         projectDefinitions(),
         { definitions: JSON_DEFINITION, allOf: [requiredByBranch("state", STATE_BRANCHES)] },
       );
     case "target":
       return documentSchema(
-        { $id: "urn:tasc:schema:target:1", title: "tasc target document" },
+        { ...addressOf("target"), title: "tasc target document" },
         TARGET_DOCUMENT,
         targetDefinitions(),
         { definitions: JSON_DEFINITION },
@@ -124,7 +133,7 @@ function asObject(shape: ManifestShape): ObjectShape {
 
 /** The schema of a whole document; the extra `definitions` do not belong to any part. */
 function documentSchema(
-  heading: { readonly $id: string; readonly title: string },
+  heading: { readonly $id: string; readonly $comment: string; readonly title: string },
   root: ObjectShape,
   definitions: Definitions,
   {
@@ -171,7 +180,7 @@ class Schemas {
     const { parts, required, description } = shape;
     const properties = Object.entries(parts).map(([key, part]): [string, Json] => [
       key,
-      this.#partOrReference(part),
+      { ...this.#partOrReference(part), ...exampleOf(key, part) },
     ]);
     return {
       ...(description === undefined ? {} : { description }),
@@ -236,6 +245,44 @@ class Schemas {
       additionalProperties: false,
     };
   }
+}
+
+/**
+ * Examples that editors show on hover and offer as values, by the key.
+ */
+const EXAMPLES: Readonly<Record<string, Json>> = {
+  apiKey: "${secret:TASC_API_KEY}",
+  app: "Web Shop (${stage})",
+  baseUrl: "${env:TASC_BASE_URL:-http://127.0.0.1:4010}",
+  discoveryUrl: "https://${var:host}",
+  entryPointUrlPath: "/login",
+  externalId: "SHOP-1",
+  folder: "Authentication",
+  locatorLine: "getByRole('heading', { name: 'Cart' })",
+  moved: [{ from: "testCase.shop.old-login", to: "testCase.shop.login" }],
+  onlyStages: ["staging"],
+  passedIn: { stage: "staging", passes: 1, soak: "0s" },
+  password: "${secret:QA_PASSWORD}",
+  prerequisite: "cookie-banner",
+  privateLocationName: "berlin",
+  prompt: "Log in as the test account and check the greeting.",
+  protected: ["testCase.shop.checkout-*"],
+  quarantine: { until: "2026-12-15", reason: "Fails at night.", issue: "SHOP-7" },
+  removed: [{ address: "testCase.shop.old-login" }],
+  requestTimeout: "30s",
+  tags: ["smoke", "auth"],
+  testIdAttribute: "data-testid",
+  timeoutPerStep: 10_000,
+  vars: { host: "staging.shop.example.com" },
+};
+
+/** The policy, for one, has a `quarantine` with other keys than that of a test case. */
+function exampleOf(key: string, { shape }: ManifestPart): JsonObject {
+  const example = EXAMPLES[key];
+  if (example === undefined) return {};
+  const keys = isObject(example) ? Object.keys(example) : [];
+  const isOther = shape.type === "object" && keys.some((one) => !(one in shape.parts));
+  return isOther ? {} : { examples: [example] };
 }
 
 /** Keys that begin with `x-` may be anywhere and have any value: a place for YAML anchors. */

@@ -153,7 +153,16 @@ export function validatorHeading(schema: JsonObject): string {
 }
 
 /** Keywords only for people and editors: they would only make the module longer. */
-const NOTES = ["$schema", "$id", "title", "description", "default", "writeOnly"];
+const NOTES = [
+  "$schema",
+  "$id",
+  "$comment",
+  "title",
+  "description",
+  "default",
+  "examples",
+  "writeOnly",
+];
 
 /**
  * A schema, or a map of schemas, without notes. A member with the name of a note is kept if it is a

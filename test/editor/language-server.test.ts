@@ -110,6 +110,69 @@ describe.skipIf(SERVER === undefined)(
       );
     });
 
+    test.each<readonly [string, "project" | "target", string, readonly string[]]>([
+      [
+        "a key of the service",
+        "project",
+        "version: 1\nservice: { base|Url: http://127.0.0.1 }\n",
+        ["TASC_BASE_URL:-http://"],
+      ],
+      [
+        "a secret",
+        "project",
+        "version: 1\nservice: { api|Key: '${secret:K}' }\n",
+        ["${secret:TASC_API_KEY}"],
+      ],
+      ["variables", "project", "version: 1\nva|rs: { host: a }\n", ["staging.shop.example.com"]],
+      [
+        "an address",
+        "target",
+        `${"target: shop\n"}mov|ed: [{ from: testCase.shop.a, to: testCase.shop.b }]\n`,
+        ["testCase.shop.old-login"],
+      ],
+      [
+        "an enum",
+        "target",
+        "target: shop\ntestCases: { a: { sta|tus: DRAFT } }\n",
+        ["ENABLED", "DISABLED", "DRAFT"],
+      ],
+      [
+        "`${var:`",
+        "target",
+        "target: shop\nenvironments: { default: { discovery|Url: 'https://a' } }\n",
+        ["https://${var:host}"],
+      ],
+      [
+        "a prerequisite",
+        "target",
+        "target: shop\ntestCases: { a: { discovery: { prere|quisite: b } } }\n",
+        ["cookie-banner"],
+      ],
+      [
+        "a locator",
+        "target",
+        "target: shop\ntestCases: { a: { elements: [{ locator|Line: x }] } }\n",
+        ["getByRole("],
+      ],
+      [
+        "a quarantine",
+        "target",
+        "target: shop\ntestCases: { a: { quaran|tine: { until: 2026-12-15, reason: r } } }\n",
+        ["2026-12-15"],
+      ],
+      [
+        "a password",
+        "target",
+        "target: shop\nenvironments: { default: { testAccount: { pass|word: '${secret:A}' } } }\n",
+        ["${secret:QA_PASSWORD}"],
+      ],
+    ])("shows on hover what is meant, with an example: %s", async (_, kind, text, wanted) => {
+      const { file, position } = typed(kind, text);
+      const hover = JSON.stringify(await editor?.hover(file, position)).replaceAll("\\", "");
+      expect(hover.length, hover).toBeGreaterThan(80);
+      for (const one of wanted) expect(hover).toContain(one);
+    });
+
     test("reports mistakes at the same lines as tasc validate", async () => {
       const project = join(folder, "mistakes");
       mkdirSync(join(project, "targets"), { recursive: true });

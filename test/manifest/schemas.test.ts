@@ -102,6 +102,29 @@ describe("a strict validator compiles", () => {
 describe.each(SCHEMA_NAMES)("the schema of a %s", (name) => {
   const schema = schemaOf(name);
 
+  test("has only examples that are valid at their place", () => {
+    const ajv = new Ajv2020({ strict: false }).addSchema(schema, "schema");
+    const examplesIn = (value: unknown, pointer: string): (readonly [string, unknown])[] => {
+      if (typeof value !== "object" || value === null) return [];
+      const own = "examples" in value && Array.isArray(value.examples) ? value.examples : [];
+      return [
+        ...own.map((one: unknown) => [pointer, one] as const),
+        ...Object.entries(value).flatMap(([key, inner]) =>
+          examplesIn(
+            inner,
+            `${pointer}/${encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))}`,
+          ),
+        ),
+      ];
+    };
+    const found = examplesIn(schema, "");
+    if (name !== "plan") expect(found.length).toBeGreaterThan(5);
+    for (const [pointer, example] of found) {
+      const isValid = ajv.compile({ $ref: `schema#${pointer}` });
+      expect(isValid(example), `${pointer} ${JSON.stringify(isValid.errors)}`).toBe(true);
+    }
+  });
+
   test("describes every property", () => {
     const bare = propertiesIn(schema)
       // A property in a condition is described at its definition.
