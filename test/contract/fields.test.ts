@@ -1,13 +1,50 @@
 // Changes each field of each resource alone, and checks the plan, the requests, and that nothing is
 // left.
 import { expect } from "vitest";
-import { HIDDEN, tell, type Story } from "./support/story.ts";
+import type { JsonObject } from "./support/json.ts";
+import { HIDDEN, tell, type Expected, type Story } from "./support/story.ts";
 import { SECRETS } from "./support/cli.ts";
 
 const BASE = "target: shop\napp: Web Shop\n";
 
 const TRACKER =
   'trackerIntegration: { domain: https://tracker.example.com, username: bot, projectId: "7", apiKey: "${secret:TRACKER_KEY}" }\n';
+
+const ADDRESSES = {
+  target: "target.shop",
+  environment: "environment.shop.default",
+  preview: "environment.shop.preview",
+  login: "testCase.shop.login",
+} as const;
+
+/**
+ * One PATCH of a resource.
+ * @param sent the body that is sent, if the plan hides a part of it
+ */
+function patches(
+  what: keyof typeof ADDRESSES,
+  action: Expected["action"],
+  fields: Expected["fields"],
+  body: JsonObject,
+  sent?: JsonObject,
+): Story["expected"] {
+  return (live) => ({
+    address: ADDRESSES[what],
+    action,
+    id: live[what].id,
+    fields,
+    calls: [{ method: "PATCH", path: live.paths[what], body, ...(sent && { sent }) }],
+  });
+}
+
+function updates(
+  what: keyof typeof ADDRESSES,
+  fields: Expected["fields"],
+  body: JsonObject,
+  sent?: JsonObject,
+): Story["expected"] {
+  return patches(what, "update", fields, body, sent);
+}
 
 const TARGET: readonly Story[] = [
   {
@@ -16,24 +53,16 @@ const TARGET: readonly Story[] = [
       target.app = "Old Shop";
     },
     manifest: `${BASE}id: TARGET_ID\n`,
-    expected: ({ target, paths }) => ({
-      address: "target.shop",
-      action: "update",
-      id: target.id,
-      fields: [{ path: ["app"], before: "Old Shop", after: "Web Shop" }],
-      calls: [{ method: "PATCH", path: paths.target, body: { app: "Web Shop" } }],
+    expected: updates("target", [{ path: ["app"], before: "Old Shop", after: "Web Shop" }], {
+      app: "Web Shop",
     }),
     after: ({ target }) => expect(target.app).toMatch(/^Web Shop/u),
   },
   {
     says: "testIdAttribute is write-only: the plan shows no previous value",
     manifest: `${BASE}testIdAttribute: data-testid\n`,
-    expected: ({ target, paths }) => ({
-      address: "target.shop",
-      action: "update",
-      id: target.id,
-      fields: [{ path: ["testIdAttribute"], after: "data-testid" }],
-      calls: [{ method: "PATCH", path: paths.target, body: { testIdAttribute: "data-testid" } }],
+    expected: updates("target", [{ path: ["testIdAttribute"], after: "data-testid" }], {
+      testIdAttribute: "data-testid",
     }),
     after: ({ target }) => expect(target.testIdAttribute).toBe("data-testid"),
   },
@@ -41,83 +70,63 @@ const TARGET: readonly Story[] = [
     says: "timeoutPerStep is planned again if it differs from the value last written",
     first: `${BASE}timeoutPerStep: 10000\ntestIdAttribute: data-testid\n`,
     manifest: `${BASE}timeoutPerStep: 20000\ntestIdAttribute: data-testid\n`,
-    expected: ({ target, paths }) => ({
-      address: "target.shop",
-      action: "update",
-      id: target.id,
-      fields: [{ path: ["timeoutPerStep"], after: 20000 }],
-      calls: [{ method: "PATCH", path: paths.target, body: { timeoutPerStep: 20000 } }],
+    expected: updates("target", [{ path: ["timeoutPerStep"], after: 20000 }], {
+      timeoutPerStep: 20000,
     }),
   },
   {
     says: "trackerIntegration is sent with all declared parts, and the plan hides its key",
     manifest: BASE + TRACKER,
-    expected: ({ target, paths }) => ({
-      address: "target.shop",
-      action: "update",
-      id: target.id,
-      fields: [
+    expected: updates(
+      "target",
+      [
         { path: ["trackerIntegration", "domain"], after: "https://tracker.example.com" },
         { path: ["trackerIntegration", "username"], after: "bot" },
         { path: ["trackerIntegration", "projectId"], after: "7" },
         { path: ["trackerIntegration", "apiKey"], sensitive: true },
       ],
-      calls: [
-        {
-          method: "PATCH",
-          path: paths.target,
-          body: {
-            trackerIntegration: {
-              domain: "https://tracker.example.com",
-              username: "bot",
-              projectId: "7",
-              apiKey: HIDDEN,
-            },
-          },
-          sent: {
-            trackerIntegration: {
-              domain: "https://tracker.example.com",
-              username: "bot",
-              projectId: "7",
-              apiKey: SECRETS.TRACKER_KEY,
-            },
-          },
+      {
+        trackerIntegration: {
+          domain: "https://tracker.example.com",
+          username: "bot",
+          projectId: "7",
+          apiKey: HIDDEN,
         },
-      ],
-    }),
+      },
+      {
+        trackerIntegration: {
+          domain: "https://tracker.example.com",
+          username: "bot",
+          projectId: "7",
+          apiKey: SECRETS.TRACKER_KEY,
+        },
+      },
+    ),
   },
   {
     says: "a change of one part of trackerIntegration lists that part and sends all of them",
     first: BASE + TRACKER,
     manifest: BASE + TRACKER.replace("username: bot", "username: robot"),
-    expected: ({ target, paths }) => ({
-      address: "target.shop",
-      action: "update",
-      id: target.id,
-      fields: [{ path: ["trackerIntegration", "username"], after: "robot" }],
-      calls: [
-        {
-          method: "PATCH",
-          path: paths.target,
-          body: {
-            trackerIntegration: {
-              domain: "https://tracker.example.com",
-              username: "robot",
-              projectId: "7",
-              apiKey: HIDDEN,
-            },
-          },
-          sent: {
-            trackerIntegration: {
-              domain: "https://tracker.example.com",
-              username: "robot",
-              projectId: "7",
-              apiKey: SECRETS.TRACKER_KEY,
-            },
-          },
+    expected: updates(
+      "target",
+      [{ path: ["trackerIntegration", "username"], after: "robot" }],
+      {
+        trackerIntegration: {
+          domain: "https://tracker.example.com",
+          username: "robot",
+          projectId: "7",
+          apiKey: HIDDEN,
         },
-      ],
-    }),
+      },
+      {
+        trackerIntegration: {
+          domain: "https://tracker.example.com",
+          username: "robot",
+          projectId: "7",
+          apiKey: SECRETS.TRACKER_KEY,
+        },
+      },
+    ),
   },
 ];
 
@@ -130,61 +139,39 @@ const ENVIRONMENT: readonly Story[] = [
   {
     says: "discoveryUrl of the DEFAULT environment is compared with the list of targets",
     manifest: onDefault('{ discoveryUrl: "https://new.example.com" }'),
-    expected: ({ environment, paths }) => ({
-      address: "environment.shop.default",
-      action: "update",
-      id: environment.id,
-      fields: [
+    expected: updates(
+      "environment",
+      [
         {
           path: ["discoveryUrl"],
           before: "https://shop.example.com",
           after: "https://new.example.com",
         },
       ],
-      calls: [
-        {
-          method: "PATCH",
-          path: paths.environment,
-          body: { discoveryUrl: "https://new.example.com" },
-        },
-      ],
-    }),
+      { discoveryUrl: "https://new.example.com" },
+    ),
     after: ({ environment }) => expect(environment.discoveryUrl).toBe("https://new.example.com"),
   },
   {
     says: "discoveryUrl: null clears it",
     manifest: onDefault("{ discoveryUrl: null }"),
-    expected: ({ environment, paths }) => ({
-      address: "environment.shop.default",
-      action: "update",
-      id: environment.id,
-      fields: [{ path: ["discoveryUrl"], before: "https://shop.example.com", after: null }],
-      calls: [{ method: "PATCH", path: paths.environment, body: { discoveryUrl: null } }],
-    }),
+    expected: updates(
+      "environment",
+      [{ path: ["discoveryUrl"], before: "https://shop.example.com", after: null }],
+      { discoveryUrl: null },
+    ),
     after: ({ environment }) => expect(environment.discoveryUrl).toBeNull(),
   },
   {
     says: "a declared name is write-only",
     manifest: onPreview("name: Preview"),
-    expected: ({ preview, paths }) => ({
-      address: "environment.shop.preview",
-      action: "update",
-      id: preview.id,
-      fields: [{ path: ["name"], after: "Preview" }],
-      calls: [{ method: "PATCH", path: paths.preview, body: { name: "Preview" } }],
-    }),
+    expected: updates("preview", [{ path: ["name"], after: "Preview" }], { name: "Preview" }),
   },
   {
     says: "name: null clears it",
     first: onPreview("name: Preview"),
     manifest: onPreview("name: null"),
-    expected: ({ preview, paths }) => ({
-      address: "environment.shop.preview",
-      action: "update",
-      id: preview.id,
-      fields: [{ path: ["name"], after: null }],
-      calls: [{ method: "PATCH", path: paths.preview, body: { name: null } }],
-    }),
+    expected: updates("preview", [{ path: ["name"], after: null }], { name: null }),
     after: ({ preview }) => expect(preview.name).toBeNull(),
   },
   {
@@ -192,49 +179,33 @@ const ENVIRONMENT: readonly Story[] = [
     manifest: onDefault(
       '{ testAccount: { username: qa, password: "${secret:QA_PASSWORD}", otpInitializerKey: "${secret:QA_OTP}" } }',
     ),
-    expected: ({ environment, paths }) => ({
-      address: "environment.shop.default",
-      action: "update",
-      id: environment.id,
-      fields: [
+    expected: updates(
+      "environment",
+      [
         { path: ["testAccount", "username"], after: "qa" },
         { path: ["testAccount", "password"], sensitive: true },
         { path: ["testAccount", "otpInitializerKey"], sensitive: true },
       ],
-      calls: [
-        {
-          method: "PATCH",
-          path: paths.environment,
-          body: { testAccount: { username: "qa", password: HIDDEN, otpInitializerKey: HIDDEN } },
-          sent: {
-            testAccount: {
-              username: "qa",
-              password: SECRETS.QA_PASSWORD,
-              otpInitializerKey: SECRETS.QA_OTP,
-            },
-          },
+      { testAccount: { username: "qa", password: HIDDEN, otpInitializerKey: HIDDEN } },
+      {
+        testAccount: {
+          username: "qa",
+          password: SECRETS.QA_PASSWORD,
+          otpInitializerKey: SECRETS.QA_OTP,
         },
-      ],
-    }),
+      },
+    ),
   },
   {
     says: "a change of the user name also sends the password",
     first: onDefault('{ testAccount: { username: qa, password: "${secret:QA_PASSWORD}" } }'),
     manifest: onDefault('{ testAccount: { username: qa2, password: "${secret:QA_PASSWORD}" } }'),
-    expected: ({ environment, paths }) => ({
-      address: "environment.shop.default",
-      action: "update",
-      id: environment.id,
-      fields: [{ path: ["testAccount", "username"], after: "qa2" }],
-      calls: [
-        {
-          method: "PATCH",
-          path: paths.environment,
-          body: { testAccount: { username: "qa2", password: HIDDEN } },
-          sent: { testAccount: { username: "qa2", password: SECRETS.QA_PASSWORD } },
-        },
-      ],
-    }),
+    expected: updates(
+      "environment",
+      [{ path: ["testAccount", "username"], after: "qa2" }],
+      { testAccount: { username: "qa2", password: HIDDEN } },
+      { testAccount: { username: "qa2", password: SECRETS.QA_PASSWORD } },
+    ),
   },
   {
     says: "testAccount: null clears it",
@@ -242,69 +213,43 @@ const ENVIRONMENT: readonly Story[] = [
       environment.testAccount = { username: "old" };
     },
     manifest: onDefault("{ testAccount: null }"),
-    expected: ({ environment, paths }) => ({
-      address: "environment.shop.default",
-      action: "update",
-      id: environment.id,
-      fields: [{ path: ["testAccount"], after: null }],
-      calls: [{ method: "PATCH", path: paths.environment, body: { testAccount: null } }],
+    expected: updates("environment", [{ path: ["testAccount"], after: null }], {
+      testAccount: null,
     }),
     after: ({ environment }) => expect(environment.testAccount).toBeNull(),
   },
   {
     says: "basicAuth is sent as a whole, and the plan hides its password",
     manifest: onPreview('basicAuth: { username: gate, password: "${secret:GATE_PASSWORD}" }'),
-    expected: ({ preview, paths }) => ({
-      address: "environment.shop.preview",
-      action: "update",
-      id: preview.id,
-      fields: [
+    expected: updates(
+      "preview",
+      [
         { path: ["basicAuth", "username"], after: "gate" },
         { path: ["basicAuth", "password"], sensitive: true },
       ],
-      calls: [
-        {
-          method: "PATCH",
-          path: paths.preview,
-          body: { basicAuth: { username: "gate", password: HIDDEN } },
-          sent: { basicAuth: { username: "gate", password: SECRETS.GATE_PASSWORD } },
-        },
-      ],
-    }),
+      { basicAuth: { username: "gate", password: HIDDEN } },
+      { basicAuth: { username: "gate", password: SECRETS.GATE_PASSWORD } },
+    ),
   },
   {
     says: "basicAuth: null clears it after it was set",
     first: onPreview('basicAuth: { username: gate, password: "${secret:GATE_PASSWORD}" }'),
     manifest: onPreview("basicAuth: null"),
-    expected: ({ preview, paths }) => ({
-      address: "environment.shop.preview",
-      action: "update",
-      id: preview.id,
-      fields: [{ path: ["basicAuth"], after: null }],
-      calls: [{ method: "PATCH", path: paths.preview, body: { basicAuth: null } }],
-    }),
+    expected: updates("preview", [{ path: ["basicAuth"], after: null }], { basicAuth: null }),
     after: ({ preview }) => expect(preview.basicAuth).toBeNull(),
   },
   {
     says: "privateLocationName is write-only",
     manifest: onPreview("privateLocationName: berlin"),
-    expected: ({ preview, paths }) => ({
-      address: "environment.shop.preview",
-      action: "update",
-      id: preview.id,
-      fields: [{ path: ["privateLocationName"], after: "berlin" }],
-      calls: [{ method: "PATCH", path: paths.preview, body: { privateLocationName: "berlin" } }],
+    expected: updates("preview", [{ path: ["privateLocationName"], after: "berlin" }], {
+      privateLocationName: "berlin",
     }),
   },
   {
     says: "privateLocationName: null clears it",
     manifest: onPreview("privateLocationName: null"),
-    expected: ({ preview, paths }) => ({
-      address: "environment.shop.preview",
-      action: "update",
-      id: preview.id,
-      fields: [{ path: ["privateLocationName"], after: null }],
-      calls: [{ method: "PATCH", path: paths.preview, body: { privateLocationName: null } }],
+    expected: updates("preview", [{ path: ["privateLocationName"], after: null }], {
+      privateLocationName: null,
     }),
   },
   {
@@ -312,23 +257,15 @@ const ENVIRONMENT: readonly Story[] = [
     manifest: onPreview(
       'additionalHeaderFields: { X-Preview: "1", X-Token: "${secret:HEADER_TOKEN}" }',
     ),
-    expected: ({ preview, paths }) => ({
-      address: "environment.shop.preview",
-      action: "update",
-      id: preview.id,
-      fields: [
+    expected: updates(
+      "preview",
+      [
         { path: ["additionalHeaderFields", "X-Preview"], sensitive: true },
         { path: ["additionalHeaderFields", "X-Token"], sensitive: true },
       ],
-      calls: [
-        {
-          method: "PATCH",
-          path: paths.preview,
-          body: { additionalHeaderFields: { "X-Preview": HIDDEN, "X-Token": HIDDEN } },
-          sent: { additionalHeaderFields: { "X-Preview": "1", "X-Token": SECRETS.HEADER_TOKEN } },
-        },
-      ],
-    }),
+      { additionalHeaderFields: { "X-Preview": HIDDEN, "X-Token": HIDDEN } },
+      { additionalHeaderFields: { "X-Preview": "1", "X-Token": SECRETS.HEADER_TOKEN } },
+    ),
   },
   {
     says: "a change of one header sends all headers",
@@ -338,30 +275,18 @@ const ENVIRONMENT: readonly Story[] = [
     manifest: onPreview(
       'additionalHeaderFields: { X-Preview: "2", X-Token: "${secret:HEADER_TOKEN}" }',
     ),
-    expected: ({ preview, paths }) => ({
-      address: "environment.shop.preview",
-      action: "update",
-      id: preview.id,
-      fields: [{ path: ["additionalHeaderFields", "X-Preview"], sensitive: true }],
-      calls: [
-        {
-          method: "PATCH",
-          path: paths.preview,
-          body: { additionalHeaderFields: { "X-Preview": HIDDEN, "X-Token": HIDDEN } },
-          sent: { additionalHeaderFields: { "X-Preview": "2", "X-Token": SECRETS.HEADER_TOKEN } },
-        },
-      ],
-    }),
+    expected: updates(
+      "preview",
+      [{ path: ["additionalHeaderFields", "X-Preview"], sensitive: true }],
+      { additionalHeaderFields: { "X-Preview": HIDDEN, "X-Token": HIDDEN } },
+      { additionalHeaderFields: { "X-Preview": "2", "X-Token": SECRETS.HEADER_TOKEN } },
+    ),
   },
   {
     says: "additionalHeaderFields: null clears them",
     manifest: onPreview("additionalHeaderFields: null"),
-    expected: ({ preview, paths }) => ({
-      address: "environment.shop.preview",
-      action: "update",
-      id: preview.id,
-      fields: [{ path: ["additionalHeaderFields"], after: null }],
-      calls: [{ method: "PATCH", path: paths.preview, body: { additionalHeaderFields: null } }],
+    expected: updates("preview", [{ path: ["additionalHeaderFields"], after: null }], {
+      additionalHeaderFields: null,
     }),
   },
 ];
@@ -372,8 +297,8 @@ const login = (content: string): string =>
 function caseStory(
   says: string,
   declared: string,
-  field: Parameters<typeof fieldOf>[0],
-  body: Readonly<Record<string, string | null | string[]>>,
+  field: JsonObject,
+  body: JsonObject,
   more: Partial<Pick<Story, "live" | "first" | "after">> & {
     action?: "update" | "rediscover" | "disable";
   } = {},
@@ -382,23 +307,9 @@ function caseStory(
   return {
     says,
     manifest: login(declared),
-    expected: (live) => ({
-      address: "testCase.shop.login",
-      action,
-      id: live.login.id,
-      fields: [fieldOf(field)],
-      calls: [{ method: "PATCH", path: live.paths.login, body }],
-    }),
+    expected: patches("login", action, [field], body),
     ...rest,
   };
-}
-
-function fieldOf(field: {
-  readonly path: string[];
-  readonly before?: string | null | string[];
-  readonly after?: string | null | string[];
-}): Record<string, string | null | string[]> {
-  return { ...field };
 }
 
 const TEST_CASE: readonly Story[] = [
@@ -409,12 +320,8 @@ const TEST_CASE: readonly Story[] = [
       live.login.description = "Old name";
     },
     manifest: login("externalId: SHOP-1"),
-    expected: (live) => ({
-      address: "testCase.shop.login",
-      action: "update",
-      id: live.login.id,
-      fields: [{ path: ["description"], before: "Old name", after: "Log in" }],
-      calls: [{ method: "PATCH", path: live.paths.login, body: { description: "Log in" } }],
+    expected: updates("login", [{ path: ["description"], before: "Old name", after: "Log in" }], {
+      description: "Log in",
     }),
   },
   caseStory(
@@ -490,12 +397,8 @@ const TEST_CASE: readonly Story[] = [
     },
     first: login("folder: Old folder"),
     manifest: login("folder: null"),
-    expected: (live) => ({
-      address: "testCase.shop.login",
-      action: "update",
-      id: live.login.id,
-      fields: [{ path: ["folder"], before: "Old folder", after: null }],
-      calls: [{ method: "PATCH", path: live.paths.login, body: { folderName: null } }],
+    expected: updates("login", [{ path: ["folder"], before: "Old folder", after: null }], {
+      folderName: null,
     }),
     after: (live) => expect(live.login.folderId).toBeNull(),
   },
