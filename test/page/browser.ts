@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, type Page, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
@@ -8,11 +8,14 @@ import type { Plan } from "../../src/model/plan.ts";
 import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { shown } from "../render/sample.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
+const CHROMIUM = (process.env["PATH"] ?? "")
+  .split(delimiter)
+  .map((folder) => join(folder, "chromium"))
+  .find((file) => existsSync(file));
 
 /** The pages are tested in a real browser if one is installed. */
-export const NO_BROWSER = !existsSync(CHROMIUM);
-export const NEEDS = { meta: { needs: CHROMIUM } } as const;
+export const NO_BROWSER = CHROMIUM === undefined;
+export const NEEDS = { meta: { needs: "chromium" } } as const;
 
 /** Milliseconds; enough for busy machines. */
 const PATIENCE = 120_000;
@@ -61,7 +64,8 @@ export function browserForFile(): (plan: Plan | string, options?: OpenOptions) =
     return file;
   };
   beforeAll(async () => {
-    if (!NO_BROWSER) browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+    if (CHROMIUM !== undefined)
+      browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
   });
   afterEach(async () => {
     for (const context of browser?.contexts() ?? []) await context.close();
@@ -71,7 +75,7 @@ export function browserForFile(): (plan: Plan | string, options?: OpenOptions) =
     rmSync(dir, { recursive: true, force: true });
   });
   return async (plan, { hash = "", ...options } = {}) => {
-    if (browser === undefined) throw new Error(`There is no ${CHROMIUM}.`);
+    if (browser === undefined) throw new Error("Chromium is not on the PATH.");
     const page = await (await browser.newContext(options)).newPage();
     page.setDefaultTimeout(PATIENCE);
     const url = pathToFileURL(fileOf(plan)).href;

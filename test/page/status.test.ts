@@ -8,7 +8,7 @@ import type { CaseResult } from "../../src/plan/results.ts";
 import { createRedactor } from "../../src/render/redact.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { show } from "../../src/render/view.ts";
-import { NO_BROWSER, browserForFile } from "./browser.ts";
+import { NEEDS, NO_BROWSER, browserForFile } from "./browser.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const VIOLATIONS = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) =>
@@ -74,7 +74,7 @@ test("is at most 1.5 MB for 5,000 test cases in three stages, without the addres
   expect(Buffer.byteLength(page)).toBeLessThan(1_500_000);
 });
 
-describe.skipIf(NO_BROWSER)("in Chromium", () => {
+describe.skipIf(NO_BROWSER)("in Chromium", NEEDS, () => {
   const open = browserForFile();
 
   test("axe finds no violations, in light and wide and in dark and narrow", async () => {
