@@ -19,13 +19,16 @@ function project(testCases: readonly LiveTestCase[], manifest: string, tasc = PR
 
 function texts({
   files,
+  texts: edited = [],
 }: {
   readonly files: readonly { readonly file: string; readonly text: string }[];
+  readonly texts?: readonly { readonly file: string; readonly after: string }[];
 }): string {
-  return files.map(({ file, text }) => `${file}\n${text.split("\n").slice(1).join("\n")}`).join("");
+  const fresh = files.map(({ file, text }) => `${file}\n${text.split("\n").slice(1).join("\n")}`);
+  return [...edited.map(({ file, after: text }) => `${file}\n${text}`), ...fresh].join("");
 }
 
-test("only undeclared test cases are added, in a new document next to the existing one", async () => {
+test("only undeclared test cases are added, to the document of their target", async () => {
   const world = project(
     [
       liveCase(idOf(3, 1), { description: "Log in" }),
@@ -34,9 +37,11 @@ test("only undeclared test cases are added, in a new document next to the existi
     "target: shop\napp: Shop\ntestCases:\n  log-in: { description: Log in }\n",
   );
   const found = await prepared(world);
-  expect(texts(found)).toBe(`targets/shop-imported.yaml
+  expect(texts(found)).toBe(`targets/shop.yaml
 target: shop
+app: Shop
 testCases:
+  log-in: { description: Log in }
   log-in-0000:
     description: Log  in
     status: ENABLED
@@ -46,6 +51,51 @@ testCases:
 `);
   const { changes, diagnostics } = (await plan(after(world, found))).planned.plan;
   expect({ changes, diagnostics }).toEqual({ changes: [], diagnostics: [] });
+});
+
+test("later finds go to the document with their folder, without what is a default, unless a layout is asked for", async () => {
+  const [auth, cart, other] = [idOf(9, 1), idOf(9, 2), idOf(9, 3)];
+  const names = ["Log in", "Log out", "Add", "Empty"];
+  const known = names.map((description, at) =>
+    liveCase(idOf(3, at), { description, folderId: at < 2 ? auth : cart }),
+  );
+  const found = [
+    liveCase(idOf(3, 8), { description: "Total", folderId: cart }),
+    liveCase(idOf(3, 9), { description: "Imprint", folderId: other }),
+  ];
+  const file = (keys: readonly number[]) =>
+    `target: shop\ntestCases:\n${keys.map((at) => `  k${at}: { description: ${names[at]} }\n`).join("")}`;
+  const world = {
+    ...project(
+      [...known, ...found],
+      "target: shop\napp: Shop\ndefaults: { testCases: { status: ENABLED, runStatus: ON } }\n",
+    ),
+  };
+  const files = {
+    ...world.files,
+    "targets/auth.yaml": file([0, 1]),
+    "targets/cart.yaml": file([2, 3]),
+  };
+  const made = await prepared({ ...world, files });
+  expect(texts(made)).toBe(`targets/cart.yaml
+${file([2, 3])}  total:
+    description: Total
+targets/shop-imported.yaml
+target: shop
+# The API returns these folders by id only, so they are not declared.
+# If you know the name, add \`folder: NAME\` to:
+#   ${other}:
+#     imprint
+testCases:
+  imprint:
+    description: Imprint
+    status: ENABLED
+    runStatus: "ON"
+`);
+  const { changes } = (await plan(after({ ...world, files }, made))).planned.plan;
+  expect(changes).toEqual([]);
+  const asked = await prepared({ ...world, files }, { layout: "one-file" });
+  expect(asked.texts).toEqual([]);
 });
 
 test("an imported test case declares its own values if defaults differ from them", async () => {

@@ -144,13 +144,16 @@ export function freeFile(wanted: string, isTaken: (file: string) => boolean): st
   }
 }
 
+/** Returns the `id:` of a draft that its fields do not identify. */
+export function idOf(draft: Draft | undefined): JsonObject {
+  return draft?.bind === true ? { id: draft.live.id } : {};
+}
+
 function documentOf(
   { key, target, environments, testCases, shared }: Sheet,
   { stage, isForStageAlone }: LayoutOptions,
 ): JsonObject {
   const only = stage !== undefined && isForStageAlone(key) ? { onlyStages: [stage] } : {};
-  const idOf = (draft: Draft | undefined): JsonObject =>
-    draft?.bind === true ? { id: draft.live.id } : {};
   const section = (
     name: string,
     drafts: readonly Draft[],
@@ -189,7 +192,7 @@ function withoutShared(draft: Draft, shared: Draft["fields"]): Draft {
 }
 
 /** Returns the fields in the form of a document, in the order of the field table. */
-function inDocument({ fields, kind }: Draft): JsonObject {
+export function inDocument({ fields, kind }: Pick<Draft, "fields" | "kind">): JsonObject {
   const map: Record<string, Json> = {};
   for (const { name, path } of fieldsOf(kind)) {
     const value = fields[name];

@@ -9,6 +9,7 @@ import { refreshEvents } from "../../plan/record.ts";
 import { cached, groupBy } from "../../model/collections.ts";
 import { type EditedText, editTexts, withTexts } from "../edit-files.ts";
 import { Manifests, changedFields } from "../manifests.ts";
+import { additionsTo } from "./additions.ts";
 import { type DraftOptions, type Skipped, draftTargets } from "./drafts.ts";
 import { type Folder, type FolderNames, folderNamesIn, foldersOf } from "./folders.ts";
 import { type Merging, mergeFields, mergeStage } from "./merge-stage.ts";
@@ -26,7 +27,8 @@ import {
  *
  * 1. pair-targets.ts finds which declared target each live one is in this stage,
  * 2. merge-stage.ts gives declared resources that are live here their values in this stage,
- * 3. drafts.ts declares the live resources that remain, and new-files.ts lays them out,
+ * 3. drafts.ts declares the live resources that remain; additions.ts puts them next to their
+ *    neighbours, and new-files.ts lays out the others,
  * 4. the planner proves that a plan would be empty; what it refutes is left out, and all repeats.
  */
 
@@ -107,9 +109,16 @@ async function attemptOnce(
   const learnt = joined(folders, bound);
   const before = planProject(sources, project.documents, learnt, project.input.desired);
   const fields = mergeFields(before, merged, sources, drafting);
-  const texts = await editTexts(reading.documents, [...edits, ...fields]);
+  const laying = { ...drafting, ...placing(sources, options) };
+  const merge = [...edits, ...fields];
+  // Who asks for a layout gets new files.
+  const additions =
+    options.layout === undefined ? additionsTo(sources, project, targets, laying) : undefined;
+  const both = additions && (await editTexts(reading.documents, [...merge, ...additions.edits]));
+  const isAdded = both !== undefined && !("reason" in both);
+  const texts = isAdded ? both : await editTexts(reading.documents, merge);
   if ("reason" in texts) return new Map([...merged].map((address) => [address, texts.reason]));
-  const files = layOut(targets, { ...drafting, ...placing(sources, options) });
+  const files = layOut(isAdded && additions !== undefined ? additions.rest : targets, laying);
   const drafts = targets.flatMap((one) => [
     ...(one.target === undefined ? [] : [one.target]),
     ...one.environments,
