@@ -321,6 +321,7 @@ export function steady(text: string, { server }: Scene): string {
   return text
     .replaceAll(server.url, "http://127.0.0.1:PORT")
     .replaceAll(/"createdAt": "[^"]*"/g, '"createdAt": "THEN"')
+    .replaceAll(/"tool": "tasc [^"]*"/g, '"tool": "tasc VERSION"')
     .replaceAll(/snapshot of \d{4}-[^\s]*Z/g, "snapshot of THEN");
 }
 
