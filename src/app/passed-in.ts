@@ -1,6 +1,6 @@
-import { placeholdersIn } from "../manifest/interpolation.ts";
+import { placeholdersIn } from "../manifest/template.ts";
 import { mergedAt } from "../manifest/resolve.ts";
-import { settingsLayers } from "../manifest/settings.ts";
+import { settingsLayers } from "../manifest/stages.ts";
 import { type Address, targetOf } from "../model/address.ts";
 import { type DesiredResource, byAddress } from "../model/desired.ts";
 import { sideBySide } from "../model/live.ts";

@@ -1,5 +1,5 @@
 import { didYouMean, locate, nearest, placesIn } from "../manifest/problem.ts";
-import { settingsLayers } from "../manifest/settings.ts";
+import { settingsLayers } from "../manifest/stages.ts";
 import { stricter } from "../manifest/trust.ts";
 import { type Address, isAddress, targetOf } from "../model/address.ts";
 import {

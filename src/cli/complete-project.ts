@@ -1,7 +1,7 @@
 import { keysIn } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { readProject } from "../manifest/load.ts";
-import { stagesOf } from "../manifest/settings.ts";
+import { stagesOf } from "../manifest/stages.ts";
 import { SECTIONS } from "../manifest/tables.ts";
 import { addressOf, compareText, isAddress, targetAddress } from "../model/address.ts";
 

@@ -1,7 +1,7 @@
 import { arch, platform } from "node:os";
 import { mergedAt } from "../manifest/resolve.ts";
 import { MISSING_SECRET } from "../manifest/interpolation.ts";
-import { settingsLayers } from "../manifest/settings.ts";
+import { settingsLayers } from "../manifest/stages.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, TascError } from "../model/error.ts";

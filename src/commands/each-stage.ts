@@ -1,7 +1,7 @@
 import { type Host, type ProjectOptions, openProject, projectRoot } from "../app/project.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { readProject } from "../manifest/load.ts";
-import { chooseStage, stagesOf } from "../manifest/settings.ts";
+import { chooseStage, stagesOf } from "../manifest/stages.ts";
 import { type ExitCode, EXIT, TascError } from "../model/error.ts";
 
 /** Returns the project's stages in the order of the file, and the one that is selected. */

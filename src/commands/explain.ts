@@ -2,7 +2,7 @@ import { survey } from "../app/plan.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { explain as explainResource, explainCode, fieldsNamed } from "../inspect/explain.ts";
 import { guessed, locate, placesIn } from "../manifest/problem.ts";
-import { settingsLayers, variablesOf } from "../manifest/settings.ts";
+import { settingsLayers, variablesOf } from "../manifest/stages.ts";
 import { KINDS, isAddress, targetOf } from "../model/address.ts";
 import { type DesiredResource, type Removal, removalOf, resourcesOf } from "../model/desired.ts";
 import { invalid } from "../model/error.ts";

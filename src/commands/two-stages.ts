@@ -2,7 +2,7 @@ import { StageView } from "../inspect/stages.ts";
 import { MISSING_SECRET } from "../manifest/interpolation.ts";
 import { resolveProject } from "../manifest/load.ts";
 import { didYouMean, hasErrors, nearest } from "../manifest/problem.ts";
-import { stagesInWords, stagesOf } from "../manifest/settings.ts";
+import { stagesInWords, stagesOf } from "../manifest/stages.ts";
 import type { Desired } from "../model/desired.ts";
 import { invalid } from "../model/error.ts";
 import { checkRequest } from "../app/plan.ts";

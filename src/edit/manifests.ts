@@ -1,7 +1,7 @@
 import { type Document, keysIn } from "../manifest/document.ts";
-import { escapeTemplate } from "../manifest/interpolation.ts";
+import { escapeTemplate } from "../manifest/template.ts";
 import { mergedAt } from "../manifest/resolve.ts";
-import { settingsLayers } from "../manifest/settings.ts";
+import { settingsLayers } from "../manifest/stages.ts";
 import { SECTIONS } from "../manifest/tables.ts";
 import { existsIn, groupByTarget, layersIn } from "../manifest/target.ts";
 import { type YamlEdit, editValue } from "../manifest/yaml/value.ts";

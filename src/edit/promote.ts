@@ -1,7 +1,8 @@
 import { type Difference, StageView, diffStages, sameStageValue } from "../inspect/stages.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
-import { type EnvironmentVariables, placeholdersIn } from "../manifest/interpolation.ts";
+import type { EnvironmentVariables } from "../manifest/interpolation.ts";
+import { placeholdersIn } from "../manifest/template.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, targetAddress, targetOf } from "../model/address.ts";
 import { defined, sameJson, valueAt } from "../model/json.ts";

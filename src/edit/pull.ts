@@ -1,6 +1,6 @@
 import { addressOfId } from "../inspect/explain.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
-import { placeholdersIn } from "../manifest/interpolation.ts";
+import { placeholdersIn } from "../manifest/template.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { shortened } from "../manifest/problem.ts";
 import { type Address, parseAddress, targetOf } from "../model/address.ts";

@@ -1,11 +1,10 @@
+import type { EnvironmentVariables, Variable } from "../manifest/interpolation.ts";
 import {
-  type EnvironmentVariables,
   type Placeholder,
-  type Variable,
   isTemplate,
   parseTemplate,
   placeholdersIn,
-} from "../manifest/interpolation.ts";
+} from "../manifest/template.ts";
 import { guessed, hasErrors } from "../manifest/problem.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { holdsHidden } from "../manifest/shape.ts";

@@ -1,15 +1,9 @@
 import type { Document } from "../manifest/document.ts";
-import {
-  type EnvironmentVariables,
-  Interpolator,
-  LONGEST,
-  escapeTemplate,
-  isTemplate,
-  parseTemplate,
-} from "../manifest/interpolation.ts";
+import { type EnvironmentVariables, Interpolator, LONGEST } from "../manifest/interpolation.ts";
+import { escapeTemplate, isTemplate, parseTemplate } from "../manifest/template.ts";
 import type { ProjectReading } from "../manifest/load.ts";
 import { type ResolveContext, mergedAt, resolveValue } from "../manifest/resolve.ts";
-import { settingsLayers, variablesOf } from "../manifest/settings.ts";
+import { settingsLayers, variablesOf } from "../manifest/stages.ts";
 import type { Address } from "../model/address.ts";
 import {
   type Desired,

@@ -19,15 +19,12 @@ import {
 } from "./problem.ts";
 import { type ProjectFolder, projectFolder } from "./files.ts";
 import { HIDDEN, findManifests } from "./find-manifests.ts";
-import {
-  type EnvironmentVariables,
-  Interpolator,
-  type TextFile,
-  findTemplates,
-} from "./interpolation.ts";
+import { type EnvironmentVariables, Interpolator, type TextFile } from "./interpolation.ts";
+import { findTemplates } from "./template.ts";
 import * as accept from "./schema/generated/accept.js";
 import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
-import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
+import { resolveSettings } from "./settings.ts";
+import { chooseStage, settingsLayers, stagesOf, variablesOf } from "./stages.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
 import { checkRemovals, removalsOf } from "./removed.ts";
 import { findDuplicates, groupByTarget, resolveTarget } from "./target.ts";

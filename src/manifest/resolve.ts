@@ -2,7 +2,8 @@ import type { Origin } from "../model/diagnostic.ts";
 import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
 import { Secret, UNKNOWN, type Value } from "../model/value.ts";
 import { type ManifestProblem, manifestProblem, showFound, showPath } from "./problem.ts";
-import { type Interpolated, type Interpolator, isTemplate } from "./interpolation.ts";
+import type { Interpolated, Interpolator } from "./interpolation.ts";
+import { isTemplate } from "./template.ts";
 import {
   JSON_PART,
   type ManifestPart,

@@ -9,7 +9,8 @@ import { checkBaseUrl } from "../service/request.ts";
 import { sameService } from "../state/backend.ts";
 import { STATE_FOLDER, STATE_TLS, stateProtection, stateServers } from "../state/config.ts";
 import { StateFailure } from "../state/problem.ts";
-import { type Document, PROJECT_FILE } from "./document.ts";
+import { firstMisplaced } from "./base-url.ts";
+import { PROJECT_FILE } from "./document.ts";
 import {
   type ManifestProblem,
   didYouMean,
@@ -17,18 +18,12 @@ import {
   manifestProblem,
   nearest,
 } from "./problem.ts";
-import {
-  CREDENTIAL,
-  DEEPEST,
-  type Interpolator,
-  MISSING_SECRET,
-  type Variable,
-  parseTemplate,
-  placeholdersIn,
-} from "./interpolation.ts";
+import { CREDENTIAL, type Interpolator, MISSING_SECRET } from "./interpolation.ts";
+import { placeholdersIn } from "./template.ts";
 import { type ResolveContext, mergedAt, resolveValue } from "./resolve.ts";
 import { type Branches, bare, foreignKeys, parseDuration, parseRate } from "./shape.ts";
 import { POLICY, SERVICE, STATE, STATE_BRANCHES } from "./tables.ts";
+import { stagesInWords } from "./stages.ts";
 import { type Trust, policyOf, stricter } from "./trust.ts";
 
 interface SettingsSources {
@@ -162,64 +157,6 @@ function resolveService(context: SettingsContext): ValueObject {
     reportAt(checked.failure.code, BASE_URL, checked.failure.summary, checked.failure.detail);
   return service;
 }
-
-/**
- * Returns the first placeholder that must not be at its place in the service's address. The address
- * decides who gets the API key, and its text is sent there with every call. So it may only contain
- * what a reviewer sees, and, in the host, environment variables.
- */
-function firstMisplaced(text: string, interpolator: Interpolator): string | undefined {
-  /**
-   * By variable and what stands before it: what stands before the text after it. Each is looked
-   * into once, because variables that double each other have exponentially many copies.
-   */
-  const known = new Map<string, string>();
-  const walk = (template: string, before: string, depth: number): string | Misplaced => {
-    let prefix = before;
-    for (const part of parseTemplate(template).parts) {
-      if (part.kind === "text") prefix = hostPrefix(prefix + part.text);
-      else if (!MAY_INTERPOLATE.test(prefix) || part.kind === "secret" || part.kind === "file")
-        return new Misplaced(part.source);
-      else {
-        const inner = part.kind === "var" ? interpolator.variable(part.name) : undefined;
-        const key = `${part.name} ${prefix}`;
-        // A circle, and too many levels, are reported elsewhere.
-        let next = known.get(key) ?? hostPrefix(`${prefix}x`);
-        if (inner !== undefined && !known.has(key) && depth < DEEPEST) {
-          known.set(key, next);
-          const after = walk(inner, prefix, depth + 1);
-          if (after instanceof Misplaced) return new Misplaced(part.source);
-          next = after;
-        }
-        if (inner !== undefined) known.set(key, next);
-        prefix = next;
-      }
-    }
-    return prefix;
-  };
-  const end = walk(text, "", 0);
-  return end instanceof Misplaced ? end.source : undefined;
-}
-
-/** The placeholder, as written, that must not be where it is. */
-class Misplaced {
-  readonly source: string;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-}
-
-/** What may stand before a placeholder: nothing, or a part of the host. */
-const MAY_INTERPOLATE = /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*)?$/;
-
-/** Shortens the beginning of an address to what decides whether a placeholder may follow it. */
-function hostPrefix(text: string): string {
-  if (text !== "" && MAY_INTERPOLATE.test(text)) return "https://";
-  return text.length > LONGEST_SCHEME ? "/" : text;
-}
-
-const LONGEST_SCHEME = 40;
 
 /**
  * Resolves `state`. If a stage names another backend, the options of the project's backend mean
@@ -514,73 +451,6 @@ function readable<T>(state: StateSettings, read: (state: StateSettings) => T): T
 
 function mapOf(value: Value | undefined): ValueObject {
   return isValueObject(value) ? value : {};
-}
-
-/**
- * Returns the layers of `tasc.yaml` for a stage, lowest first: the project's own settings, then the
- * stage's.
- */
-export function settingsLayers(project: Document, stage: string): readonly Layer[] {
-  const { file, value } = project;
-  const base: Layer = { kind: "base", file, path: [], value };
-  const stages = isObject(value.stages) ? value.stages : {};
-  const own = Object.hasOwn(stages, stage) ? stages[stage] : undefined;
-  return isObject(own)
-    ? [base, { kind: "stage", file, path: ["stages", stage], value: own }]
-    : [base];
-}
-
-const ONLY_STAGE = "default";
-
-export function stagesOf(project: Document): readonly string[] {
-  const { stages } = project.value;
-  const declared = isObject(stages) ? Object.keys(stages) : [];
-  return declared.length === 0 ? [ONLY_STAGE] : declared;
-}
-
-/**
- * Chooses the stage: the first of `--stage`, TASC_STAGE, `defaultStage`, the stage named `default`,
- * and the only stage.
- */
-export function chooseStage(
-  project: Document,
-  option: string | undefined,
-  variable: string | undefined,
-): string | ManifestProblem {
-  const { file, value } = project;
-  const stages = stagesOf(project);
-  const asked: [stage: Json | undefined, source: string][] = [
-    [option, "--stage"],
-    [variable === "" ? undefined : variable, "TASC_STAGE"],
-    [value.defaultStage, "defaultStage"],
-  ];
-  const [requested, source] = asked.find(([stage]) => typeof stage === "string") ?? [];
-  const only = stages.length === 1 ? stages[0] : undefined;
-  const stage = requested ?? (stages.includes(ONLY_STAGE) ? ONLY_STAGE : only);
-  if (typeof stage === "string" && stages.includes(stage)) return stage;
-  const inFile = source === "defaultStage" ? source : "stages";
-  const origin = { file, path: value[inFile] === undefined ? [] : [inFile] };
-  const known = stagesInWords(stages);
-  if (typeof requested !== "string") {
-    const detail = `${known} Choose one with \`--stage\`, TASC_STAGE, or \`defaultStage:\` in ${file}.`;
-    return manifestProblem("no-stage", origin, "No stage is selected", detail);
-  }
-  const summary = `There is no stage \`${requested}\``;
-  const detail = `\`${source}\` asks for it. ${known}${didYouMean(nearest(requested, stages))}`;
-  return manifestProblem("unknown-stage", origin, summary, detail);
-}
-
-export function stagesInWords(stages: readonly string[]): string {
-  return `The project has ${stages.length === 1 ? "the stage" : "the stages"} ${listWords(stages, "and")}.`;
-}
-
-export function variablesOf(layers: readonly Layer[]): ReadonlyMap<string, Variable> {
-  const variables = new Map<string, Variable>();
-  for (const { file, path, value } of layers)
-    for (const [name, text] of Object.entries(isObject(value.vars) ? value.vars : {}))
-      if (typeof text === "string" || typeof text === "number" || typeof text === "boolean")
-        variables.set(name, { value: text, origin: { file, path: [...path, "vars", name] } });
-  return variables;
 }
 
 /** Returns the base URL of another stage; as it is written if this stage cannot resolve it. */

@@ -12,13 +12,8 @@ import {
 import { describe, expect, test } from "vitest";
 import { valueAt, type Json, type JsonObject, isObject } from "../../src/model/json.ts";
 import { listWords, nearest, showFound, showPath } from "../../src/manifest/problem.ts";
-import {
-  Interpolator,
-  circlesIn,
-  escapeTemplate,
-  isTemplate,
-  parseTemplate,
-} from "../../src/manifest/interpolation.ts";
+import { Interpolator, circlesIn } from "../../src/manifest/interpolation.ts";
+import { escapeTemplate, isTemplate, parseTemplate } from "../../src/manifest/template.ts";
 import { merge, mergedAt } from "../../src/manifest/resolve.ts";
 import { convert } from "../../src/manifest/shape.ts";
 

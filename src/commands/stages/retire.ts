@@ -7,7 +7,7 @@ import { writeTexts } from "../../edit/edit-files.ts";
 import { type Retirement, retire } from "../../edit/retire.ts";
 import { refuseLinks } from "../../files/output.ts";
 import { didYouMean, nearest } from "../../manifest/problem.ts";
-import { stagesInWords, stagesOf } from "../../manifest/settings.ts";
+import { stagesInWords, stagesOf } from "../../manifest/stages.ts";
 import { readSlow } from "../../manifest/yaml/read-slow.ts";
 import { failed, invalid } from "../../model/error.ts";
 import { isObject, valueAt } from "../../model/json.ts";

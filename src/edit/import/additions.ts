@@ -1,6 +1,6 @@
 import type { Document } from "../../manifest/document.ts";
 import { mergedAt } from "../../manifest/resolve.ts";
-import { settingsLayers } from "../../manifest/settings.ts";
+import { settingsLayers } from "../../manifest/stages.ts";
 import { SECTIONS } from "../../manifest/tables.ts";
 import { groupByTarget, layersIn } from "../../manifest/target.ts";
 import { addressOf } from "../../model/address.ts";

@@ -1,7 +1,8 @@
 import { compileGlob } from "../../model/glob.ts";
 import { type Json, type Path, defined, isArray, isObject, valueAt } from "../../model/json.ts";
 import { type Document, scopesIn } from "../document.ts";
-import { CREDENTIAL, type FoundTemplate, isTemplate } from "../interpolation.ts";
+import { CREDENTIAL } from "../interpolation.ts";
+import { type FoundTemplate, isTemplate } from "../template.ts";
 import {
   type ManifestProblem,
   didYouMean,
@@ -9,7 +10,7 @@ import {
   nearest,
   shortened,
 } from "../problem.ts";
-import { stagesInWords } from "../settings.ts";
+import { stagesInWords } from "../stages.ts";
 import { type ManifestPart, isHidden, partsAlong } from "../shape.ts";
 import { DOCUMENTS, type DocumentKind, SECTIONS } from "../tables.ts";
 

@@ -10,7 +10,7 @@ import {
 import type { Origin } from "../../model/diagnostic.ts";
 import { groupBy } from "../../model/collections.ts";
 import type { Document } from "../document.ts";
-import { isTemplate, placeholdersIn } from "../interpolation.ts";
+import { isTemplate, placeholdersIn } from "../template.ts";
 import {
   type ManifestProblem,
   didYouMean,
