@@ -170,7 +170,7 @@ function withoutFields(shown: JsonObject, secrets: SecretFields): JsonObject {
   return Object.fromEntries(
     Object.entries(shown).flatMap(([name, value]) => {
       if (name === "discovery" && isObject(value) && hidden.includes("discovery.prompt"))
-        return [[name, defined({ status: value["status"] })]];
+        return [[name, defined({ status: value["status"], abortCause: value["abortCause"] })]];
       if (!hidden.includes(name)) return [[name, value]];
       return name === "app" || name === "elements" ? [[name, withoutTexts(value)]] : [];
     }),
@@ -200,12 +200,12 @@ function testCaseJson(
   { elements, discovery, ...live }: Omit<LiveTestCase, "asDeclared" | "acceptance">,
   testTargetId: string,
 ): JsonObject {
-  const { status, freePrompt } = discovery ?? {};
+  const { status, freePrompt, abortCause } = discovery ?? {};
   return defined({
     testTargetId,
     ...live,
     updatedAt: undefined,
     elements: elements?.map(({ raw }) => defined({ ...raw, scrollState: undefined })),
-    discovery: discovery && defined({ status, freePrompt }),
+    discovery: discovery && defined({ status, freePrompt, abortCause }),
   });
 }

@@ -78,6 +78,17 @@ test("a failed generation is a failed change and switches nothing on", async () 
         1,
       ]);
       expect(attention(json(plan))).toEqual([["generation-failed", "danger", NEEDS_STEPS]]);
+      // A snapshot tells the cause, but not the message, which may repeat a prompt.
+      await stage.run(["snapshot", "--out", "live.json"]);
+      const offline = json(await stage.run(["plan", "--snapshot", "live.json", "--json"]));
+      expect([at(offline, "changes"), at(offline, "summary", "held")]).toEqual([[], 1]);
+      expect(attention(offline)).toEqual([
+        [
+          "generation-failed",
+          "danger",
+          expect.stringContaining("testCase.shop.bad (PROMPT_FAILED;"),
+        ],
+      ]);
       const again = await stage.run(["apply", "--auto-approve", "--wait=60s", "--json"]);
       expect([again.code, at(result(again.stdout), "calls")]).toEqual([0, { POST: 0, PATCH: 0 }]);
 

@@ -167,14 +167,16 @@ function verdictSection(
   errors: readonly DiagnosticView[],
   known: ReadonlySet<string>,
 ): string {
-  const { kind, title } = words.summaryVerdict(plan);
+  const { kind: general, title } = words.summaryVerdict(plan);
+  const isHarm = plan.attention.some(({ severity }) => severity !== "caution");
+  const kind = general === "attention" && isHarm ? "danger" : general;
   const rows = plan.attention.map(
     (row) =>
       `<li class="${row.severity}"><b>${words.SEVERITY_WORDS[row.severity]}</b> <span>${linked(row.text, known)}</span>${addressesHtml(row, known)}</li>`,
   );
   return `<section class="verdict ${kind}" aria-labelledby="verdict"><h1 id="verdict">${html(title)}</h1>
 ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
-${rows.length === 0 ? "" : `<ul class="rows">${rows.join("\n")}</ul>`}${rows.length + errors.length === 0 ? lookedFor() : ""}</section>`;
+${rows.length === 0 ? "" : `<ul class="rows">${rows.join("\n")}</ul>`}${rows.length + errors.length === 0 ? lookedFor(title) : ""}</section>`;
 }
 
 const ADDRESS = /((?:target|(?:environment|testCase|batchGeneration)\.[\w-]+)\.[\w-]+)/;
@@ -196,9 +198,13 @@ function addressesHtml({ addresses, text }: Attention, known: ReadonlySet<string
 }
 
 /** Says what the table looked for, where it found nothing. */
-function lookedFor(): string {
+function lookedFor(heading: string): string {
+  const line =
+    heading === words.NOTHING_NEEDS
+      ? "What was looked for"
+      : `${words.NOTHING_NEEDS}: what was looked for`;
   const titles = ATTENTION_CODES.map((code) => errorCode(code)?.[0] ?? code);
-  return `<details><summary>${words.NOTHING_NEEDS}: what was looked for</summary><ul>${titles.map((title) => `<li>${html(title)}</li>`).join("")}</ul></details>`;
+  return `<details><summary>${line}</summary><ul>${titles.map((title) => `<li>${html(title)}</li>`).join("")}</ul></details>`;
 }
 
 function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>): string {

@@ -33,7 +33,7 @@ kbd { padding: 0 .25rem; border: 1px solid var(--line); border-radius: .25rem; f
 
 .verdict { padding: .75rem 1rem; border-left: .375rem solid; border-radius: 0 .5rem .5rem 0; }
 .verdict h1 { color: inherit; }
-.verdict.blocked { color: var(--harm); background: var(--harmed); }
+.verdict.blocked, .verdict.danger { color: var(--harm); background: var(--harmed); }
 .verdict.attention { color: var(--update); background: var(--warned); }
 .verdict.none { color: var(--faint); background: var(--raised); }
 .about { margin: .75rem 0 0; color: var(--faint); }
