@@ -6,6 +6,7 @@ import { KNOWN_AFTER_APPLY, SENSITIVE } from "../model/value.ts";
 import type { Fingerprinter } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import {
+  type Guard,
   type Staleness,
   changedFields,
   compareGuards,
@@ -54,6 +55,7 @@ export function asReviewed(
             guardOf(reviewed.address, changedFields(reviewed), planned, fingerprints),
           );
     reasons.push(...whys.map((why) => explainStale(why, reviewed, change)));
+    if (whys.length === 0) reasons.push(...heldSince(reviewed, guard, change));
     if (change === undefined) continue;
     const fields = change.fields.filter(({ path }) =>
       reviewed.fields.some((one) => one.path[0] === path[0]),
@@ -155,6 +157,35 @@ function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | un
       );
     }
   }
+}
+
+/**
+ * Explains the fields that would have switched a test case on, and that the current plan holds back
+ * although neither their manifest nor their live value has changed.
+ */
+function heldSince(
+  reviewed: ReviewedChange,
+  guard: Guard | undefined,
+  now: Change | undefined,
+): readonly string[] {
+  const isPlanned = (name: string): boolean =>
+    now?.fields.some(({ path }) => path[0] === name) === true;
+  return reviewed.fields.flatMap((field) => {
+    const name = String(field.path[0]);
+    const isSwitch = name === "status" || name === "runStatus";
+    // A value that the service does not show may have been written by another apply.
+    if (!isSwitch || guard?.live[name] === undefined || isPlanned(name)) return [];
+    const before = shown(field, field.before);
+    const why = "its generation has failed since, or its steps are not accepted";
+    return [
+      place(
+        `${reviewed.address}, ${name}`,
+        before,
+        `${before}, but it stays off: ${why}`,
+        shown(field, field.after),
+      ),
+    ];
+  });
 }
 
 function existence(id: string | null, address?: Address): string {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { asReviewed } from "../../src/app/stale-plan.ts";
 import type { Address } from "../../src/model/address.ts";
+import { TascError } from "../../src/model/error.ts";
 import { Secret } from "../../src/model/value.ts";
 import {
   type Staleness,
@@ -8,6 +10,8 @@ import {
   guardOf,
   guardsOf,
 } from "../../src/plan/staleness.ts";
+import { planJson } from "../../src/render/json.ts";
+import { createRedactor } from "../../src/render/redact.ts";
 import {
   type Situation,
   fingerprints,
@@ -164,5 +168,52 @@ describe("a saved plan is stale only if something that it relies on has changed"
   test("guards contain no values", () => {
     const guards = JSON.stringify(guardsOf(planOf(password("s3cret")), fingerprints));
     expect(guards).not.toContain("s3cret");
+  });
+});
+
+describe("a saved plan that switches a test case on", () => {
+  const shown = (abortCause: string | undefined): Situation => ({
+    declared: {
+      testCases: { a: { description: "C1", status: "ENABLED", runStatus: "ON", tags: ["new"] } },
+    },
+    live: {
+      testCases: [
+        liveCase("C1", {
+          status: "DRAFT",
+          runStatus: "OFF",
+          discovery: { status: "CREATED", freePrompt: "p", abortCause, message: undefined },
+        }),
+      ],
+    },
+  });
+  const planned = planOf(shown(undefined));
+  const saved = {
+    ...{ only: [], exclude: [], run: [], rediscover: [], extras: {}, targets: { shop: "T" } },
+    plan: planJson(planned.plan, { tool: "", createdAt: "" }),
+    guards: guardsOf(planned, fingerprints),
+  };
+  const applied = (now: Situation) =>
+    asReviewed(saved, planOf(now), fingerprints, createRedactor([]));
+
+  test("is applied as it is while the generation is under way", () => {
+    expect(applied(shown(undefined)).plan.changes[0]?.calls[0]?.body).toEqual({
+      status: "ENABLED",
+      runStatus: "ON",
+      assignedTagNames: ["new"],
+    });
+  });
+
+  test("is stale once the generation has failed", () => {
+    let told = "";
+    try {
+      applied(shown("PROMPT_FAILED"));
+    } catch (error) {
+      if (!(error instanceof TascError)) throw error;
+      told = `${error.reason}: ${error.diagnostics[0]?.detail}`;
+    }
+    expect(told).toMatch(/^stale: /);
+    expect(told).toMatch(/testCase\.shop\.a, status\n.*"DRAFT"\n.*its generation has failed/);
+    expect(told).toMatch(/testCase\.shop\.a, runStatus\n.*"OFF"\n/);
+    expect(told).not.toContain("tags");
   });
 });
