@@ -186,66 +186,84 @@ function written({ files, texts }: Prepared) {
   ];
 }
 
+/** What a person adds to imported manifests, in files that `fmt --check` accepts. */
+const byHand = fc.constantFrom<((text: string) => string)[]>(
+  (text) => text,
+  (text) => `# Kept by hand.\nx-kept: [a, b]\n${text}`,
+  (text) => text.replace(/^( +)(status|tags|folder|description): /m, "$1# By hand.\n$1$2: "),
+);
+
 const TWO_STAGES = `${PROJECT}stages: { first: {}, second: {} }\n`;
 
 test("after a second stage is imported both plans are empty, and renamed test cases are recognised", async () => {
   let together = 0;
   await fc.assert(
-    fc.asyncProperty(service, secondStage, options, async (bare, variation, given) => {
-      fc.pre(bare.targets.length > 0);
-      const named = bare.targets.map((one) => ({
-        ...one,
-        app: one.app === "Blog" ? "Blog (first)" : one.app,
-        // A target has one default environment, which both stages share.
-        environments: one.environments.filter(
-          (own, at, all) =>
-            own.type !== "DEFAULT" || all.findIndex(({ type }) => type === "DEFAULT") === at,
-        ),
-      }));
-      const one = { ...bare, targets: named };
-      const two = inSecondStage(one, variation);
-      const start = {
-        ...emptyProject(one.targets, one.testCases, { "tasc.yaml": TWO_STAGES }),
-        stage: "first",
-      };
-      const imported = after(start, await prepared(start, given));
-      await expectEmptyPlan(imported);
-      const second: World = { ...imported, ...two, states: new Map(), stage: "second" };
-      const more = await prepared(second, given);
-      expect(
-        { problems: more.problems, unmatched: more.unmatched, leftOut: more.leftOut },
-        shown(second),
-      ).toEqual({
-        problems: [],
-        unmatched: [],
-        leftOut: [],
-      });
-      if (more.texts.length > 0) together++;
-      const both = after(second, more);
-      await expectEmptyPlan(both);
-      await expectEmptyPlan({ ...both, ...one, states: imported.states, stage: "first" });
-      expect((await managedIds(both)).toSorted()).toEqual([...allIds(both)].toSorted());
-      const again = await prepared(both, given);
-      expect({ files: again.files, texts: again.texts, learnt: again.learnt.size }).toEqual({
-        files: [],
-        texts: [],
-        learnt: 0,
-      });
-      // After `git checkout .`, state still has what the import learnt.
-      const redone = await prepared({ ...both, files: imported.files }, given);
-      expect(written(redone), shown(both)).toEqual(written(more));
-      const renamed = new Map(
-        [...two.testCases].map(
-          ([id, list]) =>
-            [
-              id,
-              list.map((own) => ({ ...own, description: `New ${own.id}`, externalId: null })),
-            ] as const,
-        ),
-      );
-      const { planned } = await plan({ ...both, testCases: renamed });
-      expect(planned.plan.changes.filter(({ action }) => action === "create")).toEqual([]);
-    }),
+    fc.asyncProperty(
+      service,
+      secondStage,
+      options,
+      byHand,
+      async (bare, variation, given, edit) => {
+        fc.pre(bare.targets.length > 0);
+        const named = bare.targets.map((one) => ({
+          ...one,
+          app: one.app === "Blog" ? "Blog (first)" : one.app,
+          // A target has one default environment, which both stages share.
+          environments: one.environments.filter(
+            (own, at, all) =>
+              own.type !== "DEFAULT" || all.findIndex(({ type }) => type === "DEFAULT") === at,
+          ),
+        }));
+        const one = { ...bare, targets: named };
+        const two = inSecondStage(one, variation);
+        const start = {
+          ...emptyProject(one.targets, one.testCases, { "tasc.yaml": TWO_STAGES }),
+          stage: "first",
+        };
+        const found = after(start, await prepared(start, given));
+        const files = Object.entries(found.files).map(([name, text]) => [
+          name,
+          name.endsWith("tasc.yaml") ? text : formatManifest(edit(text), "target"),
+        ]);
+        const imported = { ...found, files: Object.fromEntries(files) };
+        await expectEmptyPlan(imported);
+        const second: World = { ...imported, ...two, states: new Map(), stage: "second" };
+        const more = await prepared(second, given);
+        expect(
+          { problems: more.problems, unmatched: more.unmatched, leftOut: more.leftOut },
+          shown(second),
+        ).toEqual({
+          problems: [],
+          unmatched: [],
+          leftOut: [],
+        });
+        if (more.texts.length > 0) together++;
+        const both = after(second, more);
+        await expectEmptyPlan(both);
+        await expectEmptyPlan({ ...both, ...one, states: imported.states, stage: "first" });
+        expect((await managedIds(both)).toSorted()).toEqual([...allIds(both)].toSorted());
+        const again = await prepared(both, given);
+        expect({ files: again.files, texts: again.texts, learnt: again.learnt.size }).toEqual({
+          files: [],
+          texts: [],
+          learnt: 0,
+        });
+        // After `git checkout .`, state still has what the import learnt.
+        const redone = await prepared({ ...both, files: imported.files }, given);
+        expect(written(redone), shown(both)).toEqual(written(more));
+        const renamed = new Map(
+          [...two.testCases].map(
+            ([id, list]) =>
+              [
+                id,
+                list.map((own) => ({ ...own, description: `New ${own.id}`, externalId: null })),
+              ] as const,
+          ),
+        );
+        const { planned } = await plan({ ...both, testCases: renamed });
+        expect(planned.plan.changes.filter(({ action }) => action === "create")).toEqual([]);
+      },
+    ),
     { numRuns: Number(process.env["TASC_LAW_RUNS"] ?? 60) },
   );
   // The test only proves something if enough runs merged two stages.
