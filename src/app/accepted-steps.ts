@@ -33,6 +33,8 @@ export interface AcceptedSteps extends StepsReview {
   /** Files of test cases that the manifests do not declare. */
   readonly strays: readonly string[];
   readonly warnings: readonly Diagnostic[];
+  /** @throws TascError with all files that are broken */
+  readonly check: () => void;
   readonly words: StepWords;
 }
 
@@ -87,6 +89,7 @@ export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
     files,
     strays,
     warnings: strayWarnings(request, strays),
+    check,
     isKnown: (address) => files.has(address),
     of: (address, live) => {
       const found = compare(address, live);
@@ -200,11 +203,14 @@ function strayWarnings(
     ...(strays.length === 0
       ? []
       : [
-          warning(
-            "steps-without-case",
-            `${strays.length} ${strays.length === 1 ? "file has" : "files have"} accepted steps of no declared test case`,
-            `${fewOf(strays, "\n")}\nThe next \`tasc steps accept --all --stage ${stage}\` removes them. After a rename, declare \`moved:\`.`,
-          ),
+          {
+            ...warning(
+              "steps-without-case",
+              `${strays.length} ${strays.length === 1 ? "file has" : "files have"} accepted steps of no declared test case`,
+              `${fewOf(strays, "\n")}\nThe next \`tasc steps accept --all --stage ${stage}\` removes them. After a rename, declare \`moved:\`.`,
+            ),
+            place: { file: strays[0] ?? "", line: 1, column: 1 },
+          },
         ]),
     ...folders.map((name) =>
       warning(

@@ -1,6 +1,7 @@
 import { survey } from "../app/plan.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { explain as explainResource, explainCode, fieldsNamed } from "../inspect/explain.ts";
+import { git } from "../manifest/files.ts";
 import { guessed, locate, placesIn } from "../manifest/problem.ts";
 import { settingsLayers, variablesOf } from "../manifest/stages.ts";
 import { KINDS, isAddress, targetOf } from "../model/address.ts";
@@ -72,6 +73,7 @@ async function explain(options: OptionsOf<typeof OPTIONS>, { host }: Context): P
       planned: surveyed?.planned,
       diagnostics,
       placeOf: await placesIn(project.sources),
+      accepted: acceptanceIn(session, resource),
     });
   };
   // Without the key, fingerprints cannot be compared, but everything else can be explained.
@@ -114,6 +116,16 @@ async function explainRemoved(session: Session, { address, origin }: Removal): P
       ],
     ],
   };
+}
+
+/** Returns where a test case's steps were accepted; undefined if they were not, or without git. */
+function acceptanceIn(session: Session, { address }: DesiredResource) {
+  const file = session.acceptedSteps()?.files.get(address)?.file;
+  if (file === undefined) return undefined;
+  const line = git(session.root, ["log", "-1", "--format=%cI %h", "--", `:(literal)${file}`]);
+  if (line === undefined) return undefined;
+  const [at, commit] = line.split(" ");
+  return { file, ...defined({ at: commit === undefined ? undefined : at, commit }) };
 }
 
 function namedFields(

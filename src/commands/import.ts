@@ -1,6 +1,7 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { withTexts, writeTexts } from "../edit/edit-files.ts";
+import { STEPS_FOLDER, stepsFile } from "../app/accepted-steps.ts";
+import { type NewText, withTexts, writeTexts } from "../edit/edit-files.ts";
 import { type Folder, foldersWith } from "../edit/import/folders.ts";
 import { LAYOUTS } from "../edit/import/new-files.ts";
 import { pairTargets } from "../edit/import/pair-targets.ts";
@@ -18,6 +19,7 @@ import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/scope.ts";
 import { secretFields } from "../plan/memory.ts";
+import { fileText, stepsOf } from "../plan/steps.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
 import { count, list as words, nonZero, serviceNoun } from "../model/words.ts";
@@ -109,8 +111,10 @@ async function importTargets(session: Session, options: OptionsOf<typeof OPTIONS
     );
   }
   const removed = hasSample && prepared.files.length > 0;
-  if (!dryRun) await carryOut(session, prepared, sources.states, removed, options.lockTimeout ?? 0);
-  const view = importView(session, prepared, removed, dryRun);
+  const steps = acceptedTexts(session, prepared);
+  if (!dryRun)
+    await carryOut(session, prepared, steps, sources.states, removed, options.lockTimeout ?? 0);
+  const view = importView(session, prepared, steps, removed, dryRun);
   return dryRun && options.format !== "json" ? { ...view, format: "preview" } : view;
 }
 
@@ -307,10 +311,27 @@ function refuse({ problems, unmatched }: Prepared): void {
   refuseAll(problems.length > 0 ? [...faults, head, ...problems] : faults);
 }
 
+/**
+ * Returns the files of accepted steps of the new test cases, where the policy asks for them: what an
+ * import takes over counts as accepted. An existing file is kept, since it says what a person has
+ * accepted.
+ */
+function acceptedTexts(session: Session, { generated }: Prepared): readonly NewText[] {
+  const { words } = session.acceptedSteps() ?? {};
+  if (words === undefined) return [];
+  return generated.flatMap(({ address, live }) => {
+    const file = stepsFile(session.settings.stage, address);
+    const steps = stepsOf(live, words);
+    if (steps.length === 0 || existsSync(join(session.root, file))) return [];
+    return [{ file, bom: false, before: undefined, after: fileText(address, steps) }];
+  });
+}
+
 /** Writes state first: what it learns is true even if the files cannot be written. */
 async function carryOut(
   session: Session,
   { files, texts, learnt }: Prepared,
+  steps: readonly NewText[],
   read: ImportSources["states"],
   removed: boolean,
   timeout: number,
@@ -338,7 +359,7 @@ async function carryOut(
     for (const [target, events] of learnt) await states.get(target)?.record(events);
     if (removed) rmSync(sample);
     try {
-      writeTexts(session.root, [...texts, ...added]);
+      writeTexts(session.root, [...texts, ...added, ...steps]);
     } catch (error) {
       if (removed) writeFileSync(sample, SAMPLE.text, { flag: "wx" });
       throw error;
@@ -349,6 +370,7 @@ async function carryOut(
 function importView(
   { settings: { stage, baseUrl } }: Session,
   { files, texts, leftOut }: Prepared,
+  steps: readonly NewText[],
   removed: boolean,
   dryRun: boolean,
 ): View {
@@ -359,6 +381,11 @@ function importView(
       const held = nonZero(count(environments, "environment"), count(testCases, "test case"));
       return `wrote  ${file}${held.length === 0 ? "" : `  (${held.join(", ")})`}`;
     }),
+    ...(steps.length === 0
+      ? []
+      : [
+          `wrote  ${STEPS_FOLDER}/${stage}/  (accepted steps of ${count(steps.length, "test case")})`,
+        ]),
   ];
   const json = {
     formatVersion: "1.0",
@@ -378,6 +405,11 @@ function importView(
         environments,
         testCases,
         text: dryRun ? text : undefined,
+      })),
+      ...steps.map(({ file, after }) => ({
+        file,
+        change: "added",
+        text: dryRun ? after : undefined,
       })),
     ],
     leftOut: leftOut.map(({ app, kind, id, name, reason }) => ({ app, kind, id, name, reason })),

@@ -1,3 +1,4 @@
+import { readAcceptedSteps } from "../app/accepted-steps.ts";
 import { checkOverrides, ownRulesBroken } from "../app/plan.ts";
 import { type Opened, openProject } from "../app/project.ts";
 import { locate } from "../manifest/problem.ts";
@@ -85,14 +86,29 @@ function fresh(diagnostics: readonly Diagnostic[], seen: Set<string>): readonly 
   return diagnostics.filter((one) => seen.size < seen.add(JSON.stringify(one)).size);
 }
 
+/**
+ * Returns the warnings about the files of accepted steps, where the policy asks for them.
+ * @throws TascError if one cannot be read
+ */
+function stepsWarnings({ root, project: { desired, settings } }: Opened): readonly Diagnostic[] {
+  const { policy, stages } = settings;
+  const { steps: mode = "off" } = policy;
+  if (mode === "off") return [];
+  const words = { isSecret: () => false, fingerprints: undefined };
+  const accepted = readAcceptedSteps({ root, desired, stages, mode, words, keep: false });
+  accepted.check();
+  return accepted.warnings;
+}
+
 async function printValid(
-  { project }: Opened,
+  opened: Opened,
   { overridePolicy }: OptionsOf<typeof OPTIONS>,
   format: string,
   context: Context,
   seen = new Set<string>(),
 ) {
   const { console, host } = context;
+  const { project } = opened;
   const { desired, sources, settings } = project;
   const { stage, policy } = settings;
   checkOverrides(settings, overridePolicy);
@@ -105,7 +121,11 @@ async function printValid(
     ...overWarnings(desired.targets, host.now()),
     ...policyDiagnostics(violations, new Set(overridePolicy)),
   ];
-  const diagnostics = [...project.diagnostics, ...(await locate(judged, sources))];
+  const diagnostics = [
+    ...project.diagnostics,
+    ...stepsWarnings(opened),
+    ...(await locate(judged, sources)),
+  ];
   if (refusingRules(violations, overridePolicy).length > 0)
     throw new TascError("failed", diagnostics, (file) => sources.get(file)?.text);
   const hint = endingHint(desired.targets, host.now());

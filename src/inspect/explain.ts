@@ -32,6 +32,7 @@ import { PROBLEM_SIGN, SIGNS } from "../render/words.ts";
 import { count } from "../model/words.ts";
 import { groupBy } from "../model/collections.ts";
 import type { PlaceOf } from "./stages.ts";
+import { type AcceptedIn, acceptedText } from "./steps.ts";
 
 export interface ExplainRequest {
   readonly resource: DesiredResource;
@@ -46,11 +47,11 @@ export interface ExplainRequest {
   readonly planned: Planned | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly placeOf: PlaceOf;
+  readonly accepted?: AcceptedIn | undefined;
 }
 
 /** The request, with further facts that explanations need. */
 type Facts = ReturnType<typeof factsOf>;
-
 function factsOf(request: ExplainRequest) {
   const { resource, planned, diagnostics, fingerprints } = request;
   const { address } = resource;
@@ -82,18 +83,17 @@ function factsOf(request: ExplainRequest) {
  */
 export function explain(request: ExplainRequest): View {
   const facts = factsOf(request);
-  const { resource, diagnostics, stage, id } = facts;
+  const { resource, diagnostics, stage, id, accepted } = facts;
   const { address, kind } = resource;
   const found = foundBy(facts);
   const [action, why] = decision(facts);
   // If there is an error, nothing is sent.
   const calls = facts.problem ? [] : (facts.change?.calls ?? []).map(callJson);
+  const isShown = (name: string): boolean =>
+    request.fields.includes(name) ||
+    (request.fields.length === 0 && resource.fields[name] !== undefined);
   const fields = fieldsOf(kind)
-    .filter(({ name }) =>
-      request.fields.length === 0
-        ? resource.fields[name] !== undefined
-        : request.fields.includes(name),
-    )
+    .filter(({ name }) => isShown(name))
     .map((field) => explainField({ ...facts, field, value: resource.fields[field.name] }));
   const sign: Line =
     action === "problem"
@@ -110,6 +110,7 @@ export function explain(request: ExplainRequest): View {
       found,
       action,
       why,
+      stepsAccepted: accepted && { ...accepted },
       calls: calls.map(({ method, path, body }) => ({ method, path, body: new Outside(body) })),
       fields,
       diagnostics: diagnostics.map((diagnostic) => ({ ...diagnosticJson(diagnostic) })),
@@ -120,6 +121,7 @@ export function explain(request: ExplainRequest): View {
         row("live", id === undefined ? found : `${id}, ${found}`),
         row("action", action),
         row("why", why),
+        ...(accepted ? [row("steps", acceptedText(accepted))] : []),
         ...calls.map(({ method, path }) => ["  ", faint(`${method} ${path}`)]),
       ],
       ...fields.map(fieldSection),

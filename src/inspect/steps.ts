@@ -6,6 +6,19 @@ import { faint, markup, strong } from "../render/view.ts";
 import { nonZero } from "../model/words.ts";
 import { byTarget } from "../render/words.ts";
 
+/** The file of accepted steps, and the commit that changed it last; without one, it is not in git. */
+export interface AcceptedIn {
+  readonly file: string;
+  /** ISO 8601. */
+  readonly at?: string;
+  readonly commit?: string;
+}
+
+export function acceptedText({ file, at, commit }: AcceptedIn): string {
+  const when = commit === undefined ? "not committed yet" : `commit ${commit} of ${at}`;
+  return `accepted in ${file}, ${when}`;
+}
+
 /** What the counts of the states are called. */
 const COUNTS: Readonly<Record<StepsState, string>> = {
   accepted: "accepted",

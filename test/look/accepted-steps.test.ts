@@ -1,5 +1,6 @@
 // The life of reviewed steps with the local service: generated, accepted, weakened, promoted.
-import { existsSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
@@ -168,6 +169,98 @@ test("steps are generated, accepted, switched on, weakened, accepted again and p
       await patch(stage, await caseNamed(stage, "new"), { status: "ENABLED", runStatus: "ON" });
       const on = await run("plan --only testCase.shop.new --detailed-exitcode --json");
       expect([on.code, codes(json(on))]).toEqual([0, ["steps-new danger"]]);
+    },
+    { seed: {} },
+  ));
+
+test("an import accepts what it takes over, and the files are checked, explained and moved", () =>
+  scene(
+    async (stage) => {
+      const run = async (line: string): Promise<Ran> => stage.run(line.split(" "));
+      const git = (...args: readonly string[]): string =>
+        execFileSync("git", ["-C", stage.dir, ...args], { encoding: "utf8" }).trim();
+      stage.write("tasc.yaml", PROJECT);
+      stage.write("targets/shop.yaml", MANIFEST);
+      expect((await run("apply --auto-approve")).code).toBe(0);
+      await stage.control("POST", "/discoveries/finish");
+      rmSync(join(stage.dir, "targets"), { recursive: true });
+      rmSync(join(stage.dir, ".tasc"), { recursive: true });
+
+      const imported = await run("import");
+      expect([imported.code, imported.stdout]).toEqual([
+        0,
+        expect.stringContaining("steps/staging/  (accepted steps of 2 test cases)"),
+      ]);
+      expect((await run("steps --detailed-exitcode")).stdout).toBe("shop  2 accepted\n");
+      expect((await run("plan --detailed-exitcode")).code).toBe(0);
+      // A second import accepts nothing.
+      const pay = await caseNamed(stage, "pay");
+      await patch(stage, pay, { elements: elementsOf(pay).slice(0, 1) });
+      expect((await run("import")).code).toBe(0);
+      expect((await run("steps --detailed-exitcode")).code).toBe(2);
+      await stage.edit(textAt(pay, "id"), { elements: pay["elements"] ?? [] });
+
+      const explained = async (address: string) => json(await run(`explain ${address} --json`));
+      git("init", "--quiet");
+      git("add", ".");
+      git("-c", "user.name=qa", "-c", "user.email=qa@example.com", "commit", "-qm", "All");
+      const known = { file: PAY, commit: git("log", "-1", "--format=%h") };
+      expect(at(await explained("testCase.shop.pay"), "stepsAccepted")).toMatchObject(known);
+      expect((await run("explain testCase.shop.pay")).stdout).toContain(
+        `commit ${known.commit} of`,
+      );
+
+      // A file that cannot be read is an error with its line, in validate and in a plan.
+      const text = stage.read(PAY);
+      for (const [broken, why] of [
+        [text.replace("1  ", "x  "), "not a step as tasc writes it"],
+        [`${text}<<<<<<< mine\n`, "the markers of a merge conflict"],
+      ] as const) {
+        stage.write(PAY, broken);
+        const at = `${PAY}:${broken.includes("<<<") ? text.split("\n").length : 2}:1`;
+        for (const command of ["validate", "plan"]) {
+          // oxlint-disable-next-line no-await-in-loop
+          const refused = await run(command);
+          // A plan reads a file whose steps differ.
+          expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining(at)]);
+          expect(refused.stderr).toContain(why);
+        }
+      }
+      stage.write(PAY, text);
+
+      // The file under the old key counts until accept moves it. One of no test case is a warning.
+      const manifest = stage.read("targets/shop.yaml");
+      const renamed = manifest
+        .replace(/^ {2}pay:/m, "  payment:")
+        .replace(/^ {2}voucher:[^]*/m, "");
+      const moved = "moved: [{ from: testCase.shop.pay, to: testCase.shop.payment }]\n";
+      stage.write("targets/shop.yaml", renamed + moved);
+      const valid = await run("validate");
+      expect([valid.code, valid.stderr]).toEqual([0, expect.stringContaining(`${VOUCHER}:1:1`)]);
+      expect((await run("steps --detailed-exitcode")).code).toBe(0);
+      expect(at(await explained("testCase.shop.payment"), "stepsAccepted")).toMatchObject(known);
+      expect((await run("steps accept --all")).code).toBe(0);
+      expect(git("status", "--short", "-uall", "steps").split("\n").toSorted()).toEqual(
+        [
+          "?? steps/staging/shop/payment.txt",
+          " D steps/staging/shop/pay.txt".trim(),
+          " D steps/staging/shop/voucher.txt",
+        ].toSorted(),
+      );
+      stage.write(
+        "targets/shop.yaml",
+        (renamed + moved).replace(
+          "payment:\n",
+          "payment:\n    elements: [{ interaction: { action: CLICK } }]\n",
+        ),
+      );
+      const both = await run("validate");
+      expect([both.code, both.stderr]).toEqual([
+        3,
+        expect.stringMatching(
+          /testCase\.shop\.payment declares elements, and steps\/\S+payment\.txt/,
+        ),
+      ]);
     },
     { seed: {} },
   ));

@@ -3,6 +3,7 @@ import { readProject, resolveProject } from "../../manifest/load.ts";
 import { type Address, compareText, targetAddress } from "../../model/address.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { defined } from "../../model/json.ts";
+import type { LiveResource } from "../../model/live.ts";
 import type { Binding, StateEvent } from "../../model/state.ts";
 import { keyHolds } from "../../plan/memory.ts";
 import { refreshEvents } from "../../plan/record.ts";
@@ -50,6 +51,8 @@ export interface Prepared {
   readonly texts: readonly EditedText[];
   readonly leftOut: readonly Skipped[];
   readonly learnt: Learnt;
+  /** The new test cases whose steps no manifest declares, as they are on the service. */
+  readonly generated: readonly { readonly address: Address; readonly live: LiveResource }[];
   /** Files that match no pattern under `manifests`; if there are any, nothing may be written. */
   readonly unmatched: readonly string[];
   /**
@@ -128,7 +131,15 @@ async function attemptOnce(
   const proof = await prove({ files, texts, added, merged, learnt }, sources, options.folder);
   const { refuted, unmatched, problems, planned = before } = proof;
   if (refuted.size > 0 && problems.length + unmatched.length === 0) return refuted;
-  return { files, texts, leftOut, learnt: allLearnt(sources, planned), unmatched, problems };
+  const generated = [...planned.matched.values()].flatMap(({ target, matches }) =>
+    target.testCases.flatMap(({ address, fields }) => {
+      const live = matches.get(address)?.live;
+      const isNew = added.has(address) && fields["elements"] === undefined;
+      return isNew && live !== undefined ? [{ address, live }] : [];
+    }),
+  );
+  const all = allLearnt(sources, planned);
+  return { files, texts, leftOut, learnt: all, generated, unmatched, problems };
 }
 
 function joined(...all: readonly Iterable<readonly [string, readonly StateEvent[]]>[]): Learnt {
