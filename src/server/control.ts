@@ -114,6 +114,10 @@ const execution = v.object({
   testCaseIds: v.optional(v.list(v.uuid)),
   breakpoint: r.breakpoint,
   browser: r.browser,
+  context: v.or(v.freeForm, {
+    source: "WEB_APP",
+    triggeredBy: { type: "USER", userId: "local" },
+  }),
 });
 
 /**
@@ -139,7 +143,6 @@ const beginReport: ControlOperation = ({ service: { store, runtime } }, call) =>
     ...given,
     ...times,
     ...(executionUrl !== undefined && { executionUrl }),
-    context: { source: "WEB_APP", triggeredBy: { type: "USER", userId: "local" } },
     testResults: cases.map(({ id, description }) => ({
       testCaseId: id,
       name: description,

@@ -1,13 +1,24 @@
 // `reports gate`, `reports flaky` and `status`, as a pipeline calls them.
 import { describe, test } from "vitest";
-import { CART, LOGIN, MANIFEST, type Scene, TARGET, json, scene, textAt } from "../look/scene.ts";
+import type { JsonObject } from "../../src/model/json.ts";
+import {
+  CART,
+  LOGIN,
+  MANIFEST,
+  type Scene,
+  TARGET,
+  id,
+  json,
+  scene,
+  textAt,
+} from "../look/scene.ts";
 
 const SHA = "0123456789abcdef0123456789abcdef01234567";
 
 async function reported(
   stage: Scene,
   results: Readonly<Record<string, string>>,
-  more: Readonly<Record<string, string>> = {},
+  more: JsonObject = {},
 ): Promise<string> {
   const begun = await stage.control("POST", "/reports", {
     testTargetId: TARGET,
@@ -85,6 +96,80 @@ describe.concurrent("results", () => {
         const unknown = await stage.run(["reports", "gate", "--report", "nothing"]);
         expect(unknown.code).toBe(1);
         expect((await stage.run(["reports", "gate", "--sha", SHA])).code).toBe(1);
+      },
+      { clock: ticking() },
+    );
+  });
+
+  test("reports gate judges each browser of a commit, and waits for the end", async ({
+    expect,
+  }) => {
+    await scene(
+      async (stage) => {
+        const other = id(0x13);
+        const of = { context: { source: "github", sha: SHA } };
+        const gate = ["reports", "gate", "--sha", SHA.slice(0, 8)];
+        // A newer pass in one browser hides no failure in another. Those that are not managed count.
+        await reported(
+          stage,
+          { [LOGIN]: "FAILED", [other]: "FAILED" },
+          { ...of, browser: "SAFARI" },
+        );
+        const chromium = await reported(stage, { [LOGIN]: "PASSED" }, of);
+        // One of another commit decides nothing.
+        await reported(stage, { [LOGIN]: "PASSED" }, { browser: "SAFARI" });
+        const failed = await stage.run([...gate, "--json"]);
+        expect([failed.code, json(failed)]).toMatchObject([
+          1,
+          {
+            passed: false,
+            reports: [
+              { id: chromium, status: "PASSED", sha: SHA },
+              { status: "FAILED", sha: SHA },
+            ],
+            failed: [
+              { address: "testCase.shop.login", testCaseId: LOGIN, status: "FAILED" },
+              { testCaseId: other, status: "FAILED" },
+            ],
+            missingTestCases: [],
+          },
+        ]);
+        expect((await stage.run(gate)).stdout).toMatch(
+          /FAILED {2}testCase\.shop\.login in SAFARI DESKTOP[^]*FAILED {2}Nobody declares it \(.*, not managed, target shop\) in SAFARI/,
+        );
+        expect((await stage.run(["reports", "gate", "--report", chromium])).code).toBe(0);
+
+        // A running test case that is in none of the reports counts with a commit, and is told without.
+        await stage.edit(CART, { status: "ENABLED" });
+        await reported(
+          stage,
+          { [LOGIN]: "PASSED", [other]: "PASSED" },
+          { ...of, browser: "SAFARI" },
+        );
+        const missing = await stage.run([...gate, "--json"]);
+        expect([missing.code, json(missing)]).toMatchObject([
+          1,
+          { failed: [], missingTestCases: ["testCase.shop.cart"] },
+        ]);
+        const told = await stage.run(["reports", "gate"]);
+        expect([told.code, told.stdout]).toEqual([
+          0,
+          expect.stringContaining("testCase.shop.cart"),
+        ]);
+
+        // WAITING decides nothing; with --wait, its end does.
+        const all = { [LOGIN]: "PASSED", [CART]: "PASSED" };
+        const waiting = await reported(stage, { [LOGIN]: "WAITING", [CART]: "PASSED" }, of);
+        const early = await stage.run(gate);
+        expect([early.code, early.stdout]).toEqual([
+          1,
+          expect.stringContaining(`report ${waiting} of shop has not finished`),
+        ]);
+        expect((await stage.run([...gate, "--wait", "1s"])).code).toBe(1);
+        const patient = stage.run([...gate, "--wait", "10m"]);
+        await stage.control("POST", `/reports/${waiting}/results`, { results: all });
+        const passed = await patient;
+        expect(passed.code, passed.stdout + passed.stderr).toBe(0);
       },
       { clock: ticking() },
     );
