@@ -315,6 +315,16 @@ function resolvePolicy(context: SettingsSources & Pick<SettingsRequest, "report"
       resolveValue(POLICY_PART, value.policy, ["policy"], { ...context, originOf }),
     );
     const own = policyOf(policy);
+    const [first, second] = [lower.passedIn?.stage, own.passedIn?.stage];
+    if (first !== undefined && second !== undefined && first !== second)
+      context.report(
+        manifestProblem(
+          "two-gates",
+          originOf(["policy", "passedIn", "stage"]),
+          `\`policy.passedIn\` names the stage ${second} here, and ${first} in another place`,
+          "The project, the stage and the trust file may each have the rule, and the stricter numbers count. All must name one stage.",
+        ),
+      );
     const rules = own.rules?.map((rule, at) => ({
       ...rule,
       origin: originOf(["policy", "rules", at]),

@@ -210,6 +210,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "stops-running": ["A test case stops running", "The plan takes it out of runs: its status leaves ENABLED, or its run status becomes OFF.", "Check that nothing relies on the test. `policy.protected` can refuse it."],
   timeout: ["No answer in time", "The service did not connect or answer within the limit.", "Raise `service.requestTimeout`, or check the network."],
   "too-long": ["An interpolated text is too long", "Variables that refer to one another several times can grow without bound.", "Write the value in full, or in a file."],
+  "two-gates": ["Two stages in `passedIn`", "The project, the stage and the trust file name different stages in `policy.passedIn`.", "Name one stage in all of them."],
   "two-locators": ["An element has two locators", "The service creates selectors from `locatorLine`.", "Keep `locatorLine` or `selectors`."],
   "unclear-target": ["It is unclear which target is meant", "Several declared targets may be the imported one.", "Name it: `tasc import --into KEY=APP-or-ID`."],
   unexpected: ["tasc failed unexpectedly", "This is a defect of tasc.", "Run the command again with `--log-level debug`, and report what it prints."],

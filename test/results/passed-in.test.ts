@@ -111,3 +111,17 @@ test("plan and apply refuse what has not passed there, and say what is missing",
     },
     { clock: () => Date.now(), discoveryTime: 0 },
   ));
+
+test("two places that name different stages are an error, which names both", () =>
+  scene(async (stage) => {
+    const rule = "policy: { passedIn: { stage: other } }\n";
+    stage.write("tasc.yaml", `${PROJECT}  other: {}\n${rule}`);
+    stage.write("targets/shop.yaml", MANIFEST);
+    const refused = await stage.run(["validate"]);
+    expect([refused.code, refused.stderr]).toEqual([
+      3,
+      expect.stringMatching(
+        /names the stage staging here, and other in another place\n {2}tasc\.yaml:6:/,
+      ),
+    ]);
+  }));
