@@ -100,7 +100,7 @@ function declaration({ address }: Change, planned: Planned): string {
  * Returns the project of a commit for the session's stage; undefined if it is not valid for that
  * stage.
  */
-async function projectAt({ root, env, settings, host }: Session, ref: string) {
+export async function projectAt({ root, env, settings, host }: Session, ref: string) {
   const { commit, prefix, repository } = commitOf(root, ref);
   const folder = mkdtempSync(join(tmpdir(), "tasc-base-"));
   try {

@@ -9,6 +9,7 @@ import { fieldsOf } from "../model/fields.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { scopeTest } from "../plan/scope.ts";
 import type { View } from "../render/view.ts";
+import { appliedValues } from "../app/applied-values.ts";
 import { checkRequest, survey } from "../app/plan.ts";
 import type { Session } from "../app/session.ts";
 import { carryOut } from "./rewrite-view.ts";
@@ -64,6 +65,7 @@ async function pull(session: Session, options: OptionsOf<typeof OPTIONS>): Promi
       options.theirs.length === 0
         ? () => false
         : scopeTest(checkRequest({ only: options.theirs }, input).scope),
+    applied: await appliedValues(session, planned),
     into: options.into,
     inScope: scopeTest(input.scope),
     holdsSecret: (value: Json) => !sameJson(redactor.json(value), value),

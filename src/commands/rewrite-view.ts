@@ -73,6 +73,7 @@ export async function carryOut(options: RewriteOptions): Promise<View> {
           conflict: conflict && {
             yours: outside(conflict.yours),
             theirs: outside(conflict.theirs),
+            applied: outside(conflict.applied),
           },
           ...(origin && placeOf(origin)),
         })),

@@ -79,6 +79,8 @@ interface PullRequest extends ProjectDocuments, Pick<DeclareOptions, "holdsSecre
   readonly theirs: (address: Address) => boolean;
   /** The layer to write; by default the one that set the value, if no other stage uses it. */
   readonly into: "base" | "stage" | undefined;
+  /** Returns what was applied of a field that both sides changed, where that can be told. */
+  readonly applied?: (address: Address, field: Field) => Json | undefined;
   readonly folder: ProjectFolder;
   readonly options: LoadOptions;
 }
@@ -155,7 +157,7 @@ function pulledFields(
     const after = field.compare === "elements" ? found.written : found.live;
     const shown = { before: ordered(display(value)), after: ordered(after) };
     if (!all && who === "both" && !request.theirs(address))
-      return [{ ...about, ...conflict(shown) }];
+      return [{ ...about, ...conflict(shown, request.applied?.(address, field)) }];
     return [
       {
         ref,
@@ -196,10 +198,14 @@ function changerOf(changes: readonly FieldChange[]): ChangedBy | undefined {
   return others.length === 0 ? first : "both";
 }
 
-function conflict({ before, after }: { readonly before: Json; readonly after: Json }) {
+function conflict(
+  { before, after }: { readonly before: Json; readonly after: Json },
+  applied: Json | undefined,
+) {
+  const line = applied === undefined ? "" : `\napplied: ${shortly(applied)}`;
   return {
-    reason: `Changed in the manifest and on the service since the last apply.\nyours:   ${shortly(before)}\ntheirs:  ${shortly(after)}`,
-    conflict: { yours: before, theirs: after },
+    reason: `Changed in the manifest and on the service since the last apply.\nyours:   ${shortly(before)}\ntheirs:  ${shortly(after)}${line}`,
+    conflict: { yours: before, theirs: after, ...(applied !== undefined && { applied }) },
     failed: true,
   } as const;
 }

@@ -39,7 +39,7 @@ export interface NotRewritten {
   readonly reason: string;
   readonly origin?: Origin;
   /** The values of a field that the manifests and the service have both changed. */
-  readonly conflict?: { readonly yours: Json; readonly theirs: Json };
+  readonly conflict?: { readonly yours: Json; readonly theirs: Json; readonly applied?: Json };
   /** Whether the user asked for the change but it could not be made. */
   readonly failed?: true;
 }

@@ -1,4 +1,5 @@
 // `tasc pull` writes live values into the manifests and changes nothing else in them.
+import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { isArray, parseJson } from "../../src/model/json.ts";
 import {
@@ -270,6 +271,13 @@ stages:
       expect(early.stdout).toContain("`tasc pull --all`");
       expect(stage.read("targets/shop.yaml")).toBe(MANIFEST);
 
+      const git = (...args: readonly string[]) =>
+        spawnSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
+          cwd: stage.dir,
+        });
+      git("init", "-q");
+      git("add", "-A");
+      git("commit", "-qm", "applied");
       await applied(stage);
       await stage.edit(LOGIN, { status: "DISABLED", tags: ["slow"] });
       await stage.edit(COOKIE, { status: "ENABLED" });
