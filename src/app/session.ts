@@ -11,7 +11,7 @@ import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, inStage, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import { defined } from "../model/json.ts";
-import { type LiveTarget, type Reader, sideBySide } from "../model/live.ts";
+import { type LiveTarget, type Reader, inBatches, sideBySide } from "../model/live.ts";
 import type { ClientEvent } from "../model/events.ts";
 import type { Settings } from "../model/settings.ts";
 import { type State, emptyState } from "../model/state.ts";
@@ -339,6 +339,8 @@ export class Session {
     });
     const close = async () => {
       clearTimeout(ending);
+      await inBatches(locked, async (one) => one.close().catch(() => {}));
+      // All of them are closed; the error of the first one that failed counts.
       await sideBySide(locked.map((session) => session.close()));
     };
     const result = await work(sessions, lost).catch(async (error: unknown) => {

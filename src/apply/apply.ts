@@ -3,6 +3,7 @@ import { type DesiredResource, byAddress } from "../model/desired.ts";
 import type { Failed, Failure, Outcome } from "../model/events.ts";
 import type { Field } from "../model/fields.ts";
 import type { Path } from "../model/json.ts";
+import { inBatches } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import type { RunChanges, StateEvent } from "../model/state.ts";
 import { scopeTest } from "../plan/scope.ts";
@@ -138,7 +139,7 @@ async function recordStart(run: Run): Promise<void> {
   const reviewed = byAddress(planned.plan.changes);
   // A field that the plan changes is not as declared, so its record is not checked again.
   const isDue = (address: Address, field: Field): boolean => !isShown(reviewed.get(address), field);
-  const recording = [...sessions.keys()].map((key) => {
+  const recordOne = async (key: string): Promise<void> => {
     const matched = planned.matched.get(key);
     const own = planned.plan.changes.filter(({ address }) => targetOf(address) === key);
     // For the history, in case this run is cut off.
@@ -153,14 +154,15 @@ async function recordStart(run: Run): Promise<void> {
         ? [{ type: "began", run: history, changes }]
         : [];
     const forgotten = own.flatMap(({ address, action }) => (action === "forget" ? [address] : []));
-    return record(run, key, [
+    await record(run, key, [
       ...(planned.stateEvents.get(key) ?? []),
       ...forgetEvents(forgotten),
       ...(matched === undefined ? [] : refreshEvents(matched, fingerprints, inScope, isDue)),
       ...began,
     ]);
-  });
-  await Promise.all(recording);
+  };
+  // Not all at once, as the first apply records all of them.
+  await inBatches([...sessions.keys()], recordOne);
   for (const change of planned.plan.changes)
     if (change.action === "forget") settle(run, change.address, { kind: "done", change });
 }

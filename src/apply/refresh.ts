@@ -71,9 +71,12 @@ export async function lookAgain(
 export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
   const planned = replan(run);
   const changes = byAddress(run.planned.plan.changes);
-  // A field that the plan does not change was as declared at the start, and was recorded then.
+  // A field that the plan does not change was as declared at the start, and was recorded then. The
+  // digests of 9,000 test cases that take no part took a third of a second after 1,000 changes.
   const isDue: IsDue = (address, field) =>
-    !changes.has(address) || isShown(changes.get(address), field);
+    changes.has(address)
+      ? isShown(changes.get(address), field)
+      : run.progress.statuses.has(address);
   const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, isDue));
   // The plan already considers everything except new folder ids.
   return (await Promise.all(recording)).includes(true) ? replan(run) : planned;

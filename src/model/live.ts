@@ -99,6 +99,18 @@ export interface Reader {
   ): Promise<readonly LiveTestCase[]>;
 }
 
+/** Targets whose state is written at once: what is written of all of them would take much memory. */
+const BATCH = 32;
+
+/** Does some work for each item, a few at once. If several of a batch fail, the first one counts. */
+export async function inBatches<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < items.length; at += BATCH)
+    await sideBySide(items.slice(at, at + BATCH).map(work));
+}
+
 /**
  * Waits for concurrent reads. If several fail, it always throws the error of the first in the list.
  */
