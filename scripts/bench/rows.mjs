@@ -15,6 +15,7 @@ import { footprintRow } from "./footprint.mjs";
 import { redactRow } from "./redact.mjs";
 import { renderRow } from "./render.mjs";
 import { median, once, pair, root, serve, tasc } from "./run.mjs";
+import { pagesRow, statelessRow, wholeApplyRow } from "./shown.mjs";
 import { fleetRow, slowStateRow } from "./state.mjs";
 
 const floor = (name) => join(root, "scripts", "bench", name);
@@ -69,6 +70,22 @@ export const ROWS = [
     run: (rounds) => stepsRow(rounds),
   },
   {
+    name: "without state, 10,000 cases in 10 targets",
+    run: (rounds) => statelessRow(10, 1000, rounds, { plan: 130, apply: 160 }),
+  },
+  {
+    name: "without state, 100,000 cases in 100 targets",
+    run: (rounds) => statelessRow(100, 1000, Math.min(rounds, 3), { plan: 350, apply: 400 }),
+  },
+  {
+    name: "whole apply of 1,000 PATCHes, concurrency 8",
+    run: (rounds) => wholeApplyRow(8, 1.15, rounds),
+  },
+  {
+    name: "whole apply of 1,000 PATCHes, concurrency 32",
+    run: (rounds) => wholeApplyRow(32, 1.45, rounds),
+  },
+  {
     name: "apply of 1,000 PATCHes at 20 ms, concurrency 8",
     run: (rounds) => applyRow(8, 1.15, 0.65, rounds),
   },
@@ -100,6 +117,7 @@ export const ROWS = [
       }),
   },
   { name: "a plan of 5,000 changes, printed", run: (rounds) => renderRow(rounds) },
+  { name: "a page of 5,000 updates of three fields", run: (rounds) => pagesRow(rounds) },
   { name: "promotion of 5,000 fields in one file", run: (rounds) => promotionRow(rounds) },
   { name: "redaction", run: (rounds) => redactRow(rounds) },
   { name: "state of 1,000 targets, with 10 ms to its server", run: () => slowStateRow() },

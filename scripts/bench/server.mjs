@@ -13,14 +13,20 @@ const lists = new Map(
 );
 
 const server = createServer((request, response) => {
-  request.resume();
-  request.on("end", () => setTimeout(() => answer(request, response), latency));
+  let body = "";
+  request.on("data", (piece) => (body += piece));
+  request.on("end", () => setTimeout(() => answer(request, response, body), latency));
 });
 
 /** The content of the lists after everything was patched. */
 const patched = new Map();
 
 function listOf(target) {
+  const written = parsed.get(target);
+  if (written?.isChanged) {
+    written.isChanged = false;
+    lists.set(target, Buffer.from(`[${[...written.texts.values()].join(",")}]`));
+  }
   const before = lists.get(target);
   if (lifelike || phase.patches === 0 || before === undefined) return before;
   if (!patched.has(target))
@@ -40,7 +46,7 @@ const parsed = new Map();
  */
 let phase = { from: 0, to: 0, patches: 0 };
 
-function answer({ method, url }, response) {
+function answer({ method, url }, response, body) {
   response.setHeader("content-type", "application/json");
   if (url === "/phase") {
     response.end(JSON.stringify({ ms: phase.to - phase.from, patches: phase.patches }));
@@ -50,24 +56,40 @@ function answer({ method, url }, response) {
   if (method === "PATCH") {
     if (phase.patches++ === 0) phase.from = performance.now() - latency;
     phase.to = performance.now();
-    return response.end(lifelike ? written(url) : "{}");
+    return response.end(lifelike ? written(url, body) : "{}");
   }
   const target = /test-targets\/([^/]+)\/test-cases/.exec(url)?.[1];
   response.end(target === undefined ? list : listOf(target));
 }
 
-/** A write to a lifelike service changes nothing: the answer is the entry of the list. */
-function written(url) {
+function partsOf(target) {
+  if (!parsed.has(target)) {
+    const items = JSON.parse(lists.get(target)).map((live) => [live.id, JSON.stringify(live)]);
+    parsed.set(target, { texts: new Map(items), isChanged: false });
+  }
+  return parsed.get(target);
+}
+
+/**
+ * A write to a test case of a lifelike service sets its fields, and one to an element sets nothing.
+ * The answer is the entry of the list.
+ */
+function written(url, body) {
   const [, target, testCase, element] =
     /test-targets\/([^/]+)\/test-cases\/([^/]+)(?:\/elements\/([^/]+))?/.exec(url) ?? [];
   if (testCase === undefined) return "{}";
-  if (!parsed.has(target))
-    parsed.set(target, new Map(JSON.parse(lists.get(target)).map((live) => [live.id, live])));
-  const live = parsed.get(target).get(testCase);
-  return JSON.stringify(
-    element === undefined ? live : live.elements.find(({ id }) => id === element),
-  );
+  const own = partsOf(target);
+  const live = JSON.parse(own.texts.get(testCase));
+  if (element !== undefined) return JSON.stringify(live.elements.find(({ id }) => id === element));
+  const { assignedTagNames: tags = live.tags, ...fields } = JSON.parse(body);
+  const text = JSON.stringify({ ...live, ...fields, tags });
+  own.texts.set(testCase, text);
+  own.isChanged = true;
+  return text;
 }
+
+// Where writes are measured, that their lists are parsed is not.
+if (lifelike && latency > 0) for (const target of lists.keys()) partsOf(target);
 
 server.keepAliveTimeout = 60_000;
 server.on("listening", () => console.log(`http://127.0.0.1:${server.address().port}`));
