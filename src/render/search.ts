@@ -1,0 +1,124 @@
+import { cached } from "../model/collections.ts";
+
+export interface Pattern {
+  readonly text: string;
+  /** The canonical form of a short secret with its capitals: it matches only in its own case. */
+  readonly exact?: string;
+  /** Number of leading characters that the canonical form leaves out. */
+  readonly lead?: number;
+  /**
+   * Alphabet of the encoding: only the beginning of a long encoded secret is searched for; this
+   * matches the rest.
+   */
+  readonly tail?: RegExp;
+}
+
+const BASE = 0x5bd1e995;
+/**
+ * Number of characters that are compared one by one; the rest of a longer text is compared by its
+ * hash.
+ */
+const COMPARED = 16;
+
+/**
+ * The offset of four characters within a pattern, the pattern's length, and `BASE` to the power of
+ * that length.
+ */
+type Shape = { readonly offset: number; readonly length: number; readonly power: number };
+
+const GRAM = 4;
+/**
+ * Each skipped position costs an entry for every pattern, so with many patterns no position is
+ * skipped.
+ */
+const WIDEST_STEP = 16;
+const MANY = 200;
+
+/**
+ * Searches for many patterns in one pass. It looks only at every n-th position, often enough to
+ * find the shortest pattern. The four characters there give the possible lengths, and a hash gives
+ * the pattern, so thousands take no longer.
+ */
+export class Search {
+  readonly #step: number;
+  readonly #shapes = new Map<number, Shape[]>();
+  readonly #byHash = new Map<number, Pattern[]>();
+  /**
+   * Whether any pattern has four characters with this hash; the answer is "no" nearly everywhere.
+   */
+  readonly #filter = new Uint8Array(1 << 16);
+
+  constructor(patterns: readonly Pattern[]) {
+    const different = new Map(
+      patterns.map((pattern) => [
+        `${pattern.exact ?? ""}\0${pattern.tail ?? ""}\0${pattern.text}`,
+        pattern,
+      ]),
+    );
+    const shortest = patterns.reduce((least, { text }) => Math.min(least, text.length), Infinity);
+    this.#step = different.size > MANY ? 1 : Math.min(WIDEST_STEP, shortest - GRAM + 1);
+    for (const pattern of different.values()) {
+      const { length } = pattern.text;
+      let power = 1;
+      for (let at = 0; at < length; at++) power = Math.imul(power, BASE);
+      cached<number, Pattern[]>(this.#byHash, hashesOf(pattern.text)[length] ?? 0, () => []).push(
+        pattern,
+      );
+      for (let offset = 0; offset < this.#step; offset++) {
+        const gram = gramAt(pattern.text, offset);
+        const own = cached<number, Shape[]>(this.#shapes, gram, () => []);
+        if (!own.some((one) => one.offset === offset && one.length === length))
+          own.push({ offset, length, power });
+        this.#filter[bucket(gram)] = 1;
+      }
+    }
+    for (const own of this.#shapes.values()) own.sort((a, b) => b.length - a.length);
+  }
+
+  scan(text: string, found: (start: number, end: number, pattern: Pattern) => void): void {
+    let hashes: Int32Array | undefined;
+    let [from, reached] = [0, 0];
+    for (let at = 0; at + GRAM <= text.length; at += this.#step) {
+      const gram = gramAt(text, at);
+      if (this.#filter[bucket(gram)] === 0) continue;
+      for (const { offset, length, power } of this.#shapes.get(gram) ?? []) {
+        const start = at - offset;
+        const end = start + length;
+        if (start < 0 || end > text.length) continue;
+        hashes ??= hashesOf(text);
+        const hash = ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, power)) | 0;
+        for (const pattern of this.#byHash.get(hash) ?? []) {
+          // Skip a match within a longer one that starts at the same place: there may be thousands.
+          if (start === from && end <= reached && !pattern.tail && !pattern.lead) continue;
+          if (
+            pattern.text.length !== length ||
+            !text.startsWith(pattern.text.slice(0, COMPARED), start)
+          )
+            continue;
+          found(start, end, pattern);
+          if (pattern.exact === undefined) [from, reached] = [start, end];
+        }
+      }
+    }
+  }
+}
+
+function gramAt(text: string, at: number): number {
+  let gram = 0;
+  for (let place = at; place < at + GRAM; place++) gram = (gram << 8) ^ text.charCodeAt(place);
+  return gram;
+}
+
+function bucket(start: number): number {
+  return Math.imul(start, 0x9e3779b1) >>> 16;
+}
+
+/** Returns the hash of every prefix of the text; the hash of any piece follows from two of them. */
+function hashesOf(text: string): Int32Array {
+  const hashes = new Int32Array(text.length + 1);
+  for (let at = 0, hash = 0; at < text.length; at++) {
+    hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
+    hashes[at + 1] = hash;
+  }
+  return hashes;
+}
