@@ -6,7 +6,14 @@ import { splitDocuments } from "../manifest/yaml/text.ts";
 import { type Address, KINDS, addressOf, targetAddress } from "../model/address.ts";
 import { groupBy } from "../model/collections.ts";
 import { invalid } from "../model/error.ts";
-import { type Json, type Path, isArray, isObject, valueAt } from "../model/json.ts";
+import {
+  type Json,
+  type JsonObject,
+  type Path,
+  isArray,
+  isObject,
+  valueAt,
+} from "../model/json.ts";
 import { list } from "../model/words.ts";
 import { type NewText, editTexts, withTexts } from "./edit-files.ts";
 import { type FileEdit, Manifests, changedFields } from "./manifests.ts";
@@ -45,7 +52,7 @@ export async function retire(
   refuseDependent(project, stage);
   const gone = onlyIn(new Manifests(sources), stage, others);
   const isGone = new Set(gone);
-  const byTarget = groupBy(documents, ({ value }) => String(value.target));
+  const byTarget = groupBy(documents, ({ value }) => targetIn(value));
   const dropped = documents.filter((document) => {
     const { target } = document.value;
     if (typeof target !== "string") return false;
@@ -107,13 +114,17 @@ function deletion(file: string, path: Path): FileEdit {
   return { file, edit: { kind: "delete", path } };
 }
 
+function targetIn({ target }: JsonObject): string {
+  return typeof target === "string" ? target : "";
+}
+
 /** Returns the edits of a document that stays. */
 function editsIn(
   { file, root, value }: Document,
   stage: string,
   gone: ReadonlySet<Address>,
 ): readonly FileEdit[] {
-  const { target } = value;
+  const target = targetIn(value);
   const own = isObject(value.stages) && value.stages[stage] !== undefined;
   const withoutStage = (holder: Json | undefined, path: Path): readonly FileEdit[] => {
     const only = isObject(holder) ? holder.onlyStages : undefined;
@@ -130,7 +141,7 @@ function editsIn(
       const section = layer[name];
       return Object.entries(isObject(section) ? section : {}).flatMap(([key, resource]) => {
         const place = [...path, name, key];
-        const address = addressOf(kind, String(target), key);
+        const address = addressOf(kind, target, key);
         return gone.has(address) ? [deletion(file, place)] : withoutStage(resource, place);
       });
     }),
@@ -147,7 +158,7 @@ function isEmptied({ value }: Document, stage: string, gone: ReadonlySet<Address
     const kind = SECTIONS.find((section) => section.name === name)?.kind;
     return (
       kind !== undefined &&
-      Object.keys(part).every((key) => gone.has(addressOf(kind, String(value.target), key)))
+      Object.keys(part).every((key) => gone.has(addressOf(kind, targetIn(value), key)))
     );
   });
 }

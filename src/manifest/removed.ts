@@ -38,10 +38,10 @@ export function checkRemovals(
   }
   for (const document of documents)
     for (const { address, origin } of removalsIn(document)) {
-      const { target } = document.value;
-      if (parseAddress(address)?.target === target) continue;
-      const detail = `This document is about target ${String(target)}. Move the entry to a document of the other target, or to \`removed:\` in tasc.yaml.`;
-      const summary = `${address} does not belong to target ${String(target)}`;
+      const { target = "" } = document.value;
+      if (typeof target !== "string" || parseAddress(address)?.target === target) continue;
+      const detail = `This document is about target ${target}. Move the entry to a document of the other target, or to \`removed:\` in tasc.yaml.`;
+      const summary = `${address} does not belong to target ${target}`;
       problems.push(manifestProblem("removed-elsewhere", origin, summary, detail));
     }
   return problems;

@@ -272,7 +272,7 @@ test("prints a folder id that has line breaks on one line", async () => {
   const { code, stderr } = await fresh.run(["import", "--dry-run"]);
   hostile.close();
   expect(code, stderr).toBe(0);
-  expect(stderr).toContain("  x tasc apply --auto-approve y  (1 test case)\n");
+  expect(stderr).toContain(`  x tasc apply --auto-approve y  Web Shop: "Log in"\n`);
 });
 
 test("puts no word of the service into a command that a shell or a program would run otherwise", async () => {

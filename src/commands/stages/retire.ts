@@ -12,7 +12,7 @@ import { readSlow } from "../../manifest/yaml/read-slow.ts";
 import { failed, invalid } from "../../model/error.ts";
 import { isObject, valueAt } from "../../model/json.ts";
 import { count } from "../../model/words.ts";
-import type { Line, View } from "../../render/view.ts";
+import type { View } from "../../render/view.ts";
 import { knownAddresses } from "../../state/edit.ts";
 import { fileName } from "../../state/files.ts";
 import { type OptionsOf, defineCommand } from "../command.ts";
@@ -126,7 +126,7 @@ function linesOf({
   steps,
   trust,
   stage,
-}: Facts): readonly Line[] {
+}: Facts): readonly string[] {
   return [
     ...texts.map(({ file }) => `~ ${file}`),
     ...emptied.map((file) => `- ${file}  (nothing else is in it)`),
@@ -145,7 +145,7 @@ function linesOf({
 async function askToRetire(
   { host: { ask } }: Session,
   stage: string,
-  lines: readonly Line[],
+  lines: readonly string[],
 ): Promise<void> {
   const ways = `To retire it without a question:\ntasc stages retire ${stage} --auto-approve`;
   if (ask === undefined)
