@@ -90,8 +90,8 @@ describe("a file that cannot be read is an error", () => {
       },
       errors: [
         "targets/a.yaml:1:9 yaml-syntax: The `[` here is never closed / Close it with `]`, and indent every line inside it deeper than its key.",
-        "targets/b.yaml:2:1 unknown-key: Unknown key `foo` / At `foo`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages` and `moved`.",
-        "targets/b.yaml:3:1 unknown-key: Unknown key `bar` / At `bar`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages` and `moved`.",
+        "targets/b.yaml:2:1 unknown-key: Unknown key `foo` / At `foo`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages`, `moved` and `removed`.",
+        "targets/b.yaml:3:1 unknown-key: Unknown key `bar` / At `bar`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages`, `moved` and `removed`.",
         "targets/c.yaml:1:1 yaml-empty: The file is empty / Write a manifest, or delete the file.",
       ],
     },
@@ -149,8 +149,8 @@ describe("a project that cannot be found is an error", () => {
       project: `${PROJECT}stagse: { dev: {} }\n`,
       document: "target: shop\nfoo: 1\nstages: { dev: {} }\n",
       errors: [
-        "targets/shop.yaml:2:1 unknown-key: Unknown key `foo` / At `foo`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages` and `moved`.",
-        "tasc.yaml:3:1 unknown-key: Unknown key `stagse` / At `stagse`. Did you mean `stages`? Allowed here: `version`, `manifests`, `service`, `state`, `vars`, `policy`, `defaults`, `defaultStage` and `stages`.",
+        "targets/shop.yaml:2:1 unknown-key: Unknown key `foo` / At `foo`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages`, `moved` and `removed`.",
+        "tasc.yaml:3:1 unknown-key: Unknown key `stagse` / At `stagse`. Did you mean `stages`? Allowed here: `version`, `manifests`, `service`, `state`, `vars`, `policy`, `defaults`, `defaultStage`, `stages` and `removed`.",
       ],
     },
   ]);

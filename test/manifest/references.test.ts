@@ -79,7 +79,7 @@ testCases:
       document: "target: shop\ntestCases: { cart: { discovery: { prerequisite: login } } }\n",
       files: { "targets/more.yaml": "target: shop\ntestcases: { login: {} }\n" },
       errors: [
-        "targets/more.yaml:2:1 unknown-key: Unknown key `testcases` / At `testcases`. Did you mean `testCases`? Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages` and `moved`.",
+        "targets/more.yaml:2:1 unknown-key: Unknown key `testcases` / At `testcases`. Did you mean `testCases`? Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages`, `moved` and `removed`.",
       ],
     },
     {

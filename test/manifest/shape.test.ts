@@ -45,7 +45,7 @@ environments: { default: { additionalHeaderFields: { __proto__: x }, constructor
 batchGenerations: { g: { context: { deep: [{ __proto__: 1 }] } } }
 `,
       errors: [
-        "targets/shop.yaml:1:1 unknown-key: Unknown key `__proto__` / At `__proto__`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages` and `moved`.",
+        "targets/shop.yaml:1:1 unknown-key: Unknown key `__proto__` / At `__proto__`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages`, `moved` and `removed`.",
         "targets/shop.yaml:3:14 bad-key: `prototype` cannot be a key / At `testCases.prototype`. It is a reserved name. Choose another.",
         "targets/shop.yaml:3:29 bad-key: `constructor` cannot be a key / At `testCases.constructor`. It is a reserved name. Choose another.",
         "targets/shop.yaml:3:46 bad-key: `__proto__` cannot be a key / At `testCases.__proto__`. It is a reserved name. Choose another.",
