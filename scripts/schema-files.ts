@@ -69,7 +69,7 @@ function withoutUnions(value: Json): Json {
   if (!isArray(type) || type.length - Number(type.includes("null")) < 2)
     return Object.fromEntries(entries);
   const isOfOne = (key: string, one: Json): boolean =>
-    KEYWORDS[String(one)]?.includes(key) === true;
+    typeof one === "string" && KEYWORDS[one]?.includes(key) === true;
   const ofAll = entries.filter(([key]) => key !== "type" && !type.some((one) => isOfOne(key, one)));
   const branches = type.map((one) => ({
     type: one,

@@ -65,10 +65,9 @@ function git(...args) {
   try {
     return execFileSync("git", args, { encoding: "utf8", stdio: "pipe" }).trim();
   } catch (error) {
-    // The arguments have the token in them.
-    throw new Error(`git ${args[0]}: ${error.stderr}`.replaceAll(env.PROMOTION_TOKEN, "***"), {
-      cause: undefined,
-    });
+    // The arguments have the token in them, so the original error is left out.
+    // oxlint-disable-next-line preserve-caught-error
+    throw new Error(`git ${args[0]}: ${error.stderr}`.replaceAll(env.PROMOTION_TOKEN, "***"));
   }
 }
 

@@ -28,9 +28,9 @@ test.each([
 test("the skill names the keys that the schemas have, and can be read by an agent", () => {
   const skill = readFileSync("skills/tasc/SKILL.md", "utf8");
   const [, head = ""] = /^---\n([^]*?)\n---\n/.exec(skill) ?? [];
-  const { name, description } = Object(parse(head));
-  expect(name).toBe("tasc");
-  expect(description).toMatch(/^.{100,1024}$/);
+  const described: unknown = expect.stringMatching(/^.{100,1024}$/);
+
+  expect(parse(head)).toMatchObject({ name: "tasc", description: described });
   expect(skill).toMatch(/Never pass `--auto-approve`\s+unless a person has reviewed/);
   const schemas = ["plan", "views"].map((one) =>
     readFileSync(`schemas/${one}.schema.json`, "utf8"),

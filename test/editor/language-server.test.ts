@@ -127,7 +127,7 @@ describe.skipIf(SERVER === undefined)(
       [
         "an address",
         "target",
-        `${"target: shop\n"}mov|ed: [{ from: testCase.shop.a, to: testCase.shop.b }]\n`,
+        "target: shop\nmov|ed: [{ from: testCase.shop.a, to: testCase.shop.b }]\n",
         ["testCase.shop.old-login"],
       ],
       [

@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { at, object, parseJson } from "../contract/support/json.ts";
 
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 const INTERPRETER = resolve("node_modules/gitlab-ci-local/dist/index.js");
@@ -105,10 +106,12 @@ test("components use only files of the package, say what each input is, and hide
     const text = readFileSync(file, "utf8");
     for (const [, script = ""] of text.matchAll(/node_modules\/@tasc\/cli\/(examples\/\S+)/g))
       expect(existsSync(script), script).toBe(true);
-    const [header, body, ...others] = parseAllDocuments(text).map((one) => one.toJS() as unknown);
+    const [header, body, ...others] = parseAllDocuments(text).map((one) =>
+      parseJson(JSON.stringify(one)),
+    );
     expect(others).toEqual([]);
     expect(header).toHaveProperty("spec.inputs");
-    const inputs = (header as { spec: { inputs: Record<string, unknown> } }).spec.inputs;
+    const inputs = object(at(header, "spec", "inputs"));
     for (const [name, input] of Object.entries(inputs)) {
       expect(input, name).toHaveProperty("description");
       expect(text, name).toContain(`$[[ inputs.${name} ]]`);

@@ -134,7 +134,7 @@ test("applies wait for each other and none is dropped, and production waits for 
     for (const [name, value] of named) {
       if (!JSON.stringify(value).includes('\\"$TASC\\" apply ') || !hasSteps(value)) continue;
       expect(value, `${file} ${name}`).toMatchObject({
-        concurrency: { group: expect.stringContaining("apply-"), queue: "max" },
+        concurrency: { group: expect.stringContaining("apply-") as unknown, queue: "max" },
       });
       if (JSON.stringify(value).includes('"environment":"production"'))
         expect(value, `${file} ${name}`).toHaveProperty("needs", "approval");

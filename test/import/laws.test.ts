@@ -221,7 +221,7 @@ test("after a second stage is imported both plans are empty, and renamed test ca
           stage: "first",
         };
         const found = after(start, await prepared(start, given));
-        const files = Object.entries(found.files).map(([name, text]) => [
+        const files = Object.entries(found.files).map(([name, text]): [string, string] => [
           name,
           name.endsWith("tasc.yaml") ? text : formatManifest(edit(text), "target"),
         ]);

@@ -41,25 +41,28 @@ async function patch(stage: Scene, testCase: JsonObject, body: JsonObject): Prom
   expect(response.status, await response.text()).toBe(200);
 }
 
+function without(object: JsonObject, left: string): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => key !== left));
+}
+
 /** The elements as a PATCH takes them. */
 function elementsOf({ elements }: JsonObject): readonly JsonObject[] {
-  return (isArray(elements) ? elements.filter(isObject) : []).map(
-    ({ scrollState: _, selectors, ...element }) => ({
-      ...element,
-      selectors: (isArray(selectors) ? selectors.filter(isObject) : []).map(
-        ({ scrollStateId: __, ...selector }) => selector,
-      ),
-    }),
-  );
+  return (isArray(elements) ? elements.filter(isObject) : []).map(({ selectors, ...element }) => ({
+    ...without(element, "scrollState"),
+    selectors: (isArray(selectors) ? selectors.filter(isObject) : []).map((selector) =>
+      without(selector, "scrollStateId"),
+    ),
+  }));
 }
 
 async function passAll(stage: Scene, description: string): Promise<void> {
-  const { id, testTargetId } = await caseNamed(stage, description);
+  const testCase = await caseNamed(stage, description);
+  const id = textAt(testCase, "id");
   const begun = await stage.control("POST", "/reports", {
-    testTargetId: testTargetId ?? "",
-    testCaseIds: [id ?? ""],
+    testTargetId: textAt(testCase, "testTargetId"),
+    testCaseIds: [id],
   });
-  const results = { [String(id)]: "PASSED" };
+  const results = { [id]: "PASSED" };
   await stage.control("POST", `/reports/${textAt(begun, "id")}/results`, { results });
 }
 

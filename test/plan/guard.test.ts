@@ -188,7 +188,12 @@ describe("a saved plan that switches a test case on", () => {
   });
   const planned = planOf(shown(undefined));
   const saved = {
-    ...{ only: [], exclude: [], run: [], rediscover: [], extras: {}, targets: { shop: "T" } },
+    only: [],
+    exclude: [],
+    run: [],
+    rediscover: [],
+    extras: {},
+    targets: { shop: "T" },
     plan: planJson(planned.plan, { tool: "", createdAt: "" }),
     guards: guardsOf(planned, fingerprints),
   };

@@ -384,7 +384,9 @@ describe("matching", () => {
         severity: "warning",
         summary: "Removed outside tasc",
         // Without the declaration, it would be orphaned in stages that still have it.
-        detail: expect.stringMatching(/remove it from the manifest; if other stages .*onlyStages/),
+        detail: expect.stringMatching(
+          /remove it from the manifest; if other stages .*onlyStages/,
+        ) as unknown,
       },
     ]);
   });

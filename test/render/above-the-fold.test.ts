@@ -118,7 +118,7 @@ function seen(html: string): string {
   const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"' };
   return html
     .replace(/<[^>]*>/g, "")
-    .replace(/&(?:#(\d+)|(\w+));/g, (whole, code?: string, word = "") =>
+    .replace(/&(?:#(\d+)|(\w+));/g, (whole: string, code?: string, word: string = "") =>
       code === undefined ? (named[word] ?? whole) : String.fromCodePoint(Number(code)),
     );
 }

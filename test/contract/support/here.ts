@@ -52,8 +52,10 @@ const derived = new Map<string, Buffer>();
 const { scryptSync } = crypto;
 type Derivation = readonly [BinaryLike, BinaryLike, number, ScryptOptions];
 
+const digest = (of: BinaryLike): string => crypto.createHash("sha256").update(of).digest("hex");
+
 function derive(...[password, salt, length, options]: Derivation): Buffer {
-  const known = JSON.stringify([String(password), String(salt), length, options]);
+  const known = JSON.stringify([digest(password), digest(salt), length, options]);
   const key = derived.get(known) ?? scryptSync(password, salt, length, options);
   derived.set(known, key);
   return Buffer.from(key);
