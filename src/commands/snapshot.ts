@@ -200,7 +200,10 @@ function testCaseJson(
   { elements, discovery, ...live }: Omit<LiveTestCase, "asDeclared" | "acceptance">,
   testTargetId: string,
 ): JsonObject {
-  const { status, freePrompt, abortCause } = discovery ?? {};
+  const { status, freePrompt, abortCause: cause } = discovery ?? {};
+  // A plan needs to know that a generation failed. A cause in words may repeat a former prompt,
+  // with a secret that tasc does not know any more.
+  const abortCause = cause && !/^[A-Z_]+$/.test(cause) ? SENSITIVE : cause;
   return defined({
     testTargetId,
     ...live,

@@ -439,12 +439,12 @@ export async function openClient(
   /** @returns a failure if it is unknown whether the server acted */
   const sendOnce = async ({ method, address, body }: StateCall) => {
     const signal = AbortSignal.timeout(isGivenUp ? LAST_LIMIT : LIMIT);
-    const failed = (reason: string, code?: string) =>
+    const failed = (reason: string, cause?: string) =>
       new StateFailure({
         kind: "failed",
         where: shown(address),
         reason: `${method}: ${reason}`,
-        next: adviceFor(code),
+        next: adviceFor(cause),
       });
     const { origin, pathname, search } = new URL(address);
     const headers = defined({

@@ -210,9 +210,12 @@ describe.concurrent("a target removed from the manifests", () => {
         expect(await planned()).toEqual([[], args[0] === "bind" ? ["testCase.shop.by-hand"] : []]);
       }
       expect((await project.run(["import"])).code).toBe(0);
-      const branch = ["targets/help-desk.yaml", "targets/shop-imported.yaml"];
+      const branch = ["targets/help-desk.yaml", "targets/shop.yaml"];
       const texts = await Promise.all(branch.map((file) => project.read(file)));
-      const leave = () => Promise.all(branch.map((file) => project.remove(file)));
+      const leave = async (): Promise<void> => {
+        await project.remove("targets/help-desk.yaml");
+        await project.write({ "targets/shop.yaml": SHOP });
+      };
       await leave();
       const orphaned = [
         "target.help-desk",

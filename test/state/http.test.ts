@@ -301,7 +301,7 @@ describe("the http backend alone", () => {
   it.each([
     [401, "state.username"],
     [403, "does not allow"],
-    [302, "redirects are not followed"],
+    [302, "Redirects are not followed"],
     [405, "state.lockMethod"],
     [418, "status 418"],
   ])("fails with advice on status %i", async (status, words) => {
