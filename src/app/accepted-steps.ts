@@ -8,7 +8,14 @@ import type { StepsPolicy } from "../model/settings.ts";
 import type { Acceptance } from "../model/steps.ts";
 import { fewOf } from "../plan/problem.ts";
 import { lazy } from "../plan/match.ts";
-import { type StepWords, acceptanceOf, fileText, readFileText, stepsOf } from "../plan/steps.ts";
+import {
+  type StepWords,
+  acceptanceOf,
+  fileText,
+  hasOtherKey,
+  readFileText,
+  stepsOf,
+} from "../plan/steps.ts";
 import type { LiveSteps, StepsReview } from "../plan/input.ts";
 
 /** The folder of the files of accepted steps: `steps/STAGE/TARGET/KEY.txt`. */
@@ -32,6 +39,7 @@ export interface AcceptedSteps extends StepsReview {
   readonly files: ReadonlyMap<Address, AcceptedFile>;
   /** Files of test cases that the manifests do not declare. */
   readonly strays: readonly string[];
+  /** What to warn of; of fingerprints under another key only after the steps were compared. */
   readonly warnings: readonly Diagnostic[];
   /** @throws TascError with all files that are broken */
   readonly check: () => void;
@@ -82,13 +90,16 @@ export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
     return {};
   });
   const strays = [...left].toSorted();
+  const ofOtherKey = new Set<string>();
   const openly = { isSecret: () => false, fingerprints: words.fingerprints };
   return {
     mode,
     words,
     files,
     strays,
-    warnings: strayWarnings(request, strays),
+    get warnings() {
+      return [...strayWarnings(request, strays), ...otherKeyWarning([...ofOtherKey])];
+    },
     check,
     isKnown: (address) => files.has(address),
     of: (address, live) => {
@@ -103,6 +114,7 @@ export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
     const text = readText(root, own.file);
     if (text === fileText(own.address, stepsOf(live, openly))) return ACCEPTED;
     check();
+    if (hasOtherKey(text, words)) ofOtherKey.add(own.file);
     const found = readFileText(text);
     return acceptanceOf("steps" in found ? found.steps : undefined, live, words);
   }
@@ -192,6 +204,17 @@ function besideElements(address: Address, file: string): Diagnostic {
     address,
     place: { file, line: 1, column: 1 },
   };
+}
+
+function otherKeyWarning(files: readonly string[]): readonly Diagnostic[] {
+  if (files.length === 0) return [];
+  return [
+    warning(
+      "steps-other-key",
+      `${files.length} ${files.length === 1 ? "file has" : "files have"} secrets of accepted steps under another key`,
+      `${fewOf(files, "\n")}\nTheir fingerprints were made before the key of the fingerprints changed, so a change of these secrets is not seen. Check the steps, and accept them again: tasc steps accept ADDRESS`,
+    ),
+  ];
 }
 
 function strayWarnings(

@@ -5,7 +5,7 @@ import { type Address, targetOf } from "../model/address.ts";
 import { type DesiredResource, byAddress } from "../model/desired.ts";
 import { sideBySide } from "../model/live.ts";
 import type { PassedIn } from "../model/settings.ts";
-import { STEPS_SAYS, areAccepted } from "../model/steps.ts";
+import { type StepsState, areAccepted } from "../model/steps.ts";
 import { isUnknown } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/matched-target.ts";
 import { memoryOf } from "../plan/memory.ts";
@@ -175,6 +175,15 @@ async function readResults(there: Session, id: string | undefined, oldest: numbe
   };
 }
 
+/** What the gate says of steps in the other stage that nobody accepted. */
+const NOT_ACCEPTED: Partial<Record<StepsState, string>> = {
+  weakened: "its steps there were weakened since they were accepted",
+  changed: "its steps there were changed since they were accepted",
+  notAccepted: "its steps there are not accepted yet",
+  withoutSteps: "it has no steps there",
+  generating: "its steps there are not generated yet",
+};
+
 /** Returns why no result of the stage says anything about a test case; the first reason. */
 function obstacleTo(
   { fingerprints }: Session,
@@ -205,7 +214,7 @@ function obstacleTo(
     return "a secret is missing, so it is unknown whether it matches its manifest";
   const acceptance = reviewed(matched.steps, resource, live);
   if (matched.steps?.mode === "reviewed" && acceptance !== undefined && !areAccepted(acceptance))
-    return `its steps there: ${STEPS_SAYS[acceptance.state]}`;
+    return NOT_ACCEPTED[acceptance.state];
   const own = here(address);
   const other = own === undefined ? undefined : otherThere(own, resource);
   return other === undefined ? undefined : `its ${other} is different there`;

@@ -133,7 +133,7 @@ export function needsOf(one: CaseStatus): readonly string[] {
   return [
     ...(one.overdue ? [`its quarantine ended on ${until}`] : []),
     ...(isFailing(one) && (one.quarantine === undefined || one.overdue) ? ["it fails"] : []),
-    ...(one.withoutSteps && one.runs === "on" ? ["it runs without steps"] : []),
+    ...(one.withoutSteps ? [one.runs === "on" ? "it runs without steps" : "it has no steps"] : []),
     ...(one.steps !== undefined && isNotAccepted(one)
       ? [`its steps: ${STEPS_SAYS[one.steps]}`]
       : []),

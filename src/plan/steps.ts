@@ -402,6 +402,13 @@ function classOf(before: Step, after: Step, words: StepWords): StepClass {
 
 const SECRET = /\(sensitive(?: ([\w-]+))?\)/g;
 
+/** Whether a text has fingerprints under another key than the stage's, which read as unknown. */
+export function hasOtherKey(text: string, { fingerprints }: StepWords): boolean {
+  if (fingerprints === undefined) return false;
+  const mark = markOf(fingerprints);
+  return [...text.matchAll(SECRET)].some(([, own]) => own !== undefined && !own.startsWith(mark));
+}
+
 /** Whether two texts are the same as far as is known: an unknown secret may be any text. */
 function sameText(before: string, after: string, { fingerprints }: StepWords): boolean {
   if (before === after) return true;

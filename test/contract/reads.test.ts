@@ -106,4 +106,31 @@ describe.concurrent("reads of a plan", () => {
       expect(at(both.value, "summary", "update")).toBe(3);
     });
   });
+
+  test("say once that the clocks differ, where times of both are compared", async () => {
+    await scene({}, async ({ project, service }) => {
+      service.addCase(service.addTarget("App 0"), { description: "Log in" });
+      await project.write(manifest(1));
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      const flakyAt = async (minutes: number): Promise<string> => {
+        const headersNow = () => ({ date: new Date(Date.now() + minutes * 60_000).toUTCString() });
+        const body = JSON.stringify({ data: [], key: {}, hasNextPage: false });
+        service.fail({
+          on: { method: "GET", path: /test-reports/u },
+          phase: "before",
+          answer: { kind: "answer", status: 200, headersNow, body },
+        });
+        const ran = await project.run(["reports", "flaky"]);
+        expect(ran.code, ran.stderr).toBe(0);
+        return ran.stderr;
+      };
+      expect(await flakyAt(4)).toBe("");
+      for (const [minutes, words] of [
+        [7, "clock is 7 minutes ahead of this machine's"],
+        [-7, "clock is 7 minutes behind this machine's"],
+      ] as const)
+        // oxlint-disable-next-line no-await-in-loop
+        expect((await flakyAt(minutes)).split(words)).toHaveLength(2);
+    });
+  });
 });

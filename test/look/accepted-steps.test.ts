@@ -142,7 +142,7 @@ test("steps are generated, accepted, switched on, weakened, accepted again and p
       const refused = await run(promote);
       expect([refused.code, refused.stderr]).toEqual([
         1,
-        expect.stringMatching(/testCase\.shop\.pay[^]*its steps there: weakened/),
+        expect.stringMatching(/testCase\.shop\.pay[^]*its steps there were weakened/),
       ]);
 
       // The weakening is accepted, the file is the review.
@@ -228,6 +228,18 @@ test("an import accepts what it takes over, and the files are checked, explained
           expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining(at)]);
           expect(refused.stderr).toContain(why);
         }
+      }
+      // A fingerprint under another key reads as unknown: it holds nothing, and is told once.
+      const other = text.replace(/^(1 {2}.*?)"[^"]*"/m, "$1(sensitive AAAAbbbbccccddddeeee)");
+      expect(other).not.toBe(text);
+      stage.write(PAY, other);
+      for (const command of ["plan --detailed-exitcode", "steps --detailed-exitcode"]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const told = await run(command);
+        expect([told.code, (told.stdout + told.stderr).split("under another key")]).toEqual([
+          0,
+          [expect.any(String), expect.stringContaining(PAY)],
+        ]);
       }
       stage.write(PAY, text);
 

@@ -49,6 +49,7 @@ describe.concurrent("results", () => {
           passed: false,
           missing: ["shop"],
           error: { code: "gate" },
+          next: ["tasc reports gate --wait 30m"],
         });
 
         const waiting = await reported(stage, { [LOGIN]: "WAITING" });

@@ -82,7 +82,7 @@ test("plan and apply refuse what has not passed there, and say what is missing",
       const unread = await stage.run(["plan"], WITH);
       expect([unread.code, unread.stdout + unread.stderr]).toEqual([
         1,
-        expect.stringContaining("its steps there: not accepted yet"),
+        expect.stringContaining("its steps there are not accepted yet"),
       ]);
       await stage.run(["steps", "accept", "--all", "--stage", "staging"], WITH);
       const read = await stage.run(["plan"], WITH);

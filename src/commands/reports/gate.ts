@@ -1,7 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { survey } from "../../app/plan.ts";
 import { type Session, targetsNamed } from "../../app/session.ts";
-import { type JudgedTarget, gateView, judgeReports, shaOf } from "../../inspect/gate.ts";
+import {
+  type GateResult,
+  type JudgedTarget,
+  gateView,
+  judgeReports,
+  shaOf,
+} from "../../inspect/gate.ts";
 import { addressesIn } from "../../inspect/reports.ts";
 import { placesIn } from "../../manifest/problem.ts";
 import type { Address } from "../../model/address.ts";
@@ -16,7 +22,7 @@ import { failureJson } from "../../render/json.ts";
 import type { View } from "../../render/view.ts";
 import type { LiveReport } from "../../service/answers.ts";
 import { ServiceError } from "../../service/failure.ts";
-import { isFinished, readReports, withResults } from "../../service/reports.ts";
+import { isFinished, readReports, statusOf, withResults } from "../../service/reports.ts";
 import { type OptionsOf, defineCommand } from "../command.ts";
 import { inProject } from "../in-project.ts";
 import { choice, duration, text } from "../options.ts";
@@ -93,7 +99,11 @@ async function gate(session: Session, options: OptionsOf<typeof OPTIONS>): Promi
         missingCount: sha !== undefined,
         addressOf: (id) => live.get(id) ?? bound(id),
       });
-      const failure = failed("gate", "Not every test case outside quarantine has passed");
+      const failure = failed(
+        "gate",
+        "Not every test case outside quarantine has passed",
+        nextStep(result, options),
+      );
       // oxlint-disable-next-line no-await-in-loop -- the last round
       const placeOf = await placesOf(session);
       return gateView(result, placeOf, result.passed ? {} : failureJson(failure));
@@ -101,6 +111,20 @@ async function gate(session: Session, options: OptionsOf<typeof OPTIONS>): Promi
     // oxlint-disable-next-line no-await-in-loop
     await delay(Math.min(pause, left), undefined, host.signal && { signal: host.signal });
   }
+}
+
+/** Says how to go on after a gate that is not passed, with the command on a line of its own. */
+function nextStep(
+  { failed: bad, reports, missing, undecided }: GateResult,
+  { target, sha }: OptionsOf<typeof OPTIONS>,
+): string {
+  const ended = reports.find(({ report }) => statusOf(report) === "FAILED");
+  if (bad.length > 0 && ended !== undefined)
+    return `Read the report:\n  tasc reports show ${ended.report.id}`;
+  if (missing.length + undecided.length === 0) return "";
+  const ofTarget = target === undefined ? "" : `--target ${target} `;
+  const ofCommit = sha === undefined ? "" : `--sha ${sha} `;
+  return `Wait for the end of the run:\n  tasc reports gate ${ofTarget}${ofCommit}--wait 30m`;
 }
 
 function withoutSecretNames(report: LiveReport, secrets: ReturnType<typeof secretFields>) {

@@ -32,10 +32,11 @@ export const command = defineCommand({
 
 async function showSteps(session: Session, options: OptionsOf<typeof OPTIONS>): Promise<View> {
   const { addresses, verbose, detailedExitcode } = options;
-  session.host.warn(session.acceptedSteps({ keep: true })?.warnings ?? [], session.source);
+  const accepted = session.acceptedSteps({ keep: true });
   const { planned, request } = await survey(session, { only: addresses });
   const inScope = scopeTest(request.scope);
   const cases = reviewedCases(planned.matched).filter(({ resource }) => inScope(resource.address));
+  session.host.warn(accepted?.warnings ?? [], session.source);
   const view = stepsView(cases, { stage: session.settings.stage, verbose });
   const isOther = cases.some(({ acceptance: { state } }) =>
     ["weakened", "changed", "selectorOnly", "notAccepted"].includes(state),
