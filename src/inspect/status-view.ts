@@ -57,7 +57,14 @@ function needsIn(stages: readonly StageStatus[]): readonly Need[] {
   return ranked.toSorted((a, b) => rank(a) - rank(b));
 }
 
-const ORDER = ["its quarantine ended", "it fails", "it runs", "it has no", "its steps", "it was changed"];
+const ORDER = [
+  "its quarantine ended",
+  "it fails",
+  "it runs",
+  "it has no",
+  "its steps",
+  "it was changed",
+];
 
 /** Longest list of what needs somebody; the rest is counted. */
 const MOST_NEEDS = 100;
