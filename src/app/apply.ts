@@ -3,7 +3,7 @@ import { apply } from "../apply/apply.ts";
 import { hasErrors, locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import { warning } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, TascError, failed } from "../model/error.ts";
+import { EXIT, type ExitCode, TascError, failed, stale } from "../model/error.ts";
 import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import { type Remembered, forgottenIn } from "../plan/orphans.ts";
@@ -17,7 +17,7 @@ import { refuseDoubles } from "./backend-note.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
 import { type ReviewOptions, type Review, checkRequest, judge, review } from "./plan.ts";
 import type { SavedPlan } from "./plan-file.ts";
-import { requestOf, stale, toSavedPlan } from "./saved-plan.ts";
+import { requestOf, toSavedPlan } from "./saved-plan.ts";
 import type { PlanRequest, Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
 

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { git } from "../manifest/files.ts";
 import { cached } from "../model/collections.ts";
+import { stale } from "../model/error.ts";
 import { defined, sameJson } from "../model/json.ts";
 import type { Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
@@ -15,7 +16,6 @@ import {
 import { createLockInfo } from "../state/lock.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { LockedState } from "../state/locked.ts";
-import { stale } from "./saved-plan.ts";
 import type { Session } from "./session.ts";
 
 /**

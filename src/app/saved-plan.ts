@@ -4,7 +4,7 @@ import { isAbsolute, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { git } from "../manifest/files.ts";
 import { fault, oneLine } from "../model/diagnostic.ts";
-import { TascError, refuseAll, stop } from "../model/error.ts";
+import { TascError, refuseAll, stale } from "../model/error.ts";
 import { defined, isObject, parseJson } from "../model/json.ts";
 import { guardsOf } from "../plan/staleness.ts";
 import { planJson, writeJson } from "../render/json.ts";
@@ -191,15 +191,6 @@ function refuseOutdated({ plan, made }: SavedPlan, { host, settings, root }: Ses
       "The saved plan was created from another commit",
       `  commit\n    as reviewed: ${made?.commit ?? "none"}\n    now:         ${commit ?? "none"}\n\`policy.sameCommit\` allows a plan only on the commit that it was made from.`,
     );
-}
-
-export function stale(code: string, summary: string, detail: string): TascError {
-  return stop(
-    "stale",
-    code,
-    summary,
-    `${detail}\nNothing was applied. Plan again and review that:\ntasc plan --out FILE`,
-  );
 }
 
 /** Refuses options that contradict the filters of a saved plan, instead of ignoring them. */

@@ -17,7 +17,7 @@ import { planJson } from "../render/json.ts";
 import { type Redactor, redactPlan } from "../render/redact.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import type { SavedPlan } from "./plan-file.ts";
-import { stale } from "./saved-plan.ts";
+import { stale } from "../model/error.ts";
 
 /**
  * Returns the current plan, reduced to what a saved plan shows. Other differences were not

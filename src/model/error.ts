@@ -76,6 +76,16 @@ export function failed(code: string, summary: string, detail = ""): TascError {
   return stop("failed", code, summary, detail);
 }
 
+/** Makes the error for a saved plan that cannot be applied any more. */
+export function stale(code: string, summary: string, detail: string): TascError {
+  return stop(
+    "stale",
+    code,
+    summary,
+    `${detail}\nNothing was applied. Plan again and review that:\ntasc plan --out FILE`,
+  );
+}
+
 /** Returns the code of a system error, or the SQLSTATE of a database error. */
 export function codeOf(error: unknown): string | undefined {
   return isSystemError(error) ? error.code : undefined;
