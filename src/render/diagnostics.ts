@@ -1,8 +1,12 @@
+import { groupBy } from "../model/collections.ts";
 import type { Place } from "../model/diagnostic.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { linesOf, safeLine, withoutWorkflowCommands } from "./escape.ts";
 import type { DiagnosticView } from "./json.ts";
 import { type Style, sectionsText, textWidth, wrap } from "./style.ts";
+
+/** Maximum number of diagnostics with the same words that are shown in full. */
+export const MOST_ALIKE = 5;
 
 export interface DiagnosticOptions {
   readonly style: Style;
@@ -13,7 +17,8 @@ export interface DiagnosticOptions {
 
 /**
  * Renders errors, then warnings, each with its place, its source line and what to do, separated by
- * blank lines.
+ * blank lines. Of those with the same words, all but the first ones show only their place: a rule
+ * that two hundred test cases break is one thing to read.
  */
 export function renderDiagnostics(
   diagnostics: readonly DiagnosticView[],
@@ -27,21 +32,36 @@ export function renderDiagnostics(
     if (!files.has(file)) files.set(file, source?.(file)?.split("\n"));
     return files.get(file)?.[line - 1];
   };
-  const sections = ["error", "warning"]
-    .flatMap((wanted) => diagnostics.filter(({ severity }) => severity === wanted))
-    .map((diagnostic) => {
-      const { severity, summary, detail, address } = diagnostic;
-      const where = [placeText(diagnostic), address ?? ""].filter(Boolean);
-      return [
-        `${style(severity, severity === "error" ? "Error:" : "Warning:")} ${style("strong", safeLine(summary))}`,
-        ...(where.length === 0 ? [] : [`  ${style("faint", where.map(safeLine).join("  "))}`]),
-        ...excerptLines(diagnostic, lineOf(diagnostic), style),
-        // Each line wraps separately; commands, which are indented or in columns, keep their form.
-        ...linesOf(detail)
-          .flatMap((line) => (/^\s|\S {2,}\S/.test(line) ? [line] : wrap(line, width - 2)))
-          .map((line) => `  ${line}`.trimEnd()),
-      ];
-    });
+  const whereOf = (diagnostic: DiagnosticView): string =>
+    [placeText(diagnostic), diagnostic.address ?? ""].filter(Boolean).map(safeLine).join("  ");
+  const inFull = (diagnostic: DiagnosticView): readonly string[] => {
+    const { severity, summary, detail } = diagnostic;
+    const where = whereOf(diagnostic);
+    return [
+      `${style(severity, severity === "error" ? "Error:" : "Warning:")} ${style("strong", safeLine(summary))}`,
+      ...(where === "" ? [] : [`  ${style("faint", where)}`]),
+      ...excerptLines(diagnostic, lineOf(diagnostic), style),
+      // Each line wraps separately; commands, which are indented or in columns, keep their form.
+      ...linesOf(detail)
+        .flatMap((line) => (/^\s|\S {2,}\S/.test(line) ? [line] : wrap(line, width - 2)))
+        .map((line) => `  ${line}`.trimEnd()),
+    ];
+  };
+  const sections = (["error", "warning"] as const).flatMap((wanted) => {
+    const all = diagnostics.filter(({ severity }) => severity === wanted);
+    const alike = [...groupBy(all, ({ summary, detail }) => `${summary}\n${detail}`).values()];
+    const folded = new Set(alike.flatMap((group) => group.slice(MOST_ALIKE)));
+    return [
+      ...all.filter((one) => !folded.has(one)).map(inFull),
+      ...alike
+        .map((group) => group.slice(MOST_ALIKE))
+        .filter(({ length }) => length > 0)
+        .map((group) => [
+          `${group.length} more: ${style("strong", safeLine(group[0]?.summary ?? ""))}`,
+          ...group.map((one) => `  ${style("faint", whereOf(one))}`),
+        ]),
+    ];
+  });
   return withoutWorkflowCommands(sectionsText(sections));
 }
 

@@ -4,7 +4,7 @@ import type { Action, Attention, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { groupBy } from "../model/collections.ts";
 import { count, kindNoun } from "../model/words.ts";
-import { type DiagnosticOptions, placeText, renderDiagnostics } from "./diagnostics.ts";
+import { type DiagnosticOptions, MOST_ALIKE, placeText, renderDiagnostics } from "./diagnostics.ts";
 import { safeLine, withoutWorkflowCommands } from "./escape.ts";
 import * as show from "./fields.ts";
 import type { ChangeView, DiagnosticView, FieldView, PlanView } from "./json.ts";
@@ -210,9 +210,6 @@ function orphanSection(plan: PlanView, { style, verbose }: PlanTextOptions): Lin
     ),
   ];
 }
-
-/** Maximum number of diagnostics with the same summary that are shown in full. */
-const MOST_ALIKE = 5;
 
 function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions): readonly Lines[] {
   const alike = groupBy(diagnostics, ({ severity, summary }) => `${severity} ${summary}`);

@@ -109,3 +109,24 @@ test("sentences in a detail are wrapped, but commands are not", () => {
   const text = renderDiagnostics([{ severity: "warning", summary: "s", detail }], OPTIONS);
   expect(text.split("\n").map((line) => line.length)).toEqual([10, 76, 76, 106, 0]);
 });
+
+test("of many with the same words, all but the first five show only their place", () => {
+  const alike = Array.from({ length: 7 }, (_, index) => ({
+    severity: "error" as const,
+    summary: "Blocked",
+    detail: "Add a tag.",
+    file: "f",
+    line: index + 1,
+    column: 3,
+    address: `testCase.shop.t${index}`,
+  }));
+  const other = { severity: "error" as const, summary: "Blocked", detail: "Remove a tag." };
+  const text = renderDiagnostics([...alike, other], { style: PLAIN, width: 80 });
+  expect(text.split("\n\n").map((section) => section.trimEnd().split("\n"))).toEqual([
+    ...alike
+      .slice(0, 5)
+      .map(({ line, address }) => ["Error: Blocked", `  f:${line}:3  ${address}`, "  Add a tag."]),
+    ["Error: Blocked", "  Remove a tag."],
+    ["2 more: Blocked", "  f:6:3  testCase.shop.t5", "  f:7:3  testCase.shop.t6"],
+  ]);
+});
