@@ -71,7 +71,13 @@ export function compileExpression(
     if (code === "unknown_variable")
       return fault(`there is no variable \`${word}\``, word, variables);
     if (code === "no_such_key") return fault(`there is no field \`${word}\``, word, members);
-    return fault(summary, word);
+    const [, called] = /'(?:\S+\.)?(\w+)\(.*\)'/.exec(summary) ?? [];
+    if (code === "no_matching_overload" && called !== undefined) {
+      const known = functionsOf(strict);
+      if (!known.includes(called))
+        return fault(`there is no function \`${called}\``, called, known);
+    }
+    return fault(inWords(summary), word);
   }
   if (checked.type !== "bool" && checked.type !== "dyn")
     return fault(`it is of the type ${checked.type ?? "dyn"}, and must be true or false`, text);
@@ -133,6 +139,54 @@ export function faultsIn(rules: readonly Rule[]): readonly RuleFault[] {
     }
     return faults;
   });
+}
+
+function functionsOf(language: Environment): readonly string[] {
+  return [...new Set(language.getDefinitions().functions.map(({ name }) => name))];
+}
+
+/** The signs of the library's names for parts of an expression. */
+const SIGNS: Readonly<Record<string, string>> = {
+  EOF: "the end",
+  LPAREN: "`(`",
+  RPAREN: "`)`",
+  LBRACKET: "`[`",
+  RBRACKET: "`]`",
+  LBRACE: "`{`",
+  RBRACE: "`}`",
+  COMMA: "`,`",
+  COLON: "`:`",
+  DOT: "`.`",
+  EQ: "`==`",
+  NE: "`!=`",
+  AND: "`&&`",
+  OR: "`||`",
+  IDENTIFIER: "a name",
+  STRING: "a string",
+  NUMBER: "a number",
+};
+
+/** Says a message of the library in the words that the rest of tasc uses. */
+function inWords(summary: string): string {
+  const sign = (name = ""): string => SIGNS[name] ?? name;
+  const [, left, binary, right = ""] =
+    /^no such overload: (.+) ([-!=<>+*/%&|]+|in) (.+)$/.exec(summary) ?? [];
+  if (left !== undefined)
+    return `\`${binary}\` does not take ${typeInWords(left)} and ${typeInWords(right)}`;
+  const [, unary, operand] = /^no such overload: ([!-])(.+)$/.exec(summary) ?? [];
+  if (operand !== undefined) return `\`${unary}\` does not take ${typeInWords(operand)}`;
+  const [, none] = /^found no matching overload for '(.+)'$/.exec(summary) ?? [];
+  if (none !== undefined) return `there is no function \`${typeInWords(none)}\``;
+  const [, wanted, found] = /^Expected (\w+), got (\w+)$/.exec(summary) ?? [];
+  if (wanted !== undefined) return `expected ${sign(wanted)}, and found ${sign(found)}`;
+  const [, unexpected] = /^Unexpected token: (\w+)$/.exec(summary) ?? [];
+  if (unexpected !== undefined) return `${sign(unexpected)} cannot stand here`;
+  return summary;
+}
+
+/** The names of our own types are an inner matter. */
+function typeInWords(type: string): string {
+  return type.replaceAll(/\btasc_\w+/g, "map");
 }
 
 function isOfCel(error: unknown): error is ParseError | EvaluationError | WrongType {

@@ -314,7 +314,7 @@ function resolvePolicy(context: SettingsSources & Pick<SettingsRequest, "report"
     const policy = mapOf(
       resolveValue(POLICY_PART, value.policy, ["policy"], { ...context, originOf }),
     );
-    const own = policyOf(policy);
+    const own = policyOf(policy, undefined, (inside) => originOf(["policy", ...inside]));
     const [first, second] = [lower.passedIn?.stage, own.passedIn?.stage];
     if (first !== undefined && second !== undefined && first !== second)
       context.report(
@@ -325,11 +325,7 @@ function resolvePolicy(context: SettingsSources & Pick<SettingsRequest, "report"
           "The project, the stage and the trust file may each have the rule, and the stricter numbers count. All must name one stage.",
         ),
       );
-    const rules = own.rules?.map((rule, at) => ({
-      ...rule,
-      origin: originOf(["policy", "rules", at]),
-    }));
-    return stricter(lower, { ...own, ...defined({ rules }) });
+    return stricter(lower, own);
   }, context.trust.policy ?? {});
 }
 

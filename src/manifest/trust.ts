@@ -1,7 +1,15 @@
 import { readFileSync } from "node:fs";
+import type { Origin } from "../model/diagnostic.ts";
 import { type TascError, invalid } from "../model/error.ts";
 import { compileGlob } from "../model/glob.ts";
-import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
+import {
+  type Json,
+  type JsonObject,
+  type Path,
+  defined,
+  isArray,
+  isObject,
+} from "../model/json.ts";
 import {
   type PassedIn,
   type Policy,
@@ -143,8 +151,15 @@ function trustOf(file: string, map: JsonObject): Trust {
 type Refuse = (key: string, why: string) => void;
 type Writable = { -readonly [K in keyof Policy]: Policy[K] };
 
-/** Returns the rules in a map, without invalid ones. */
-export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Policy {
+/**
+ * Returns the rules in a map, without invalid ones.
+ * @param originOf the place of a rule of one's own, if the map comes from `tasc.yaml`
+ */
+export function policyOf(
+  map: ValueObject,
+  refuse: Refuse = () => undefined,
+  originOf: (path: Path) => Origin | undefined = () => undefined,
+): Policy {
   const policy: Writable = {};
   for (const key of NUMBERS) {
     const limit = map[key];
@@ -168,7 +183,14 @@ export function policyOf(map: ValueObject, refuse: Refuse = () => undefined): Po
   if (isValueObject(passedIn)) policy.passedIn = passedInRule(passedIn, refuse);
   else if (passedIn !== undefined) refuse("passedIn", "must be a map");
   if (onRemove === "ignore" || onRemove === "disable") policy.onRemove = onRemove;
-  if (isArray(rules)) policy.rules = rules.flatMap((rule, at) => ruleOf(rule, at, refuse) ?? []);
+  if (isArray(rules))
+    policy.rules = rules.flatMap((value, at) => {
+      const rule = ruleOf(value, at, refuse);
+      // The position of an invalid rule counts, although the rule does not.
+      return rule === undefined
+        ? []
+        : [{ ...rule, ...defined({ origin: originOf(["rules", at]) }) }];
+    });
   else if (rules !== undefined) refuse("rules", "must be a list");
   const known = STEPS_POLICIES.find((one) => one === steps);
   if (known !== undefined) policy.steps = known;

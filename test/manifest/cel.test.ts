@@ -73,9 +73,20 @@ describe("mistakes are found without data", () => {
       "there is no field `ignorFailure`",
       "ignorFailure",
     ],
-    ["testCase", "tags > 3", "no such overload: list<string> > int", "tags > 3"],
+    ["testCase", "tags > 3", "`>` does not take list<string> and int", "tags > 3"],
+    ["testCase", "discovery == 3", "`==` does not take map and int", "discovery == 3"],
+    ["testCase", '"a" in 3', "`in` does not take string and int", '"a" in 3'],
+    ["testCase", "!tags", "`!` does not take list<string>", "!tags"],
+    ["testCase", 'key.startWith("a")', "there is no function `startWith`", "startWith"],
+    [
+      "testCase",
+      "key.startsWith(1)",
+      "there is no function `string.startsWith(int)`",
+      "key.startsWith(1)",
+    ],
+    ["testCase", "(status == null", "expected `)`, and found the end", ""],
     ["testCase", "status", "it is of the type string, and must be true or false", "status"],
-    ["testCase", "status ==", "Unexpected token: EOF", ""],
+    ["testCase", "status ==", "the end cannot stand here", ""],
     [
       "testCase",
       "description.matches('(')",
@@ -85,7 +96,7 @@ describe("mistakes are found without data", () => {
     ["testCase", "app == 'x'", "there is no variable `app`", "app"],
     ["change", "status == null", "there is no variable `status`", "status"],
     ["plan", "created > 1", "there is no variable `created`", "created"],
-    ["plan", 'disable == "1"', "no such overload: int == string", 'disable == "1"'],
+    ["plan", 'disable == "1"', "`==` does not take int and string", 'disable == "1"'],
   ])("%s: %s", (subject, text, summary, word) => {
     expect(compileExpression(subject, text)).toMatchObject({ summary, word });
   });

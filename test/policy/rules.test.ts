@@ -66,6 +66,13 @@ describe.concurrent("rules of the project's own", () => {
       expect(wrong.stderr).toContain("tasc.yaml:11:13");
       expect(wrong.stderr).toContain("there is no variable `stauts`");
       expect(wrong.stderr).toContain("Did you mean `status`?");
+      // An invalid rule above does not move the places of those below.
+      const two = RULES.replace("for: plan", "for: plans").replace("fields.all", "field.all");
+      stage.write("tasc.yaml", PROJECT + two);
+      const { stderr } = await stage.run(["validate"]);
+      expect(stderr).toContain("tasc.yaml:15:12");
+      expect(stderr).toContain("tasc.yaml:19:16");
+      expect(stderr).toContain("At `policy.rules[2].require`. Did you mean `fields`?");
       stage.write("tasc.yaml", PROJECT + RULES.replace("name: small-plans", "name: team-tag"));
       const twice = await stage.run(["plan"]);
       expect(twice.code).toBe(3);
@@ -94,6 +101,6 @@ test("the rules in the manual are right", () => {
     if (!isObject(policy)) return [];
     return policyOf(policy, (key, why) => expect([key, why]).toBe("")).rules ?? [];
   });
-  expect(found).toHaveLength(11);
+  expect(found).toHaveLength(12);
   expect(faultsIn(found)).toEqual([]);
 });
