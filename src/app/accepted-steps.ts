@@ -14,6 +14,7 @@ import {
   fileText,
   hasOtherKey,
   readFileText,
+  stepsIn,
   stepsOf,
 } from "../plan/steps.ts";
 import type { LiveSteps, StepsReview } from "../plan/input.ts";
@@ -91,7 +92,7 @@ export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
   });
   const strays = [...left].toSorted();
   const ofOtherKey = new Set<string>();
-  const openly = { isSecret: () => false, fingerprints: words.fingerprints };
+  const openly = stepsIn({ isSecret: () => false, fingerprints: words.fingerprints });
   return {
     mode,
     words,
@@ -112,7 +113,7 @@ export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
     const own = files.get(address);
     if (own === undefined) return acceptanceOf(undefined, live, words);
     const text = readText(root, own.file);
-    if (text === fileText(own.address, stepsOf(live, openly))) return ACCEPTED;
+    if (text === fileText(own.address, openly(live))) return ACCEPTED;
     check();
     if (hasOtherKey(text, words)) ofOtherKey.add(own.file);
     const found = readFileText(text);

@@ -55,7 +55,8 @@ export function keeping(
     // An id that state has for another address may be that of an orphan.
     const mayMean =
       own ?? (others.every((other) => other === first) && !bound.has(live.id) ? first : undefined);
-    const acceptance = own && reviewed(steps, own, live);
+    const only = own ?? (isSettled ? mayMean : undefined);
+    const acceptance = only && reviewed(steps, only, live);
     if (mayMean !== undefined && isSettled) {
       const { address } = mayMean;
       const memory = memoryOf(address, live.id, { state, fingerprints });
@@ -64,8 +65,7 @@ export function keeping(
         const mayDrop = needs === "plan" || (needs === "records" && !isOnRecord(memory.binding));
         if (mayDrop && !rediscover.has(address) && whole?.has(address) !== true) {
           const id = own?.id ?? memory.binding?.id ?? live.id;
-          const known = { hidden, acceptance: reviewed(steps, mayMean, live) };
-          return unchanged(id, live, mayMean, known);
+          return unchanged(id, live, mayMean, { hidden, acceptance });
         }
         if (own !== undefined)
           return {
@@ -78,7 +78,7 @@ export function keeping(
       }
     }
     const mayBeAny =
-      own === undefined && (isOpen || (steps !== undefined && candidates.length > 0));
+      only === undefined && (isOpen || (steps !== undefined && candidates.length > 0));
     return {
       ...live,
       elements: mayBeAny ? live.elements : keptElements(live.elements, candidates),

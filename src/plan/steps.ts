@@ -55,9 +55,14 @@ const PART_KEYS: Readonly<Record<"interaction" | "assertion" | "selector", Reado
 };
 
 /** Returns the steps of a live test case in words. */
-export function stepsOf({ id, elements = [] }: LiveSteps, words: StepWords): readonly Step[] {
+export function stepsOf(live: LiveSteps, words: StepWords): readonly Step[] {
+  return stepsIn(words)(live);
+}
+
+/** The same for many test cases. */
+export function stepsIn(words: StepWords): (live: LiveSteps) => readonly Step[] {
   const write = writerOf(words);
-  return elements.map((element) => stepOf(element, id, write));
+  return ({ id, elements = [] }) => elements.map((element) => stepOf(element, id, write));
 }
 
 function stepOf({ parts, raw }: LiveElement, testCaseId: string, write: Writer): Step {
@@ -87,25 +92,25 @@ type Members = readonly (readonly [string, Json])[];
 /** Most services show no such property, and this is asked for each step of each test case. */
 function unknown(part: Json | undefined, known: ReadonlySet<string>): Members {
   if (!isObject(part)) return NONE;
-  for (const key of Object.keys(part))
+  for (const key in part)
     if (!known.has(key)) return Object.entries(part).filter(([one]) => !known.has(one));
   return NONE;
 }
 const NONE: Members = [];
 
+const PARTS = ["interaction", "assertion"] as const;
+const ofSelector = (one: Json): Members => unknown(one, PART_KEYS.selector);
+const isUnknownSelector = (one: Json): boolean => ofSelector(one).length > 0;
+
 function extraOf(raw: JsonObject, testCaseId: string): Members {
-  const { selectors } = raw;
+  const { selectors, testCaseId: of } = raw;
   const found = [...unknown(raw, ELEMENT_KEYS)];
-  for (const name of ["interaction", "assertion"] as const) {
+  for (const name of PARTS) {
     const own = unknown(raw[name], PART_KEYS[name]);
     if (own.length > 0) found.push([name, Object.fromEntries(own)]);
   }
-  const inSelectors = (isArray(selectors) ? selectors : []).map((one) =>
-    unknown(one, PART_KEYS.selector),
-  );
-  if (inSelectors.some(({ length }) => length > 0))
-    found.push(["selectors", inSelectors.map((own) => Object.fromEntries(own))]);
-  const { testCaseId: of } = raw;
+  if (isArray(selectors) && selectors.some(isUnknownSelector))
+    found.push(["selectors", selectors.map((one) => Object.fromEntries(ofSelector(one)))]);
   // A step of another test case is one that calls it.
   if (typeof of === "string" && of !== testCaseId) found.push(["testCaseId", of]);
   return found;
@@ -441,8 +446,9 @@ export function fitsAround(redacted: string, text: string): boolean {
 
 /** Returns the text of a file of accepted steps. */
 export function fileText(address: string, steps: readonly Step[]): string {
-  const lines = steps.map((step, at) => `${at + 1}  ${lineOf(step)}\n`);
-  return `# ${address}\n${lines.join("")}`;
+  let text = `# ${address}\n`;
+  for (const [at, step] of steps.entries()) text += `${at + 1}  ${lineOf(step)}\n`;
+  return text;
 }
 
 /** Reads a file of accepted steps, or says in which line (from 1) it is wrong, and why. */

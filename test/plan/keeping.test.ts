@@ -11,6 +11,8 @@ import { recordField } from "../../src/plan/memory.ts";
 import { makePlan } from "../../src/plan/plan.ts";
 import { refreshEvents } from "../../src/plan/record.ts";
 import { type RefreshOptions, refresh } from "../../src/plan/refresh.ts";
+import type { StepsReview } from "../../src/plan/input.ts";
+import { acceptanceOf, reviewedCases, stepsOf } from "../../src/plan/steps.ts";
 import { fingerprints, liveCase, liveElement, liveTarget, planInput } from "./build.ts";
 
 /*
@@ -149,8 +151,10 @@ const situation = fc
     hasIntent: fc.constantFrom(false, false, true),
     rediscover: fc.constantFrom<readonly Address[]>([], [], ["testCase.shop.a"]),
     isKeyless: fc.constantFrom(false, false, true),
+    accepted: optional(fc.constantFrom([], [click])),
   })
-  .map(({ declared, live, ids, onRemove, state, folders, hasIntent, rediscover, isKeyless }) => {
+  .map(({ declared, live, ids, onRemove, state, folders, hasIntent, ...rest }) => {
+    const { rediscover, isKeyless, accepted } = rest;
     const cases = declared.flatMap((one, at) => (one ? [[keys[at] ?? "", one] as const] : []));
     const intent = { at: "2026-01-01T00:00:00Z", existing: [], fields: {} };
     const events = state && [
@@ -170,9 +174,19 @@ const situation = fc
       input: {
         rediscover: new Set(rediscover),
         fingerprints: isKeyless ? undefined : fingerprints,
+        ...(accepted && { steps: reviewOf(accepted) }),
       },
     });
   });
+
+/** Compares the steps of each test case with the same accepted ones. */
+function reviewOf(accepted: readonly JsonObject[]): StepsReview {
+  const words = { isSecret: () => false, fingerprints };
+  const elements = accepted.map((one, at) => liveElement(`e${at + 1}`, at, one));
+  const steps = stepsOf({ id: "I", elements }, words);
+  const of: StepsReview["of"] = (_, live) => acceptanceOf(steps, live, words);
+  return { mode: "reviewed", isKnown: () => true, of };
+}
 
 test("what a read drops changes neither the plan nor what an apply records of it", async () => {
   let dropped = 0;
@@ -193,12 +207,47 @@ test("what a read drops changes neither the plan nor what an apply records of it
       };
       const values = await read("values");
       const records = await read("records");
-      for (const { plan } of [values, records, await read("plan")])
-        expect(plan).toEqual(whole.plan);
+      const steps = ({ matched }: typeof whole) =>
+        reviewedCases(matched).map(({ live, acceptance }) => [live.id, acceptance]);
+      for (const planned of [values, records, await read("plan")]) {
+        expect(planned.plan).toEqual(whole.plan);
+        expect(steps(planned)).toEqual(steps(whole));
+      }
       // An apply has the key.
       if (input.fingerprints) expect(events(records)).toEqual(events(values));
     }),
     { numRuns: 400 },
   );
   expect(dropped).toBeGreaterThan(20);
+});
+
+test("the steps of a test case that one address can mean are compared once", async () => {
+  const compared: Address[] = [];
+  const input = planInput({
+    declared: { testCases: { bound: { description: "N1" }, named: { description: "N2" } } },
+    live: {
+      testCases: [liveCase("I1", { description: "N1" }), liveCase("I2", { description: "N2" })],
+    },
+    state: [
+      { type: "bound", address: "target.shop", id: "T", fields: {} },
+      { type: "bound", address: "testCase.shop.bound", id: "I1", fields: {} },
+    ],
+    input: {
+      steps: {
+        mode: "reviewed",
+        isKnown: () => true,
+        of: (address) => {
+          compared.push(address);
+          return { state: "accepted", differences: [] };
+        },
+      },
+    },
+  });
+  const reader: Reader = {
+    listTargets: async () => Promise.resolve([liveTarget()]),
+    listTestCases: async (own, keep) =>
+      Promise.resolve((input.live.testCases.get(own) ?? []).map(keep)),
+  };
+  await refresh(reader, { ...input, needs: "plan" });
+  expect(compared).toEqual(["testCase.shop.bound", "testCase.shop.named"]);
 });
