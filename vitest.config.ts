@@ -8,7 +8,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const UNIT = [
   "test/{model,plan}/**/*.test.ts",
   "test/manifest/!(error-codes|features|finding|schemas).test.ts",
-  "test/policy/violations.test.ts",
+  "test/policy/{places,protected,violations}.test.ts",
   "test/state/{document,explain,reduce}.test.ts",
 ];
 

@@ -14,6 +14,7 @@ import type { Settings } from "../model/settings.ts";
 import { reveal } from "../model/value.ts";
 import { attentionOf } from "../plan/attention.ts";
 import { loosenedSettings } from "../plan/policy.ts";
+import { longerQuarantines } from "../plan/quarantine.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
@@ -49,9 +50,14 @@ export async function withCauses(session: Session, survey: Survey, ref: string):
     ...(settings === undefined ? [] : loosenedSettings(settings, session.settings)),
     ...otherTrust,
   ];
+  const quarantined = longerQuarantines(
+    session.desired.targets,
+    declared?.targets ?? [],
+    session.host.now(),
+  );
   const plan = { ...planned.plan, changes };
   const attention = attentionOf(
-    { ...planned, plan, loosened, now: input.now },
+    { ...planned, plan, loosened, quarantined, now: input.now },
     scopeTest(input.scope),
   );
   const all = { ...planned, plan: { ...plan, attention }, base: matched };

@@ -43,10 +43,18 @@ export async function judgeGate(
       here: (address) => matched.get(targetOf(address))?.resources.get(address),
     });
     const now = session.host.now();
+    const judged = (address: Address, evidence = cases.get(address)) =>
+      refusalOf(address, evidence, rule, now);
+    const exempt = addresses.filter((address) => {
+      const evidence = cases.get(address);
+      const counted = evidence && { ...evidence, quarantined: false };
+      return evidence?.quarantined === true && !judged(address) && judged(address, counted);
+    });
     return {
-      refused: addresses.flatMap(
-        (address) => refusalOf(address, cases.get(address), rule, now) ?? [],
-      ),
+      refused: addresses.flatMap((address) => judged(address) ?? []),
+      ...(exempt.length > 0 && {
+        exempt: { why: `in quarantine in ${rule.stage}`, addresses: exempt },
+      }),
     };
   });
 }

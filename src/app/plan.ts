@@ -120,7 +120,7 @@ export async function judge(
   const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
   const elsewhere = await namesElsewhere(session, planned);
   const now = session.host.now();
-  const { open, ...gate } = await gateVerdict(session, planned, mode);
+  const { open, exempt, ...gate } = await gateVerdict(session, planned, mode);
   const judged = { ...planned, policy, now, inScope, ruleOrigin, elsewhere };
   const isRefused = open !== undefined && mode === "apply";
   const violations = [
@@ -128,7 +128,9 @@ export async function judge(
     ...(await ownRulesBroken(policy, session.desired, { stage, inScope, plan: planned.plan })),
   ];
   return {
-    attention: open === undefined || isRefused ? [] : [notJudged(open)],
+    attention: [isRefused ? undefined : open, exempt].flatMap((one) =>
+      one === undefined ? [] : [notJudged(one)],
+    ),
     diagnostics: policyDiagnostics(violations, new Set(overridePolicy)),
     refusing: refusingRules(violations, overridePolicy),
   };

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import type { Origin } from "../model/diagnostic.ts";
 import { type TascError, invalid } from "../model/error.ts";
 import { compileGlob } from "../model/glob.ts";
@@ -267,13 +268,20 @@ export function stricter(a: Policy, b: Policy): Policy {
   for (const key of FLAGS) if (a[key] === true) policy[key] = true;
   if (a.quarantine !== undefined && b.quarantine !== undefined)
     policy.quarantine = stricterQuarantine(a.quarantine, b.quarantine);
-  const rules = [...(a.rules ?? []), ...(b.rules ?? [])];
+  const rules = [...(a.rules ?? []), ...(b.rules ?? [])].filter(
+    (rule, at, all) => all.findIndex((one) => isSameRule(one, rule)) === at,
+  );
   if (rules.length > 0) policy.rules = rules;
   if (a.passedIn !== undefined && b.passedIn !== undefined)
     policy.passedIn = stricterGate(a.passedIn, b.passedIn);
   const steps = STEPS_POLICIES.findLast((one) => one === a.steps || one === b.steps);
   if (steps !== undefined) policy.steps = steps;
   return policy;
+}
+
+/** Whether two rules say the same, wherever each of them is written. */
+function isSameRule({ origin: _, ...a }: Rule, { origin: __, ...b }: Rule): boolean {
+  return isDeepStrictEqual(a, b);
 }
 
 /** A stage of the second policy cannot replace that of the first: the first was set for it. */

@@ -21,8 +21,8 @@ import type { MatchedTarget } from "./matched-target.ts";
 import { movedOrigin, newOriginWithCredentials, resourceAt } from "./destination.ts";
 import { generationTrouble } from "./generation.ts";
 import { memoryOf } from "./memory.ts";
-import type { GateVerdict } from "./passed-in.ts";
-import { endingQuarantines } from "./quarantine.ts";
+import type { NotJudged } from "./passed-in.ts";
+import { type LongerQuarantine, endingQuarantines } from "./quarantine.ts";
 import { changedFields, isRediscovering } from "./staleness.ts";
 import { reviewedCases } from "./steps.ts";
 
@@ -39,6 +39,8 @@ export interface Subject {
   readonly now?: number | undefined;
   /** Only with `plan --base`: the settings that allow more than those of the base. */
   readonly loosened?: readonly string[];
+  /** Only with `plan --base`: what is in quarantine longer than in the base. */
+  readonly quarantined?: readonly LongerQuarantine[];
   /** Test cases that are not switched on until their steps are accepted. */
   readonly held?: ReadonlySet<Address>;
 }
@@ -258,8 +260,18 @@ const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
   },
   "policy-loosened": {
     severity: "danger",
-    find: ({ loosened = [] }) => loosened.map((what) => ({ what })),
-    says: ["", "", "The project's settings allow more than those of the base"],
+    find: ({ loosened = [], quarantined = [] }) => [
+      ...loosened.map((what) => ({ what })),
+      ...quarantined.map(({ address, until }) => ({
+        ...{ address, what: `until ${until}` },
+        ...CAUTION,
+      })),
+    ],
+    says: [
+      "is in quarantine longer than in the base, so its failures do not count",
+      "are in quarantine longer than in the base, so their failures do not count",
+      "The project's settings allow more than those of the base",
+    ],
   },
   "secret-in-open": {
     severity: "caution",
@@ -396,7 +408,7 @@ export function attentionOf(
 }
 
 /** Makes the row of test cases that `policy.passedIn` is for, but that nobody judged. */
-export function notJudged({ why, addresses }: Required<GateVerdict>["open"]): Attention {
+export function notJudged({ why, addresses }: NotJudged): Attention {
   const about = whoText(addresses);
   const noun = count(addresses.length, "test case");
   return {

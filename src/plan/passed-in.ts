@@ -78,11 +78,19 @@ export interface Refusal {
   readonly earliest: number;
 }
 
+/** Test cases that the rule is for, but that nobody judged, and why. */
+export interface NotJudged {
+  readonly why: string;
+  readonly addresses: readonly Address[];
+}
+
 /** What `policy.passedIn` says of a plan. */
 export interface GateVerdict {
   readonly refused: readonly Refusal[];
-  /** Why the other stage cannot be asked about these test cases. */
-  readonly open?: { readonly why: string; readonly addresses: readonly Address[] };
+  /** The other stage cannot be asked. */
+  readonly open?: NotJudged;
+  /** Nothing but their quarantine lets them pass. */
+  readonly exempt?: NotJudged;
 }
 
 /** Returns why a test case is refused; undefined if the rule holds for it. */

@@ -170,8 +170,12 @@ export function loosenedSettings(before: Settings, after: Settings): readonly st
     const own = stricter(now.get(stage) ?? {}, {});
     const { onRemove: _, pinned: __, ...strictest } = stricter(own, was);
     const kept = new Map<string, unknown>(Object.entries(own));
+    // Another stage's results are neither more nor less strict, but nobody chose them before.
+    const gate = was.passedIn?.stage ?? own.passedIn?.stage;
     const looser = Object.entries(strictest).filter(
-      ([rule, value]) => !isDeepStrictEqual(value, kept.get(rule)),
+      ([rule, value]) =>
+        !isDeepStrictEqual(value, kept.get(rule)) ||
+        (rule === "passedIn" && own.passedIn?.stage !== gate),
     );
     return looser.map(([rule]) => ({ rule, stage }));
   });

@@ -1,5 +1,11 @@
 import type { Address } from "../model/address.ts";
-import { type DesiredResource, type DesiredTarget, originOf, knownText } from "../model/desired.ts";
+import {
+  type DesiredResource,
+  type DesiredTarget,
+  byAddress,
+  knownText,
+  originOf,
+} from "../model/desired.ts";
 import { type Diagnostic, oneLine, warning } from "../model/diagnostic.ts";
 import { type JsonObject, type Path, defined, isObject, valueAt } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
@@ -47,6 +53,29 @@ function textIn(map: JsonObject, key: string): string | undefined {
 export function quarantineNow(resource: Pick<DesiredResource, "fields">, now: number) {
   const found = quarantineOf(resource);
   return found !== undefined && now < found.ends ? found : undefined;
+}
+
+export interface LongerQuarantine {
+  readonly address: Address;
+  readonly until: string;
+}
+
+/** Returns the test cases whose failures count again later than `base` says, or did count there. */
+export function longerQuarantines(
+  targets: readonly DesiredTarget[],
+  base: readonly DesiredTarget[],
+  now: number,
+): readonly LongerQuarantine[] {
+  const before = byAddress(base.flatMap(({ testCases }) => testCases));
+  return targets.flatMap(({ testCases }) =>
+    testCases.flatMap((resource) => {
+      const { address } = resource;
+      const found = quarantineNow(resource, now);
+      const was = before.get(address);
+      const ended = (was && quarantineNow(was, now)?.ends) ?? 0;
+      return found !== undefined && found.ends > ended ? [{ address, until: found.until }] : [];
+    }),
+  );
 }
 
 /** Whether the manifests take a test case out of runs. Its failures cannot count then. */

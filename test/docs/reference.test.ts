@@ -3,6 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { format, resolveConfig } from "prettier";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { isObject, parseJson, valueAt } from "../../src/model/json.ts";
 import { readCatalogue } from "../../src/cli/catalogue.ts";
 import {
   agentsText,
@@ -50,6 +51,20 @@ test("the README lists the same exit codes", async () => {
   const wanted = await format(exitCodeTable(), { parser: "markdown" });
   expect(readFileSync("README.md", "utf8")).toContain(wanted);
 });
+
+test.each(["docs/how-to/policies.md", "docs/reference/tasc-yaml.md"])(
+  "%s explains every key of policy",
+  (page) => {
+    const text = readFileSync(page, "utf8");
+    const schema = parseJson(readFileSync("schemas/project.schema.json", "utf8"));
+    const policy = valueAt(schema, ["$defs", "policy", "properties"]);
+    const keys = Object.keys(isObject(policy) ? policy : {});
+    expect(keys).toContain("requireTags");
+    // In a row of a table or a sentence; an example alone explains nothing.
+    const prose = text.replaceAll(/^```[^]*?^```/gm, "");
+    expect(keys.filter((key) => !prose.includes(`\`${key}\``))).toEqual([]);
+  },
+);
 
 test.each([
   ["tasc-yaml.md", "project"],

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Attention } from "../../src/model/plan.ts";
-import { inTableOrder } from "../../src/plan/attention.ts";
-import { type Situation, liveCase, liveElement, planOf } from "./build.ts";
+import { attentionOf, inTableOrder } from "../../src/plan/attention.ts";
+import { longerQuarantines } from "../../src/plan/quarantine.ts";
+import { type Situation, liveCase, liveElement, planOf, target } from "./build.ts";
 
 /** A live test case with an assertion, and what is declared of it in each row. */
 const PAY = liveCase("C1", {
@@ -92,6 +93,33 @@ test("equal harms are one sentence with counts per target", () => {
   expect(others).toEqual([]);
   expect(row).toMatchObject({ code: "stops-running", count: 60 });
   expect(row?.text).toBe("60 test cases stop running: shop (60)");
+});
+
+test("a quarantine is told that is longer than in the base, or new", () => {
+  const now = Date.UTC(2026, 10, 24);
+  const targets = (...until: readonly (string | undefined)[]) => [
+    target({
+      testCases: Object.fromEntries(
+        until.map((one, at) => [
+          `c${at}`,
+          one === undefined ? {} : { quarantine: { until: one, reason: "Flaky" } },
+        ]),
+      ),
+    }),
+  ];
+  const before = targets("2026-12-01", "2026-12-01", undefined, "2026-11-01", undefined);
+  const after = targets("2026-12-01", "2026-12-24", "2026-12-15", "2026-12-15", "2026-11-23");
+  const quarantined = longerQuarantines(after, before, now);
+  const { plan, matched } = planOf({ declared: {}, live: {} });
+  expect(attentionOf({ plan, matched, quarantined })).toEqual([
+    {
+      code: "policy-loosened",
+      severity: "caution",
+      addresses: ["testCase.shop.c1", "testCase.shop.c2", "testCase.shop.c3"],
+      count: 3,
+      text: "3 test cases are in quarantine longer than in the base, so their failures do not count: testCase.shop.c1 (until 2026-12-24); testCase.shop.c2, testCase.shop.c3 (until 2026-12-15)",
+    },
+  ]);
 });
 
 test("rows of several plans stay in the order of severity and table", () => {

@@ -224,6 +224,11 @@ const NOT_COVERED: readonly (readonly [string, Weakening, string])[] = [
     "credentials, headers and the private location",
   ],
   ["a short time limit", { target: { timeoutPerStep: 1 } }, "`timeoutPerStep`"],
+  [
+    "a quarantine",
+    { pay: { tags: ["x"], quarantine: { until: "2099-01-01", reason: "Flaky" } } },
+    "a quarantine, which changes nothing on the service",
+  ],
   ["reviewed by the manifest", { pay: { interactionStatus: "APPROVED" } }, "`interactionStatus`"],
 ];
 

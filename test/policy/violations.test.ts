@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
-import { POLICY_RULES, type Policy, type Settings } from "../../src/model/settings.ts";
+import { POLICY_RULES, type Policy, type Rule, type Settings } from "../../src/model/settings.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
 import { scopeTest } from "../../src/plan/scope.ts";
 import { loosenedSettings, policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
@@ -309,7 +309,24 @@ describe("settings that allow more than those of the base", () => {
     otherPolicies: new Map(others),
     otherBaseUrls: new Map([["production", "https://prod.example.com"]]),
   });
-  const strict: Policy = { maxChanges: 5, protected: ["*.pay"], sameCommit: true, planExpiry: 10 };
+  const OWN = { name: "few", for: "plan", require: "total < 9", level: "deny" } as const;
+  const ruled = (line: number, level: "deny" | "warn" = "deny"): readonly Rule[] => [
+    {
+      ...{ name: "team", for: "testCase", require: "size(tags) > 0", level },
+      origin: { file: "tasc.yaml", path: ["policy", "rules", line] },
+    },
+  ];
+  const GATE = { stage: "dev", passes: 3, soak: 10, except: ["*.smoke"] };
+  const strict: Policy = {
+    maxChanges: 5,
+    protected: ["*.pay"],
+    sameCommit: true,
+    planExpiry: 10,
+    rules: ruled(0),
+    passedIn: GATE,
+    steps: "reviewed",
+    quarantine: { maxDays: 14, require: ["owner"] },
+  };
 
   test.each<[string, Policy, readonly string[]]>([
     ["the same", strict, []],
@@ -318,13 +335,43 @@ describe("settings that allow more than those of the base", () => {
     ["a limit removed", { ...strict, maxChanges: Infinity }, ["policy.maxChanges of staging"]],
     ["a glob removed", { ...strict, protected: [] }, ["policy.protected of staging"]],
     ["another onRemove", { ...strict, onRemove: "disable" }, []],
+    ["the same rules on other lines", { ...strict, rules: ruled(9) }, []],
+    ["a rule added", { ...strict, rules: [...ruled(9), OWN] }, []],
+    ["a rule removed", { ...strict, rules: [] }, ["policy.rules of staging"]],
     [
-      "nothing left",
-      {},
-      ["maxChanges", "protected", "sameCommit", "planExpiry"].map(
-        (rule) => `policy.${rule} of staging`,
-      ),
+      "a rule that only warns now",
+      { ...strict, rules: ruled(3, "warn") },
+      ["policy.rules of staging"],
     ],
+    ["more passes", { ...strict, passedIn: { ...GATE, passes: 5 } }, []],
+    [
+      "fewer passes",
+      { ...strict, passedIn: { ...GATE, passes: 1 } },
+      ["policy.passedIn of staging"],
+    ],
+    ["less soak", { ...strict, passedIn: { ...GATE, soak: 0 } }, ["policy.passedIn of staging"]],
+    [
+      "the gate of another stage",
+      { ...strict, passedIn: { ...GATE, stage: "mine" } },
+      ["policy.passedIn of staging"],
+    ],
+    [
+      "one more exception of the gate",
+      { ...strict, passedIn: { ...GATE, except: ["*.smoke", "*"] } },
+      ["policy.passedIn of staging"],
+    ],
+    ["steps that are only reported", { ...strict, steps: "report" }, ["policy.steps of staging"]],
+    [
+      "a longer quarantine",
+      { ...strict, quarantine: { maxDays: 90, require: ["owner"] } },
+      ["policy.quarantine of staging"],
+    ],
+    [
+      "a quarantine without owner",
+      { ...strict, quarantine: { maxDays: 14 } },
+      ["policy.quarantine of staging"],
+    ],
+    ["nothing left", {}, Object.keys(strict).map((rule) => `policy.${rule} of staging`)],
   ])("%s", (_, policy, expected) => {
     expect(new Set(loosenedSettings(settings(strict), settings(policy)))).toEqual(
       new Set(expected),

@@ -92,6 +92,22 @@ test("plan and apply refuse what has not passed there, and say what is missing",
       await reported(stage, "FAILED");
       const worse = await stage.run(["apply", "plan.json"], WITH);
       expect([worse.code, worse.stderr]).toEqual([1, expect.stringContaining("FAILED in report")]);
+      // A quarantine exempts from the rule, and the plan says that this is why.
+      const until = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+      const quarantined = MANIFEST.replace(/ {2}only-here:\n.*\n/, "").replace(
+        "status: ENABLED",
+        `status: ENABLED, quarantine: { until: ${until}, reason: Flaky }`,
+      );
+      stage.write("targets/shop.yaml", quarantined);
+      const exempt = await stage.run(["plan"], WITH);
+      expect([exempt.code, exempt.stdout.replaceAll(/\s+/g, " ")]).toEqual([
+        0,
+        expect.stringContaining(
+          "not judged here: in quarantine in staging, so it is open whether 1 test case passed elsewhere: testCase.shop.pay",
+        ),
+      ]);
+      stage.write("targets/shop.yaml", MANIFEST.replace(/ {2}only-here:\n.*\n/, ""));
+
       const forced = ["apply", "plan.json", "--override-policy", "passedIn"];
       expect((await stage.run(forced, WITH)).code).toBe(0);
 
