@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 // Tests of the pure core: plain functions on plain data, without a process, a server or a file, and
 // quick enough to run at every save (`npx vitest run --project unit`). Those left out try all
 // features at once, or read folders.
-const UNIT = [
+export const UNIT = [
   "test/{model,plan}/**/*.test.ts",
   "test/manifest/!(error-codes|features|finding|schemas).test.ts",
   "test/policy/{places,protected,violations}.test.ts",
