@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { STEPS_FOLDER, stepsFile } from "../app/accepted-steps.ts";
 import { type NewText, withTexts, writeTexts } from "../edit/edit-files.ts";
 import { type Folder, foldersWith } from "../edit/import/folders.ts";
-import { LAYOUTS } from "../edit/import/new-files.ts";
+import { LAYOUTS } from "../edit/import/layout.ts";
 import { pairTargets } from "../edit/import/pair-targets.ts";
 import type { ImportSources } from "../edit/import/planned-project.ts";
 import { type Prepared, prepare } from "../edit/import/prepare.ts";

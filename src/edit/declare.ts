@@ -15,7 +15,7 @@ export interface DeclareOptions {
   /** Fields whose last written value was a secret. */
   readonly secrets: SecretFields;
   /** Fields that defaults would set if they were left out. */
-  readonly defaults: ReadonlySet<string>;
+  readonly defaults: Pick<ReadonlyMap<string, unknown>, "has">;
   readonly folderName?: (id: string) => string | undefined;
 }
 

@@ -3,7 +3,7 @@ import { escapeTemplate } from "../manifest/template.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { settingsLayers } from "../manifest/stages.ts";
 import { SECTIONS } from "../manifest/tables.ts";
-import { existsIn, groupByTarget, layersIn } from "../manifest/target.ts";
+import { existsIn, groupByTarget, layersIn, targetDocuments } from "../manifest/target.ts";
 import { type YamlEdit, editValue } from "../manifest/yaml/value.ts";
 import {
   type Address,
@@ -170,6 +170,23 @@ export class Manifests implements ProjectDocuments {
     return layers;
   }
 
+  /** Returns the default of each field of a kind of resource that has one, before interpolation. */
+  defaultsOf(stage: string, target: string, kind: Kind): ReadonlyMap<string, Json> {
+    const documents = this.#index.byTarget.get(target) ?? targetDocuments(target, []);
+    const { defaults } = layersIn(documents, stage, settingsLayers(this.project, stage))(kind);
+    return new Map(
+      fieldsOf(kind).flatMap(({ name, path }) => {
+        const value = mergedAt(defaults, path);
+        return value === undefined ? [] : [[name, value] as const];
+      }),
+    );
+  }
+
+  /** Returns the documents of a target, as they were before any edit. */
+  documentsOf(target: string): readonly Document[] {
+    return this.#index.targets.get(target) ?? [];
+  }
+
   /** Returns a field's value in the manifests, before interpolation. */
   written(ref: FieldRef): Json | undefined {
     return mergedAt(this.layersOf(ref), ref.field.path);
@@ -214,7 +231,7 @@ export class Manifests implements ProjectDocuments {
 
   /** Returns all resources of some kinds that a target has in any stage. */
   addressesOf(target: string, ...kinds: readonly Kind[]): readonly Address[] {
-    const documents = this.#index.targets.get(target) ?? [];
+    const documents = this.documentsOf(target);
     if (documents.length === 0) return [];
     return kinds.flatMap((kind): readonly Address[] => {
       const section = SECTIONS.find((one) => one.kind === kind);

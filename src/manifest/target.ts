@@ -217,8 +217,12 @@ export function groupByTarget(documents: readonly Document[]): readonly TargetDo
     const named = [...groups]
       .filter(([key]) => key !== "")
       .toSorted(([a], [b]) => compareText(a, b));
-    return named.map(([key, members]) => ({ key, base: baseLayers(members), inStages: new Map() }));
+    return named.map(([key, members]) => targetDocuments(key, members));
   });
+}
+
+export function targetDocuments(key: string, members: readonly Document[]): TargetDocuments {
+  return { key, base: baseLayers(members), inStages: new Map() };
 }
 
 const GROUPED = new WeakMap<readonly Document[], readonly TargetDocuments[]>();

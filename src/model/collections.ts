@@ -1,5 +1,5 @@
 /** Groups items by key; the keys are in the order of their first items. */
-export function groupBy<T, K extends string>(items: Iterable<T>, keyOf: (item: T) => K) {
+export function groupBy<T, K extends string | object>(items: Iterable<T>, keyOf: (item: T) => K) {
   const groups = new Map<K, T[]>();
   for (const item of items) cached(groups, keyOf(item), () => []).push(item);
   return groups;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chooseKeys, slug } from "../../src/edit/import/keys.ts";
-import { fileName, freeFile } from "../../src/edit/import/new-files.ts";
+import { fileName, freeFile } from "../../src/edit/import/layout.ts";
 
 describe("a name becomes a key", () => {
   const rows: readonly (readonly [string, string])[] = [

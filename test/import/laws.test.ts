@@ -4,7 +4,7 @@ import { formatManifest } from "../../src/manifest/format.ts";
 import { resourcesOf } from "../../src/model/desired.ts";
 import { DELETED } from "../../src/model/fields.ts";
 import { matchedIds } from "../../src/plan/match.ts";
-import { LAYOUTS } from "../../src/edit/import/new-files.ts";
+import { LAYOUTS } from "../../src/edit/import/layout.ts";
 import type { Prepared } from "../../src/edit/import/prepare.ts";
 import { type Service, idOf, service } from "./live.ts";
 import {
@@ -95,6 +95,7 @@ test("an import of a service that has grown since adds the new resources, and th
       const imported = after(before, await prepared(before, given));
       const grown = { ...imported, ...whole };
       const more = await prepared(grown, given);
+      written(more);
       expect({ problems: more.problems, unmatched: more.unmatched }).toEqual({
         problems: [],
         unmatched: [],

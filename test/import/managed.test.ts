@@ -80,7 +80,7 @@ test("later finds go to the document with their folder, without what is a defaul
   expect(texts(made)).toBe(`targets/cart.yaml
 ${file([2, 3])}  total:
     description: Total
-targets/shop-imported.yaml
+targets/folder-000000090000.yaml
 target: shop
 # The API returns these folders by id only, so they are not declared.
 # If you know the name, add \`folder: NAME\` to:
@@ -89,13 +89,106 @@ target: shop
 testCases:
   imprint:
     description: Imprint
-    status: ENABLED
-    runStatus: "ON"
 `);
   const { changes } = (await plan(after({ ...world, files }, made))).planned.plan;
   expect(changes).toEqual([]);
   const asked = await prepared({ ...world, files }, { layout: "one-file" });
   expect(asked.texts).toEqual([]);
+  expect(asked.files.map((one) => one.file)).toEqual(["targets/shop-imported.yaml"]);
+});
+
+/** Files of test cases k0, k1, … with descriptions C0, C1, …, by the path of the file. */
+type Cases = Readonly<Record<string, readonly number[]>>;
+
+test.each<[string, folders: Cases, before: Cases, found: Readonly<Record<number, string>>]>([
+  [
+    "a test case goes behind those of its folder",
+    { A: [0, 1, 8], B: [2, 9] },
+    { "shop.yaml": [0, 1, 2] },
+    { 8: "shop.yaml k1", 9: "shop.yaml k2" },
+  ],
+  [
+    "a new folder goes to the end of a target with one document",
+    { A: [0], B: [8] },
+    { "shop.yaml": [0] },
+    { 8: "shop.yaml k0" },
+  ],
+  [
+    "a new folder of a target with a file per folder gets a file",
+    { A: [0, 1], B: [2], New: [8, 9] },
+    { "shop/a.yaml": [0, 1], "shop/b.yaml": [2] },
+    { 8: "shop/new.yaml", 9: "shop/new.yaml c8" },
+  ],
+  [
+    "so it does if there is one folder so far",
+    { A: [0, 1], New: [8] },
+    { "shop/a.yaml": [0, 1] },
+    { 8: "shop/new.yaml" },
+  ],
+  [
+    "folders of one test case each are folders",
+    { A: [0], B: [1], New: [8] },
+    { "shop/a.yaml": [0], "shop/b.yaml": [1] },
+    { 8: "shop/new.yaml" },
+  ],
+  [
+    "what is in no folder goes to the document of the target",
+    { A: [0, 1], B: [2] },
+    { "shop/a.yaml": [0, 1], "shop/b.yaml": [2] },
+    { 8: "shop.yaml" },
+  ],
+  [
+    "a test case gets a file next to its folder's if each has one",
+    { A: [0], B: [1, 8] },
+    { "shop/a/k0.yaml": [0], "shop/b/k1.yaml": [1] },
+    { 8: "shop/b/c8.yaml" },
+  ],
+  [
+    "and a new folder a folder",
+    { A: [0], B: [1], New: [8] },
+    { "shop/a/k0.yaml": [0], "shop/b/k1.yaml": [1] },
+    { 8: "shop/new/c8.yaml" },
+  ],
+  [
+    "a single document of all test cases stays the only one",
+    { A: [0], B: [1], New: [8] },
+    { "cases.yaml": [0, 1] },
+    { 8: "cases.yaml k1" },
+  ],
+])("%s", async (_, folders, before, found) => {
+  const names = Object.keys(folders);
+  const folderOf = (n: number) => names.findIndex((name) => folders[name]?.includes(n) === true);
+  const numbers = [...Object.values(before).flat(), ...Object.keys(found).map(Number)];
+  const cases = numbers.map((n) =>
+    liveCase(idOf(3, n), {
+      description: `C${n}`,
+      folderId: folderOf(n) < 0 ? null : idOf(9, folderOf(n)),
+    }),
+  );
+  const paths = Object.entries(before).map(([path, keys]): [string, string] => {
+    const own = path === "shop.yaml" ? "target: shop\napp: Shop\n" : "target: shop\n";
+    return [
+      `targets/${path}`,
+      `${own}testCases:\n${keys.map((n) => `  k${n}: { description: C${n} }\n`).join("")}`,
+    ];
+  });
+  const world = project(cases, "target: shop\napp: Shop\n");
+  const files = { ...world.files, ...Object.fromEntries(paths) };
+  const made = await prepared(
+    { ...world, files },
+    { folders: new Map(names.map((name, at) => [idOf(9, at), name])) },
+  );
+  const done = after({ ...world, files }, made);
+  const places = Object.keys(found).map((n) => {
+    const [file = "", text = ""] =
+      Object.entries(done.files).find(([, one]) => one.includes(`  c${n}:`)) ?? [];
+    const above = /^ {2}(\w+):/gm;
+    const keys = [...text.matchAll(above)].map(([, key = ""]) => key);
+    const [behind] = keys.slice(0, keys.indexOf(`c${n}`)).slice(-1);
+    return [n, [file.replace("targets/", ""), ...(behind === undefined ? [] : [behind])].join(" ")];
+  });
+  expect(Object.fromEntries(places)).toEqual(found);
+  expect((await plan(done)).planned.plan.changes).toEqual([]);
 });
 
 test("an imported test case declares its own values if defaults differ from them", async () => {
@@ -143,8 +236,10 @@ test("a test case that cannot override a default is left out, and so are prerequ
   expect(found.leftOut.map(({ id, reason }) => [id, reason])).toEqual([
     [idOf(3, 1), "a plan would change it at once (status)"],
   ]);
+  // The reason stands above it, in the document of its target.
+  expect(found.files).toEqual([]);
   expect(texts(found)).toContain(
-    "# discovery.prerequisite: the service has one that is left out here.\n  b:",
+    "  # discovery.prerequisite: the service has one that is left out here.\n  b:",
   );
   expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
 });

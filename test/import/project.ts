@@ -1,7 +1,7 @@
 import { foldersWith } from "../../src/edit/import/folders.ts";
 import type { ImportSources } from "../../src/edit/import/planned-project.ts";
 import { pairTargets } from "../../src/edit/import/pair-targets.ts";
-import type { Layout } from "../../src/edit/import/new-files.ts";
+import type { Layout } from "../../src/edit/import/layout.ts";
 import { type Prepared, prepare } from "../../src/edit/import/prepare.ts";
 import { type LoadedProject, loadProject, readProject } from "../../src/manifest/load.ts";
 import type { Json } from "../../src/model/json.ts";

@@ -476,6 +476,36 @@ describe("an edit keeps", () => {
   ])("%s", check);
 });
 
+describe("a new key", () => {
+  const put = (path: Path, after: string | undefined, comment?: string): YamlEdit => ({
+    kind: "set",
+    path,
+    value: { v: 1 },
+    after,
+    comment,
+  });
+  it.each<Row>([
+    [
+      "goes behind the key that its edit names, in the order of the edits",
+      "m:\n  a: 1\n  # of b\n  b: 2\n",
+      [put(["m", "x"], "a"), put(["m", "w"], "a", "Why.\nWhat."), put(["m", "z"], "gone")],
+      "m:\n  a: 1\n  x:\n    v: 1\n  # Why.\n  # What.\n  w:\n    v: 1\n  # of b\n  b: 2\n  z:\n    v: 1\n",
+    ],
+    [
+      "has its comment also in a map that is new",
+      "a: 1\nn: {}\n",
+      [put(["m", "x"], undefined, "Why."), put(["n", "w"], undefined, "So.")],
+      "a: 1\nn:\n  # So.\n  w:\n    v: 1\nm:\n  # Why.\n  x:\n    v: 1\n",
+    ],
+    [
+      "goes behind another one between braces",
+      "m: { a: 1, b: 2 }\n",
+      put(["m", "x"], "a"),
+      "m: { a: 1, x: { v: 1 }, b: 2 }\n",
+    ],
+  ])("%s", check);
+});
+
 describe("an edit is rejected for", () => {
   it.each<[string, string, YamlEdit, string]>([
     [
@@ -495,6 +525,12 @@ describe("an edit is rejected for", () => {
       "[1]\n",
       set([2], 3),
       "`2` cannot be set: what it would be part of is not a map",
+    ],
+    [
+      "a comment between braces",
+      "m: { a: 1 }\n",
+      { kind: "set", path: ["m", "b"], value: 2, comment: "Why." },
+      "a comment has no place between braces",
     ],
     ["the deletion of everything", "a: 1\n", remove([]), "the whole document cannot be deleted"],
     [

@@ -1,8 +1,8 @@
 import { circlesIn } from "../../manifest/interpolation.ts";
 import { convert } from "../../manifest/shape.ts";
-import { ENVIRONMENTS, type SectionRow, TEST_CASES } from "../../manifest/tables.ts";
 import {
   type Address,
+  type Kind,
   addressOf,
   compareText,
   parseAddress,
@@ -18,13 +18,13 @@ import { normalUrl } from "../../plan/normalise.ts";
 import { NAMED_BY, type NamedKind } from "../../plan/match.ts";
 import { secretFields } from "../../plan/memory.ts";
 import { type DeclareOptions, declareFields } from "../declare.ts";
+import type { Manifests } from "../manifests.ts";
 import type { FolderNames } from "./folders.ts";
 import { chooseKeys } from "./keys.ts";
 import {
   type ImportSources,
   type KnownResources,
   type PlannedProject,
-  defaultsOf,
   knownResources,
 } from "./planned-project.ts";
 
@@ -51,6 +51,8 @@ export interface TargetDraft {
   /** Sorted by key, like the test cases. */
   readonly environments: readonly Draft[];
   readonly testCases: readonly Draft[];
+  /** Field name → the value that test cases inherit if they do not declare one. */
+  readonly defaults: ReadonlyMap<string, Json>;
 }
 
 /** A live resource that is not imported, and why. */
@@ -73,14 +75,15 @@ export interface DraftOptions extends Pick<DeclareOptions, "elements" | "holdsSe
 
 /** Drafts the undeclared resources of live targets, under keys of their own. */
 export function draftTargets(
-  { chosen, base, states, reading, desired: { stage } }: ImportSources,
+  { chosen, base, states, desired: { stage } }: ImportSources,
   project: PlannedProject,
+  manifests: Manifests,
   options: DraftOptions,
 ): { readonly targets: readonly TargetDraft[]; readonly leftOut: readonly Skipped[] } {
   const leftOut: Skipped[] = [];
-  const known = knownResources(project, reading.project);
+  const known = knownResources(project, manifests);
   const drafting = { ...options, secrets: secretFields(states.values()), known, leftOut };
-  const all = draftsOf("target", chosen, base.live.targets, { ...drafting, defaults: new Set() });
+  const all = draftsOf("target", chosen, base.live.targets, { ...drafting, defaults: new Map() });
   const fresh = new Map(all.map((draft) => [draft.live.id, draft]));
   const left = new Set(leftOut.map(({ id }) => id));
   const targets = chosen.flatMap((live): readonly TargetDraft[] => {
@@ -88,12 +91,12 @@ export function draftTargets(
     if (left.has(id)) return [];
     const target = fresh.get(id);
     const { key = "" } = target ?? project.known.get(id) ?? {};
-    const own = [reading.project, ...project.documents.filter(({ value }) => value.target === key)];
     const names = options.folderNames.get(id);
-    const inside = (section: SectionRow) => ({
+    const defaults = manifests.defaultsOf(stage, key, "testCase");
+    const inside = (kind: Kind) => ({
       ...drafting,
       owner: { app: live.app, key },
-      defaults: defaultsOf(own, stage, section),
+      defaults: kind === "testCase" ? defaults : manifests.defaultsOf(stage, key, kind),
       folderName: (folder: string) => names?.get(folder),
     });
     const cases = (base.live.testCases.get(id) ?? []).filter(({ status }) => status !== DELETED);
@@ -102,8 +105,9 @@ export function draftTargets(
         live,
         key,
         target,
-        environments: draftsOf("environment", environments, environments, inside(ENVIRONMENTS)),
-        testCases: draftsOf("testCase", cases, cases, inside(TEST_CASES)),
+        environments: draftsOf("environment", environments, environments, inside("environment")),
+        testCases: draftsOf("testCase", cases, cases, inside("testCase")),
+        defaults,
       },
     ];
   });
@@ -117,7 +121,7 @@ export function draftTargets(
     targets: targets
       .toSorted((a, b) => compareText(a.key, b.key))
       .flatMap((draft): readonly TargetDraft[] => {
-        const { live, key, target } = draft;
+        const { live, target } = draft;
         const { app } = live;
         if (target !== undefined && !isKept(target, app)) return [];
         const { matched } = project.known.get(live.id) ?? {};
@@ -125,7 +129,7 @@ export function draftTargets(
         const environments = draft.environments.filter((one) => isKept(one, app));
         const testCases = withPrerequisites(draft.testCases, kept, matched);
         const isEmpty = target === undefined && environments.length + testCases.length === 0;
-        return isEmpty ? [] : [{ live, key, target, environments, testCases }];
+        return isEmpty ? [] : [{ ...draft, environments, testCases }];
       }),
     leftOut,
   };

@@ -1,6 +1,5 @@
 import type { Document } from "../../manifest/document.ts";
 import { type ProjectReading, type ResolveOptions, resolveProject } from "../../manifest/load.ts";
-import type { SectionRow } from "../../manifest/tables.ts";
 import { type Address, KINDS, type Kind, targetAddress, targetOf } from "../../model/address.ts";
 import {
   type Desired,
@@ -8,7 +7,6 @@ import {
   type DesiredTarget,
   resourcesOf,
 } from "../../model/desired.ts";
-import { valueAt } from "../../model/json.ts";
 import type { LiveTarget } from "../../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../../model/state.ts";
 import type { MatchedTarget } from "../../plan/matched-target.ts";
@@ -134,11 +132,7 @@ export type KnownResources = ReturnType<typeof knownResources>;
  * Returns what manifests and state say about addresses. The planner's matches decide which live
  * resource each one means.
  */
-export function knownResources(
-  { documents, input, known, matched }: PlannedProject,
-  project: Document,
-) {
-  const manifests = new Manifests({ project, documents });
+export function knownResources({ input, known, matched }: PlannedProject, manifests: Manifests) {
   const declared = new Set(
     manifests.targets.flatMap((key) => manifests.addressesOf(key, ...KINDS)),
   );
@@ -212,17 +206,4 @@ export function knownResources(
  */
 function nameIn(kind: Kind, target: string, name: string): string {
   return `${kind} ${kind === "target" ? "" : target} ${normalUrl(name)}`;
-}
-
-/** Returns the fields that documents set by default, for all stages or for this one. */
-export function defaultsOf(
-  documents: readonly Document[],
-  stage: string,
-  { name: section, fields }: SectionRow,
-): ReadonlySet<string> {
-  const maps = documents.flatMap(({ value }) =>
-    [[], ["stages", stage]].map((start) => valueAt(value, [...start, "defaults", section]) ?? {}),
-  );
-  const set = fields.filter(({ path }) => maps.some((map) => valueAt(map, path) !== undefined));
-  return new Set(set.map(({ name }) => name));
 }

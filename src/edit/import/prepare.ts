@@ -10,11 +10,10 @@ import { refreshEvents } from "../../plan/record.ts";
 import { cached, groupBy } from "../../model/collections.ts";
 import { type EditedText, editTexts, withTexts } from "../edit-files.ts";
 import { Manifests, changedFields } from "../manifests.ts";
-import { additionsTo } from "./additions.ts";
 import { type DraftOptions, type Skipped, draftTargets } from "./drafts.ts";
 import { type Folder, type FolderNames, folderNamesIn, foldersOf } from "./folders.ts";
 import { type Merging, mergeFields, mergeStage } from "./merge-stage.ts";
-import { type LayoutOptions, type NewFile, layOut } from "./new-files.ts";
+import { type LayoutOptions, type NewFile, layOut } from "./layout.ts";
 import { type Pairs, plainName } from "./pair-targets.ts";
 import {
   type ImportSources,
@@ -28,8 +27,8 @@ import {
  *
  * 1. pair-targets.ts finds which declared target each live one is in this stage,
  * 2. merge-stage.ts gives declared resources that are live here their values in this stage,
- * 3. drafts.ts declares the live resources that remain; additions.ts puts them next to their
- *    neighbours, and new-files.ts lays out the others,
+ * 3. drafts.ts declares the live resources that remain; layout.ts puts them next to their
+ *    neighbours, or into new files,
  * 4. the planner proves that a plan would be empty; what it refutes is left out, and all repeats.
  */
 
@@ -93,7 +92,8 @@ async function attemptOnce(
   const { reading, stages, desired, chosen } = sources;
   const { stage } = desired;
   const drafting = { ...options, folderNames };
-  const { targets, leftOut } = draftTargets(sources, project, {
+  const manifests = new Manifests({ project: reading.project, documents: project.documents });
+  const { targets, leftOut } = draftTargets(sources, project, manifests, {
     ...drafting,
     refused,
     into: options.into ?? new Map(),
@@ -114,14 +114,23 @@ async function attemptOnce(
   const fields = mergeFields(before, merged, sources, drafting);
   const laying = { ...drafting, ...placing(sources, options) };
   const merge = [...edits, ...fields];
-  // Who asks for a layout gets new files.
-  const additions =
-    options.layout === undefined ? additionsTo(sources, project, targets, laying) : undefined;
-  const both = additions && (await editTexts(reading.documents, [...merge, ...additions.edits]));
-  const isAdded = both !== undefined && !("reason" in both);
-  const texts = isAdded ? both : await editTexts(reading.documents, merge);
-  if ("reason" in texts) return new Map([...merged].map((address) => [address, texts.reason]));
-  const files = layOut(isAdded && additions !== undefined ? additions.rest : targets, laying);
+  const declared = (key: string) => {
+    const documents = manifests.documentsOf(key);
+    const { matches } = project.matched.get(key) ?? {};
+    return documents.length === 0 ? undefined : { documents, matches };
+  };
+  let laid = layOut(targets, options.layout === undefined ? declared : () => undefined, laying);
+  let texts = await editTexts(reading.documents, [...merge, ...laid.edits]);
+  if ("reason" in texts && laid.edits.length > 0) {
+    // A document with an anchor, for example, may not be editable where the neighbours are.
+    laid = layOut(targets, () => undefined, laying);
+    texts = await editTexts(reading.documents, merge);
+  }
+  if ("reason" in texts) {
+    const { reason } = texts;
+    return new Map([...merged].map((address) => [address, reason]));
+  }
+  const { files } = laid;
   const drafts = targets.flatMap((one) => [
     ...(one.target === undefined ? [] : [one.target]),
     ...one.environments,

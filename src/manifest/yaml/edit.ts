@@ -43,7 +43,7 @@ const BOM = "\ufeff";
  *
  * Each edit applies to the result of those before it. `set` creates missing maps on its path and
  * may append to a list; a map or list that replaces another one changes only where the two differ.
- * A new key goes behind the last one that is not ranked after it. `delete` ignores a missing value;
+ * A new key goes behind the last one that is not ranked after it, if the edit names none. `delete` ignores a missing value;
  * with `prune`, it also deletes the map or list that it leaves empty, and so on upwards. The values
  * of aliases elsewhere do not change, see `TextEditor`. The result is read again, and refused unless
  * it means exactly what the edits say.
@@ -95,7 +95,7 @@ function editDocument(text: string, edits: readonly YamlEdit[], prune: boolean, 
     throw new EditRefusal(`line ${line}: ${message}`);
   }
   const value = editValue(before.value, edits, prune);
-  const splices = inOrder(text, new TextEditor(text, before.root, rank).splices(value));
+  const splices = inOrder(text, new TextEditor(text, before.root, rank, edits).splices(value));
   const after = splices && readTree(spliced(text, splices));
   if (splices === undefined || after?.ok !== true || !sameJson(after.value, value))
     throw new EditRefusal(
@@ -166,17 +166,22 @@ class TextEditor {
   readonly #lines: TextLines;
   readonly #root: Node;
   readonly #rank: KeyRank;
+  /** What edits say about the place of new keys, by `pathKey`. */
+  readonly #hints = new Map<string, YamlEdit & { readonly kind: "set" }>();
   #blocks: BlockWriter | undefined;
   readonly #splices: Splice[] = [];
   readonly #aliases = new Map<Node, AliasNode[]>();
   readonly #bindings = new Map<string, Binding>();
   readonly #bound: Binding[] = [];
 
-  constructor(text: string, root: Node, rank: KeyRank) {
+  constructor(text: string, root: Node, rank: KeyRank, edits: readonly YamlEdit[]) {
     this.#text = text;
     this.#rank = rank;
     this.#lines = new TextLines(text);
     this.#root = root;
+    for (const edit of edits)
+      if (edit.kind === "set" && (edit.after !== undefined || edit.comment !== undefined))
+        this.#hints.set(pathKey(edit.path), edit);
     for (const node of text.includes("*") ? nodesOf(this.#root) : []) {
       if (node.kind !== "alias" || node.target === undefined) continue;
       const known = this.#aliases.get(node.target);
@@ -199,7 +204,10 @@ class TextEditor {
   }
 
   get #writer(): BlockWriter {
-    return (this.#blocks ??= new BlockWriter(layoutOf(this.#root, this.#lines)));
+    return (this.#blocks ??= new BlockWriter(
+      layoutOf(this.#root, this.#lines),
+      (path) => this.#hints.get(pathKey(path))?.comment,
+    ));
   }
 
   #splice(start: number, end: number, text: string): void {
@@ -251,6 +259,7 @@ class TextEditor {
     const lines = this.#lines;
     const staying = new Map<Entry, Json>();
     const inserted: Insertion[] = [];
+    let isCommented = false;
     const indent = lines.column(entries[0]?.start ?? 0);
     if (isArray(target)) {
       const old = entries.map(({ value }) => value.value);
@@ -265,7 +274,7 @@ class TextEditor {
             after,
             lines: flow
               ? [flowText(item)]
-              : this.#writer.item(sorted(item, [...path, at], this.#rank), indent),
+              : this.#writer.item(sorted(item, [...path, at], this.#rank), indent, [...path, at]),
           });
       }
     } else if (isObject(target)) {
@@ -280,10 +289,15 @@ class TextEditor {
         ),
       );
       for (const [key, value] of Object.entries(sorted(added, path, this.#rank))) {
+        const inner = [...path, key];
         const rank = this.#rank(path, key);
+        const { after, comment } = this.#hints.get(pathKey(inner)) ?? {};
+        isCommented ||= comment !== undefined;
         inserted.push({
-          after: kept.findLast((one) => this.#rank(path, nameOf(one)) <= rank),
-          lines: flow ? [flowPair(key, value)] : this.#writer.pair(key, value, indent),
+          after:
+            (after === undefined ? undefined : kept.find((one) => nameOf(one) === after)) ??
+            kept.findLast((one) => this.#rank(path, nameOf(one)) <= rank),
+          lines: flow ? [flowPair(key, value)] : this.#writer.pair(key, value, indent, inner),
         });
       }
     }
@@ -291,6 +305,7 @@ class TextEditor {
     // `[a: b]` contains a map without braces, which has no room for a second key.
     const isFixed = staying.size === 0 || (flow && !/[[{]/.test(this.#text.charAt(start)));
     if (isChanged && isFixed) return false;
+    if (flow && isCommented) throw new EditRefusal("a comment has no place between braces");
     for (const [entry, wanted] of staying) {
       const { key, colon, value } = entry;
       // All items of a list have the same keys, so any index serves.
@@ -467,7 +482,7 @@ class TextEditor {
     const isNew = start === end;
     const indent = isNew || !isBehindDash ? place.column + 2 : lines.column(start);
     const column = place.kind === "pair" ? this.#writer.below(value, place.column) : indent;
-    const own = this.#writer.lines(value, column);
+    const own = this.#writer.lines(value, column, path);
     const [first = "", ...rest] = own;
     if (isBelow)
       this.#splice(
@@ -488,6 +503,10 @@ class TextEditor {
 }
 
 const NOWHERE = { start: 0, end: 0 };
+
+function pathKey(path: Path): string {
+  return path.join("\n");
+}
 
 /** Maximum number of differences; beyond it, items are compared by position. */
 const MOST_CHANGES = 2000;

@@ -3,7 +3,15 @@ import { setOwn } from "./text.ts";
 
 /** A change to a value: a part of it is set or deleted. */
 export type YamlEdit =
-  | { readonly kind: "set"; readonly path: Path; readonly value: Json }
+  | {
+      readonly kind: "set";
+      readonly path: Path;
+      readonly value: Json;
+      /** For a new key, the key behind which it goes; by default, its rank decides. */
+      readonly after?: string | undefined;
+      /** For a new key, the comment above it, without `#`. */
+      readonly comment?: string | undefined;
+    }
   | { readonly kind: "delete"; readonly path: Path };
 
 export class EditRefusal extends Error {}
