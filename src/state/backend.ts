@@ -1,7 +1,6 @@
 import { type JsonObject, jsonIn } from "../model/json.ts";
 import { type Guarded, isCount, isText, maybe, shape, urlOf } from "../model/shape.ts";
 import type { State, StateEvent } from "../model/state.ts";
-import type { Processes } from "./lock.ts";
 
 export interface StateKey {
   readonly stage: string;
@@ -30,6 +29,16 @@ const isProcess = shape(
   "and others",
 );
 export type ProcessTraits = Guarded<typeof isProcess>;
+
+/** This process, and what the system knows about others. */
+export interface Processes {
+  readonly self: ProcessTraits;
+  /**
+   * Returns the start time of a process; `"unknown"` if the system does not report it; `undefined`
+   * if it does not exist.
+   */
+  readonly startOf: (pid: number) => Promise<string | undefined>;
+}
 
 /**
  * The holder of a lock: who, where, since when and why, so that people can ask them. Any version of

@@ -2,9 +2,9 @@ import { hash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type JsonObject, defined, jsonIn } from "../model/json.ts";
+import { type JsonObject, jsonIn } from "../model/json.ts";
 import { isCount, isRecord, isText } from "../model/shape.ts";
-import { type StateEvent, areStateEvents } from "../model/state.ts";
+import { type State, type StateEvent, areStateEvents } from "../model/state.ts";
 import {
   type Backend,
   type DocumentKey,
@@ -84,7 +84,7 @@ export class LocalBackend implements Backend {
     return await attempt(paths.lock, async () => {
       await makeFolder(paths.folder, this.#world.projectFolder);
       const { taken, other } = await takeLock(paths.lock, info, this.#world.processes);
-      if (taken) return this.#heldLock(key, paths, info, other);
+      if (taken) return new LocalLock(key, paths, info, this.#world, other);
       throw locked(key, other);
     });
   }
@@ -137,100 +137,140 @@ export class LocalBackend implements Backend {
 
   async close(): Promise<void> {}
 
-  #heldLock(key: DocumentKey, paths: StatePaths, info: LockInfo, takenOver?: LockInfo): HeldLock {
-    const { clock, processes } = this.#world;
-    let journal: FileHandle | undefined;
-    let lookedAt = -Infinity;
-    const checkLock = (): void => {
-      lookedAt = clock.now().getTime();
-      const holder = readLock(paths.lock);
-      if (holder?.id === info.id) return;
-      throw lockLost(
-        key,
-        holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`,
-      );
-    };
-    /** Checks the lock if the last check is too old, or if the clock was set back. */
-    const checkIfDue = (): void => {
-      const elapsed = clock.now().getTime() - lookedAt;
-      if (elapsed < 0 || elapsed >= LOOK_EVERY) checkLock();
-    };
-    const changed = () => new StateFailure({ kind: "changed", where: paths.document });
-    const readUnderLock = async (base: Revision) => {
-      checkLock();
-      const files = await readFiles(paths, key);
-      if (files.revision === base) return files;
-      throw changed();
-    };
-    const openJournal = async (base: Revision): Promise<FileHandle> => {
-      if ((await readUnderLock(base)).events !== undefined) throw changed();
-      await rm(paths.journal, { force: true });
-      journal = await openForAppend(paths.journal, "new");
-      const { stage, target, service } = key;
-      const header = { format: FORMAT, version: VERSION, stage, target, service, base };
-      await flush(journal, journalLine(header));
-      await syncFolder(paths.folder);
-      return journal;
-    };
-    const closeJournal = async (): Promise<void> => {
-      const closing = journal;
-      journal = undefined;
-      await closing?.close();
-    };
-    return {
-      key,
-      ...defined({ takenOver }),
-      write: async (state, base) =>
-        await attempt(paths.document, async () => {
-          await closeJournal();
-          const ready = await readUnderLock(base);
-          const bytes = Buffer.from(formatDocument(state));
-          const revision = revisionOf(bytes);
-          if (ready.journal !== undefined) {
-            // After its last valid line, the journal says which revision is about to contain its
-            // events.
-            await truncate(paths.journal, ready.journal.soundBytes);
-            await appendLine(paths.journal, "old", journalLine({ folded: revision }));
-          }
-          checkLock();
-          await replaceFile(paths.document, bytes);
-          await rm(paths.journal, { force: true });
-          return revision;
-        }),
-      remove: async (base) =>
-        await attempt(paths.document, async () => {
-          await closeJournal();
-          await readUnderLock(base);
-          // A journal without its document would be refused, so it goes first.
-          await rm(paths.journal, { force: true });
-          checkLock();
-          await rm(paths.document, { force: true });
-          await syncFolder(paths.folder);
-        }),
-      // The lock is checked after the flush: if it is still ours, no other run can have folded the
-      // journal without these events. Events that need not last may be missing there, so for them
-      // the lock is only checked from time to time.
-      append: async (events, base, lasting) =>
-        await attempt(paths.journal, async () => {
-          const opened = journal ?? (await openJournal(base));
-          // From here on, the operating system has the events, even if this process ends.
-          appendFileSync(opened.fd, journalLine(events));
-          if (!lasting) return checkIfDue();
-          await opened.datasync();
-          checkLock();
-        }),
-      confirm: () => attempt(paths.lock, async () => checkIfDue()),
-      unlock: async () =>
-        await attempt(paths.lock, async () => {
-          await closeJournal();
-          await removeLock(paths.lock, info, info, processes);
-        }),
-    };
-  }
-
   #historyFiles(stage: string): readonly [before: string, current: string] {
     const path = join(this.#historyFolder, fileName(stage));
     return [`${path}.1.jsonl`, `${path}.jsonl`];
+  }
+}
+
+/** A held lock of a document, and the journal that is written under it. */
+class LocalLock implements HeldLock {
+  readonly key: DocumentKey;
+  readonly takenOver?: LockInfo;
+  readonly #paths: StatePaths;
+  readonly #info: LockInfo;
+  readonly #world: StateRuntime;
+  #journal: FileHandle | undefined;
+  #lookedAt = -Infinity;
+
+  constructor(
+    key: DocumentKey,
+    paths: StatePaths,
+    info: LockInfo,
+    world: StateRuntime,
+    takenOver: LockInfo | undefined,
+  ) {
+    this.key = key;
+    this.#paths = paths;
+    this.#info = info;
+    this.#world = world;
+    if (takenOver !== undefined) this.takenOver = takenOver;
+  }
+
+  async write(state: State, base: Revision): Promise<Revision> {
+    const paths = this.#paths;
+    return await attempt(paths.document, async () => {
+      await this.#closeJournal();
+      const ready = await this.#readUnderLock(base);
+      const bytes = Buffer.from(formatDocument(state));
+      const revision = revisionOf(bytes);
+      if (ready.journal !== undefined) {
+        // After its last valid line, the journal says which revision is about to contain its
+        // events.
+        await truncate(paths.journal, ready.journal.soundBytes);
+        await appendLine(paths.journal, "old", journalLine({ folded: revision }));
+      }
+      this.#checkLock();
+      await replaceFile(paths.document, bytes);
+      await rm(paths.journal, { force: true });
+      return revision;
+    });
+  }
+
+  async remove(base: Revision): Promise<void> {
+    const paths = this.#paths;
+    await attempt(paths.document, async () => {
+      await this.#closeJournal();
+      await this.#readUnderLock(base);
+      // A journal without its document would be refused, so it goes first.
+      await rm(paths.journal, { force: true });
+      this.#checkLock();
+      await rm(paths.document, { force: true });
+      await syncFolder(paths.folder);
+    });
+  }
+
+  /**
+   * The lock is checked after the flush: if it is still ours, no other run can have folded the
+   * journal without these events. Events that need not last may be missing there, so for them the
+   * lock is only checked from time to time.
+   */
+  async append(events: readonly StateEvent[], base: Revision, lasting: boolean): Promise<void> {
+    await attempt(this.#paths.journal, async () => {
+      const opened = this.#journal ?? (await this.#openJournal(base));
+      // From here on, the operating system has the events, even if this process ends.
+      appendFileSync(opened.fd, journalLine(events));
+      if (!lasting) return this.#checkIfDue();
+      await opened.datasync();
+      this.#checkLock();
+    });
+  }
+
+  async confirm(): Promise<void> {
+    await attempt(this.#paths.lock, async () => this.#checkIfDue());
+  }
+
+  async unlock(): Promise<void> {
+    await attempt(this.#paths.lock, async () => {
+      await this.#closeJournal();
+      await removeLock(this.#paths.lock, this.#info, this.#info, this.#world.processes);
+    });
+  }
+
+  #checkLock(): void {
+    this.#lookedAt = this.#world.clock.now().getTime();
+    const holder = readLock(this.#paths.lock);
+    if (holder?.id === this.#info.id) return;
+    throw lockLost(
+      this.key,
+      holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`,
+    );
+  }
+
+  /** Checks the lock if the last check is too old, or if the clock was set back. */
+  #checkIfDue(): void {
+    const elapsed = this.#world.clock.now().getTime() - this.#lookedAt;
+    if (elapsed < 0 || elapsed >= LOOK_EVERY) this.#checkLock();
+  }
+
+  async #readUnderLock(base: Revision) {
+    this.#checkLock();
+    const files = await readFiles(this.#paths, this.key);
+    if (files.revision === base) return files;
+    throw this.#changed();
+  }
+
+  #changed(): StateFailure {
+    return new StateFailure({ kind: "changed", where: this.#paths.document });
+  }
+
+  async #openJournal(base: Revision): Promise<FileHandle> {
+    const { journal, folder } = this.#paths;
+    if ((await this.#readUnderLock(base)).events !== undefined) throw this.#changed();
+    await rm(journal, { force: true });
+    const opened = await openForAppend(journal, "new");
+    this.#journal = opened;
+    const { stage, target, service } = this.key;
+    const header = { format: FORMAT, version: VERSION, stage, target, service, base };
+    await flush(opened, journalLine(header));
+    await syncFolder(folder);
+    return opened;
+  }
+
+  async #closeJournal(): Promise<void> {
+    const closing = this.#journal;
+    this.#journal = undefined;
+    await closing?.close();
   }
 }
 

@@ -5,7 +5,13 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { defined } from "../model/json.ts";
 import { refuseLinks } from "../files/output.ts";
-import { type LockInfo, type ProcessTraits, type StateRuntime, lockInfoIn } from "./backend.ts";
+import {
+  type LockInfo,
+  type ProcessTraits,
+  type Processes,
+  type StateRuntime,
+  lockInfoIn,
+} from "./backend.ts";
 import { FILE_MODE, absent, readIfThere } from "./files.ts";
 import { codeOf } from "../model/error.ts";
 
@@ -76,9 +82,7 @@ function differ(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && b !== undefined && a !== b;
 }
 
-export type Processes = Awaited<ReturnType<typeof readProcesses>>;
-
-export async function readProcesses(host: string, pid: number) {
+export async function readProcesses(host: string, pid: number): Promise<Processes> {
   const machineId = await textOf("/etc/machine-id");
   const started = await startOf(pid);
   const self = defined({
@@ -92,10 +96,6 @@ export async function readProcesses(host: string, pid: number) {
   return { self, startOf };
 }
 
-/**
- * Returns the start time of a process; `"unknown"` if the system does not report it; `undefined` if
- * it does not exist.
- */
 async function startOf(pid: number): Promise<string | undefined> {
   try {
     process.kill(pid, 0);

@@ -1,29 +1,25 @@
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
 import { codeOf } from "../model/error.ts";
-import { type JsonObject, defined, jsonIn } from "../model/json.ts";
+import { type JsonObject, jsonIn } from "../model/json.ts";
 import { areStateEvents } from "../model/state.ts";
 import {
   type Backend,
   type DocumentKey,
-  FRESH,
   type HeldLock,
   type LockInfo,
-  type Moment,
   NO_DOCUMENT,
-  type Revision,
   type StateKey,
   type StoredState,
-  isPast,
   lockInfoIn,
-  moment,
 } from "./backend.ts";
 import type { PostgresConfig } from "./config.ts";
-import { formatDocument, storedState } from "./document.ts";
-import { Connection, type Row, isLossOfConnection } from "./postgres-client.ts";
+import { storedState } from "./document.ts";
+import { Connection, type Row } from "./postgres-client.ts";
+import { NO_SERIAL, OwnLocks, PostgresLock } from "./postgres-lock.ts";
 import { refuseForeign } from "./postgres-owner.ts";
 import { MIGRATING, type Tables, migrations, tablesOf } from "./postgres-tables.ts";
-import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts";
+import { StateFailure, attempt, locked, problemOf } from "./problem.ts";
 
 /*
  * A lock is an advisory lock of the connection, so the database itself frees it when its holder dies; a row says who holds
@@ -32,10 +28,7 @@ import { StateFailure, attempt, lockLost, locked, problemOf } from "./problem.ts
  * `pg_catalog`, by full name if they take any type: another role's could match better, and would run with our rights.
  */
 
-/**
- * Numbers of earlier versions of a document, and of entries of a stage's history, that are kept.
- */
-const VERSIONS = 20;
+/** Number of entries of a stage's history that are kept. */
 const ENTRIES = 1000;
 
 /**
@@ -58,9 +51,6 @@ function isMissing(error: unknown): boolean {
 const MIGRATION_TIMEOUT = 60_000;
 const UNLOCK_TIMEOUT = 10_000;
 
-/** The serial if there is no document. The first document has 1. */
-const NO_SERIAL = "0";
-
 export class PostgresBackend implements Backend {
   readonly place: string;
   /** The server and database, without credentials. */
@@ -69,16 +59,7 @@ export class PostgresBackend implements Backend {
   readonly #tables: Tables;
   #open: Connection | undefined;
   #isClosed = false;
-  /**
-   * Locks of this process, by number. The database would grant them to its own connection once
-   * more.
-   */
-  readonly #held = new Map<string, LockInfo>();
-  /** Ids of the locks that the database has granted. */
-  readonly #granted = new Set<string>();
-  /** The last check whether these locks still have their rows. */
-  #look:
-    { asked: ReadonlySet<string>; began: Moment; there: Promise<ReadonlySet<string>> } | undefined;
+  readonly #locks: OwnLocks;
 
   constructor(config: PostgresConfig) {
     this.#config = config;
@@ -89,6 +70,7 @@ export class PostgresBackend implements Backend {
     );
     this.#name = `postgres://${places.join(",")}/${database}`;
     this.place = `${this.#tables.documents} in ${this.#name}`;
+    this.#locks = new OwnLocks(this.#tables);
   }
 
   /**
@@ -96,7 +78,8 @@ export class PostgresBackend implements Backend {
    * gone with it.
    */
   get #connection(): Connection {
-    const isKept = this.#open?.lost.aborted !== true || this.#isClosed || this.#granted.size > 0;
+    const isKept =
+      this.#open?.lost.aborted !== true || this.#isClosed || this.#locks.granted.size > 0;
     if (this.#open === undefined || !isKept) this.#open = new Connection(this.#config.connection);
     return this.#open;
   }
@@ -143,10 +126,11 @@ export class PostgresBackend implements Backend {
   async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
     const { stage, target } = key;
     const number = this.#lockNumber(key);
-    const mine = this.#held.get(number);
+    const mine = this.#locks.held.get(number);
     if (mine !== undefined) throw locked(key, mine);
-    this.#held.set(number, info);
-    return await attempt(this.#where(key), async () => {
+    this.#locks.held.set(number, info);
+    const where = this.#where(key);
+    return await attempt(where, async () => {
       const connection = await this.#prepared();
       const { locks } = this.#tables;
       const [row] = await connection.query(
@@ -160,12 +144,14 @@ export class PostgresBackend implements Backend {
              pg_backend_pid()::text as session`,
         [stage, target, info.id, JSON.stringify(info), number],
       );
-      if (row?.["taken"] !== "true")
-        throw locked(key, lockInfoIn(row?.["info"] ?? "") ?? (await this.holder(key)));
-      this.#granted.add(info.id);
-      return this.#heldLock(key, number, info, connection, row);
+      const other = lockInfoIn(row?.["info"] ?? "");
+      if (row?.["taken"] !== "true") throw locked(key, other ?? (await this.holder(key)));
+      this.#locks.granted.add(info.id);
+      const session = row["session"] ?? "";
+      const granted = { key, where, info, number, session, connection, locks: this.#locks };
+      return new PostgresLock(granted, this.#tables, other);
     }).catch((error: unknown) => {
-      this.#held.delete(number);
+      this.#locks.held.delete(number);
       throw error;
     });
   }
@@ -259,27 +245,6 @@ export class PostgresBackend implements Backend {
       [],
       MIGRATION_TIMEOUT,
     );
-  }
-
-  /**
-   * Whether a lock of this process still has its row. One query checks all locks, and is valid for
-   * a moment.
-   */
-  async #isThere(id: string): Promise<boolean> {
-    for (;;) {
-      if (this.#look?.asked.has(id) !== true || isPast(this.#look.began, FRESH)) {
-        const asked = new Set(this.#granted);
-        const rows = this.#connection.query(
-          `select id from ${this.#tables.locks} where id in (select json_array_elements_text($1::text::json))`,
-          [JSON.stringify([...asked])],
-        );
-        const there = rows.then((all) => new Set(all.map((row) => row["id"] ?? "")));
-        this.#look = { asked, began: moment(), there };
-      }
-      const { began, there } = this.#look;
-      const isThere = (await there).has(id);
-      if (!isThere || !isPast(began, FRESH)) return isThere;
-    }
   }
 
   /**
@@ -401,117 +366,6 @@ export class PostgresBackend implements Backend {
     return rows.map((row) => jsonIn(row["entry"] ?? ""));
   }
 
-  #heldLock(
-    key: DocumentKey,
-    number: string,
-    info: LockInfo,
-    connection: Connection,
-    row: Row,
-  ): HeldLock {
-    const takenOver = lockInfoIn(row["info"] ?? "");
-    /** The database's process for this connection. It has the lock as long as it lives. */
-    const session = row["session"] ?? "";
-    const { stage, target } = key;
-    const { lost } = connection;
-    const { documents, journal, versions, locks } = this.#tables;
-    /** Reports a lost connection as a lost lock, whether or not the statement was executed. */
-    const orLost = async <T>(work: () => Promise<T>): Promise<T> =>
-      await attempt(this.#where(key), async () => {
-        try {
-          if (lost.aborted) throw lockLost(key, BROKEN);
-          return await work();
-        } catch (error) {
-          if (error instanceof StateFailure || !isLossOfConnection(error)) throw error;
-          throw lockLost(key, error instanceof Error ? `${BROKEN}: ${error.message}` : BROKEN);
-        }
-      });
-    /**
-     * Selects a row if our connection has the lock, the lock was not taken away, and the document
-     * is the one that was read. Compares the session, because a search in `pg_locks` takes longer
-     * the more locks there are.
-     */
-    const isOurs = `select where pg_backend_pid() = $6::int
-      and exists (select from ${locks} where stage = $1 and target = $2 and id = $3)
-      and coalesce((select serial from ${documents} where stage = $1 and target = $2), ${NO_SERIAL}) = $4::bigint`;
-    /**
-     * Runs a write. Its parameters: stage, target, the required lock id and serial, the content,
-     * the session.
-     */
-    const fenced = async (base: Revision, statement: string, content: string): Promise<void> =>
-      await orLost(async () => {
-        const [row] = await connection.query(
-          `with ${statement} select (exists (select from written))::text as written,
-             (pg_backend_pid() = $6::int)::text as connected,
-             (exists (select from ${locks} where stage = $1 and target = $2 and id = $3))::text as holder`,
-          [stage, target, info.id, serialOf(base), content, session],
-        );
-        if (row?.["written"] === "true") return;
-        if (row?.["connected"] !== "true") throw lockLost(key, BROKEN);
-        if (row["holder"] !== "true") throw lockLost(key, TAKEN);
-        throw new StateFailure({ kind: "changed", where: this.#where(key) });
-      });
-    return {
-      key,
-      lost,
-      ...defined({ takenOver }),
-      write: async (state, base) => {
-        await fenced(
-          base,
-          `ours as (${isOurs}),
-           old as (insert into ${versions} (stage, target, serial, document, written)
-             select d.stage, d.target, d.serial, d.document, d.written from ${documents} d, ours
-             where d.stage = $1 and d.target = $2 on conflict do nothing),
-           rotated as (delete from ${versions} v using ours
-             where v.stage = $1 and v.target = $2 and v.serial <= $4::bigint - ${VERSIONS}),
-           folded as (delete from ${journal} j using ours where j.stage = $1 and j.target = $2),
-           written as (insert into ${documents} (stage, target, serial, document)
-             select $1::text, $2::text, $4::bigint + 1, $5::text::json from ours
-             on conflict (stage, target) do update
-             set serial = excluded.serial, document = excluded.document, written = now() returning 1)`,
-          formatDocument(state),
-        );
-        return (BigInt(serialOf(base)) + 1n).toString();
-      },
-      // Earlier versions are kept, so that `state history` still has them.
-      remove: async (base) =>
-        await fenced(
-          base,
-          `ours as (${isOurs}),
-           folded as (delete from ${journal} j using ours where j.stage = $1 and j.target = $2),
-           written as (delete from ${documents} d using ours
-             where d.stage = $1 and d.target = $2 and $5::text is not null returning 1)`,
-          "",
-        ),
-      append: async (events, base) =>
-        await fenced(
-          base,
-          `written as (insert into ${journal} (stage, target, base, events)
-             select $1::text, $2::text, $4::bigint, $5::text::json where exists (${isOurs}) returning 1)`,
-          JSON.stringify(events),
-        ),
-      confirm: async () =>
-        await orLost(async () => {
-          if (!(await this.#isThere(info.id))) throw lockLost(key, TAKEN);
-        }),
-      unlock: async () => {
-        if (!this.#granted.delete(info.id)) return;
-        const unlocking = orLost(async () => {
-          // The row is deleted first: otherwise the next holder would take it for one that a dead
-          // process left.
-          const row = `delete from ${locks} where stage = $1 and target = $2 and id = $3`;
-          await Promise.all([
-            connection.query(row, [stage, target, info.id]),
-            connection.query(`select pg_advisory_unlock($1::bigint)::text`, [number]),
-          ]);
-        });
-        // If the connection is lost, so are its locks.
-        await unlocking
-          .catch((error: unknown) => void problemOf(error, "lock-lost"))
-          .finally(() => this.#held.delete(number));
-      },
-    };
-  }
-
   /** Returns the number of a document's lock: 64 bits of a digest, signed. */
   #lockNumber({ stage, target }: StateKey): string {
     const name = JSON.stringify(["tasc state", this.#tables.documents, stage, target]);
@@ -556,8 +410,6 @@ export class PostgresBackend implements Backend {
   }
 }
 
-const BROKEN = "the connection that held it broke";
-const TAKEN = "somebody took it away";
 const POOLER =
   "state.url leads to a pooler that lends a connection for each transaction (PgBouncer's pool_mode = transaction). Locks belong to connections, so they would be lost or never freed. Use the address of the database itself, or a pool with pool_mode = session";
 
@@ -580,10 +432,6 @@ function foreignHolder({ pid, role, since }: Row): LockInfo {
   const id = `${FOREIGN}${pid}`;
   const start = since === null || since === undefined ? "an unknown time" : since;
   return { id, who: `the role ${role ?? "?"}`, since: start, why: "an advisory lock, not by tasc" };
-}
-
-function serialOf(revision: Revision): string {
-  return revision === NO_DOCUMENT ? NO_SERIAL : revision;
 }
 
 function storedOf(row: Row, key: DocumentKey, where: string): StoredState | undefined {
