@@ -214,7 +214,10 @@ const ACCENTS: Readonly<Record<string, string>> = {
  * double quote stay as they are.
  */
 const SIGNS = String.raw`[\s+|│>~\-]`;
-const LEVEL = new RegExp(` ${SIGNS}+|[^\\S ]${SIGNS}*|\\+${SIGNS}*|"["'\`]+|['\`]["'\`]*`, "g");
+const BLANKS = String.raw` ${SIGNS}+|[^\S ]${SIGNS}*|\+${SIGNS}*`;
+const QUOTES = `"["'\`]+|['\`]["'\`]*`;
+const [BLANK_RUN, QUOTE_RUN] = [new RegExp(BLANKS, "g"), new RegExp(QUOTES, "g")];
+const LEVEL = new RegExp(`${BLANKS}|${QUOTES}`, "g");
 
 export function canonicalText(raw: Rewritten): Rewritten {
   let text = raw;
@@ -223,12 +226,27 @@ export function canonicalText(raw: Rewritten): Rewritten {
     if (next === text) break;
     text = next;
   }
-  return rewrite(
+  return levelled(text);
+}
+
+/**
+ * Returns the text without its formatting. Pieces are many, as a document has one in each line, and
+ * few documents have a match for which they are needed, so they are collected for the first one.
+ */
+function levelled(from: Rewritten): Rewritten {
+  const text = from.text.replace(BLANK_RUN, " ").replace(QUOTE_RUN, '"');
+  if (text === from.text) return from;
+  let pieces: readonly number[] | undefined;
+  const collect = (): readonly number[] =>
+    rewrite(from, LEVEL, ([run]) => [[/^["'`]/.test(run) ? '"' : " ", run.length]], true).pieces;
+  return {
     text,
-    LEVEL,
-    ([whole]) => [[/^["'`]/.test(whole) ? '"' : " ", whole.length]],
-    true,
-  );
+    from,
+    narrow: true,
+    get pieces() {
+      return (pieces ??= collect());
+    },
+  };
 }
 
 /** A line break in long base64. */

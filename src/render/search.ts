@@ -76,7 +76,7 @@ export class Search {
   }
 
   scan(text: string, found: (start: number, end: number, pattern: Pattern) => void): void {
-    let hashes: Int32Array | undefined;
+    const hashOf = hashing(text);
     let [from, reached] = [0, 0];
     for (let at = 0; at + GRAM <= text.length; at += this.#step) {
       const gram = gramAt(text, at);
@@ -85,9 +85,7 @@ export class Search {
         const start = at - offset;
         const end = start + length;
         if (start < 0 || end > text.length) continue;
-        hashes ??= hashesOf(text);
-        const hash = ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, power)) | 0;
-        for (const pattern of this.#byHash.get(hash) ?? []) {
+        for (const pattern of this.#byHash.get(hashOf(start, end, power)) ?? []) {
           // Skip a match within a longer one that starts at the same place: there may be thousands.
           if (start === from && end <= reached && !pattern.tail && !pattern.lead) continue;
           if (
@@ -111,6 +109,26 @@ function gramAt(text: string, at: number): number {
 
 function bucket(start: number): number {
   return Math.imul(start, 0x9e3779b1) >>> 16;
+}
+
+/**
+ * Returns a function that hashes pieces of a text, in time linear in the text in all: pieces are
+ * hashed one by one until they have been as long as the text together, and then all prefixes at
+ * once. Few pieces are asked for in most texts.
+ */
+function hashing(text: string): (start: number, end: number, power: number) => number {
+  let left = text.length;
+  let hashes: Int32Array | undefined;
+  return (start, end, power) => {
+    left -= end - start;
+    if (left < 0) {
+      hashes ??= hashesOf(text);
+      return ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, power)) | 0;
+    }
+    let hash = 0;
+    for (let at = start; at < end; at++) hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
+    return hash;
+  };
 }
 
 /** Returns the hash of every prefix of the text; the hash of any piece follows from two of them. */
