@@ -158,5 +158,7 @@ export function readVariables(
       throw invalid("dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
     }
   }
-  return { ...all, ...env, ...(trust === undefined ? {} : { TASC_TRUST: resolve(cwd, trust) }) };
+  const known = { ...all, ...env };
+  const file = trust ?? known["TASC_TRUST"];
+  return file === undefined || file === "" ? known : { ...known, TASC_TRUST: resolve(cwd, file) };
 }

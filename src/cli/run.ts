@@ -18,7 +18,7 @@ const COMPLETE = "__complete";
 
 /** @param folder the folder of the build */
 export async function run(argv: readonly string[], folder: string): Promise<void> {
-  const world: ProcessContext = {
+  const world = {
     env: process.env,
     cwd: process.cwd(),
     // Node opens a stream at its first use, and most commands ask no questions.
@@ -28,8 +28,7 @@ export async function run(argv: readonly string[], folder: string): Promise<void
     now: () => Date.now(),
     random: () => Math.random(),
     version: __TASC_VERSION__,
-    secrets: new Secrets(),
-    unwritten: (error) => process.once("exit", () => sayUnwritten(error)),
+    unwritten: (error: Error) => process.once("exit", () => sayUnwritten(error)),
   };
   process.exitCode = await exitCodeOf(argv, folder, world);
   // Otherwise Node would wait for everything that V8 is still compiling, and free the heap page by
@@ -49,15 +48,16 @@ function sayUnwritten({ message }: Error): void {
 }
 
 /**
- * Runs a command line to its end, without ending the process. All that it reads and writes is in
- * `world`, except for the signals that an apply listens to.
+ * Runs a command line to its end, without ending the process. All that it reads and writes is
+ * `outside`, except for the signals that an apply listens to.
  * @param folder the folder of the build
  */
 export async function exitCodeOf(
   argv: readonly string[],
   folder: string,
-  world: ProcessContext,
+  outside: Omit<ProcessContext, "secrets">,
 ): Promise<ExitCode> {
+  const world = { ...outside, secrets: new Secrets() };
   const commands = readCatalogue(folder);
   const [first, ...words] = argv;
   if (first === COMPLETE) {
