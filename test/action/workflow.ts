@@ -1,6 +1,8 @@
-import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { Worker } from "node:worker_threads";
+import { programs } from "../contract/support/program.ts";
 import type { Scene } from "../look/scene.ts";
 import type { Host } from "./host.ts";
 
@@ -24,17 +26,19 @@ export interface WorkflowOptions {
   readonly labels?: readonly string[];
   /** An event other than that of a pull request. */
   readonly event?: object;
-  /** The action's folder. Default: this repository. */
+  /** The action's folder, whose build it uses. Default: this repository, with `programs`. */
   readonly folder?: string;
 }
 
 /** The commit of the pull request. */
 export const COMMIT = "4f5e6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2";
 
+const REPOSITORY = ".";
+
 let runs = 0;
 
 /**
- * Runs the action's steps as a runner does: one process each, which only has its environment as
+ * Runs the action's steps as a runner does: one after the other, which only has its environment as
  * input.
  */
 export async function runAction(
@@ -46,7 +50,7 @@ export async function runAction(
     fork = false,
     labels = [],
     event: other,
-    folder = ".",
+    folder = REPOSITORY,
   }: WorkflowOptions = {},
 ): Promise<WorkflowRun> {
   const temp = join(scene.dir, "..", `runner-${runs++}`);
@@ -79,12 +83,10 @@ export async function runAction(
     GITHUB_SERVER_URL: "https://github.example",
     GITHUB_REPOSITORY: "acme/shop",
     GITHUB_RUN_ID: "42",
-    ...(process.env["TASC_EXECUTABLE"] === undefined
-      ? {}
-      : { INPUT_EXECUTABLE: resolve(process.env["TASC_EXECUTABLE"]) }),
+    ...(folder === REPOSITORY ? { INPUT_EXECUTABLE: join(await programs(), "tasc") } : {}),
   };
   const run = (name: string, env: Readonly<Record<string, string>>): Promise<Step> =>
-    step(join(folder, "scripts", "action", `${name}.mjs`), env);
+    step(resolve(folder, "scripts", "action", `${name}.mjs`), env);
   const plan = await run("plan", {
     ...common,
     ...scene.env,
@@ -113,18 +115,14 @@ function prefixed(inputs: Readonly<Record<string, string>>): Record<string, stri
   );
 }
 
-function step(file: string, env: Readonly<Record<string, string>>): Promise<Step> {
-  const child = spawn(process.execPath, [file], {
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let log = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding("utf8").on("data", (text: string) => (log += text));
-  return new Promise((done, fail) => {
-    child.once("error", fail);
-    child.once("close", (code) => done({ code, log }));
-  });
+/** Runs a step in a thread, which takes a third of the time of a process and shows the same. */
+async function step(file: string, env: Readonly<Record<string, string>>): Promise<Step> {
+  const thread = new Worker(file, { env, execArgv: [], stdout: true, stderr: true });
+  let failure = "";
+  thread.on("error", (error) => (failure = String(error)));
+  const ended = new Promise<number>((done) => thread.on("exit", done));
+  const [stdout, stderr] = await Promise.all([text(thread.stdout), text(thread.stderr)]);
+  return { code: await ended, log: stdout + stderr + failure };
 }
 
 /** Parses the outputs as a runner does: `name<<END`, lines, `END`. */

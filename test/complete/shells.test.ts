@@ -1,12 +1,12 @@
 // Runs the completion scripts in their shells.
 import { execFile, execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { programs } from "../contract/support/program.ts";
 
-const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 const call = promisify(execFile);
 
 /** The typed line, and the line after the Tab key was pressed. */
@@ -30,17 +30,12 @@ const CASES = [
 
 let home = "";
 
-/** Creates a project whose variables and secrets are unset, and a `tasc` on the PATH. */
+/** Creates a project whose variables and secrets are unset. */
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), "tasc-complete-"));
   const project = join(home, "project");
-  for (const folder of ["bin", "project/targets", "project/sub/targets"])
+  for (const folder of ["project/targets", "project/sub/targets"])
     mkdirSync(join(home, folder), { recursive: true });
-  writeFileSync(
-    join(home, "bin/tasc"),
-    `#!/bin/sh\nexec "${process.execPath}" "${EXECUTABLE}" "$@"\n`,
-  );
-  chmodSync(join(home, "bin/tasc"), 0o755);
   writeFileSync(
     join(project, "tasc.yaml"),
     'version: 1\nservice: { baseUrl: "${env:NOWHERE}", apiKey: "${secret:NO_KEY}" }\nstages: { dev: {}, staging: {} }\n',
@@ -63,7 +58,7 @@ async function run(shell: string, args: readonly string[]): Promise<string> {
   const { stdout, stderr } = await call(shell, args, {
     cwd: join(home, "project"),
     env: {
-      PATH: `${join(home, "bin")}:${process.env["PATH"] ?? ""}`,
+      PATH: [await programs(), process.env["PATH"]].join(delimiter),
       HOME: home,
       TERM: "xterm",
       LANG: "C.UTF-8",

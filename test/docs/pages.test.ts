@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import {
-  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -10,9 +9,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { EXECUTABLE, programs } from "../contract/support/program.ts";
 import { run } from "../library/package.ts";
 import { type Block, blocksOf, pages, setupOf } from "./page.ts";
 
@@ -20,13 +20,8 @@ import { type Block, blocksOf, pages, setupOf } from "./page.ts";
 // before it, `yaml file=…` is written. A block that another test runs names that test
 // (`tested-by=`).
 
-const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 const home = mkdtempSync(join(tmpdir(), "tasc-pages-"));
-const bin = join(home, "bin");
-mkdirSync(bin);
-writeFileSync(join(bin, "tasc"), `#!/bin/sh\nexec "${process.execPath}" "${EXECUTABLE}" "$@"\n`);
-chmodSync(join(bin, "tasc"), 0o755);
-const PATH = [bin, process.env["PATH"]].join(delimiter);
+const PATH = [await programs(), process.env["PATH"]].join(delimiter);
 const servers: { kill: () => unknown }[] = [];
 afterAll(() => {
   for (const server of servers) server.kill();
@@ -36,7 +31,7 @@ afterAll(() => {
 /** The reader of a page, with a folder, variables and the exports so far. */
 class Reader {
   readonly folder: string;
-  readonly env: Record<string, string> = { PATH, NODE_OPTIONS: "" };
+  readonly env: Record<string, string> = { PATH };
   readonly exported: string[] = [];
 
   constructor(page: string) {

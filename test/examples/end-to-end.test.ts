@@ -102,7 +102,7 @@ test("the GitHub pipelines take snapshots, plan a pull request, apply it, check 
         },
       });
       onTestFinished(() => github.close());
-      const computer = machine(stage.dir, {
+      const computer = await machine(stage.dir, {
         TASC_BASE_URL: stage.server.url,
         GITHUB_API_URL: github.url,
         GITHUB_REPOSITORY: "acme/shop",
@@ -202,7 +202,7 @@ test("the nightly job keeps one pull request for each stage, and closes it when 
       stage.write("tasc.yaml", PROJECT);
       stage.write("targets/shop.yaml", TARGET.replace("{ desc", "{ tags: [web], desc"));
       stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
-      const computer = machine(stage.dir, {
+      const computer = await machine(stage.dir, {
         TASC_BASE_URL: stage.server.url,
         APIKEY: KEY,
         GITHUB_REPOSITORY: "acme/shop",
@@ -279,7 +279,7 @@ test("the GitLab pipeline takes snapshots, plans, validates forks, applies, chec
           readFileSync(`examples/gitlab/tasc-${name}.mjs`, "utf8"),
         );
       const gitlab = await startNotes();
-      const computer = machine(stage.dir, {
+      const computer = await machine(stage.dir, {
         TASC_BASE_URL: stage.server.url,
         TASC_API_KEY: KEY,
         ...SECRETS,

@@ -48,7 +48,7 @@ test("GitHub's pipelines stop without required reviewers, unless another person 
   };
   const github = await startHost({ answers });
   onTestFinished(() => github.close());
-  const computer = machine(dir, {
+  const computer = await machine(dir, {
     GITHUB_API_URL: github.url,
     GITHUB_REPOSITORY: "acme/shop",
     GITHUB_SHA: "merged",

@@ -8,14 +8,16 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { runInNewContext } from "node:vm";
 import { parse } from "yaml";
+import { EXECUTABLE, programs } from "../contract/support/program.ts";
 
 /*
  * Stand-ins for the machines that run pipelines: a real shell runs the scripts of a pipeline in order, in the project's
  * folder, with the environment that a host would set. Programs that need the network are replaced on the PATH:
- * `npm ci` installs the built executable, and `gh` asks the stand-in of the host's API.
+ * `npm ci` installs the built executable, which runs in the process of the test, and `gh` asks the stand-in of the
+ * host's API.
  */
 
 type Env = Readonly<Record<string, string>>;
@@ -28,8 +30,6 @@ export interface Machine {
   readonly temp: string;
   readonly env: Env;
 }
-
-const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 
 const PROGRAMS: Env = {
   npm: `test "$1" = ci || exit 97
@@ -59,7 +59,7 @@ case "$1 $2" in
 esac`,
 };
 
-export function machine(dir: string, env: Env): Machine {
+export async function machine(dir: string, env: Env): Promise<Machine> {
   const temp = `${dir}-machine`;
   for (const [name, script] of Object.entries(PROGRAMS)) {
     const file = join(temp, "bin", name);
@@ -69,7 +69,7 @@ export function machine(dir: string, env: Env): Machine {
   }
   const artifacts = join(temp, "artifacts");
   mkdirSync(artifacts);
-  const path = `${join(temp, "bin")}:${process.env["PATH"] ?? ""}`;
+  const path = [join(temp, "bin"), await programs(), process.env["PATH"]].join(delimiter);
   return {
     dir,
     temp,

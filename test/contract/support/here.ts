@@ -5,7 +5,6 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type * as Cli from "../../../src/cli/run.ts";
-import { Secrets } from "../../../src/model/value.ts";
 import { at, parseJson, text } from "./json.ts";
 
 export type Env = Readonly<Record<string, string>>;
@@ -93,7 +92,6 @@ export async function runHere(
     now,
     random: Math.random,
     version: await version(),
-    secrets: new Secrets(),
     unwritten: (error) => {
       throw error;
     },
