@@ -143,15 +143,15 @@ function cautionSection(title: string, isMild: boolean): Section {
   };
 }
 
-/** Creates a folded section: a table of the items that are rows, then the other items. */
-function foldedSection(at: number, title: string): Section {
+/** Creates a section that can be folded: a table of the items that are rows, then the other items. */
+function foldedSection(at: number, title: string, isOpen = false): Section {
   return {
     at,
     frame(texts) {
       const rows = texts.filter((text) => text.startsWith("| "));
       const others = texts.filter((text) => !text.startsWith("| "));
       const table = rows.length === 0 ? [] : [TABLE, ...rows, others.length > 0 ? "\n" : ""];
-      return `\n<details><summary>${title}</summary>\n\n${[...table, ...others].join("")}\n</details>\n`;
+      return `\n<details${isOpen ? " open" : ""}><summary>${title}</summary>\n\n${[...table, ...others].join("")}\n</details>\n`;
     },
   };
 }
@@ -169,7 +169,8 @@ function targetItems(plan: PlanView): readonly Item[] {
       const why = title === undefined ? "" : ` (${title.toLowerCase()})`;
       const counts = words.actionCounts(rows).join(", ");
       const name = escape.html(escape.safeLine(inLine(target)));
-      const section = foldedSection(++at, `<b>${name}</b>${why}: ${counts}`);
+      const heading = `<b>${name}</b>${why}: ${counts}`;
+      const section = foldedSection(++at, heading, plan.changes.length <= words.MOST_OPEN);
       return show.foldAlike(rows).map((fold) => ({ ...fold[0], item: changeItem(fold, section) }));
     }),
   );

@@ -16,6 +16,9 @@ import { count, filled, list, nonZero } from "../model/words.ts";
 import { safeLine } from "./escape.ts";
 import type { ChangeView, DiagnosticView, PlanView } from "./json.ts";
 
+/** Up to this many changes, a plan is open where formats can fold. */
+export const MOST_OPEN = 12;
+
 /**
  * Writes a field's path as people do: `discovery.prompt`, `elements[2].locatorLine`,
  * `headers["X.Y"]`.

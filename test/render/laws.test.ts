@@ -129,7 +129,7 @@ function expectHarmlessMarkdown(markdown: string): void {
 }
 
 const IN_COMMENT =
-  /^<(!-- tasc:plan [\w%.!~*'()-]* --|\/?(h3|p|strong|b|blockquote|ul|li|code|pre|details|summary|table|thead|tbody|tr|t[hd])|code class="language-(diff|text)"|br( \/)?)>$/;
+  /^<(!-- tasc:plan [\w%.!~*'()-]* --|\/?(h3|p|strong|b|blockquote|ul|li|code|pre|details|summary|table|thead|tbody|tr|t[hd])|code class="language-(diff|text)"|details open|br( \/)?)>$/;
 
 describe("a plan with 5000 changes", () => {
   const { json, view } = shown(BIG);

@@ -118,11 +118,9 @@ const [SCRIPT_DIGEST, STYLE_DIGEST] = [PAGE_SCRIPT, PAGE_STYLE].map(
 );
 const POLICY = `default-src 'none'; script-src ${SCRIPT_DIGEST}; style-src ${STYLE_DIGEST}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;
 
-/** Up to this many changes and problems a page is open and has no filter. */
-const MOST_OPEN = 12;
-
+/** Whether a page is open and has no filter. */
 function isSmall({ changes }: Pick<PlanView, "changes">, problems: number): boolean {
-  return changes.length + problems <= MOST_OPEN;
+  return changes.length + problems <= words.MOST_OPEN;
 }
 
 function header(plan: PlanView, links: readonly words.Link[], verdict: string): string {
