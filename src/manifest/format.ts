@@ -3,7 +3,7 @@ import { type ManifestPart, entryOf, itemOf, partsAlong } from "./shape.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
 import { read, readTree } from "./yaml/read-slow.ts";
 import { splitDocuments } from "./yaml/text.ts";
-import type { Collection, Entry, Node } from "./yaml/tree.ts";
+import type { Collection, Entry, Node } from "./yaml/nodes.ts";
 import type { KeyRank } from "./yaml/write.ts";
 
 /**

@@ -8,7 +8,7 @@ import {
 } from "../model/diagnostic.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import { list } from "../model/words.ts";
-import type { Node } from "./yaml/tree.ts";
+import type { Node } from "./yaml/nodes.ts";
 
 /**
  * A problem of a manifest. Finding line and column needs a second parse of the file, so only

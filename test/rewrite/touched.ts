@@ -1,7 +1,8 @@
 import { diffLines } from "diff";
 import type { EditedText } from "../../src/edit/edit-files.ts";
 import type { FileEdit } from "../../src/edit/manifests.ts";
-import { parseTree, entriesAlong } from "../../src/manifest/yaml/tree.ts";
+import { entriesAlong } from "../../src/manifest/yaml/nodes.ts";
+import { parseTree } from "../../src/manifest/yaml/tree.ts";
 import type { Path } from "../../src/model/json.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matchLists } from "../../src/manifest/yaml/edit.ts";
+import { matchLists } from "../../src/manifest/yaml/list-diff.ts";
 import type { Json } from "../../src/model/json.ts";
 
 /** One sign per item: `=` is kept, `~` is replaced, `-` is removed, `+` is added. */

@@ -3,8 +3,9 @@ import { deepStrictEqual } from "node:assert/strict";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
-import { Marks, readFast } from "../../src/manifest/yaml/fast.ts";
-import { everydayRoot, parseTree } from "../../src/manifest/yaml/tree.ts";
+import { everydayRoot, readFast } from "../../src/manifest/yaml/fast.ts";
+import { Marks } from "../../src/manifest/yaml/marked-tree.ts";
+import { parseTree } from "../../src/manifest/yaml/tree.ts";
 import { oracle } from "./oracle.ts";
 import { tidyTexts, wildTexts } from "./texts.ts";
 

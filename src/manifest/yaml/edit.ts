@@ -1,13 +1,20 @@
-import { diffArrays } from "diff";
 import { type Json, type Path, isArray, isObject, sameJson } from "../../model/json.ts";
+import { matchLists } from "./list-diff.ts";
+import {
+  type AliasNode,
+  type Collection,
+  type Entry,
+  type Node,
+  nameOf,
+  nodesOf,
+} from "./nodes.ts";
 import { readTree } from "./read-slow.ts";
-import { type Splice, inDocument, spliced, splitDocuments } from "./text.ts";
-import { type AliasNode, type Collection, type Entry, type Node, nameOf, nodesOf } from "./tree.ts";
+import { type Splice, inDocument, inOrder, spliced, splitDocuments } from "./text.ts";
+import { TextLines, layoutOf } from "./text-lines.ts";
 import { EditRefusal, type YamlEdit, editValue } from "./value.ts";
 import {
   BlockWriter,
   type KeyRank,
-  type Layout,
   flowPair,
   flowText,
   isFilled,
@@ -102,26 +109,6 @@ function editDocument(text: string, edits: readonly YamlEdit[], prune: boolean, 
       "this cannot be changed without changing more than that; edit the file by hand",
     );
   return { splices, tree: after.root };
-}
-
-/**
- * Sorts replacements by their place; `undefined` if two overlap. The last line keeps its line end,
- * or its lack of one.
- */
-function inOrder(text: string, splices: readonly Splice[]): readonly Splice[] | undefined {
-  const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end);
-  if (sorted.some(({ end }, at) => end > (sorted[at + 1]?.start ?? text.length))) return undefined;
-  const after = spliced(text, sorted);
-  const wasEnded = text.endsWith("\n");
-  if (sorted.length === 0 || wasEnded === after.endsWith("\n")) return sorted;
-  const end = text.length;
-  if (wasEnded)
-    return [...sorted, { start: end, end, text: text.endsWith("\r\n") ? "\r\n" : "\n" }];
-  // Lines that are deleted at the end take the line end before them with them.
-  const rest = after.replace(/(?:\r?\n)+$/, "");
-  let same = 0;
-  while (same < rest.length && rest[same] === text[same]) same++;
-  return [{ start: same, end, text: rest.slice(same) }];
 }
 
 type Place = {
@@ -506,122 +493,4 @@ const NOWHERE = { start: 0, end: 0 };
 
 function pathKey(path: Path): string {
   return path.join("\n");
-}
-
-/** Maximum number of differences; beyond it, items are compared by position. */
-const MOST_CHANGES = 2000;
-
-type Match = readonly [from: number, to: number];
-
-/**
- * Returns which items of one list become which items of another, in the order of both; the rest are
- * removed or added. Their number is minimal, and where both occur, one becomes the other. Of equal
- * items the outermost are kept.
- */
-export function matchLists(before: readonly Json[], after: readonly Json[]): Match[] {
-  const shorter = Math.min(before.length, after.length);
-  let head = 0;
-  while (head < shorter && sameJson(before[head], after[head])) head++;
-  let tail = 0;
-  while (tail < shorter - head && sameJson(before.at(-1 - tail), after.at(-1 - tail))) tail++;
-  const [middle = [], wanted = []] = [before, after].map((list) =>
-    list.slice(head, list.length - tail),
-  );
-  const same = Array.from({ length: head }, (_, at): Match => [at, at]);
-  let [from, to] = [head, head];
-  const options = { comparator: sameJson, maxEditLength: MOST_CHANGES };
-  for (const { added, removed, count } of diffArrays(middle, wanted, options) ?? [])
-    if (removed) from += count;
-    else if (added) to += count;
-    else for (let left = count; left > 0; left--) same.push([from++, to++]);
-  for (let left = tail; left > 0; left--) same.push([before.length - left, after.length - left]);
-  const matches: Match[] = [];
-  [from, to] = [0, 0];
-  for (const [nextFrom, nextTo] of [...same, [before.length, after.length] as const]) {
-    while (from < nextFrom && to < nextTo) matches.push([from++, to++]);
-    if (nextFrom < before.length && nextTo < after.length) matches.push([nextFrom, nextTo]);
-    [from, to] = [nextFrom + 1, nextTo + 1];
-  }
-  return matches;
-}
-
-/** A text as lines with their line ends: LF, or CRLF if more lines of the text have that. */
-class TextLines {
-  readonly text: string;
-  readonly eol: "\n" | "\r\n";
-
-  constructor(text: string) {
-    this.text = text;
-    const all = text.split("\n").length - 1;
-    this.eol = text.split("\r\n").length - 1 > all / 2 ? "\r\n" : "\n";
-  }
-
-  start(offset: number): number {
-    return this.text.lastIndexOf("\n", offset - 1) + 1;
-  }
-
-  end(offset: number): number {
-    const end = this.text.indexOf("\n", offset);
-    if (end === -1) return this.text.length;
-    return this.text[end - 1] === "\r" ? end - 1 : end;
-  }
-
-  column(offset: number): number {
-    return offset - this.start(offset);
-  }
-
-  isFirstOnLine(offset: number): boolean {
-    return /^ *$/.test(this.text.slice(this.start(offset), offset));
-  }
-
-  /** Whether an end is after the end of a line, which is only the case for blocks of text. */
-  isAfterLine(end: number): boolean {
-    return end > 0 && this.text[end - 1] === "\n";
-  }
-
-  afterLine(end: number): number {
-    if (this.isAfterLine(end)) return end;
-    const newline = this.text.indexOf("\n", end);
-    return newline === -1 ? this.text.length : newline + 1;
-  }
-
-  below(end: number, lines: readonly string[]): Splice {
-    const at = this.afterLine(end);
-    const isUnended = at === this.text.length && !this.isAfterLine(at) && at > 0;
-    const joined = lines.join(this.eol);
-    return { start: at, end: at, text: isUnended ? this.eol + joined : joined + this.eol };
-  }
-
-  /**
-   * Replaces a text. A comment on its last line stays after the first new line: below, it might
-   * join a block of text.
-   */
-  replace(start: number, end: number, first: string, rest: readonly string[]): Splice[] {
-    const below = rest.map((line) => this.eol + line).join("");
-    if (this.isAfterLine(end)) return [{ start, end, text: first + below + this.eol }];
-    const lineEnd = this.end(end);
-    if (rest.length === 0) return [{ start, end, text: first }];
-    return [
-      { start, end, text: first },
-      { start: lineEnd, end: lineEnd, text: below },
-    ];
-  }
-}
-
-/**
- * Returns how a text is laid out: it indents like its first map in a map, and its first list under
- * a key; short lists stay on a line if its first list of words does, or if it has none.
- */
-function layoutOf(root: Node, source: TextLines): Layout {
-  const steps: { map?: number; list?: number } = {};
-  let shortLists: boolean | undefined;
-  for (const node of nodesOf(root))
-    for (const { start, key, value } of node.kind === "map" && !node.flow ? node.entries : []) {
-      if (key === undefined || (value.kind !== "map" && value.kind !== "list")) continue;
-      if (value.kind === "list" && value.entries[0]?.value.kind === "scalar")
-        shortLists ??= value.flow;
-      if (!value.flow) steps[value.kind] ??= source.column(value.start) - source.column(start);
-    }
-  const { map = 2, list = map } = steps;
-  return { step: map, listStep: list, shortLists: shortLists ?? true };
 }

@@ -1,4 +1,15 @@
-import { type Json, copyOf } from "../../model/json.ts";
+import type { Json } from "../../model/json.ts";
+import { MarkedTree, Marks } from "./marked-tree.ts";
+import type { Node } from "./nodes.ts";
+import {
+  Deferred,
+  NOT_PLAIN_DATA,
+  defer,
+  folded,
+  linesBelow,
+  once,
+  plainValue,
+} from "./scalars.ts";
 import { MAX_DEPTH, MAX_KEY_LENGTH, setOwn } from "./text.ts";
 
 const NEWLINE = 0x0a;
@@ -49,35 +60,13 @@ export function readFast(text: string, marks?: Marks): Json | undefined {
 }
 
 /**
- * The start and the end of each node, in the order of the starts: of keys, of values, and of the
- * dashes of lists.
+ * Returns the root of a text's tree, many times faster than parsing; `undefined` if the fast reader
+ * cannot read it.
  */
-export class Marks {
-  readonly list: number[] = [];
-  /** The end of the last value. */
-  #end = 0;
-
-  /** Adds a node. @returns the index of its end in the list */
-  add(start: number, end: number): number {
-    this.#end = end;
-    return this.list.push(start, end) - 1;
-  }
-
-  /** Sets the end of a map or list, which is only known after its content. */
-  close(place = 0, end = this.#end): void {
-    this.#end = end;
-    this.list[place] = end;
-  }
-}
-
-/**
- * Thrown if a text must be left to the careful parser; without a message, because it is never
- * shown.
- */
-class Deferred extends Error {}
-
-function defer(): never {
-  throw new Deferred();
+export function everydayRoot(text: string): Node | undefined {
+  const marks = new Marks();
+  const value = readFast(text, marks);
+  return value === undefined ? undefined : new MarkedTree(text, marks.list).node(value);
 }
 
 /** A key of everyday characters, without its colon. */
@@ -480,92 +469,7 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - first) % 2 === 1;
 }
 
-/**
- * Returns a block's lines without indentation or empty ones at the end, their end (`last`), and the
- * next line (`end`).
- */
-function linesBelow(text: string, start: number, parent: number) {
-  const lines: string[] = [];
-  let indent = -1;
-  let filled = 0;
-  let last = start;
-  let line = start;
-  while (line < text.length) {
-    const end = text.indexOf("\n", line);
-    let at = line;
-    while (text.charCodeAt(at) === SPACE) at++;
-    if (at === end) {
-      // White space that may be part of the text.
-      if (at > line && (indent < 0 || at - line > indent)) defer();
-      lines.push("");
-    } else {
-      if (indent < 0 && at - line > parent) indent = at - line;
-      if (indent < 0 || at - line < indent) break;
-      lines.push(text.slice(line + indent, end));
-      filled = lines.length;
-      last = end + 1;
-    }
-    line = end + 1;
-  }
-  return { lines: lines.slice(0, filled), last, end: line };
-}
-
-/**
- * Joins lines. A gap becomes as many line ends as it has empty lines. Lines with more indentation
- * are not read here.
- */
-function folded(lines: readonly string[]): string {
-  if (lines.some((line) => line.startsWith(" "))) defer();
-  if (!lines.includes("")) return lines.join(" ");
-  const text = lines.join("\n");
-  return text.replaceAll(/(?<=[^\n])\n+/g, (gap) => (gap === "\n" ? " " : gap.slice(1)));
-}
-
 function plain(text: string): Json {
   const value = plainValue(once(text));
   return value === NOT_PLAIN_DATA ? defer() : value;
-}
-
-/**
- * Texts that manifests repeat, such as a status or a tag; each is kept once. Longer texts are
- * copied out of the file's text: without a copy they would only refer to it, and keep the whole of
- * it in memory.
- */
-const REPEATED = new Map<string, string>();
-const LONGEST_REPEATED = 12;
-const MOST_REPEATED = 1000;
-
-function once(text: string): string {
-  if (text.length > LONGEST_REPEATED) return copyOf(text);
-  const known = REPEATED.get(text);
-  if (known === undefined && REPEATED.size < MOST_REPEATED) REPEATED.set(text, text);
-  return known ?? text;
-}
-
-/** The result for a number that plain data cannot contain: infinite, not a number, or inexact. */
-export const NOT_PLAIN_DATA = Symbol("not plain data");
-
-const WORDS: ReadonlyMap<string, boolean | null> = new Map([
-  ...["", "~", "null", "Null", "NULL"].map((word) => [word, null] as const),
-  ...["true", "True", "TRUE"].map((word) => [word, true] as const),
-  ...["false", "False", "FALSE"].map((word) => [word, false] as const),
-]);
-const INTEGER = /^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$/;
-const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
-const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
-
-/**
- * Returns the YAML 1.2 core value of an unquoted scalar: `yes`, `ON`, `1_000`, `0b1`, `2024-01-01`
- * and `12:30` are text.
- */
-export function plainValue(text: string): Json | typeof NOT_PLAIN_DATA {
-  if (!"~nNtTfF+-.0123456789".includes(text.charAt(0))) return text;
-  const word = WORDS.get(text);
-  if (word !== undefined) return word;
-  const isInteger = INTEGER.test(text);
-  if (!isInteger && !FLOAT.test(text)) return NOT_FINITE.test(text) ? NOT_PLAIN_DATA : text;
-  const value = Number(text);
-  return (isInteger ? Number.isSafeInteger(value) : Number.isFinite(value))
-    ? value
-    : NOT_PLAIN_DATA;
 }

@@ -1,5 +1,6 @@
 import type { Json, Path } from "../../model/json.ts";
-import { readFast } from "./fast.ts";
+import { everydayRoot, readFast } from "./fast.ts";
+import { type Node, entriesAlong } from "./nodes.ts";
 import {
   type Finding,
   type LineColumn,
@@ -8,14 +9,7 @@ import {
   placesOf,
   splitDocuments,
 } from "./text.ts";
-import {
-  type Node,
-  type SyntaxFault,
-  type Tree,
-  entriesAlong,
-  everydayRoot,
-  parseTree,
-} from "./tree.ts";
+import { type SyntaxFault, type Tree, parseTree } from "./tree.ts";
 
 export type Reading =
   | { readonly ok: true; readonly value: Json }

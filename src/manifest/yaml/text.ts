@@ -182,3 +182,23 @@ export function spliced(text: string, splices: readonly Splice[]): string {
   }
   return parts.join("") + text.slice(done);
 }
+
+/**
+ * Sorts replacements by their place; `undefined` if two overlap. The last line keeps its line end,
+ * or its lack of one.
+ */
+export function inOrder(text: string, splices: readonly Splice[]): readonly Splice[] | undefined {
+  const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  if (sorted.some(({ end }, at) => end > (sorted[at + 1]?.start ?? text.length))) return undefined;
+  const after = spliced(text, sorted);
+  const wasEnded = text.endsWith("\n");
+  if (sorted.length === 0 || wasEnded === after.endsWith("\n")) return sorted;
+  const end = text.length;
+  if (wasEnded)
+    return [...sorted, { start: end, end, text: text.endsWith("\r\n") ? "\r\n" : "\n" }];
+  // Lines that are deleted at the end take the line end before them with them.
+  const rest = after.replace(/(?:\r?\n)+$/, "");
+  let same = 0;
+  while (same < rest.length && rest[same] === text[same]) same++;
+  return [{ start: same, end, text: rest.slice(same) }];
+}

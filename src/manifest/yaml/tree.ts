@@ -12,8 +12,9 @@ import {
   isScalar,
   isSeq,
 } from "yaml";
-import { type Json, type Path, isArray } from "../../model/json.ts";
-import { Marks, NOT_PLAIN_DATA, plainValue, readFast } from "./fast.ts";
+import type { Json } from "../../model/json.ts";
+import type { AliasNode, Entry, Node, NodeBase, ScalarNode } from "./nodes.ts";
+import { NOT_PLAIN_DATA, plainValue } from "./scalars.ts";
 import {
   type Finding,
   MAX_DEPTH,
@@ -22,55 +23,6 @@ import {
   placesOf,
   setOwn,
 } from "./text.ts";
-
-/**
- * A YAML text as nodes that know their place and their value: the form that the careful reader, the
- * lookup of places and edits use. Offsets are in UTF-16 units. `end` is after the last character:
- * for a block scalar after its last line end, for a block map or list after its last value.
- */
-export type Node = ScalarNode | Collection | AliasNode;
-
-/** `start` is the start of the content, after an anchor or a tag. */
-type NodeBase = TextSpan & {
-  /** The start of the anchor or the tag; without them the same as `start`. */
-  readonly from: number;
-  readonly anchor: string | undefined;
-  readonly tag: string | undefined;
-  /** The value, as far as it is plain data. Aliased parts are shared. */
-  readonly value: Json;
-};
-
-export type ScalarNode = NodeBase & {
-  readonly kind: "scalar";
-  readonly style: "plain" | "single" | "double" | "literal" | "folded";
-  /** The text after quotes, escapes and folding are undone, before the schema gives it a type. */
-  readonly text: string;
-};
-
-export type AliasNode = NodeBase & {
-  readonly kind: "alias";
-  readonly name: string;
-  readonly target: Node | undefined;
-};
-
-export type Collection = NodeBase & {
-  readonly kind: "map" | "list";
-  readonly flow: boolean;
-  readonly entries: readonly Entry[];
-};
-
-/**
- * A pair of a map, from its key or the `? ` before it, or an item of a list, in block style from
- * its dash.
- */
-export type Entry = TextSpan & {
-  /** `undefined` for an item. */
-  readonly key: Node | undefined;
-  /** The offset of the `:`; `undefined` for a key without one, and for an item. */
-  readonly colon: number | undefined;
-  /** An empty plain scalar if there is no value after the colon. */
-  readonly value: Node;
-};
 
 export type SyntaxFault = {
   readonly offset: number;
@@ -146,91 +98,6 @@ export function parseTree(source: string): Tree {
     faults.push({ offset: end, code: "MISSING_CHAR", words: "a closing mark is missing" });
   return { text, root, faults, findings, unclosed, flows };
 }
-
-/**
- * Returns the root of a text's tree, many times faster than parsing; `undefined` if the fast reader
- * cannot read it.
- */
-export function everydayRoot(text: string): Node | undefined {
-  const marks = new Marks();
-  const value = readFast(text, marks);
-  return value === undefined ? undefined : new MarkedTree(text, marks.list).node(value);
-}
-
-/** Texts that the fast reader reads have neither. */
-const [anchor, tag] = [undefined, undefined];
-
-/**
- * Builds nodes from the marks of the fast reader. It lists all properties, because a spread takes
- * more time and memory.
- */
-class MarkedTree {
-  readonly #text: string;
-  readonly #marks: readonly number[];
-  #at = 0;
-
-  constructor(text: string, marks: readonly number[]) {
-    this.#text = text;
-    this.#marks = marks;
-  }
-
-  /** Returns the node of the next mark, with the nodes inside it. */
-  node(value: Json): Node {
-    const start = this.#marks[this.#at++] ?? 0;
-    const end = this.#marks[this.#at++] ?? 0;
-    const style = STYLE_OF[this.#text.charAt(start)];
-    const flow = style === "flow";
-    if (isArray(value)) {
-      const entries = value.map((item) => this.#item(item, flow));
-      return { kind: "list", start, end, from: start, anchor, tag, flow, entries, value };
-    }
-    if (typeof value === "object" && value !== null) {
-      // Keys are taken from the marks, in the order of the text: a JavaScript object moves keys
-      // that are numbers.
-      const entries = Object.keys(value).map(() => {
-        const key = this.#key();
-        const inner = this.node(value[key.text] ?? null);
-        const past = Math.max(key.end + 1, inner.end);
-        return { start: key.start, end: past, key, colon: key.end, value: inner };
-      });
-      return { kind: "map", start, end, from: start, anchor, tag, flow, entries, value };
-    }
-    const text = typeof value === "string" ? value : this.#text.slice(start, end);
-    const own = style === undefined || flow ? "plain" : style;
-    return { kind: "scalar", start, end, from: start, anchor, tag, style: own, text, value };
-  }
-
-  #item(item: Json, flow: boolean): Entry {
-    const dash = this.#marks[this.#at] ?? 0;
-    // A list in brackets does not have dashes, so there are no marks for them.
-    if (!flow) this.#at += 2;
-    const value = this.node(item);
-    const end = flow ? value.end : Math.max(value.end, dash + 1);
-    return { start: dash, end, key: undefined, colon: undefined, value };
-  }
-
-  #key(): ScalarNode {
-    const start = this.#marks[this.#at++] ?? 0;
-    const end = this.#marks[this.#at++] ?? 0;
-    const written = this.#text.slice(start, end);
-    const [text, style] = written.startsWith('"')
-      ? ([String(JSON.parse(written)), "double"] as const)
-      : written.startsWith("'")
-        ? ([written.slice(1, -1).replaceAll("''", "'"), "single"] as const)
-        : ([written, "plain"] as const);
-    return { kind: "scalar", start, end, from: start, anchor, tag, style, text, value: text };
-  }
-}
-
-/** The style of a node, by its first character. */
-const STYLE_OF: Readonly<Record<string, ScalarNode["style"] | "flow">> = {
-  "'": "single",
-  '"': "double",
-  "|": "literal",
-  ">": "folded",
-  "[": "flow",
-  "{": "flow",
-};
 
 /**
  * The tokens before a node, on its side of the `-`, `?` or `:`. They include its anchor and its
@@ -495,53 +362,4 @@ function fitsTag(tag: string, kind: Node["kind"], scalar: unknown): boolean {
   if (tag === "!") return true;
   if (tag === "!!null") return kind === "scalar" && scalar === null;
   return TAGS[tag] === (kind === "scalar" ? typeof scalar : kind);
-}
-
-/** Returns a node and all nodes inside it, in the order of the text. */
-export function nodesOf(node: Node, found: Node[] = []): readonly Node[] {
-  found.push(node);
-  if (node.kind === "scalar" || node.kind === "alias") return found;
-  for (const { key, value } of node.entries) {
-    if (key !== undefined) nodesOf(key, found);
-    nodesOf(value, found);
-  }
-  return found;
-}
-
-/**
- * Caches the entries of maps by key. If a key is repeated, which is an error, the last one wins.
- */
-const KEYED = new WeakMap<Collection, ReadonlyMap<string, Entry>>();
-
-function entriesByKey(map: Collection): ReadonlyMap<string, Entry> {
-  const byKey = KEYED.get(map) ?? new Map(map.entries.map((entry) => [nameOf(entry), entry]));
-  KEYED.set(map, byKey);
-  return byKey;
-}
-
-/** Returns the key of an entry if it is a text; otherwise an empty text. */
-export function nameOf({ key }: Entry): string {
-  return key?.kind === "scalar" ? key.text : "";
-}
-
-/**
- * Returns the entries along a path, the root first, as far as the tree has them. Aliases on the way
- * are followed.
- */
-export function entriesAlong(root: Node, path: Path): Entry[] {
-  const entries: Entry[] = [{ start: root.start, end: root.end, ...NO_KEY, value: root }];
-  let last = root;
-  for (const step of path) {
-    const node = last.kind === "alias" ? last.target : last;
-    const entry =
-      node?.kind === "map"
-        ? entriesByKey(node).get(String(step))
-        : node?.kind === "list" && typeof step === "number"
-          ? node.entries[step]
-          : undefined;
-    if (entry === undefined) break;
-    entries.push(entry);
-    last = entry.value;
-  }
-  return entries;
 }

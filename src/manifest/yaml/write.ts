@@ -1,7 +1,7 @@
 import { type Json, type Path, isArray, isObject } from "../../model/json.ts";
-import { plainValue } from "./fast.ts";
+import type { Node, ScalarNode } from "./nodes.ts";
+import { plainValue } from "./scalars.ts";
 import { MAX_KEY_LENGTH } from "./text.ts";
-import type { Node, ScalarNode } from "./tree.ts";
 
 /** Where a scalar is written: in braces and brackets more texts need quotes. */
 type CollectionStyle = "block" | "flow";
